@@ -28,7 +28,7 @@ mod peers;
 #[path = "encode/tables.rs"]
 mod tables;
 
-use client::{ChunkedWriter, Client, SocketSink};
+use client::{ChunkSink, ChunkedWriter, SocketSink};
 use ours::YearbookEncoders;
 use peers::PeerEncoders;
 use tables::Input;
@@ -143,7 +143,7 @@ impl Contest<'_> {
         Ok((start.elapsed().as_secs_f64() / times as f64, socket.bytes / times))
     }
 
-    fn encode(&self, who: &str, client: &mut impl Client) {
+    fn encode(&self, who: &str, client: &mut impl ChunkSink) {
         match who {
             "arrow-rs" => {
                 let mut chunks = ChunkedWriter::new(client);

@@ -16,7 +16,7 @@ use futures::StreamExt;
 use futures::future::join_all;
 use serde_json::json;
 use tokio::runtime::Runtime;
-use yearbook_sandbox::{Encoded, Encoder, Limits, Sandbox, SandboxConfig};
+use yearbook_sandbox::{EncodedBody, Limits, PluginEncoder, Sandbox, SandboxConfig};
 use yearbook_tests::components::component;
 use yearbook_workers::Workers;
 
@@ -61,7 +61,7 @@ fn instances(runtime: &Runtime, format: &str, runs: usize) {
                         .encode(Arc::clone(&schema), &[], futures::stream::empty().boxed())
                         .await
                         .unwrap();
-                    assert!(matches!(encoded, Encoded::Whole(_)));
+                    assert!(matches!(encoded, EncodedBody::Whole(_)));
                     times.push(begun.elapsed());
                 }
                 times
@@ -153,7 +153,7 @@ fn sandbox(cache: Option<std::path::PathBuf>) -> Arc<Sandbox> {
 }
 
 /// Seconds of one encoding; each chunk is let go as it comes.
-fn encode(runtime: &Runtime, guest: &Arc<Encoder>, batches: &[RecordBatch]) -> f64 {
+fn encode(runtime: &Runtime, guest: &Arc<PluginEncoder>, batches: &[RecordBatch]) -> f64 {
     let rows: Vec<_> = batches.iter().cloned().map(Ok).collect();
     let begun = Instant::now();
     runtime.block_on(async {
@@ -162,8 +162,8 @@ fn encode(runtime: &Runtime, guest: &Arc<Encoder>, batches: &[RecordBatch]) -> f
             .await
             .unwrap()
         {
-            Encoded::Whole(bytes) => drop(bytes),
-            Encoded::Stream(mut chunks) => {
+            EncodedBody::Whole(bytes) => drop(bytes),
+            EncodedBody::Stream(mut chunks) => {
                 while let Some(chunk) = chunks.next().await {
                     std::hint::black_box(chunk.unwrap());
                 }

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use arrow::compute::concat_batches;
-use yearbook_sandbox::{Encoder, Limits, Sandbox};
+use yearbook_sandbox::{Limits, PluginEncoder, Sandbox};
 use yearbook_tests::components::component;
 use yearbook_workers::Workers;
 
@@ -28,7 +28,7 @@ const CPU_MS: u64 = 600_000;
 fn main() {
     let limits = Limits { cpu_ms_per_call: CPU_MS, wall_ms_per_call: CPU_MS, ..Limits::default() };
     let sandbox = Sandbox::new_counting_instructions(limits, Workers::new(1)).unwrap();
-    let guests: Vec<Arc<Encoder>> = ["csv", "json", "arrow", "parquet"]
+    let guests: Vec<Arc<PluginEncoder>> = ["csv", "json", "arrow", "parquet"]
         .into_iter()
         .map(|name| sandbox.load_encoder(&component(name)).unwrap())
         .collect();

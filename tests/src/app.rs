@@ -3,9 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod ask;
 mod packages;
 mod postgres;
+mod request;
 mod s3;
 
 use std::sync::Arc;
@@ -15,23 +15,23 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use yearbook_catalog::{
-    CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Meter, Retention, Store, key,
+    Catalog, CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Quota, Retention, key,
 };
 use yearbook_domain::{Millis, Plan};
-use yearbook_platform::{Guard, Publisher, ReleaseMonitorSettings};
-use yearbook_sandbox::{Limits, Plugin, PluginRegistry, Plugins, Sandbox};
-use yearbook_server::{AppState, CacheCounts, LimitSettings, Parts, Settings};
+use yearbook_platform::{Publisher, ReleaseMonitor, ReleaseMonitorSettings};
+use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
+use yearbook_server::{AppState, LimitSettings, ResponseCacheStats, ServiceSettings, Services};
 use yearbook_snapshot::{
-    ObjectStorage, Package, ReadMetricsSnapshot, Reader, Silent, StorageSettings,
+    DataPackage, ObjectStorage, ReadMetricsSnapshot, Reader, SilentReporter, StorageSettings,
 };
 use yearbook_workers::Workers;
 
 use crate::components;
 
-pub use ask::{Ask, Reply};
-pub use packages::{Table, big, harvest, parks, wide};
-pub use postgres::{Line, postgres};
-pub use s3::{Fault, S3};
+pub use packages::{TestTable, big, harvest, parks, wide};
+pub use postgres::{PostgresProxy, postgres};
+pub use request::{Reply, TestRequest};
+pub use s3::{S3Fault, S3Server};
 
 /// Plugins that are loaded.
 const PLUGINS: [&str; 7] =
@@ -44,7 +44,7 @@ pub struct TestApp {
     /// Its routes, for tests that open a socket.
     pub router: Router,
     /// The catalogue's database.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn Catalog>,
     /// The catalogue in memory.
     pub live: Arc<CatalogCache>,
     /// Where stored files lie.
@@ -55,16 +55,16 @@ pub struct TestApp {
     /// Loaded plugins.
     pub registry: Arc<PluginRegistry>,
     /// What watches what they make. It follows the catalogue where a test says so.
-    pub guard: Arc<Guard>,
+    pub guard: Arc<ReleaseMonitor>,
     /// Where they run.
     pub sandbox: Arc<Sandbox>,
-    ground: Ground,
+    ground: HostFixture,
     state: AppState,
 }
 
 /// What the hosts of one service share.
 #[derive(Clone)]
-pub struct Ground {
+pub struct HostFixture {
     /// Where stored files lie.
     pub folder: Arc<TempDir>,
     /// Address of the catalogue.
@@ -79,7 +79,7 @@ pub struct Ground {
     pub variables: Vec<(String, String)>,
 }
 
-impl Default for Ground {
+impl Default for HostFixture {
     /// The embedded default in a new folder.
     fn default() -> Self {
         let folder = TempDir::new().unwrap();
@@ -96,10 +96,10 @@ impl Default for Ground {
     }
 }
 
-impl Ground {
+impl HostFixture {
     /// The embedded catalogue with this bucket.
     #[must_use]
-    pub fn on(s3: &S3, storing: StorageSettings) -> Self {
+    pub fn on(s3: &S3Server, storing: StorageSettings) -> Self {
         Self { storage: s3.url.clone(), storing, variables: s3.variables(), ..Self::default() }
     }
 }
@@ -107,8 +107,8 @@ impl Ground {
 /// As shipped, but that one caller may ask as often as it likes and hold all that there is: most
 /// tests ask with one key, and have few sandbox instances.
 #[must_use]
-pub fn unbounded() -> Settings {
-    let mut settings = Settings::default();
+pub fn unbounded() -> ServiceSettings {
+    let mut settings = ServiceSettings::default();
     settings.limits = LimitSettings {
         burst_per_second: 0,
         key_share_percent: 0,
@@ -126,14 +126,14 @@ impl TestApp {
 
     /// A service with these settings and few sandbox instances, so that one kept by mistake is
     /// missed.
-    pub async fn with(settings: Settings) -> Self {
+    pub async fn with(settings: ServiceSettings) -> Self {
         Box::pin(Self::with_limits(settings, Limits { instances: 16, ..Limits::default() })).await
     }
 
     /// A service with these settings and limits.
-    pub async fn with_limits(settings: Settings, limits: Limits) -> Self {
+    pub async fn with_limits(settings: ServiceSettings, limits: Limits) -> Self {
         Box::pin(Self::with_all(
-            Ground::default(),
+            HostFixture::default(),
             settings,
             limits,
             ReleaseMonitorSettings::default(),
@@ -142,7 +142,7 @@ impl TestApp {
     }
 
     /// A service as [`TestApp::start`] makes it, on what other hosts may share.
-    pub async fn on(ground: &Ground) -> Self {
+    pub async fn on(ground: &HostFixture) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
         Box::pin(Self::with_all(
             ground.clone(),
@@ -163,7 +163,7 @@ impl TestApp {
         let mut settings = unbounded();
         // What comes from memory is not made by any release.
         settings.server.response_cache_bytes = 0;
-        Box::pin(Self::with_all(Ground::default(), settings, limits, guarding)).await
+        Box::pin(Self::with_all(HostFixture::default(), settings, limits, guarding)).await
     }
 
     /// Another host on the same catalogue and object store.
@@ -174,25 +174,27 @@ impl TestApp {
     }
 
     async fn with_all(
-        ground: Ground,
-        settings: Settings,
+        ground: HostFixture,
+        settings: ServiceSettings,
         limits: Limits,
         guarding: ReleaseMonitorSettings,
     ) -> Self {
-        let Ground { folder, database, bounds, storage, storing, variables } = ground.clone();
+        let HostFixture { folder, database, bounds, storage, storing, variables } = ground.clone();
         let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
         let files = ObjectStorage::open_with(&storage, &storing, &variables).unwrap();
         let workers = Workers::new(2);
-        let live = CatalogCache::start(Arc::clone(&store), CatalogCache::PERIOD).await.unwrap();
+        let live =
+            CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
         let registry = Arc::new(PluginRegistry::new());
         let sandbox = components::sandbox(limits);
         PLUGINS.iter().for_each(|name| {
             registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap()
         });
-        let guard = Guard::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
-        let state = AppState::new(Parts {
+        let guard =
+            ReleaseMonitor::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
+        let state = AppState::new(Services {
             keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds),
-            meter: Meter::new(Arc::clone(&store)),
+            meter: Quota::new(Arc::clone(&store)),
             live: Arc::clone(&live),
             store: Arc::clone(&store),
             reader: Reader::new(files.clone(), Arc::clone(&workers)),
@@ -244,7 +246,7 @@ impl TestApp {
 
     /// What the response cache did so far.
     #[must_use]
-    pub fn response_cache(&self) -> CacheCounts {
+    pub fn response_cache(&self) -> ResponseCacheStats {
         self.state.response_cache()
     }
 
@@ -263,7 +265,7 @@ impl TestApp {
         let mut plugins: Vec<Plugin> = others.cloned().map(Plugin::Encoder).collect();
         plugins.extend(current.generators().cloned().map(Plugin::Generator));
         plugins.push(new);
-        self.registry.replace(Plugins::of(&plugins, []));
+        self.registry.replace(PluginSet::of(&plugins, []));
     }
 
     /// Loads one more plugin while the service runs.
@@ -273,14 +275,14 @@ impl TestApp {
 
     /// Publishes a package as the command line does; the service sees it when this returns. The
     /// snapshot's id.
-    pub async fn publish(&self, table: &Table) -> String {
+    pub async fn publish(&self, table: &TestTable) -> String {
         self.publish_at(table, Millis::now()).await
     }
 
     /// The same as of `at`, or a second after the snapshot before it.
-    pub async fn publish_at(&self, table: &Table, at: Millis) -> String {
+    pub async fn publish_at(&self, table: &TestTable, at: Millis) -> String {
         let folder = TempDir::new().unwrap();
-        let package = Package::open(&table.write(folder.path())).unwrap();
+        let package = DataPackage::open(&table.write(folder.path())).unwrap();
         let publisher = Publisher::new(
             Arc::clone(&self.store),
             &self.files,
@@ -288,7 +290,7 @@ impl TestApp {
             Retention::default(),
         )
         .at(at);
-        let published = Box::pin(publisher.publish(&package, &Silent)).await.unwrap();
+        let published = Box::pin(publisher.publish(&package, &SilentReporter)).await.unwrap();
         self.live.refresh().await.unwrap();
         published.publication.snapshot.id
     }
@@ -309,22 +311,22 @@ impl TestApp {
     }
 
     /// Begins a GET of `path`.
-    pub fn get(&self, path: &str) -> Ask {
+    pub fn get(&self, path: &str) -> TestRequest {
         self.ask("GET", path)
     }
 
     /// Begins a HEAD of `path`.
-    pub fn head(&self, path: &str) -> Ask {
+    pub fn head(&self, path: &str) -> TestRequest {
         self.ask("HEAD", path)
     }
 
     /// What the admin listener tells in `/metrics`.
     pub async fn metrics(&self) -> String {
-        Ask::to(self.admin.clone(), "GET", "/metrics").send().await.text()
+        TestRequest::to(self.admin.clone(), "GET", "/metrics").send().await.text()
     }
 
     /// Begins a request.
-    pub fn ask(&self, method: &str, path: &str) -> Ask {
-        Ask::to(self.router.clone(), method, path)
+    pub fn ask(&self, method: &str, path: &str) -> TestRequest {
+        TestRequest::to(self.router.clone(), method, path)
     }
 }

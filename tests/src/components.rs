@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use yearbook_sandbox::{Encoder, Limits, Sandbox, SandboxConfig};
+use yearbook_sandbox::{Limits, PluginEncoder, Sandbox, SandboxConfig};
 use yearbook_workers::Workers;
 
 /// The workspace's root.
@@ -46,6 +46,6 @@ pub fn sandbox(limits: Limits) -> Arc<Sandbox> {
 /// # Panics
 /// When it is rejected.
 #[must_use]
-pub fn encoder(name: &str, limits: Limits) -> Arc<Encoder> {
+pub fn encoder(name: &str, limits: Limits) -> Arc<PluginEncoder> {
     sandbox(limits).load_encoder(&component(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }

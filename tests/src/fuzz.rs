@@ -17,17 +17,17 @@ use std::time::{Duration, Instant};
 
 use crate::components::root;
 
-pub use cursor::Cursor;
-pub use mutate::Random;
-pub use package::Published;
-pub use query::Query;
-pub use snapshot::Stored;
+pub use cursor::CursorSubject;
+pub use mutate::FuzzRng;
+pub use package::PackageSubject;
+pub use query::QuerySubject;
+pub use snapshot::SnapshotSubject;
 
 /// How long one input may take on a busy machine.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What is fuzzed.
-pub struct Target {
+pub struct FuzzTargetSpec {
     /// Name of its folder in `tests/fixtures/fuzz`.
     pub name: &'static str,
     /// Inputs of a run that is given no time; seconds on a slow machine.
@@ -38,9 +38,9 @@ pub struct Target {
 
 /// Something that takes what strangers may hand us. It is started once and judges many inputs,
 /// whoever chooses them: the tests by chance, libFuzzer by what new code they reach.
-pub trait Subject {
+pub trait FuzzSubject {
     /// What it is given.
-    const TARGET: Target;
+    const TARGET: FuzzTargetSpec;
 
     /// Ready for inputs.
     fn start() -> Self;
@@ -53,13 +53,13 @@ pub trait Subject {
 }
 
 /// Gives inputs to a subject, as [`Target::run`] does.
-pub fn run<S: Subject>() {
+pub fn run<S: FuzzSubject>() {
     let mut subject = S::start();
     S::TARGET.run(|input| subject.judge(input));
     subject.end();
 }
 
-impl Target {
+impl FuzzTargetSpec {
     /// Gives inputs to `judge`, which panics at a wrong answer. `YEARBOOK_FUZZ_SECONDS` lets it go
     /// on for so long, from the input with the number `YEARBOOK_FUZZ_SEED`.
     ///
@@ -75,7 +75,7 @@ impl Target {
         let mut tried = 0;
         while end.map_or(tried < self.inputs, |end| Instant::now() < end) {
             let input =
-                mutate::damaged(&corpus, self.words, &mut Random::of(first.wrapping_add(tried)));
+                mutate::damaged(&corpus, self.words, &mut FuzzRng::of(first.wrapping_add(tried)));
             // A process that ends at once cannot say what it was that ended it.
             let last = end.map(|_| self.last());
             if let Some(last) = &last {

@@ -31,7 +31,7 @@ pub const END_HEADERS: u8 = 4;
 
 /// A frame that came: kind, flags, stream and payload.
 #[derive(Debug)]
-pub struct Frame {
+pub struct Http2Frame {
     /// One of [`kind`].
     pub kind: u8,
     /// Their meaning is the kind's.
@@ -42,7 +42,7 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
-impl Frame {
+impl Http2Frame {
     /// The next one.
     ///
     /// # Errors

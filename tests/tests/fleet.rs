@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use yearbook_catalog::DatabaseSettings;
 use yearbook_domain::{Millis, Plan};
-use yearbook_tests::app::{Ground, Line, TestApp, harvest, parks, postgres};
+use yearbook_tests::app::{HostFixture, PostgresProxy, TestApp, harvest, parks, postgres};
 
-use crate::plugins::hosts::{
+use crate::plugins::test_hosts::{
     TWO_SECONDS, embedded, eventually, patched, record_release, serving, start_reconciler,
 };
 
@@ -16,7 +16,7 @@ const DATA: &str = "/v1/datasets/parks/data?limit=5";
 
 /// Two hosts on one database and one folder of stored files.
 async fn two() -> Option<(TestApp, TestApp)> {
-    let ground = Ground { database: postgres()?, ..Ground::default() };
+    let ground = HostFixture { database: postgres()?, ..HostFixture::default() };
     Some((TestApp::on(&ground).await, TestApp::on(&ground).await))
 }
 
@@ -109,11 +109,15 @@ async fn a_release_is_served_by_every_host_within_2_s_contract_6() {
 async fn without_the_database_unlimited_keys_read_on_and_limited_ones_are_told_at_once() {
     let Some(database) = postgres() else { return };
     for silent in [false, true] {
-        let line = Line::to(&database).await;
+        let line = PostgresProxy::to(&database).await;
         let bounds =
             DatabaseSettings { acquire_ms: 500, answer_ms: 1_000, ..DatabaseSettings::default() };
-        let app =
-            TestApp::on(&Ground { database: line.url.clone(), bounds, ..Ground::default() }).await;
+        let app = TestApp::on(&HostFixture {
+            database: line.url.clone(),
+            bounds,
+            ..HostFixture::default()
+        })
+        .await;
         app.publish(&parks()).await;
         let (pro, free) = (app.key(Plan::Pro).await, app.key(Plan::Free).await);
         let ask = async |key: &str| {
@@ -165,11 +169,12 @@ async fn without_the_database_unlimited_keys_read_on_and_limited_ones_are_told_a
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_database_no_key_goes_on_for_longer_than_the_stated_time() {
     let Some(database) = postgres() else { return };
-    let line = Line::to(&database).await;
+    let line = PostgresProxy::to(&database).await;
     let bounds =
         DatabaseSettings { acquire_ms: 200, stale_keys_s: 1, ..DatabaseSettings::default() };
     let app =
-        TestApp::on(&Ground { database: line.url.clone(), bounds, ..Ground::default() }).await;
+        TestApp::on(&HostFixture { database: line.url.clone(), bounds, ..HostFixture::default() })
+            .await;
     app.publish(&parks()).await;
     let pro = app.key(Plan::Pro).await;
     let status = async || app.get(DATA).key(&pro).send().await.status.as_u16();

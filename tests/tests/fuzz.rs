@@ -2,24 +2,24 @@
 //! fuzz TARGET --seconds N` goes on for longer, and with `--guided` looks for inputs that reach new
 //! code. What guests return is fuzzed beside the attacks of plugins, in `tests/evil`.
 
-use yearbook_tests::fuzz::{Cursor, Published, Query, Stored, run};
+use yearbook_tests::fuzz::{CursorSubject, PackageSubject, QuerySubject, SnapshotSubject, run};
 
 #[test]
 fn a_path_and_a_query_are_answered_or_refused_in_words_contract_2() {
-    run::<Query>();
+    run::<QuerySubject>();
 }
 
 #[test]
 fn a_cursor_that_nobody_sealed_is_422_contract_3() {
-    run::<Cursor>();
+    run::<CursorSubject>();
 }
 
 #[test]
 fn a_package_is_published_as_it_is_or_refused_in_words_contract_7() {
-    run::<Published>();
+    run::<PackageSubject>();
 }
 
 #[test]
 fn a_stored_file_that_is_wrong_is_an_error_and_never_a_panic() {
-    run::<Stored>();
+    run::<SnapshotSubject>();
 }

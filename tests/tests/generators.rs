@@ -5,30 +5,30 @@ use std::sync::Arc;
 
 use yearbook_domain::{Plan, PlanTable};
 use yearbook_sandbox::{
-    GenerateError, Generator, Limits, OptionValue, Outcome, Plugin, Project, Rejected, Request,
-    Trap, TrapKind, Value,
+    ComponentRejection, GenerateError, GeneratedProject, GeneratorRequest, Limits, OptionScalar,
+    OptionValue, Plugin, PluginGenerator, ResponseOutcome, Trap, TrapKind,
 };
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::{component, sandbox};
 
-fn evil(limits: Limits) -> Arc<Generator> {
+fn evil(limits: Limits) -> Arc<PluginGenerator> {
     sandbox(limits).load_generator(&component("evil-generator")).unwrap()
 }
 
-fn request(attack: &str) -> Request {
-    Request {
+fn request(attack: &str) -> GeneratorRequest {
+    GeneratorRequest {
         base_url: "https://data.example.org".to_owned(),
         plan: Plan::Free,
         limits: PlanTable::default().free,
         datasets: Vec::new(),
         options: vec![OptionValue {
             name: "attack".to_owned(),
-            value: Value::Text(attack.to_owned()),
+            value: OptionScalar::Text(attack.to_owned()),
         }],
     }
 }
 
-async fn attack(limits: Limits, attack: &str) -> Result<Project, GenerateError> {
+async fn attack(limits: Limits, attack: &str) -> Result<GeneratedProject, GenerateError> {
     evil(limits).generate(request(attack)).await
 }
 
@@ -83,11 +83,11 @@ async fn a_generator_is_counted_as_an_encoder_is_issue_5_8() {
     assert!(generator.generate(request("escape")).await.is_err());
     let counts = generator.tally().counts();
     assert_eq!(
-        (counts.begun, counts.outcome(Outcome::Completed), counts.trap(TrapKind::Cpu)),
+        (counts.begun, counts.outcome(ResponseOutcome::Completed), counts.trap(TrapKind::Cpu)),
         (3, 1, 1)
     );
     assert_eq!(
-        (counts.outcome(Outcome::BadOutput), counts.failures(), counts.instances),
+        (counts.outcome(ResponseOutcome::BadOutput), counts.failures(), counts.instances),
         (1, 2, 0)
     );
     assert!(
@@ -116,12 +116,12 @@ async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_co
         for made in futures::future::join_all(all).await {
             assert!(matches!(made, Err(GenerateError::Output { .. })), "{made:?}");
         }
-        if generator.tally().counts().outcome(Outcome::Host) > 0 {
+        if generator.tally().counts().outcome(ResponseOutcome::Host) > 0 {
             break;
         }
     }
     assert!(
-        generator.tally().counts().outcome(Outcome::Host) > 0,
+        generator.tally().counts().outcome(ResponseOutcome::Host) > 0,
         "none of them ran out of memory"
     );
     let small = evil(Limits { total_memory_bytes: need * 3 / 4, ..Limits::default() });
@@ -140,8 +140,14 @@ async fn the_exports_tell_which_kind_of_plugin_a_component_is() {
     assert!(matches!(sandbox.load(&component("json")).unwrap(), Plugin::Encoder(_)));
     let generator = sandbox.load(&component("meltano")).unwrap();
     assert_eq!((generator.kind(), generator.name()), ("generator", "meltano"));
-    assert!(matches!(sandbox.load_encoder(&component("meltano")), Err(Rejected::Interface(_))));
-    assert!(matches!(sandbox.load_generator(&component("json")), Err(Rejected::Interface(_))));
+    assert!(matches!(
+        sandbox.load_encoder(&component("meltano")),
+        Err(ComponentRejection::Interface(_))
+    ));
+    assert!(matches!(
+        sandbox.load_generator(&component("json")),
+        Err(ComponentRejection::Interface(_))
+    ));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,9 +2,9 @@
 
 mod canary;
 mod check;
-pub(crate) mod hosts;
+mod circuit_breaker;
 mod lifecycle;
 mod released;
-mod strikes;
 mod swaps;
+pub(crate) mod test_hosts;
 mod trust;

@@ -1,9 +1,9 @@
 //! The sandbox against real components: what a response looks like, and what becomes of a guest
 //! that misbehaves (`plugins/evil`).
 
+mod batching;
 mod capacity;
-mod parts;
-mod tally;
+mod metrics;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use arrow::datatypes::{DataType, Field, Schema};
 use bytes::Bytes;
 use futures::StreamExt;
 use yearbook_sandbox::{
-    Batches, BoxError, EncodeError, Encoded, Encoder, Limits, OptionValue, Rejected, Trap,
-    TruncatedBody, Value,
+    Batches, BoxError, ComponentRejection, EncodeError, EncodedBody, Limits, OptionScalar,
+    OptionValue, PluginEncoder, Trap, TruncatedBody,
 };
 use yearbook_tests::components::{component, encoder, sandbox};
 
@@ -34,14 +34,14 @@ fn source(batches: Vec<Result<RecordBatch, BoxError>>) -> Batches {
 }
 
 fn text(name: &str, value: &str) -> OptionValue {
-    OptionValue { name: name.into(), value: Value::Text(value.into()) }
+    OptionValue { name: name.into(), value: OptionScalar::Text(value.into()) }
 }
 
 /// The whole body and whether it was cut off.
-async fn collect(encoded: Encoded) -> (Vec<u8>, bool) {
+async fn collect(encoded: EncodedBody) -> (Vec<u8>, bool) {
     match encoded {
-        Encoded::Whole(bytes) => (bytes.to_vec(), false),
-        Encoded::Stream(mut chunks) => {
+        EncodedBody::Whole(bytes) => (bytes.to_vec(), false),
+        EncodedBody::Stream(mut chunks) => {
             let mut body = Vec::new();
             while let Some(chunk) = chunks.next().await {
                 let Ok(bytes): Result<Bytes, TruncatedBody> = chunk else { return (body, true) };
@@ -53,11 +53,11 @@ async fn collect(encoded: Encoded) -> (Vec<u8>, bool) {
 }
 
 async fn evil(
-    evil: &Arc<Encoder>,
+    evil: &Arc<PluginEncoder>,
     attack: &str,
     call: &str,
     batches: usize,
-) -> Result<Encoded, EncodeError> {
+) -> Result<EncodedBody, EncodeError> {
     let options = [text("attack", attack), text("call", call)];
     let batches = (0..batches).map(|_| Ok(batch(2))).collect();
     evil.encode(batch(0).schema(), &options, source(batches)).await
@@ -75,7 +75,7 @@ async fn json_rows_equal_the_batches_whether_whole_or_streamed_contract_3() {
             .encode(batch(0).schema(), &[], source((0..batches).map(|_| Ok(batch(50))).collect()))
             .await
             .unwrap();
-        assert_eq!(matches!(encoded, Encoded::Whole(_)), batches < 2);
+        assert_eq!(matches!(encoded, EncodedBody::Whole(_)), batches < 2);
         let (body, cut) = collect(encoded).await;
         assert!(!cut);
         let rows: Vec<serde_json::Value> = serde_json::from_slice(&body).unwrap();
@@ -173,7 +173,8 @@ async fn a_client_that_goes_away_gives_its_instance_back() {
     let guest = encoder("evil", limits());
     let all = guest.free_instances();
     let endless: Batches = futures::stream::repeat_with(|| Ok(batch(2))).boxed();
-    let Encoded::Stream(mut chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap()
+    let EncodedBody::Stream(mut chunks) =
+        guest.encode(batch(0).schema(), &[], endless).await.unwrap()
     else {
         panic!("an endless body was whole")
     };
@@ -199,7 +200,7 @@ async fn a_client_that_stalls_is_cut_off_and_a_slow_one_drives_the_scan() {
         Ok(batch(2))
     })
     .boxed();
-    let Encoded::Stream(chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap()
+    let EncodedBody::Stream(chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap()
     else {
         panic!("an endless body was whole")
     };
@@ -208,7 +209,7 @@ async fn a_client_that_stalls_is_cut_off_and_a_slow_one_drives_the_scan() {
         taken.load(std::sync::atomic::Ordering::Relaxed) < 10,
         "the scan ran ahead of a client that reads nothing"
     );
-    let (_, cut) = collect(Encoded::Stream(chunks)).await;
+    let (_, cut) = collect(EncodedBody::Stream(chunks)).await;
     assert!(cut, "a stalled response must not end like a whole one");
     assert_eq!(guest.free_instances(), limits().instances as usize);
 }
@@ -231,14 +232,14 @@ async fn more_responses_than_instances_wait_and_then_are_told_to_come_back() {
 fn what_is_not_a_plugin_is_rejected_with_a_reason() {
     let host = sandbox(Limits { component_bytes: 4 << 20, ..Limits::default() });
     let reason = |bytes: &[u8]| host.load_encoder(bytes).err().unwrap();
-    assert!(matches!(reason(b"not wasm"), Rejected::Malformed(_)));
-    assert!(matches!(reason(&vec![0; (4 << 20) + 1]), Rejected::TooLarge { .. }));
+    assert!(matches!(reason(b"not wasm"), ComponentRejection::Malformed(_)));
+    assert!(matches!(reason(&vec![0; (4 << 20) + 1]), ComponentRejection::TooLarge { .. }));
     // The smallest component there is: a header, no export.
-    assert!(matches!(reason(b"\0asm\x0d\0\x01\0"), Rejected::Interface(_)));
+    assert!(matches!(reason(b"\0asm\x0d\0\x01\0"), ComponentRejection::Interface(_)));
     let mut damaged = component("json");
     let middle = damaged.len() / 2;
     damaged.truncate(middle);
-    assert!(matches!(reason(&damaged), Rejected::Malformed(_)));
+    assert!(matches!(reason(&damaged), ComponentRejection::Malformed(_)));
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn a_component_that_asks_for_more_than_log_is_refused_by_name() {
         .unwrap();
     let rejected = host.load_encoder(&wasi).err().unwrap();
     assert!(
-        matches!(&rejected, Rejected::Imports(names) if names == &["wasi:cli/stdout@0.2.0"]),
+        matches!(&rejected, ComponentRejection::Imports(names) if names == &["wasi:cli/stdout@0.2.0"]),
         "{rejected}"
     );
     // What is called `types` may hold types and nothing else.
@@ -256,7 +257,7 @@ fn a_component_that_asks_for_more_than_log_is_refused_by_name() {
         r#"(component (import "yearbook:plugin/types@1.0.0" (instance (export "read" (func)))))"#;
     assert!(matches!(
         host.load_encoder(&wat::parse_str(smuggled).unwrap()),
-        Err(Rejected::Interface(_))
+        Err(ComponentRejection::Interface(_))
     ));
 }
 

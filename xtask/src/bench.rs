@@ -11,25 +11,25 @@ use anyhow::{Context as _, Result};
 use crate::repository::{Profile, Repository};
 use crate::{command, debian, python};
 
-pub(crate) mod ask;
-pub(crate) mod client;
-mod contestants;
 mod encode;
+mod equivalence;
 mod exports;
-pub(crate) mod figures;
 mod growth;
 mod http;
+pub(crate) mod http_client;
 pub(crate) mod machine;
+pub(crate) mod measurements;
 pub(crate) mod page;
+mod peers;
 mod plugins;
 pub(crate) mod process;
+pub(crate) mod request;
 mod requests;
-mod same;
 mod tables;
 mod targets;
 pub(crate) mod wrk;
 
-use figures::Measurements;
+use measurements::Measurements;
 
 /// What can be measured alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -46,7 +46,7 @@ pub(crate) enum BenchPart {
 
 /// What the caller asked for.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct Wanted {
+pub(crate) struct BenchArgs {
     /// Measure this part only, and leave docs/benchmarks.md as it is
     #[arg(value_enum)]
     part: Option<BenchPart>,
@@ -67,7 +67,7 @@ pub(crate) struct Wanted {
     binary: Option<PathBuf>,
 }
 
-impl Wanted {
+impl BenchArgs {
     fn includes(&self, part: BenchPart) -> bool {
         self.part.is_none_or(|only| only == part)
     }
@@ -98,7 +98,7 @@ impl Wanted {
 /// What every part is given.
 struct Bench<'a> {
     repository: &'a Repository,
-    wanted: &'a Wanted,
+    wanted: &'a BenchArgs,
     /// Interpreter with the peers.
     python: PathBuf,
     /// For data, logs and results; emptied first.
@@ -106,7 +106,7 @@ struct Bench<'a> {
 }
 
 /// Measures, and writes what came out as Markdown and as JSON.
-pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
+pub(crate) fn run(repository: &Repository, wanted: &BenchArgs) -> Result<()> {
     ensure_tools()?;
     let start = machine::MachineState::now(repository)?;
     let folder = repository.target().join("xtask").join("bench");

@@ -3,9 +3,9 @@
 //! is seen when it happens. Owns the comparison; what is counted stands in `tests/count` and in the
 //! example `fuel` of `tests`.
 
+mod baseline;
 mod callgrind;
 mod fuel;
-mod record;
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use anyhow::{Result, bail};
 
 use crate::command;
 use crate::repository::Repository;
-use crate::test::report::Tally;
+use crate::test::report::CheckCounts;
 
-use record::Record;
+use baseline::CountBaseline;
 
 /// How much a count may move without anybody saying why.
 const TOLERANCE: f64 = 0.03;
@@ -40,13 +40,13 @@ enum CountChange {
 /// Counts, compares, prints; with `accept`, a reason, records what moved.
 pub(crate) fn run(repository: &Repository, accept: Option<&str>) -> Result<()> {
     let Some(reason) = accept else {
-        let Tally { failed, .. } = check(repository)?;
+        let CheckCounts { failed, .. } = check(repository)?;
         if failed > 0 {
             bail!("{failed} counts are not as recorded");
         }
         return Ok(());
     };
-    let mut record = Record::read(repository)?;
+    let mut record = CountBaseline::read(repository)?;
     let counts = collect_counts(repository)?;
     for (name, verdict) in compare(&record, &counts) {
         match verdict {
@@ -61,17 +61,17 @@ pub(crate) fn run(repository: &Repository, accept: Option<&str>) -> Result<()> {
             }
         }
     }
-    (record.compiler, record.processor) = (record::compiler()?, record::processor()?);
+    (record.compiler, record.processor) = (baseline::compiler()?, baseline::processor()?);
     record.write(repository)
 }
 
 /// Counts and compares with what was recorded.
-pub(crate) fn check(repository: &Repository) -> Result<Tally> {
-    let record = Record::read(repository)?;
+pub(crate) fn check(repository: &Repository) -> Result<CheckCounts> {
+    let record = CountBaseline::read(repository)?;
     let counts = collect_counts(repository)?;
     let comparable =
-        record.compiler == record::compiler()? && record.processor == record::processor()?;
-    let mut tally = Tally::default();
+        record.compiler == baseline::compiler()? && record.processor == baseline::processor()?;
+    let mut tally = CheckCounts::default();
     for (name, verdict) in compare(&record, &counts) {
         let word = match verdict {
             CountChange::Same => "ok",
@@ -82,7 +82,7 @@ pub(crate) fn check(repository: &Repository) -> Result<Tally> {
         if word == "FAILED" { tally.failed += 1 } else { tally.passed += 1 }
     }
     if !comparable {
-        let Record { compiler, processor, .. } = record;
+        let CountBaseline { compiler, processor, .. } = record;
         println!(
             "recorded with {compiler} on a processor with {processor}, counted with others: differences are shown and not judged"
         );
@@ -107,7 +107,7 @@ fn tolerance(name: &str) -> f64 {
     if name.starts_with("native ") { NATIVE_TOLERANCE } else { TOLERANCE }
 }
 
-fn compare(record: &Record, counts: &Counts) -> Vec<(String, CountChange)> {
+fn compare(record: &CountBaseline, counts: &Counts) -> Vec<(String, CountChange)> {
     let known = record
         .names()
         .filter(|name| !counts.contains_key(*name))
@@ -123,7 +123,7 @@ fn compare(record: &Record, counts: &Counts) -> Vec<(String, CountChange)> {
     known.chain(counted).collect()
 }
 
-fn describe_change(record: &Record, counts: &Counts, name: &str) -> String {
+fn describe_change(record: &CountBaseline, counts: &Counts, name: &str) -> String {
     match (record.count(name), counts.get(name)) {
         (Some(before), Some(now)) => format!(
             "{now:.1} instructions, recorded {before:.1} ({:+.1} %)",
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn three_percent_either_way_is_the_same_and_more_is_not() {
-        let mut record = Record::default();
+        let mut record = CountBaseline::default();
         for (name, count) in [
             ("a", 100.0),
             ("b", 100.0),

@@ -30,14 +30,14 @@ const FORMATS: [&str; 5] = ["ndjson", "geojson", "geoparquet", "xlsx", "sdmx-csv
 
 /// What the caller asked for.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct DemoArgs {
     pub(crate) listen: SocketAddr,
     pub(crate) data_dir: PathBuf,
     pub(crate) no_serve: bool,
     pub(crate) debug: bool,
 }
 
-pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
+pub(crate) fn run(repository: &Repository, wanted: &DemoArgs) -> Result<()> {
     heading("1 of 4: build (a quarter of an hour on two cores the first time)");
     toolchain::ensure_target(repository.root())?;
     let binary = build(repository, if wanted.debug { Profile::Debug } else { Profile::Demo })?;
@@ -149,7 +149,7 @@ fn shell_name(binary: &Path) -> String {
 }
 
 /// Serves until the server ends or somebody presses Ctrl-C, which then reaches the server too.
-fn serve(binary: &Path, wanted: &Wanted, keys: &keys::DemoKeys) -> Result<()> {
+fn serve(binary: &Path, wanted: &DemoArgs, keys: &keys::DemoKeys) -> Result<()> {
     let asked_to_end = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&asked_to_end))

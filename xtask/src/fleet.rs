@@ -11,18 +11,18 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 
 use crate::bench::machine;
+use crate::process_suites::ProcessSuite;
 use crate::repository::{Profile, Repository};
 use crate::test::postgres::Postgres;
-use crate::test::report::Tally;
+use crate::test::report::CheckCounts;
 use crate::test::tools;
-use crate::trials::ProcessSuite;
 
 /// Seconds that a fault lasts in `cargo xtask test`: nine of them in about a minute.
 const TEST_SECONDS: u32 = 4;
 
 /// What may be chosen.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Wanted {
+pub(crate) struct FleetArgs {
     /// Seconds that each fault lasts
     #[arg(long, default_value_t = 20)]
     seconds: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Wanted {
 }
 
 /// Runs every fault and replaces the page.
-pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
+pub(crate) fn run(repository: &Repository, wanted: FleetArgs) -> Result<()> {
     let programs = tools::postgres()?;
     tools::nginx()?;
     let start = machine::MachineState::now(repository)?;
@@ -52,7 +52,7 @@ pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
 }
 
 /// The same in about a minute, for `cargo xtask test`.
-pub(crate) fn check(repository: &Repository, server: &Postgres) -> Result<Tally> {
+pub(crate) fn check(repository: &Repository, server: &Postgres) -> Result<CheckCounts> {
     tools::nginx()?;
     fleet_suite(&repository.build_product(Profile::Debug)?, server, TEST_SECONDS)
         .run(repository, None)

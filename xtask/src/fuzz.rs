@@ -13,7 +13,7 @@ use crate::repository::Repository;
 
 /// What may be fuzzed; `tests/src/fuzz` and `tests/tests/evil` say what with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Target {
+pub(crate) enum FuzzTarget {
     /// Path and query of requests
     Query,
     /// Cursors
@@ -30,7 +30,7 @@ pub(crate) enum Target {
     Component,
 }
 
-impl Target {
+impl FuzzTarget {
     /// Those that libFuzzer can be given: they need no guest of their own for each input.
     const GUIDED: [Self; 4] = [Self::Query, Self::Cursor, Self::Package, Self::Snapshot];
 
@@ -56,7 +56,7 @@ impl Target {
 /// Fuzzes `target`, or each in turn, for `seconds`, from a seed that is another each time.
 pub(crate) fn run(
     repository: &Repository,
-    target: Option<Target>,
+    target: Option<FuzzTarget>,
     seconds: u64,
     seed: Option<u64>,
 ) -> Result<()> {
@@ -64,7 +64,9 @@ pub(crate) fn run(
         || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs() << 20);
     let seed = seed.unwrap_or_else(now);
     let mut failed = Vec::new();
-    for target in target.map_or_else(|| Target::value_variants().to_vec(), |target| vec![target]) {
+    for target in
+        target.map_or_else(|| FuzzTarget::value_variants().to_vec(), |target| vec![target])
+    {
         let (binary, test) = target.test();
         let mut run = repository.cargo();
         run.args([
@@ -96,9 +98,13 @@ pub(crate) fn run(
 /// Has libFuzzer look for inputs that reach new code, for `seconds` each. What it finds on the way
 /// lies in the build folder, where the next run begins with it; what fails goes to the corpus in
 /// the tree.
-pub(crate) fn guided(repository: &Repository, target: Option<Target>, seconds: u64) -> Result<()> {
-    let targets = target.map_or_else(|| Target::GUIDED.to_vec(), |target| vec![target]);
-    if let Some(other) = targets.iter().find(|target| !Target::GUIDED.contains(target)) {
+pub(crate) fn guided(
+    repository: &Repository,
+    target: Option<FuzzTarget>,
+    seconds: u64,
+) -> Result<()> {
+    let targets = target.map_or_else(|| FuzzTarget::GUIDED.to_vec(), |target| vec![target]);
+    if let Some(other) = targets.iter().find(|target| !FuzzTarget::GUIDED.contains(target)) {
         bail!("{other:?} cannot be guided, since guests have no counters; leave out --guided");
     }
     repository.build_plugins()?;
@@ -142,7 +148,7 @@ pub(crate) fn guided(repository: &Repository, target: Option<Target>, seconds: u
 }
 
 /// Keeps the input of a process that could not do so itself, since it was ended.
-fn save_last_input(repository: &Repository, target: Target) -> Result<()> {
+fn save_last_input(repository: &Repository, target: FuzzTarget) -> Result<()> {
     let name = target.name();
     let last = env::temp_dir().join(format!("yearbook-fuzz-{name}"));
     if last.exists() {

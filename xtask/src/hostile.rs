@@ -12,16 +12,16 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 
 use crate::bench::machine;
+use crate::process_suites::ProcessSuite;
 use crate::repository::{Profile, Repository};
-use crate::test::report::Tally;
-use crate::trials::ProcessSuite;
+use crate::test::report::CheckCounts;
 
 /// Seconds that an attack lasts in `cargo xtask test`.
 const TEST_SECONDS: u32 = 3;
 
 /// What may be chosen.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Wanted {
+pub(crate) struct HostileArgs {
     /// Seconds that each attack lasts
     #[arg(long, default_value_t = 30)]
     seconds: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Wanted {
 }
 
 /// Runs every attack and replaces the page.
-pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
+pub(crate) fn run(repository: &Repository, wanted: HostileArgs) -> Result<()> {
     let start = machine::MachineState::now(repository)?;
     repository.build_plugins()?;
     let binary =
@@ -47,7 +47,7 @@ pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
 }
 
 /// The same in about a minute and a half, for `cargo xtask test`.
-pub(crate) fn check(repository: &Repository) -> Result<Tally> {
+pub(crate) fn check(repository: &Repository) -> Result<CheckCounts> {
     hostile_suite(&repository.build_product(Profile::Debug)?, TEST_SECONDS).run(repository, None)
 }
 

@@ -20,6 +20,7 @@ mod metrics;
 mod node;
 mod packages;
 mod plugins;
+mod process_suites;
 mod python;
 mod repository;
 mod scale;
@@ -28,7 +29,6 @@ mod soak;
 mod spec;
 mod test;
 mod toolchain;
-mod trials;
 
 use repository::Repository;
 
@@ -76,7 +76,7 @@ enum Task {
     /// Damage what strangers may hand us, longer than the tests do; what fails is kept for them
     Fuzz {
         /// What to fuzz; each in turn when none is named
-        target: Option<fuzz::Target>,
+        target: Option<fuzz::FuzzTarget>,
         /// How long, for each
         #[arg(long, default_value_t = 60)]
         seconds: u64,
@@ -99,15 +99,15 @@ enum Task {
         accept: Option<String>,
     },
     /// Measure beside peers, and write docs/benchmarks.md and .json
-    Bench(bench::Wanted),
+    Bench(bench::BenchArgs),
     /// Have a fleet go through every fault under load, and write docs/reliability.md
-    Fleet(fleet::Wanted),
+    Fleet(fleet::FleetArgs),
     /// Have one client attack while another reads, and write docs/hostile-clients.md
-    Hostile(hostile::Wanted),
+    Hostile(hostile::HostileArgs),
     /// Send mixed traffic for a while and see whether memory, descriptors and instances come back
-    Soak(soak::Wanted),
+    Soak(soak::SoakArgs),
     /// Measure what requests and many datasets cost, and write docs/scale.md
-    Scale(scale::Wanted),
+    Scale(scale::ScaleArgs),
     /// Make synthetic input
     #[command(subcommand)]
     Generate(Generate),
@@ -145,7 +145,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Plugins => repository.build_plugins(),
         Task::Demo { listen, data_dir, no_serve, debug } => {
-            demo::run(&repository, &demo::Wanted { listen, data_dir, no_serve, debug })
+            demo::run(&repository, &demo::DemoArgs { listen, data_dir, no_serve, debug })
         }
         // Nothing is printed after the totals.
         Task::Test { quick, only } => {

@@ -5,8 +5,8 @@ use std::io::Read as _;
 
 use anyhow::{Context as _, Result};
 
-use crate::bench::ask::HttpRequest;
-use crate::bench::client;
+use crate::bench::http_client;
+use crate::bench::request::HttpRequest;
 
 /// One scrape.
 pub(crate) struct MetricsScrape(String);
@@ -14,7 +14,7 @@ pub(crate) struct MetricsScrape(String);
 impl MetricsScrape {
     /// Asks `address`, the whole address of a server's metrics.
     pub(crate) fn scrape(address: &str) -> Result<Self> {
-        let mut begun = client::send(&HttpRequest::get(address.to_owned()))?;
+        let mut begun = http_client::send(&HttpRequest::get(address.to_owned()))?;
         begun.stream.read_to_end(&mut begun.body).context("the metrics were cut off")?;
         Ok(Self(String::from_utf8_lossy(&begun.body).into_owned()))
     }

@@ -2,7 +2,7 @@
 //! `plugins/dist/<name>.wasm`. Same sources, same bytes, on every machine: paths are remapped, and
 //! nothing of the machine or the hour goes in.
 
-mod kept;
+mod build_cache;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use crate::command;
 use crate::toolchain::{self, GUEST_TARGET};
 
-use kept::BuildCache;
+use build_cache::BuildCache;
 
 /// The profile in the workspace's Cargo.toml whose bytes are released.
 pub(crate) const PROFILE: &str = "plugin";

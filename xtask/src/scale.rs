@@ -2,11 +2,11 @@
 //! and what follows for ten, a hundred and a thousand times as much. Owns the order of things;
 //! writes `docs/scale.md`.
 
-mod catalogue;
+mod catalog_costs;
 mod costs;
+mod deployment;
 mod model;
 mod page;
-mod site;
 
 use std::fs;
 
@@ -18,13 +18,13 @@ use crate::repository::{Profile, Repository};
 use crate::test::postgres::Postgres;
 use crate::test::tools;
 
-use catalogue::CatalogCosts;
+use catalog_costs::CatalogCosts;
 use costs::RequestCosts;
-use site::ScaleDeployment;
+use deployment::ScaleDeployment;
 
 /// What may be chosen.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Wanted {
+pub(crate) struct ScaleArgs {
     /// How many datasets to measure with, growing
     #[arg(long, value_delimiter = ',', default_values_t = [1_500, 15_000])]
     datasets: Vec<u64>,
@@ -44,7 +44,7 @@ struct DatabaseCosts {
 }
 
 /// Measures with both databases and replaces the page.
-pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
+pub(crate) fn run(repository: &Repository, wanted: &ScaleArgs) -> Result<()> {
     bench::ensure_tools()?;
     let programs = tools::postgres()?;
     let start = machine::MachineState::now(repository)?;
@@ -80,13 +80,13 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
 fn measure(
     site: &ScaleDeployment<'_>,
     database: &'static str,
-    wanted: &Wanted,
+    wanted: &ScaleArgs,
 ) -> Result<DatabaseCosts> {
     site.publish_million_rows()?;
     let (mut catalogues, mut costs) = (Vec::new(), None);
     let mut published = 0;
     for &datasets in &wanted.datasets {
-        catalogues.push(catalogue::measure(site, published, datasets)?);
+        catalogues.push(catalog_costs::measure(site, published, datasets)?);
         published = datasets;
         if costs.is_none() {
             costs = Some(costs::measure(site, wanted.seconds)?);

@@ -14,11 +14,11 @@ use anyhow::{Context as _, Result};
 
 use crate::repository::{Profile, Repository};
 use crate::server;
-use crate::test::report::Tally;
+use crate::test::report::CheckCounts;
 use crate::test::served::ServerFixture;
 use crate::{command, demo, packages};
 
-use traffic::{Kind, TrafficOutcomes};
+use traffic::{ClientKind, TrafficOutcomes};
 use watch::{MemorySamples, ServerResources};
 
 /// How long the last requests may take to end, and with them what they held.
@@ -40,7 +40,7 @@ const WARM_UP: Duration = Duration::from_secs(600);
 
 /// What the caller asked for.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Wanted {
+pub(crate) struct SoakArgs {
     /// Minutes of traffic
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
     minutes: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Wanted {
 }
 
 /// Runs it and fails where something is not as it was.
-pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
+pub(crate) fn run(repository: &Repository, wanted: SoakArgs) -> Result<()> {
     repository.build_plugins()?;
     let profile = if wanted.debug { Profile::Debug } else { Profile::Release };
     let tally = soak(repository, profile, Duration::from_secs(wanted.minutes * 60))?;
@@ -64,11 +64,11 @@ pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
 }
 
 /// The same for a minute, for `cargo xtask test`.
-pub(crate) fn check(repository: &Repository) -> Result<Tally> {
+pub(crate) fn check(repository: &Repository) -> Result<CheckCounts> {
     soak(repository, Profile::Debug, Duration::from_secs(60))
 }
 
-fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tally> {
+fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<CheckCounts> {
     let ground = ServerFixture::with_profile(repository, "soak", profile)?;
     let mut descriptors = ground.publish_demo()?;
     let generated = demo::million_rows(repository)?;
@@ -91,10 +91,10 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tal
     let mut server = ground.serve(&log, &settings)?;
     let watcher =
         watch::ResourceWatcher { process: server.id(), metrics: format!("http://{admin}/metrics") };
-    let target = traffic::Target { base: server.base(), key, datasets };
+    let target = traffic::SoakTarget { base: server.base(), key, datasets };
 
     // Everything once, so that what is made at first need is there.
-    for kind in Kind::ALL {
+    for kind in ClientKind::ALL {
         let _ = target.send(kind, 0);
     }
     let idle = watcher.read()?;
@@ -118,14 +118,14 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tal
 fn traffic(
     ground: &ServerFixture,
     repository: &Repository,
-    target: &traffic::Target,
+    target: &traffic::SoakTarget,
     watcher: &watch::ResourceWatcher,
     time: Duration,
 ) -> Result<(TrafficOutcomes, MemorySamples)> {
     let (stop, outcomes) = (AtomicBool::new(false), TrafficOutcomes::default());
     let component = repository.root().join("plugins/dist/ndjson.wasm");
     scope(|threads| {
-        for (number, kind) in Kind::CLIENTS.into_iter().enumerate() {
+        for (number, kind) in ClientKind::CLIENTS.into_iter().enumerate() {
             let (stop, outcomes) = (&stop, &outcomes);
             threads.spawn(move || {
                 let mut turn = number as u64 * 1_000_003;
@@ -162,8 +162,8 @@ fn evaluate(
     after: ServerResources,
     ended: bool,
     log: &str,
-) -> Tally {
-    let mut tally = Tally::default();
+) -> CheckCounts {
+    let mut tally = CheckCounts::default();
     let mut check = |what: String, good: bool| {
         println!("{} {what}", if good { "ok    " } else { "FAILED" });
         if good { tally.passed += 1 } else { tally.failed += 1 }

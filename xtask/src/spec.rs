@@ -6,15 +6,15 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::repository::Repository;
 
-mod executed;
-mod list;
+mod executed_tests;
 pub(crate) mod pages;
-mod proofs;
+mod rules;
+mod test_index;
 
-pub(crate) use executed::ExecutedTests;
+pub(crate) use executed_tests::ExecutedTests;
 
-use list::{Backing, Rule};
-use proofs::TestIndex;
+use rules::{Backing, Rule};
+use test_index::TestIndex;
 
 /// The list, below the top of the source tree.
 const LIST: &str = "docs/rules.md";
@@ -70,7 +70,7 @@ fn read(repository: &Repository) -> Result<(Vec<Rule>, Vec<String>)> {
     let path = repository.root().join(LIST);
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(list::parse(&text))
+    Ok(rules::parse(&text))
 }
 
 fn fail_if_any(faults: &[String]) -> Result<()> {
@@ -131,7 +131,7 @@ mod tests {
     fn a_test_that_does_not_exist_is_a_fault() {
         let proofs = TestIndex::from_rust("suite/a.rs", "#[test]\nfn here() {}\n");
         let (rules, faults) =
-            list::parse("| spec-1-a | One. | `here` |\n| spec-1-b | Two. | `a::here`, `gone` |\n");
+            rules::parse("| spec-1-a | One. | `here` |\n| spec-1-b | Two. | `a::here`, `gone` |\n");
         assert!(faults.is_empty());
         assert_eq!(
             missing(&rules, &proofs),
@@ -144,7 +144,7 @@ mod tests {
         let proofs = TestIndex::from_rust("a/one.rs", "#[test]\nfn same() {}\n")
             .and("b/two.rs", "#[test]\nfn same() {}\n");
         let (rules, _) =
-            list::parse("| spec-1-a | One. | `same` |\n| spec-1-b | Two. | `two::same` |\n");
+            rules::parse("| spec-1-a | One. | `same` |\n| spec-1-b | Two. | `two::same` |\n");
         assert_eq!(
             missing(&rules, &proofs),
             [
@@ -158,7 +158,7 @@ mod tests {
         let proofs =
             TestIndex::from_rust("a/one.rs", "#[test]\nfn same() {}\n#[test]\nfn alone() {}\n")
                 .and("b/two.rs", "#[test]\nfn same() {}\n");
-        let (rules, _) = list::parse(
+        let (rules, _) = rules::parse(
             "| spec-1-a | One. | `one::same`, `one::alone` |\n| spec-1-b | Two. | `two::same` |\n",
         );
         let executed = ExecutedTests::of([

@@ -24,7 +24,7 @@ pub(crate) enum TransactionMode {
     /// find out.
     Probe,
     /// One statement that reads.
-    One,
+    SingleRead,
     /// Several that see the same instant.
     Read,
     /// Several that write, all or none.
@@ -37,7 +37,7 @@ pub(crate) enum TransactionMode {
 /// A connection on which something was begun. One that is dropped before [`DatabaseSession::commit`] leaves
 /// no trace.
 pub(crate) enum DatabaseSession {
-    SqliteOne(PoolConnection<Sqlite>),
+    SqliteConnection(PoolConnection<Sqlite>),
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(PostgresSession),
 }
@@ -64,8 +64,8 @@ impl Database {
         begin: TransactionMode,
     ) -> Result<DatabaseSession, sqlx::Error> {
         Ok(match (self, begin) {
-            (Self::Sqlite(file), TransactionMode::Probe | TransactionMode::One) => {
-                DatabaseSession::SqliteOne(file.one().await?)
+            (Self::Sqlite(file), TransactionMode::Probe | TransactionMode::SingleRead) => {
+                DatabaseSession::SqliteConnection(file.one().await?)
             }
             (Self::Sqlite(file), TransactionMode::Read) => {
                 DatabaseSession::Sqlite(file.read().await?)
@@ -92,7 +92,7 @@ impl DatabaseSession {
     /// Where to send statements.
     pub(crate) fn connection(&mut self) -> Connection<'_> {
         match self {
-            Self::SqliteOne(connection) => Connection::Sqlite(connection),
+            Self::SqliteConnection(connection) => Connection::Sqlite(connection),
             Self::Sqlite(transaction) => Connection::Sqlite(transaction),
             Self::Postgres(session) => session.connection(),
         }
@@ -101,7 +101,7 @@ impl DatabaseSession {
     /// Makes what was done last. After an error nobody knows whether it does.
     pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
         match self {
-            Self::SqliteOne(_) => Ok(()),
+            Self::SqliteConnection(_) => Ok(()),
             Self::Sqlite(transaction) => transaction.commit().await,
             Self::Postgres(session) => session.commit().await,
         }
@@ -110,7 +110,7 @@ impl DatabaseSession {
     /// Undoes what was done, which was well.
     pub(crate) async fn roll_back(self) -> Result<(), sqlx::Error> {
         match self {
-            Self::SqliteOne(_) => Ok(()),
+            Self::SqliteConnection(_) => Ok(()),
             Self::Sqlite(transaction) => transaction.rollback().await,
             Self::Postgres(session) => session.roll_back().await,
         }
@@ -120,7 +120,7 @@ impl DatabaseSession {
     pub(crate) async fn abandon(self, error: &sqlx::Error) {
         match self {
             // Rolled back as it is dropped.
-            Self::SqliteOne(_) | Self::Sqlite(_) => {}
+            Self::SqliteConnection(_) | Self::Sqlite(_) => {}
             Self::Postgres(session) => session.abandon(error).await,
         }
     }

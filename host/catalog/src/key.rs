@@ -10,7 +10,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::Failure;
+use crate::CatalogError;
 
 /// What every key begins with.
 pub const PREFIX: &str = "yb_";
@@ -85,7 +85,7 @@ impl fmt::Debug for KeyHash {
 ///
 /// # Errors
 /// [`Failure::Random`] when the operating system gives no random numbers.
-pub fn issue() -> Result<(IssuedKey, KeyHash), Failure> {
+pub fn issue() -> Result<(IssuedKey, KeyHash), CatalogError> {
     let body = random_base62(RANDOM_CHARACTERS)?;
     let text = format!("{PREFIX}{body}{}", checksum(&body));
     let hash = KeyHash::compute(&text);
@@ -96,7 +96,7 @@ pub fn issue() -> Result<(IssuedKey, KeyHash), Failure> {
 ///
 /// # Errors
 /// [`Failure::Random`] when the operating system gives no random numbers.
-pub fn new_id() -> Result<String, Failure> {
+pub fn new_id() -> Result<String, CatalogError> {
     Ok(format!("key_{}", random_base62(ID_CHARACTERS)?))
 }
 
@@ -129,7 +129,7 @@ fn checksum(body: &str) -> String {
 }
 
 /// `length` characters, each of the 62 equally likely.
-fn random_base62(length: usize) -> Result<String, Failure> {
+fn random_base62(length: usize) -> Result<String, CatalogError> {
     let mut text = String::with_capacity(length);
     let mut bytes = [0_u8; 32];
     while text.len() < length {

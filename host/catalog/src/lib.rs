@@ -8,52 +8,52 @@
 
 pub mod key;
 
-mod catalogue;
+mod catalog;
+mod catalog_cache;
 mod database;
-mod failure;
-mod generation;
-mod key_ring;
-mod live;
-mod meter;
+mod dataset_set;
+mod error;
+mod key_verifier;
 mod migrations;
 mod model;
 mod open;
 #[cfg_attr(not(feature = "postgres"), path = "postgres_absent.rs")]
 mod postgres;
+mod queries;
+mod quota;
 mod release;
 mod reservation;
 mod retention;
+mod revisioned_cache;
 mod rows;
 mod settings;
-mod shelf;
 mod sql;
+mod sql_catalog;
+mod sql_enum;
 mod sqlite;
 #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "PostgreSQL alone needs it"))]
 mod statements;
-mod store;
-mod tables;
-mod words;
 
 #[cfg(test)]
 mod suite;
 
-pub use failure::Failure;
+pub use catalog::Catalog;
+pub use catalog_cache::{CatalogCache, PollMetrics};
+pub use dataset_set::DatasetSet;
+pub use error::CatalogError;
 pub use key::{IssuedKey, KeyHash};
-pub use key_ring::{KeyLookup, KeyVerifier, UncachedKey};
-pub use live::{CatalogCache, PollMetrics};
-pub use meter::{Meter, Usage};
+pub use key_verifier::{KeyLookup, KeyVerifier, UncachedKey};
 pub use model::{
-    CatalogDescription, CommitOutcome, DELETION_DEADLINE, Declared, DeletionBatch, Dropped,
-    KeyRecord, Publication, Reserved, Revisions, SnapshotStatus, UnreferencedObject,
-    UsageIncrement,
+    CatalogDescription, CommitOutcome, DELETION_DEADLINE, DeletionBatch, DroppedSnapshot,
+    KeyRecord, Publication, ReserveOutcome, Revisions, SnapshotStatus, UnreferencedObject,
+    UploadRegistration, UsageIncrement,
 };
 pub use open::{open, sqlite_url};
+pub use quota::{Quota, QuotaUsage};
 pub use release::{
-    ChangeOutcome, Line, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState,
-    ReleaseUsage, Settlement, Trial, lines,
+    CanaryTotals, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId,
+    ReleaseState, ReleaseUsage, ServingOrder, StateTransition, lines,
 };
-pub use reservation::{Reservation, UsedUp};
+pub use reservation::{QuotaExceeded, Reservation};
 pub use retention::{Retention, monthly_snapshot};
 pub use settings::DatabaseSettings;
-pub use shelf::DatasetSet;
-pub use store::Store;

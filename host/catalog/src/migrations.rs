@@ -2,7 +2,7 @@
 
 use sqlx::migrate::Migrator;
 
-use crate::Failure;
+use crate::CatalogError;
 
 /// Refuses tables that a migration has contracted (`revision.least_migration`) which this binary
 /// does not know. Those that only expand are none of its business.
@@ -10,10 +10,10 @@ pub(crate) fn check_least_migration(
     location: &str,
     least: i64,
     known: &Migrator,
-) -> Result<(), Failure> {
+) -> Result<(), CatalogError> {
     let known = known.iter().map(|migration| migration.version).max().unwrap_or(0);
     if least > known {
-        Err(Failure::TooNew { location: location.to_owned(), least, known })
+        Err(CatalogError::TooNew { location: location.to_owned(), least, known })
     } else {
         Ok(())
     }

@@ -52,12 +52,12 @@ pub enum SnapshotStatus {
 
 /// What came of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Declared {
+pub enum UploadRegistration {
     /// Nothing removes it until it has been loose for as long as `yearbook gc` waits.
-    Yes,
+    Registered,
     /// A `gc` is removing it at this moment; it may be declared when that is done, or in ten
     /// minutes if that died.
-    BeingRemoved,
+    BeingDeleted,
 }
 
 /// Something in the object store that no row of the catalogue names.
@@ -88,7 +88,7 @@ pub const DELETION_DEADLINE: Duration = Duration::from_secs(300);
 
 /// A snapshot that retention dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedSnapshot {
     /// Of which dataset.
     pub dataset: String,
     /// Which.
@@ -114,14 +114,14 @@ pub struct KeyRecord {
 
 /// Answer to a reservation of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserved {
+pub enum ReserveOutcome {
     /// Counted; `used` includes it.
     Granted {
         /// Requests of the month, this one included.
         used: u64,
     },
     /// Not counted: the limit was reached.
-    UsedUp {
+    Exhausted {
         /// Requests of the month.
         used: u64,
     },

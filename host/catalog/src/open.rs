@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use crate::catalogue::SqlCatalog;
 use crate::postgres::PostgresServer;
+use crate::sql_catalog::SqlCatalog;
 use crate::sqlite::SqliteFile;
-use crate::{DatabaseSettings, Failure, Store};
+use crate::{Catalog, CatalogError, DatabaseSettings};
 
 /// What may not stand in the path of a `sqlite:` address as it is.
 const PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
@@ -24,14 +24,17 @@ const PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 /// # Errors
 /// [`Failure`] with what to do: an address of no known kind, a file that cannot be opened, tables
 /// that a migration cannot bring up to date.
-pub async fn open(url: &str, settings: &DatabaseSettings) -> Result<Arc<dyn Store>, Failure> {
+pub async fn open(
+    url: &str,
+    settings: &DatabaseSettings,
+) -> Result<Arc<dyn Catalog>, CatalogError> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
         "sqlite" => Ok(Arc::new(SqlCatalog::new(SqliteFile::open(url).await?))),
         "postgres" | "postgresql" => {
             Ok(Arc::new(SqlCatalog::new(PostgresServer::open(url, settings).await?)))
         }
-        _ => Err(Failure::UnknownScheme { scheme: scheme.to_owned() }),
+        _ => Err(CatalogError::UnknownScheme { scheme: scheme.to_owned() }),
     }
 }
 

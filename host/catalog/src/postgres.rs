@@ -2,11 +2,11 @@
 //! `postgres/connect.rs`, how the tables are brought up to date in `postgres/migrate.rs`, what is
 //! told between hosts in `postgres/listen.rs`.
 
-mod check;
+mod circuit_breaker;
 mod connect;
+mod integrity;
 mod listen;
 mod migrate;
-mod presence;
 mod session;
 
 #[cfg(test)]
@@ -20,9 +20,9 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::database::TransactionMode;
-use presence::PostgresCircuitBreaker;
+use circuit_breaker::PostgresCircuitBreaker;
 
-pub(crate) use check::problems;
+pub(crate) use integrity::problems;
 pub(crate) use session::PostgresSession;
 
 /// A database on a server.
@@ -44,7 +44,7 @@ impl PostgresServer {
         begin: TransactionMode,
     ) -> Result<PostgresSession, sqlx::Error> {
         if begin != TransactionMode::Probe && !self.presence.allows_request() {
-            return Err(presence::circuit_open_error());
+            return Err(circuit_breaker::circuit_open_error());
         }
         self.presence.record_attempt();
         let connection =

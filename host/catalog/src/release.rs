@@ -2,14 +2,14 @@
 //! serves. Values and pure functions; the bytes of a release lie in the object store and never
 //! here.
 
-mod observed;
-mod serving;
+mod release_metrics;
+mod serving_order;
 
 use serde::{Deserialize, Serialize};
 use yearbook_domain::Millis;
 
-pub use observed::{ReleaseUsage, Settlement, Trial};
-pub use serving::{Line, lines};
+pub use release_metrics::{CanaryTotals, ReleaseUsage, StateTransition};
+pub use serving_order::{ServingOrder, lines};
 
 /// A build of a plugin that the catalogue knows. Its code lies elsewhere, addressed by `digest`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ pub enum ChangeOutcome {
     /// There is no such release.
     NoSuchRelease,
     /// The release stands where it cannot go there from; nothing happened.
-    Not(ReleaseState),
+    NotAllowedFrom(ReleaseState),
 }
 
 /// One line of the history of releases.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use yearbook_domain::Millis;
 
-use crate::{Meter, Usage};
+use crate::{Quota, QuotaUsage};
 
 /// The month's requests are used up: 429.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UsedUp {
+pub struct QuotaExceeded {
     /// Charged requests of the month.
     pub used: u64,
     /// Requests a month.
@@ -22,19 +22,19 @@ pub struct UsedUp {
 /// A request that may be answered.
 #[must_use = "a reservation that is dropped is given back"]
 pub struct Reservation {
-    usage: Usage,
+    usage: QuotaUsage,
     /// None once it has been decided.
     open: Option<PendingReservation>,
 }
 
 struct PendingReservation {
-    meter: Arc<Meter>,
+    meter: Arc<Quota>,
     key_id: String,
     month: String,
 }
 
 impl Reservation {
-    pub(crate) fn new(meter: Arc<Meter>, key_id: String, month: String, usage: Usage) -> Self {
+    pub(crate) fn new(meter: Arc<Quota>, key_id: String, month: String, usage: QuotaUsage) -> Self {
         Self { usage, open: Some(PendingReservation { meter, key_id, month }) }
     }
 

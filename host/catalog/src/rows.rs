@@ -1,7 +1,7 @@
 //! Rows as they lie in the tables, and what they mean. Written once for every database: `FromRow`
 //! is derived for any driver.
 
-mod observed;
+mod release_metrics;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use yearbook_domain::{
     SnapshotSummary, StoredFile,
 };
 
-use crate::words::Place;
+use crate::sql_enum::RowContext;
 use crate::{KeyHash, KeyRecord, PluginRelease, ReleaseEvent, ReleaseId};
 
-pub(crate) use observed::{CanaryTotalsRow, ReleaseUsageRow};
+pub(crate) use release_metrics::{CanaryTotalsRow, ReleaseUsageRow};
 
 /// A row of `snapshots` without its columns.
 #[derive(sqlx::FromRow)]
@@ -56,7 +56,7 @@ impl SnapshotRow {
     /// The snapshot with `columns`, which are in order.
     pub(crate) fn with_columns(self, columns: Vec<ColumnRow>) -> Result<Snapshot, sqlx::Error> {
         let row = format!("dataset {}, snapshot {}", self.dataset, self.id);
-        let place = Place { table: "snapshots", row: &row };
+        let place = RowContext { table: "snapshots", row: &row };
         Ok(Snapshot {
             created_at: Millis(self.created_at),
             rows: place.count("row_count", self.row_count)?,
@@ -119,7 +119,7 @@ pub(crate) struct ColumnRow {
 impl ColumnRow {
     fn read(self, snapshot: &str) -> Result<Column, sqlx::Error> {
         let row = format!("{} in {snapshot}", self.name);
-        let place = Place { table: "columns", row: &row };
+        let place = RowContext { table: "columns", row: &row };
         Ok(Column {
             column_type: place.parse("column_type", &self.column_type)?,
             nullable: self.nullable,
@@ -164,14 +164,15 @@ pub(crate) fn assemble_datasets(
     let mut summaries_of: HashMap<String, Vec<SnapshotSummary>> =
         HashMap::with_capacity(datasets.len());
     for row in summaries {
-        let rows = Place { table: "snapshots", row: &row.id }.count("row_count", row.row_count)?;
+        let rows =
+            RowContext { table: "snapshots", row: &row.id }.count("row_count", row.row_count)?;
         let summary = SnapshotSummary { id: row.id, created_at: Millis(row.created_at), rows };
         summaries_of.entry(row.dataset).or_default().push(summary);
     }
     let mut assembled = Vec::with_capacity(datasets.len());
     for DatasetRow { namespace, checked_at, current } in datasets {
         let dataset = current.dataset.clone();
-        let place = Place { table: "datasets", row: &dataset };
+        let place = RowContext { table: "datasets", row: &dataset };
         let columns = columns_of.remove(&current.number).unwrap_or_default();
         assembled.push(Dataset {
             name: place.parse::<DatasetName>("name", &dataset)?,
@@ -193,7 +194,7 @@ pub(crate) struct FileRow {
 
 impl FileRow {
     pub(crate) fn read(self) -> Result<StoredFile, sqlx::Error> {
-        let bytes = Place { table: "snapshots", row: &self.file_sha256 }
+        let bytes = RowContext { table: "snapshots", row: &self.file_sha256 }
             .count("file_bytes", self.file_bytes)?;
         Ok(StoredFile { sha256: self.file_sha256, bytes })
     }
@@ -219,7 +220,7 @@ pub(crate) struct ChangesRow {
 
 impl ChangesRow {
     pub(crate) fn read(self) -> Result<ChangeSet, sqlx::Error> {
-        let place = Place { table: "changes", row: &self.to_id };
+        let place = RowContext { table: "changes", row: &self.to_id };
         Ok(ChangeSet {
             rows: place.count("row_count", self.row_count)?,
             file: StoredFile {
@@ -254,7 +255,7 @@ pub(crate) struct KeyRow {
 impl KeyRow {
     pub(crate) fn read(self) -> Result<KeyRecord, sqlx::Error> {
         Ok(KeyRecord {
-            plan: Place { table: "keys", row: &self.id }.parse("plan", &self.plan)?,
+            plan: RowContext { table: "keys", row: &self.id }.parse("plan", &self.plan)?,
             label: self.label,
             created_at: Millis(self.created_at),
             revoked_at: self.revoked_at.map(Millis),
@@ -303,7 +304,7 @@ pub(crate) struct ReleaseRow {
 
 impl ReleaseRow {
     pub(crate) fn read(self) -> Result<PluginRelease, sqlx::Error> {
-        let place = Place { table: "plugin_releases", row: &self.name };
+        let place = RowContext { table: "plugin_releases", row: &self.name };
         Ok(PluginRelease {
             bytes: place.count("bytes", self.bytes)?,
             state: place.parse("state", &self.state)?,

@@ -36,13 +36,13 @@ pub(crate) enum Statement<'c> {
 
 /// A value that every database of this build knows.
 #[cfg(feature = "postgres")]
-pub(crate) trait Value<'v>:
+pub(crate) trait BindValue<'v>:
     Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres>
 {
 }
 
 #[cfg(feature = "postgres")]
-impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres>> Value<'v>
+impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres>> BindValue<'v>
     for T
 {
 }
@@ -52,21 +52,24 @@ impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Post
 pub(crate) trait Value<'v>: Encode<'v, Sqlite> + Type<Sqlite> {}
 
 #[cfg(not(feature = "postgres"))]
-impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite>> Value<'v> for T {}
+impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite>> BindValue<'v> for T {}
 
 /// A row that can be read from every database of this build.
 #[cfg(feature = "postgres")]
-pub(crate) trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> {}
+pub(crate) trait DatabaseRow:
+    for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>
+{
+}
 
 #[cfg(feature = "postgres")]
-impl<T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>> Row for T {}
+impl<T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>> DatabaseRow for T {}
 
 /// A row that can be read from every database of this build.
 #[cfg(not(feature = "postgres"))]
 pub(crate) trait Row: for<'r> FromRow<'r, SqliteRow> {}
 
 #[cfg(not(feature = "postgres"))]
-impl<T: for<'r> FromRow<'r, SqliteRow>> Row for T {}
+impl<T: for<'r> FromRow<'r, SqliteRow>> DatabaseRow for T {}
 
 impl Connection<'_> {
     /// Whether statements that only PostgreSQL understands may be sent.
@@ -92,7 +95,7 @@ impl Connection<'_> {
 
 impl Statement<'_> {
     /// The next value, `$1` first.
-    pub(crate) fn bind<'v>(self, value: impl Value<'v>) -> Self {
+    pub(crate) fn bind<'v>(self, value: impl BindValue<'v>) -> Self {
         match self {
             Self::Sqlite(connection, query) => Self::Sqlite(connection, query.bind(value)),
             #[cfg(feature = "postgres")]
@@ -114,7 +117,7 @@ impl Statement<'_> {
     }
 
     /// Every row.
-    pub(crate) async fn all<R: Row>(self) -> Result<Vec<R>, sqlx::Error> {
+    pub(crate) async fn all<R: DatabaseRow>(self) -> Result<Vec<R>, sqlx::Error> {
         match self {
             Self::Sqlite(connection, query) => {
                 query.fetch_all(connection).await?.iter().map(R::from_row).collect()
@@ -131,7 +134,7 @@ impl Statement<'_> {
     }
 
     /// The first row, if there is one.
-    pub(crate) async fn fetch_optional<R: Row>(self) -> Result<Option<R>, sqlx::Error> {
+    pub(crate) async fn fetch_optional<R: DatabaseRow>(self) -> Result<Option<R>, sqlx::Error> {
         match self {
             Self::Sqlite(connection, query) => {
                 query.fetch_optional(connection).await?.as_ref().map(R::from_row).transpose()
@@ -148,7 +151,7 @@ impl Statement<'_> {
     }
 
     /// The first row; an error when there is none.
-    pub(crate) async fn one<R: Row>(self) -> Result<R, sqlx::Error> {
+    pub(crate) async fn one<R: DatabaseRow>(self) -> Result<R, sqlx::Error> {
         self.fetch_optional().await?.ok_or(sqlx::Error::RowNotFound)
     }
 }

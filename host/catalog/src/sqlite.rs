@@ -1,8 +1,8 @@
 //! The catalogue in an SQLite file. Several processes may share it (`yearbook serve` beside
 //! `yearbook publish`): see `sqlite/connect.rs` for what that takes.
 
-mod check;
 mod connect;
+mod integrity;
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use sqlx::Transaction;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{Sqlite, SqlitePool};
 
-pub(crate) use check::problems;
+pub(crate) use integrity::problems;
 
 /// A file, or a database in memory.
 pub(crate) struct SqliteFile {

@@ -19,20 +19,20 @@ mod usage;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::Store;
+use crate::Catalog;
 
-type OpenFuture = Pin<Box<dyn Future<Output = Arc<dyn Store>> + Send>>;
+type OpenFuture = Pin<Box<dyn Future<Output = Arc<dyn Catalog>> + Send>>;
 
 /// A database of its own for one rule.
-pub(crate) struct Place {
+pub(crate) struct TestDatabase {
     open: Box<dyn Fn() -> OpenFuture + Send + Sync>,
     /// Kept until the rule has been checked.
     _folder: Option<tempfile::TempDir>,
 }
 
-impl Place {
+impl TestDatabase {
     /// A store on this database: another host's, with connections of its own, at each call.
-    pub(crate) async fn host(&self) -> Arc<dyn Store> {
+    pub(crate) async fn host(&self) -> Arc<dyn Catalog> {
         (self.open)().await
     }
 }
@@ -144,10 +144,10 @@ macro_rules! rules {
 mod sqlite_file {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::Place;
+    use super::TestDatabase;
     use crate::{DatabaseSettings, open, sqlite_url};
 
-    fn place() -> Place {
+    fn place() -> TestDatabase {
         let folder = tempfile::tempdir().unwrap();
         let url = sqlite_url(&folder.path().join("catalogue.db"));
         let open = move || {
@@ -155,7 +155,7 @@ mod sqlite_file {
             Box::pin(async move { open(&url, &DatabaseSettings::default()).await.unwrap() })
                 as super::OpenFuture
         };
-        Place { open: Box::new(open), _folder: Some(folder) }
+        TestDatabase { open: Box::new(open), _folder: Some(folder) }
     }
 
     every_rule!(Some(place()));
@@ -168,12 +168,12 @@ mod sqlite_memory {
 
     use tokio::sync::OnceCell;
 
-    use super::Place;
-    use crate::{DatabaseSettings, Store, open};
+    use super::TestDatabase;
+    use crate::{Catalog, DatabaseSettings, open};
 
     /// A database in memory has one host.
-    fn place() -> Place {
-        let store: Arc<OnceCell<Arc<dyn Store>>> = Arc::default();
+    fn place() -> TestDatabase {
+        let store: Arc<OnceCell<Arc<dyn Catalog>>> = Arc::default();
         let open = move || {
             let store = Arc::clone(&store);
             Box::pin(async move {
@@ -185,23 +185,23 @@ mod sqlite_memory {
                     .clone()
             }) as super::OpenFuture
         };
-        Place { open: Box::new(open), _folder: None }
+        TestDatabase { open: Box::new(open), _folder: None }
     }
 
     every_rule!(Some(place()));
 }
 
 mod postgres {
-    use super::Place;
+    use super::TestDatabase;
     use crate::postgres::tests::TestSchema;
 
-    fn place() -> Option<Place> {
+    fn place() -> Option<TestDatabase> {
         let schema = TestSchema::new()?;
         let open = move || {
             let schema = schema.clone();
             Box::pin(async move { schema.store().await }) as super::OpenFuture
         };
-        Some(Place { open: Box::new(open), _folder: None })
+        Some(TestDatabase { open: Box::new(open), _folder: None })
     }
 
     every_rule!(place());

@@ -12,7 +12,7 @@ use yearbook_domain::{DatasetName, Plan};
 pub struct Arguments {
     /// What every command takes.
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: GlobalOptions,
     /// Which command.
     #[command(subcommand)]
     pub command: Command,
@@ -20,7 +20,7 @@ pub struct Arguments {
 
 /// Arguments of every command; they may stand before or after it.
 #[derive(Args, Clone, Debug)]
-pub struct Shared {
+pub struct GlobalOptions {
     /// Folder of the embedded database, object store and caches [variable: YEARBOOK_DATA_DIR;
     /// default: ./yearbook-data]
     #[arg(long, global = true, value_name = "DIR")]
@@ -59,13 +59,13 @@ pub enum Command {
     },
     /// Keys of clients
     #[command(subcommand)]
-    Keys(Keys),
+    Keys(KeysCommand),
     /// Published datasets
     #[command(subcommand)]
-    Datasets(Datasets),
+    Datasets(DatasetsCommand),
     /// Plugins
     #[command(subcommand)]
-    Plugin(Plugin),
+    Plugin(PluginCommand),
     /// Print the machine description of the interface (OpenAPI 3.1) as `serve` would answer it
     Openapi,
     /// Check settings, data directory, database, object store, snapshots, plugins and the machine;
@@ -97,7 +97,7 @@ pub enum Command {
 
 /// `yearbook keys`.
 #[derive(Debug, Subcommand)]
-pub enum Keys {
+pub enum KeysCommand {
     /// Issue a key; it is shown once
     Create {
         /// free, starter, pro or enterprise
@@ -118,7 +118,7 @@ pub enum Keys {
 
 /// `yearbook datasets`.
 #[derive(Debug, Subcommand)]
-pub enum Datasets {
+pub enum DatasetsCommand {
     /// List datasets that are not retired
     List,
     /// Show one dataset and its columns
@@ -143,7 +143,7 @@ pub enum Datasets {
 
 /// `yearbook plugin`.
 #[derive(Debug, Subcommand)]
-pub enum Plugin {
+pub enum PluginCommand {
     /// Try a plugin as the host would use it; say what is wrong, what to do, and what it uses of
     /// its limits
     ///

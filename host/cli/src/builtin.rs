@@ -30,7 +30,7 @@ const EMBEDDED: Option<[&[u8]; NAMES.len()]> = None;
 
 /// A built-in plugin.
 #[derive(Clone, Debug)]
-pub struct Component {
+pub struct BuiltInComponent {
     /// One of [`NAMES`].
     pub name: &'static str,
     /// The component.
@@ -44,13 +44,13 @@ pub struct Component {
 ///
 /// # Errors
 /// When there is no such folder or it lacks one of [`NAMES`]; the sentence says how to build them.
-pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<Component>> {
+pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<BuiltInComponent>> {
     match (folder, EMBEDDED) {
         (Some(folder), _) => from_folder(folder),
         (None, Some(embedded)) => Ok(NAMES
             .into_iter()
             .zip(embedded)
-            .map(|(name, bytes)| Component {
+            .map(|(name, bytes)| BuiltInComponent {
                 name,
                 bytes: Cow::Borrowed(bytes),
                 by: "embedded".to_owned(),
@@ -63,7 +63,7 @@ pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<Component>> {
     }
 }
 
-fn from_folder(folder: &Path) -> anyhow::Result<Vec<Component>> {
+fn from_folder(folder: &Path) -> anyhow::Result<Vec<BuiltInComponent>> {
     // A missing folder keeps the name that it was given.
     let folder = &folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     NAMES
@@ -73,7 +73,11 @@ fn from_folder(folder: &Path) -> anyhow::Result<Vec<Component>> {
             let bytes = std::fs::read(&path).with_context(|| {
                 format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display())
             })?;
-            Ok(Component { name, bytes: Cow::Owned(bytes), by: folder.display().to_string() })
+            Ok(BuiltInComponent {
+                name,
+                bytes: Cow::Owned(bytes),
+                by: folder.display().to_string(),
+            })
         })
         .collect()
 }

@@ -13,7 +13,7 @@ mod publish;
 mod serve;
 
 use crate::arguments::Command;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 pub(crate) use plugin::check_name as check_plugin_name;
 
@@ -21,7 +21,7 @@ pub(crate) use plugin::check_name as check_plugin_name;
 ///
 /// # Errors
 /// Whatever the command meets, as a chain of sentences.
-pub async fn run(context: &Context, command: Command) -> anyhow::Result<()> {
+pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<()> {
     match command {
         Command::Serve { .. } => serve::run(context).await,
         Command::Publish { paths } => publish::run(context, &paths).await,

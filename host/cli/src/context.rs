@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use yearbook_catalog::Store;
+use yearbook_catalog::Catalog;
 use yearbook_snapshot::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::output::Output;
-use crate::settings::Settings;
+use crate::settings::RunSettings;
 
 /// One run's settings and how it speaks.
-pub struct Context {
+pub struct CommandContext {
     /// All settings.
-    pub settings: Settings,
+    pub settings: RunSettings,
     /// Variables of the environment: the object store's own are among them.
     pub variables: Vec<(String, String)>,
     /// Folder of built-in plugins, where one was named.
@@ -25,12 +25,12 @@ pub struct Context {
     pub output: Output,
 }
 
-impl Context {
+impl CommandContext {
     /// The catalogue, with its database up to date.
     ///
     /// # Errors
     /// When the data directory cannot be made or the database cannot be opened.
-    pub async fn catalogue(&self) -> anyhow::Result<Arc<dyn Store>> {
+    pub async fn catalogue(&self) -> anyhow::Result<Arc<dyn Catalog>> {
         self.create_data_dir()?;
         let url = self.settings.database_url();
         yearbook_catalog::open(&url, &self.settings.values.database.bounds)

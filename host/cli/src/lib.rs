@@ -2,13 +2,13 @@
 //! environment, and the only one that knows all the others; it holds no rule of its own.
 
 pub mod arguments;
-mod ask;
 pub mod builtin;
 pub mod commands;
 pub mod context;
+mod http_client;
 pub mod logging;
 pub mod output;
-mod plugins;
+mod plugin_runtime;
 pub mod settings;
 #[cfg_attr(not(feature = "otlp"), path = "traces_absent.rs")]
 mod traces;
@@ -20,9 +20,9 @@ use clap::Parser;
 use serde_json::json;
 
 use arguments::{Arguments, Command};
-use context::Context;
+use context::CommandContext;
 use output::Output;
-use settings::{SettingSources, Settings};
+use settings::{RunSettings, SettingSources};
 
 /// Exit code of a command line that makes no sense.
 const EXIT_USAGE: u8 = 2;
@@ -78,9 +78,9 @@ fn run_command(
                 .filter_map(|(key, flag, address)| Some((key, flag, address.clone()?))),
         );
     }
-    let settings = Settings::load(&sources)?;
+    let settings = RunSettings::load(&sources)?;
     let traces = logging::start(&settings.values.log, matches!(command, Command::Serve { .. }))?;
-    let context = Context { settings, variables: sources.variables, plugins_dir, output };
+    let context = CommandContext { settings, variables: sources.variables, plugins_dir, output };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let done = runtime.block_on(commands::run(&context, command));
     if let Some(traces) = traces {

@@ -7,7 +7,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, registry};
 
-use crate::settings::{Log, LogFormat};
+use crate::settings::{LogFormat, LogSection};
 use crate::traces::{Traces, is_ours};
 
 /// Starts the log; `serving` decides how much is said when the settings don't, and whether there
@@ -15,7 +15,7 @@ use crate::traces::{Traces, is_ours};
 ///
 /// # Errors
 /// When `log.level` cannot be understood, or traces cannot be exported.
-pub fn start(log: &Log, serving: bool) -> anyhow::Result<Option<Traces>> {
+pub fn start(log: &LogSection, serving: bool) -> anyhow::Result<Option<Traces>> {
     let level = log.level.as_deref().unwrap_or(if serving { "info" } else { "warn" });
     let filter = EnvFilter::try_new(level).with_context(|| {
         format!("`log.level` is {level:?}; write error, warn, info, debug or trace, or directives like info,yearbook_server=debug")

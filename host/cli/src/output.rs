@@ -1,18 +1,18 @@
 //! Standard output and standard error of one run: results for people or for machines, never mixed.
 //! Owns how things look; knows nothing of what they mean.
 
-mod detailed;
+mod detailed_error;
 mod progress;
-mod table;
+mod text_table;
 
 use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 use serde_json::json;
 
-pub use detailed::DetailedError;
+pub use detailed_error::DetailedError;
 pub use progress::PublishProgress;
-pub use table::Table;
+pub use text_table::TextTable;
 
 /// How a run speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 //! 6). Owns where settings come from and what a wrong one is told; what a setting means belongs to
 //! the crate that declares it, which also gives its default and its reason.
 
-mod document;
+mod error;
 mod file;
-mod known;
-mod problem;
+mod schema;
+mod sections;
 mod variables;
 
 use std::collections::BTreeMap;
@@ -15,12 +15,13 @@ use std::time::Duration;
 use anyhow::Context;
 use yearbook_catalog::Retention;
 
-pub use document::{
-    Collector, Database, Document, Log, LogFormat, PluginsSection, SandboxSection, Storage,
+pub use error::{InvalidSettings, SettingError, SettingOrigin};
+pub use sections::{
+    CollectorUrl, DatabaseSection, LogFormat, LogSection, PluginsSection, SandboxSection,
+    SettingsDocument, StorageSection,
 };
-pub use problem::{Origin, Problem, Wrong};
 
-use known::SettingsSchema;
+use schema::SettingsSchema;
 
 /// Name of the settings file that is read when it lies in the working directory.
 pub const FILE_NAME: &str = "yearbook.toml";
@@ -34,14 +35,14 @@ pub struct Assignment {
     /// Path of the key, `limits.burst_size`.
     pub key: String,
     /// What was written.
-    pub value: Written,
+    pub value: RawSetting,
     /// Where.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// What was written for a key.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Written {
+pub enum RawSetting {
     /// A typed value of the settings file.
     Typed(serde_json::Value),
     /// Text of a variable or a flag, which has no type of its own.
@@ -50,13 +51,13 @@ pub enum Written {
 
 /// Everything that one run of the binary is told.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct RunSettings {
     /// Absolute path of the folder that holds what the embedded defaults keep.
     pub data_dir: PathBuf,
     /// The settings file that was read.
     pub file: Option<PathBuf>,
     /// Values of every key.
-    pub values: Document,
+    pub values: SettingsDocument,
     /// What was written for keys, and where; of several for one key the one that counts.
     pub written: Vec<Assignment>,
 }
@@ -75,7 +76,7 @@ pub struct SettingSources {
     pub flags: Vec<(&'static str, &'static str, String)>,
 }
 
-impl Settings {
+impl RunSettings {
     /// Reads and checks all sources.
     ///
     /// # Errors
@@ -100,12 +101,12 @@ impl Settings {
         assignments.extend(variables::assignments(&sources.variables));
         assignments.extend(sources.flags.iter().map(|(key, flag, value)| Assignment {
             key: (*key).to_owned(),
-            value: Written::Text(value.clone()),
-            origin: Origin::Flag(flag),
+            value: RawSetting::Text(value.clone()),
+            origin: SettingOrigin::Flag(flag),
         }));
         let values = known.apply(&assignments, &mut problems);
         if !problems.is_empty() {
-            return Err(Wrong(problems).into());
+            return Err(InvalidSettings(problems).into());
         }
         let named = sources
             .data_dir
@@ -160,7 +161,7 @@ impl Settings {
     /// its client.
     #[must_use]
     pub fn orphan_grace_period(&self) -> Duration {
-        let Document { server, sandbox, database, storage, .. } = &self.values;
+        let SettingsDocument { server, sandbox, database, storage, .. } = &self.values;
         let waits = server.first_byte_ms.saturating_add(sandbox.limits.stalled_client_ms);
         let least = Duration::from_millis(waits)
             .saturating_add(Duration::from_secs(database.bounds.stale_keys_s));
@@ -188,7 +189,7 @@ impl Settings {
 fn effective_assignments(assignments: Vec<Assignment>) -> Vec<Assignment> {
     let mut by_key = BTreeMap::new();
     for assignment in assignments {
-        if !matches!(assignment.value, Written::Typed(serde_json::Value::Object(_))) {
+        if !matches!(assignment.value, RawSetting::Typed(serde_json::Value::Object(_))) {
             by_key.insert(assignment.key.clone(), assignment);
         }
     }

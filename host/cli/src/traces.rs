@@ -21,7 +21,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::settings::Collector;
+use crate::settings::CollectorUrl;
 
 /// How long a stopping server waits for the last spans to be taken.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
@@ -39,10 +39,10 @@ impl Traces {
     ///
     /// # Errors
     /// When a variable of the library's makes no sense, or no thread can be started.
-    pub fn start(collector: &Collector) -> anyhow::Result<Self> {
+    pub fn start(collector: &CollectorUrl) -> anyhow::Result<Self> {
         let exporter = SpanExporter::builder()
             .with_http()
-            .with_http_client(client::Client::new().context("traces cannot be exported")?)
+            .with_http_client(client::CollectorClient::new().context("traces cannot be exported")?)
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(format!("{}/v1/traces", collector.as_str()))
             .build()

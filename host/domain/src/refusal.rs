@@ -12,7 +12,7 @@ pub enum Refusal {
     /// 401: the key is malformed, unknown or revoked.
     KeyInvalid,
     /// 422: parameters that are wrong.
-    Invalid(Vec<ValidationError>),
+    InvalidParameters(Vec<ValidationError>),
     /// 406: no loaded format satisfies `Accept`; the media types that there are.
     NotAcceptable {
         /// Media types of the loaded formats.
@@ -53,7 +53,7 @@ pub enum Refusal {
         advice: String,
     },
     /// 413: an unbounded pull (spec 4.1, guard in section 8).
-    Unbounded {
+    UnboundedRequest {
         /// Rows of the dataset.
         rows: u64,
         /// Whether geometry is part of the reason.
@@ -64,14 +64,14 @@ pub enum Refusal {
         bulk: bool,
     },
     /// 413: the answer is more than its plugin can make within the limits of the sandbox.
-    AnswerTooLarge {
+    ResponseTooLarge {
         /// Format or tool of the plugin.
         plugin: String,
         /// What would help, each as an imperative.
         ways: Vec<String>,
     },
     /// 429: the month's requests are used up.
-    QuotaUsedUp {
+    QuotaExceeded {
         /// Requests a month.
         limit: u64,
         /// When counting starts anew.
@@ -79,12 +79,12 @@ pub enum Refusal {
     },
     /// 429: the caller holds its share of what all callers share: open responses, and the bytes of
     /// their bodies.
-    ShareUsedUp {
+    CallerShareExceeded {
         /// Whole seconds to wait.
         retry_after: u64,
     },
     /// 429: too many requests at once.
-    TooFast {
+    RateLimited {
         /// Whole seconds to wait.
         retry_after: u64,
     },

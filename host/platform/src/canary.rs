@@ -4,21 +4,21 @@
 //! is found; what follows from it is decided once, in `judge`.
 
 mod compare;
-mod describe;
-mod judge;
+mod description_diff;
+mod evaluate;
 mod sample;
 mod shadow;
 mod values;
 
-pub(crate) use describe::difference;
-pub(crate) use judge::judge;
+pub(crate) use description_diff::difference;
+pub(crate) use evaluate::judge;
 pub(crate) use sample::CanarySample;
 pub(crate) use shadow::ShadowWorker;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use yearbook_catalog::{ReleaseId, Trial};
+use yearbook_catalog::{CanaryTotals, ReleaseId};
 use yearbook_domain::Millis;
 
 /// Which comparison: the release that waits, and the digest of the one that serves.
@@ -26,11 +26,11 @@ pub(crate) type CanaryPair = (ReleaseId, String);
 
 /// What this host saw and has not told yet.
 #[derive(Default)]
-pub(crate) struct CanarySamples(Mutex<HashMap<CanaryPair, Trial>>);
+pub(crate) struct CanarySamples(Mutex<HashMap<CanaryPair, CanaryTotals>>);
 
 /// A comparison of which nothing has been seen.
-pub(crate) fn empty_totals(pair: &CanaryPair) -> Trial {
-    Trial {
+pub(crate) fn empty_totals(pair: &CanaryPair) -> CanaryTotals {
+    CanaryTotals {
         id: pair.0.clone(),
         incumbent: pair.1.clone(),
         samples: 0,
@@ -46,7 +46,7 @@ pub(crate) fn empty_totals(pair: &CanaryPair) -> Trial {
 
 impl CanarySamples {
     /// Adds what was seen.
-    pub(crate) fn add(&self, seen: Trial) {
+    pub(crate) fn add(&self, seen: CanaryTotals) {
         let pair = (seen.id.clone(), seen.incumbent.clone());
         let mut all = self.all();
         let sum = all.entry(pair.clone()).or_insert_with(|| empty_totals(&pair));
@@ -61,12 +61,12 @@ impl CanarySamples {
     }
 
     /// Takes everything.
-    pub(crate) fn take(&self) -> Vec<Trial> {
+    pub(crate) fn take(&self) -> Vec<CanaryTotals> {
         std::mem::take(&mut *self.all()).into_values().collect()
     }
 
     /// Nothing under the lock can fail half-way.
-    fn all(&self) -> MutexGuard<'_, HashMap<CanaryPair, Trial>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<CanaryPair, CanaryTotals>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,10 +10,10 @@ mod requests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use yearbook_sandbox::{FailureDump, Limits, Plugin, Rejected, Sandbox};
+use yearbook_sandbox::{ComponentRejection, FailureDump, Limits, Plugin, Sandbox};
 use yearbook_workers::with_stack;
 
-use crate::Component;
+use crate::ComponentFile;
 
 pub use report::{CheckReport, Finding, LimitUsage};
 
@@ -31,12 +31,12 @@ pub struct CheckResult {
 
 /// Tries `component` in `sandbox`, whose limits it is measured against.
 #[must_use]
-pub fn check(sandbox: &Arc<Sandbox>, component: &Component) -> CheckResult {
+pub fn check(sandbox: &Arc<Sandbox>, component: &ComponentFile) -> CheckResult {
     // One thread for all calls, rather than one for each.
     with_stack(sandbox.limits().thread_stack_bytes(), || run_checks(sandbox, component))
 }
 
-fn run_checks(sandbox: &Arc<Sandbox>, component: &Component) -> CheckResult {
+fn run_checks(sandbox: &Arc<Sandbox>, component: &ComponentFile) -> CheckResult {
     let mut tally = ReportBuilder::new(component, sandbox.limits());
     let plugin = load(sandbox, component, &mut tally);
     if let Some(plugin) = &plugin {
@@ -54,7 +54,7 @@ fn run_checks(sandbox: &Arc<Sandbox>, component: &Component) -> CheckResult {
 /// Compiles, under the sandbox's limits, and asks for the description.
 fn load(
     sandbox: &Arc<Sandbox>,
-    component: &Component,
+    component: &ComponentFile,
     tally: &mut ReportBuilder,
 ) -> Option<Plugin> {
     let begun = Instant::now();
@@ -73,7 +73,7 @@ fn load(
 /// The description must be the same every time: the host asks once a load.
 fn check_stable_description(
     sandbox: &Arc<Sandbox>,
-    component: &Component,
+    component: &ComponentFile,
     plugin: &Plugin,
     tally: &mut ReportBuilder,
 ) {
@@ -98,33 +98,33 @@ fn check_stable_description(
     }
 }
 
-fn rejection_place(rejected: &Rejected) -> &'static str {
+fn rejection_place(rejected: &ComponentRejection) -> &'static str {
     match rejected {
-        Rejected::TooLarge { .. } | Rejected::Shape { .. } => "size",
-        Rejected::Malformed(_) | Rejected::Compiling(_) => "compiling",
-        Rejected::Imports(_) => "imports",
-        Rejected::Interface(_) => "exports",
-        Rejected::Trapped(_) | Rejected::Description(_) => "describe",
-        Rejected::Taken(_) | Rejected::Busy => "loading",
+        ComponentRejection::TooLarge { .. } | ComponentRejection::ComponentLimit { .. } => "size",
+        ComponentRejection::Malformed(_) | ComponentRejection::CompileFailed(_) => "compiling",
+        ComponentRejection::Imports(_) => "imports",
+        ComponentRejection::Interface(_) => "exports",
+        ComponentRejection::Trapped(_) | ComponentRejection::Description(_) => "describe",
+        ComponentRejection::NameTaken(_) | ComponentRejection::Busy => "loading",
     }
 }
 
-fn advice_on(rejected: &Rejected) -> String {
+fn advice_on(rejected: &ComponentRejection) -> String {
     match rejected {
-        Rejected::TooLarge { .. } => "strip it (`strip = true` in the profile) and leave out dependencies, or raise the limit",
-        Rejected::Shape { .. } => "leave out dependencies, and generated code above all: compilers need more than linear time for it",
-        Rejected::Compiling(_) => {
+        ComponentRejection::TooLarge { .. } => "strip it (`strip = true` in the profile) and leave out dependencies, or raise the limit",
+        ComponentRejection::ComponentLimit { .. } => "leave out dependencies, and generated code above all: compilers need more than linear time for it",
+        ComponentRejection::CompileFailed(_) => {
             "make the component smaller, above all its largest functions; an operator can raise sandbox.compile_ms and compile_memory_bytes"
         }
-        Rejected::Malformed(_) => "build it again; a component must be valid WebAssembly without 64-bit memories, threads or garbage collection",
-        Rejected::Imports(_) => {
+        ComponentRejection::Malformed(_) => "build it again; a component must be valid WebAssembly without 64-bit memories, threads or garbage collection",
+        ComponentRejection::Imports(_) => {
             "build for wasm32-unknown-unknown and leave out what asks for files, clocks, randomness or the network; a plugin sees only its input"
         }
-        Rejected::Interface(_) => "export one of the worlds of wit/1.0.0/package.wit with `export_encoder!` or `export_generator!`",
-        Rejected::Trapped(_) => "describe must return at once, without looking at anything",
-        Rejected::Description(_) => "change the field that is named; the rules stand in wit/1.0.0/package.wit",
-        Rejected::Taken(_) => "choose another name",
-        Rejected::Busy => "try again",
+        ComponentRejection::Interface(_) => "export one of the worlds of wit/1.0.0/package.wit with `export_encoder!` or `export_generator!`",
+        ComponentRejection::Trapped(_) => "describe must return at once, without looking at anything",
+        ComponentRejection::Description(_) => "change the field that is named; the rules stand in wit/1.0.0/package.wit",
+        ComponentRejection::NameTaken(_) => "choose another name",
+        ComponentRejection::Busy => "try again",
     }
     .to_owned()
 }

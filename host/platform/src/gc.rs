@@ -5,11 +5,13 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use yearbook_catalog::{DELETION_DEADLINE, Dropped, Retention, Store, UnreferencedObject};
+use yearbook_catalog::{
+    Catalog, DELETION_DEADLINE, DroppedSnapshot, Retention, UnreferencedObject,
+};
 use yearbook_domain::{Millis, Stored};
-use yearbook_snapshot::{Held, ObjectStorage, StaleUpload};
+use yearbook_snapshot::{ObjectStorage, StaleUpload, StoredObject};
 
-use crate::Problem;
+use crate::ReleaseError;
 
 /// Removed at a time: as many as a store removes well before [`DELETION_DEADLINE`] has passed.
 const BATCH_SIZE: usize = 50;
@@ -27,10 +29,10 @@ pub struct GcSettings {
 
 /// What went, or would.
 #[derive(Clone, Debug, Default)]
-pub struct Collected {
+pub struct GcSummary {
     /// Snapshots that retention dropped. Their files go when they have been unnamed for long
     /// enough.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedSnapshot>,
     /// Removed from the object store, with their bytes.
     pub removed: Vec<(UnreferencedObject, u64)>,
     /// Unnamed for too short a time, with their bytes.
@@ -47,19 +49,23 @@ pub struct Collected {
 /// What catalogue and object store fail with. What had been removed by then is gone, and the next
 /// run goes on.
 pub async fn gc(
-    store: &dyn Store,
+    store: &dyn Catalog,
     files: &ObjectStorage,
     settings: GcSettings,
-) -> Result<Collected, Problem> {
+) -> Result<GcSummary, ReleaseError> {
     let GcSettings { retention, unnamed_for, dry_run } = settings;
-    let mut collected = Collected {
+    let mut collected = GcSummary {
         dropped: store.apply_retention(retention, dry_run).await?,
-        ..Collected::default()
+        ..GcSummary::default()
     };
     let age = i64::try_from(unnamed_for.as_millis()).unwrap_or(i64::MAX);
     let before = Millis(store.database_time().await?.0.saturating_sub(age));
-    let mut held: HashMap<Stored, u64> =
-        files.held().await?.into_iter().map(|Held { stored, bytes }| (stored, bytes)).collect();
+    let mut held: HashMap<Stored, u64> = files
+        .held()
+        .await?
+        .into_iter()
+        .map(|StoredObject { stored, bytes }| (stored, bytes))
+        .collect();
     loop {
         let mut found: Vec<Stored> = held.keys().cloned().collect();
         found.sort();
@@ -92,11 +98,11 @@ async fn remove_marked(
     files: &ObjectStorage,
     stored: &Stored,
     begun: Instant,
-) -> Result<(), Problem> {
+) -> Result<(), ReleaseError> {
     let left = DELETION_DEADLINE.saturating_sub(begun.elapsed());
     if left.is_zero() {
-        return Err(Problem::TooSlow);
+        return Err(ReleaseError::TooSlow);
     }
-    tokio::time::timeout(left, files.remove(stored)).await.map_err(|_| Problem::TooSlow)??;
+    tokio::time::timeout(left, files.remove(stored)).await.map_err(|_| ReleaseError::TooSlow)??;
     Ok(())
 }

@@ -8,24 +8,27 @@
 
 mod canary;
 mod check;
-mod component;
-mod declare;
+mod circuit_breaker;
+mod component_file;
 mod gc;
-mod guard;
-mod keeper;
 mod lifecycle;
 mod publish;
+mod reconciler;
+mod release_monitor;
 mod settings;
-mod strikes;
 mod trust;
+mod upload_registration;
 
 pub use check::{CheckReport, CheckResult, Finding, LimitUsage, check};
-pub use component::{Component, ComponentFileError};
-pub use declare::UploadRegistry;
-pub use gc::{Collected, GcSettings, gc};
-pub use guard::{Asker, Guard};
-pub use keeper::{Embedded, PluginReconciler};
-pub use lifecycle::{Installed, Outcome, Problem, Wish, install, pin, remove, rollback};
-pub use publish::{PublishFailure, Published, Publisher};
+pub use component_file::{ComponentFile, ComponentFileError};
+pub use gc::{GcSettings, GcSummary, gc};
+pub use lifecycle::{
+    InstallOptions, InstalledRelease, ReleaseActionResult, ReleaseError, install, pin, remove,
+    rollback,
+};
+pub use publish::{PublishFailure, PublishResult, Publisher};
+pub use reconciler::{EmbeddedComponent, PluginReconciler};
+pub use release_monitor::{ReleaseMonitor, RequestFingerprint};
 pub use settings::ReleaseMonitorSettings;
-pub use trust::{Digest, Key, Signature, TrustPolicy, TrustRequirement, Untrusted};
+pub use trust::{Digest, Signature, TrustError, TrustPolicy, TrustRequirement, TrustedKey};
+pub use upload_registration::UploadRegistry;

@@ -2,24 +2,24 @@
 //! who and why in the catalogue, which running hosts follow; nothing here touches a running host.
 
 mod install;
-mod operate;
+mod release_actions;
 
 use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
 
 use crate::CheckReport;
 
-pub use install::{Installed, Wish, install};
-pub use operate::{Outcome, pin, remove, rollback};
+pub use install::{InstallOptions, InstalledRelease, install};
+pub use release_actions::{ReleaseActionResult, pin, remove, rollback};
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
-pub enum Problem {
+pub enum ReleaseError {
     /// The component does not pass its check.
     #[error("{} was not installed: its check found {} thing(s) wrong", .0.name.as_deref().unwrap_or("the plugin"), .0.findings.len() + .0.more_findings)]
-    Unfit(Box<CheckReport>),
+    CheckFailed(Box<CheckReport>),
     /// The operator's settings do not let it in; nothing of it was compiled or run.
     #[error(transparent)]
-    Untrusted(#[from] crate::Untrusted),
+    Untrusted(#[from] crate::TrustError),
     /// A component that came with the binary does not load.
     #[error(
         "the plugin {name} from {by} is refused: {reason}; build it again with `cargo xtask plugins`"
@@ -49,16 +49,16 @@ pub enum Problem {
     },
     /// The name has nothing that could be done this to.
     #[error("{0}")]
-    Nothing(String),
+    NotApplicable(String),
     /// Somebody else was quicker.
     #[error("{} is {} by now; look at `yearbook plugin list` and try again", .0.name, .1.as_str())]
-    Moved(ReleaseId, ReleaseState),
+    StateChanged(ReleaseId, ReleaseState),
     /// The catalogue failed.
     #[error(transparent)]
-    Catalogue(#[from] yearbook_catalog::Failure),
+    Catalogue(#[from] yearbook_catalog::CatalogError),
     /// The object store failed.
     #[error(transparent)]
-    Storage(#[from] yearbook_snapshot::Failure),
+    Storage(#[from] yearbook_snapshot::StorageFailure),
     /// Somebody removes it, and does not come to an end.
     #[error(
         "`yearbook gc` has been removing {0} for a while; try again, in ten minutes if that was killed"
@@ -75,8 +75,11 @@ pub enum Problem {
 }
 
 /// Releases whose name is `name`, of either kind.
-fn releases_named(releases: Vec<PluginRelease>, name: &str) -> Result<Vec<PluginRelease>, Problem> {
+fn releases_named(
+    releases: Vec<PluginRelease>,
+    name: &str,
+) -> Result<Vec<PluginRelease>, ReleaseError> {
     let found: Vec<PluginRelease> =
         releases.into_iter().filter(|release| release.id.name == name).collect();
-    if found.is_empty() { Err(Problem::NoSuchPlugin(name.to_owned())) } else { Ok(found) }
+    if found.is_empty() { Err(ReleaseError::NoSuchPlugin(name.to_owned())) } else { Ok(found) }
 }

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use yearbook_catalog::{CommitOutcome, Failure, Publication, Retention, Store};
+use yearbook_catalog::{Catalog, CatalogError, CommitOutcome, Publication, Retention};
 use yearbook_domain::{DatasetName, Millis};
-use yearbook_snapshot::{ObjectStorage, Package, Progress, PublishError};
+use yearbook_snapshot::{DataPackage, ObjectStorage, ProgressReporter, PublishError};
 use yearbook_workers::Workers;
 
 use crate::UploadRegistry;
@@ -17,7 +17,7 @@ const MAX_ATTEMPTS: usize = 5;
 
 /// Publishes packages into one catalogue.
 pub struct Publisher {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Catalog>,
     files: ObjectStorage,
     workers: Arc<Workers>,
     retention: Retention,
@@ -26,7 +26,7 @@ pub struct Publisher {
 
 /// A package that is published.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Published {
+pub struct PublishResult {
     /// What was committed. Its snapshot's `created_at` is the catalogue's to say.
     pub publication: Publication,
     /// Whether the snapshot was current already.
@@ -41,22 +41,22 @@ pub enum PublishFailure {
     Package(#[from] PublishError),
     /// The catalogue did not say what is current.
     #[error("cannot read what is published")]
-    Current(#[source] Failure),
+    Current(#[source] CatalogError),
     /// The catalogue failed at the last step.
     #[error(
         "{name} is stored but not committed, so nothing has changed for clients; publish it again"
     )]
-    Uncommitted {
+    CommitFailed {
         /// Which dataset.
         name: DatasetName,
         /// What the catalogue failed with.
-        source: Failure,
+        source: CatalogError,
     },
     /// Others publish the same dataset again and again.
     #[error(
         "other publishers of {name} were faster {MAX_ATTEMPTS} times in a row; let one process publish it"
     )]
-    Overtaken {
+    TooManyConflicts {
         /// Which dataset.
         name: DatasetName,
     },
@@ -66,7 +66,7 @@ impl Publisher {
     /// A publisher that declares what it stores and drops what `retention` no longer keeps.
     #[must_use]
     pub fn new(
-        store: Arc<dyn Store>,
+        store: Arc<dyn Catalog>,
         files: &ObjectStorage,
         workers: Arc<Workers>,
         retention: Retention,
@@ -89,9 +89,9 @@ impl Publisher {
     /// and cannot say.
     pub async fn publish(
         &self,
-        package: &Package,
-        progress: &dyn Progress,
-    ) -> Result<Published, PublishFailure> {
+        package: &DataPackage,
+        progress: &dyn ProgressReporter,
+    ) -> Result<PublishResult, PublishFailure> {
         let name = package.name();
         for tries_left in (0..MAX_ATTEMPTS).rev() {
             let current =
@@ -118,21 +118,21 @@ impl Publisher {
                 }
                 // A file that was found unchanged may be gone by now where another publisher was
                 // faster.
-                Err(Failure::Swept(stored)) if tries_left > 0 => {
+                Err(CatalogError::DeletedConcurrently(stored)) if tries_left > 0 => {
                     tracing::info!(%name, tries_left, %stored, "storing again")
                 }
                 Ok(committed) => {
-                    return Ok(Published {
+                    return Ok(PublishResult {
                         publication,
                         unchanged: committed == CommitOutcome::Unchanged,
                     });
                 }
                 Err(source) => {
-                    return Err(PublishFailure::Uncommitted { name: name.clone(), source });
+                    return Err(PublishFailure::CommitFailed { name: name.clone(), source });
                 }
             }
         }
-        Err(PublishFailure::Overtaken { name: name.clone() })
+        Err(PublishFailure::TooManyConflicts { name: name.clone() })
     }
 }
 

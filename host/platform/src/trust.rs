@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-pub use key::{Key, Signature};
+pub use key::{Signature, TrustedKey};
 
 /// What a component must have to be installed and loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct TrustPolicy {
     /// SHA-256 of components that are allowed.
     pub allowed_digests: BTreeSet<Digest>,
     /// Public keys (minisign) of people whose components are allowed.
-    pub trusted_keys: Vec<Key>,
+    pub trusted_keys: Vec<TrustedKey>,
 }
 
 /// A SHA-256 in lower-case hexadecimal.
@@ -62,7 +62,7 @@ impl TryFrom<String> for Digest {
 
 /// Why a component is not trusted. Nothing of it was compiled or run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Untrusted {
+pub enum TrustError {
     /// Its digest is not in the list.
     #[error(
         "the component {digest} is not among plugins.allowed_digests; if you trust it, add it to the settings of every host"
@@ -93,7 +93,7 @@ pub enum Untrusted {
     #[error(
         "the component {digest} is signed by the key {key}, which is not among plugins.trusted_keys; if you trust its owner, add the key to the settings of every host"
     )]
-    Key {
+    UnknownKey {
         /// Of the component.
         digest: String,
         /// Identifier of the key that the signature names.
@@ -114,9 +114,9 @@ pub enum Untrusted {
     #[error("{digest} and {signature}")]
     Neither {
         /// Why the digest does not.
-        digest: Box<Untrusted>,
+        digest: Box<TrustError>,
         /// Why the signature does not.
-        signature: Box<Untrusted>,
+        signature: Box<TrustError>,
     },
 }
 
@@ -134,7 +134,7 @@ impl TrustPolicy {
     ///
     /// # Errors
     /// [`Untrusted`], with what to do.
-    pub fn judge(&self, component: &[u8], signature: Option<&Signature>) -> Result<(), Untrusted> {
+    pub fn judge(&self, component: &[u8], signature: Option<&Signature>) -> Result<(), TrustError> {
         if self.require == TrustRequirement::None {
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl TrustPolicy {
             if self.is_allowed_digest(&digest) {
                 Ok(())
             } else {
-                Err(Untrusted::Digest { digest: digest.clone() })
+                Err(TrustError::Digest { digest: digest.clone() })
             }
         };
         let signed = || self.verify_signature(&digest, component, signature);
@@ -154,7 +154,7 @@ impl TrustPolicy {
             TrustRequirement::Signature => signed(),
             TrustRequirement::Both => listed().and_then(|()| signed()),
             TrustRequirement::Either => listed().or_else(|digest| {
-                signed().map_err(|signature| Untrusted::Neither {
+                signed().map_err(|signature| TrustError::Neither {
                     digest: Box::new(digest),
                     signature: Box::new(signature),
                 })
@@ -171,20 +171,20 @@ impl TrustPolicy {
         digest: &str,
         component: &[u8],
         signature: Option<&Signature>,
-    ) -> Result<(), Untrusted> {
+    ) -> Result<(), TrustError> {
         let digest = || digest.to_owned();
-        let read = signature.ok_or_else(|| Untrusted::Unsigned { digest: digest() })?;
+        let read = signature.ok_or_else(|| TrustError::Unsigned { digest: digest() })?;
         let read =
-            read.read().map_err(|reason| Untrusted::Unreadable { digest: digest(), reason })?;
+            read.read().map_err(|reason| TrustError::Unreadable { digest: digest(), reason })?;
         // Identifiers are chosen freely, so two keys may have the same one.
         let mut named = self.trusted_keys.iter().filter(|key| key.id() == read.key_id()).peekable();
         if named.peek().is_none() {
-            return Err(Untrusted::Key { digest: digest(), key: read.key_id().to_owned() });
+            return Err(TrustError::UnknownKey { digest: digest(), key: read.key_id().to_owned() });
         }
         if named.any(|key| key.verifies(component, &read)) {
             Ok(())
         } else {
-            Err(Untrusted::Signature { digest: digest(), key: read.key_id().to_owned() })
+            Err(TrustError::Signature { digest: digest(), key: read.key_id().to_owned() })
         }
     }
 }

@@ -14,9 +14,9 @@ use std::sync::mpsc;
 use rustix::process::Signal;
 use wasmtime::Engine;
 
-use crate::failure::Rejected;
+use crate::failure::ComponentRejection;
 use crate::limits::Limits;
-use crate::words::sanitize_sentence;
+use crate::sanitize::sanitize_sentence;
 
 pub use child::compile_as_child;
 
@@ -45,10 +45,10 @@ pub enum Compiler {
     /// This process, without a limit of time or memory: for components that are trusted, as those
     /// of tests are.
     #[default]
-    Here,
+    InProcess,
     /// A child process under limits: this program, which hands its arguments to
     /// [`compile_as_child`].
-    Child(PathBuf),
+    ChildProcess(PathBuf),
 }
 
 impl Compiler {
@@ -58,10 +58,10 @@ impl Compiler {
         engine: &Engine,
         limits: &Limits,
         bytes: &[u8],
-    ) -> Result<Vec<u8>, Rejected> {
+    ) -> Result<Vec<u8>, ComponentRejection> {
         match self {
-            Self::Here => Ok(engine.precompile_component(bytes)?),
-            Self::Child(program) => {
+            Self::InProcess => Ok(engine.precompile_component(bytes)?),
+            Self::ChildProcess(program) => {
                 let started = Command::new(program)
                     .args([
                         ARGUMENT,
@@ -84,7 +84,9 @@ impl Compiler {
                     .stderr(Stdio::null())
                     .spawn();
                 let child = started.map_err(|error| {
-                    Rejected::Compiling(format!("the process for it does not start: {error}"))
+                    ComponentRejection::CompileFailed(format!(
+                        "the process for it does not start: {error}"
+                    ))
                 })?;
                 wait_for_child(child, limits, bytes)
             }
@@ -93,9 +95,15 @@ impl Compiler {
 }
 
 /// What the child answers, or why it was given up. The child is gone afterwards.
-fn wait_for_child(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Rejected> {
+fn wait_for_child(
+    mut child: Child,
+    limits: &Limits,
+    bytes: &[u8],
+) -> Result<Vec<u8>, ComponentRejection> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(Rejected::Compiling("the process for it has no input or output".to_owned()));
+        return Err(ComponentRejection::CompileFailed(
+            "the process for it has no input or output".to_owned(),
+        ));
     };
     let (sender, receiver) = mpsc::channel();
     let answer = std::thread::scope(|scope| {
@@ -117,17 +125,19 @@ fn wait_for_child(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec
     let answer = match answer {
         Ok(Ok(answer)) => answer,
         Ok(Err(error)) => {
-            return Err(Rejected::Compiling(format!("its result cannot be read: {error}")));
+            return Err(ComponentRejection::CompileFailed(format!(
+                "its result cannot be read: {error}"
+            )));
         }
         Err(_) => {
             let patience = limits.compile_ms * u64::from(WALL_TIME_FACTOR);
-            return Err(Rejected::Compiling(format!(
+            return Err(ComponentRejection::CompileFailed(format!(
                 "it was not done after {patience} ms (ten times sandbox.compile_ms)"
             )));
         }
     };
     if status.as_ref().is_ok_and(|status| status.signal() == Some(Signal::XCPU.as_raw())) {
-        return Err(Rejected::Compiling(format!(
+        return Err(ComponentRejection::CompileFailed(format!(
             "it took more than {} ms of processor time (sandbox.compile_ms)",
             limits.compile_ms
         )));
@@ -139,10 +149,10 @@ fn wait_for_child(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec
         {
             Ok(artifact.to_vec())
         }
-        Some((&REFUSED, sentence)) => {
-            Err(Rejected::Malformed(sanitize_sentence(&String::from_utf8_lossy(sentence))))
-        }
-        _ => Err(Rejected::Compiling(format!(
+        Some((&REFUSED, sentence)) => Err(ComponentRejection::Malformed(sanitize_sentence(
+            &String::from_utf8_lossy(sentence),
+        ))),
+        _ => Err(ComponentRejection::CompileFailed(format!(
             "it wanted more than {} bytes of memory (sandbox.compile_memory_bytes), or the compiler failed",
             limits.compile_memory_bytes
         ))),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bindings::exports::yearbook::plugin::encoder as guest;
 use crate::bindings::yearbook::plugin::types as wire;
-use crate::words::is_hidden;
+use crate::sanitize::is_hidden;
 
 /// Longest name of a format or parameter, bytes.
 pub(crate) const NAME_BYTES: usize = 32;
@@ -22,7 +22,7 @@ pub(crate) const PARAMETERS: usize = 32;
 
 /// An encoder's description, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Description {
+pub struct EncoderDescription {
     /// What clients write in `format=`.
     pub format: String,
     /// The plugin's own version.
@@ -43,7 +43,7 @@ pub struct Description {
     /// Whether general compression makes the output much smaller.
     pub compressible: bool,
     /// Query parameters `<format>.<name>`.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<PluginParameter>,
     /// A paragraph for people.
     pub docs: String,
 }
@@ -64,13 +64,13 @@ pub enum ParameterKind {
 
 /// A query parameter of a plugin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Parameter {
+pub struct PluginParameter {
     /// snake_case name, without the format.
     pub name: String,
     /// Type of the value.
     pub kind: ParameterKind,
     /// What is used when the client says nothing.
-    pub default: Value,
+    pub default: OptionScalar,
     /// When not empty, the only texts taken.
     pub allowed: Vec<String>,
     /// One sentence for people.
@@ -80,7 +80,7 @@ pub struct Parameter {
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum OptionScalar {
     /// Of [`ParameterKind::Text`].
     Text(String),
     /// Of [`ParameterKind::Integer`].
@@ -97,14 +97,14 @@ pub struct OptionValue {
     /// Name of a declared parameter.
     pub name: String,
     /// Value of that parameter's kind.
-    pub value: Value,
+    pub value: OptionScalar,
 }
 
-impl Parameter {
+impl PluginParameter {
     /// Reads a value of this parameter as a client writes it: booleans as Pydantic reads them. The
     /// list of allowed values is for the caller to check, who can name it in a 422.
     #[must_use]
-    pub fn parse(&self, text: &str) -> Option<Value> {
+    pub fn parse(&self, text: &str) -> Option<OptionScalar> {
         parse_value(self.kind, text)
     }
 
@@ -115,7 +115,7 @@ impl Parameter {
     }
 }
 
-impl Description {
+impl EncoderDescription {
     /// Every declared parameter exactly once and in order, as the guest is promised: the chosen
     /// value or the default. A chosen option that is not declared is left out.
     #[must_use]
@@ -186,8 +186,8 @@ impl Description {
 }
 
 /// See [`Description::complete`].
-pub(crate) fn complete(declared: &[Parameter], chosen: &[OptionValue]) -> Vec<OptionValue> {
-    let value = |parameter: &Parameter| {
+pub(crate) fn complete(declared: &[PluginParameter], chosen: &[OptionValue]) -> Vec<OptionValue> {
+    let value = |parameter: &PluginParameter| {
         let named = chosen.iter().rev().find(|option| option.name == parameter.name);
         named.map_or_else(|| parameter.default.clone(), |option| option.value.clone())
     };
@@ -199,7 +199,7 @@ pub(crate) fn complete(declared: &[Parameter], chosen: &[OptionValue]) -> Vec<Op
 
 /// Options of `chosen` that have another value than the default.
 pub(crate) fn non_default<'a>(
-    declared: &'a [Parameter],
+    declared: &'a [PluginParameter],
     chosen: &'a [OptionValue],
 ) -> impl Iterator<Item = &'a OptionValue> {
     let is_default = |option: &OptionValue| {
@@ -211,7 +211,7 @@ pub(crate) fn non_default<'a>(
 }
 
 /// Parameters of any kind of plugin, checked.
-pub(crate) fn check_parameters(raw: Vec<wire::Parameter>) -> Result<Vec<Parameter>, String> {
+pub(crate) fn check_parameters(raw: Vec<wire::Parameter>) -> Result<Vec<PluginParameter>, String> {
     if raw.len() > PARAMETERS {
         return Err(format!("{} parameters; at most {PARAMETERS} are taken", raw.len()));
     }
@@ -224,7 +224,7 @@ pub(crate) fn check_parameters(raw: Vec<wire::Parameter>) -> Result<Vec<Paramete
     Ok(parameters)
 }
 
-fn check_parameter(raw: wire::Parameter) -> Result<Parameter, String> {
+fn check_parameter(raw: wire::Parameter) -> Result<PluginParameter, String> {
     let wire::Parameter { name, kind, default, allowed, docs } = raw;
     check_name("parameter", &name, b"_")?;
     check_docs("a parameter's docs", &docs)?;
@@ -256,19 +256,19 @@ fn check_parameter(raw: wire::Parameter) -> Result<Parameter, String> {
     }
     let default =
         parse_value(kind, &default).ok_or("a default that has just been read cannot be read")?;
-    Ok(Parameter { name, kind, default, allowed, docs })
+    Ok(PluginParameter { name, kind, default, allowed, docs })
 }
 
-fn parse_value(kind: ParameterKind, text: &str) -> Option<Value> {
+fn parse_value(kind: ParameterKind, text: &str) -> Option<OptionScalar> {
     match kind {
-        ParameterKind::Text => Some(Value::Text(text.to_owned())),
-        ParameterKind::Integer => text.parse().ok().map(Value::Integer),
+        ParameterKind::Text => Some(OptionScalar::Text(text.to_owned())),
+        ParameterKind::Integer => text.parse().ok().map(OptionScalar::Integer),
         ParameterKind::Number => {
-            text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number)
+            text.parse().ok().filter(|number: &f64| number.is_finite()).map(OptionScalar::Number)
         }
         ParameterKind::Boolean => match text.to_ascii_lowercase().as_str() {
-            "true" | "1" | "yes" | "on" | "t" | "y" => Some(Value::Boolean(true)),
-            "false" | "0" | "no" | "off" | "f" | "n" => Some(Value::Boolean(false)),
+            "true" | "1" | "yes" | "on" | "t" | "y" => Some(OptionScalar::Boolean(true)),
+            "false" | "0" | "no" | "off" | "f" | "n" => Some(OptionScalar::Boolean(false)),
             _ => None,
         },
     }
@@ -369,14 +369,14 @@ mod tests {
 
     #[test]
     fn a_good_description_passes_and_options_are_completed() {
-        let description = Description::check(good()).unwrap();
+        let description = EncoderDescription::check(good()).unwrap();
         assert_eq!(
             description.complete(&[]),
-            [OptionValue { name: "delimiter".into(), value: Value::Text(",".into()) }]
+            [OptionValue { name: "delimiter".into(), value: OptionScalar::Text(",".into()) }]
         );
         let chosen = [
-            OptionValue { name: "delimiter".into(), value: Value::Text(";".into()) },
-            OptionValue { name: "other".into(), value: Value::Integer(1) },
+            OptionValue { name: "delimiter".into(), value: OptionScalar::Text(";".into()) },
+            OptionValue { name: "other".into(), value: OptionScalar::Integer(1) },
         ];
         assert_eq!(description.complete(&chosen), chosen[..1]);
     }
@@ -407,7 +407,7 @@ mod tests {
         for (field, spoil) in cases {
             let mut raw = good();
             spoil(&mut raw);
-            let message = Description::check(raw).unwrap_err();
+            let message = EncoderDescription::check(raw).unwrap_err();
             assert!(message.contains(field) && message.len() < 400, "{field}: {message}");
             assert!(!message.contains(['\r', '\n', '\u{1b}']), "{message:?}");
         }

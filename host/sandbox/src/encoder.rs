@@ -2,13 +2,13 @@
 //! awaited, so that what fails before any byte is still an honest status; afterwards the client's
 //! reading pace drives the scan, and a client that goes away ends both.
 
-mod drive;
-mod halves;
-mod hands;
-mod join;
+mod body_channel;
+mod check_open;
+mod coalesce;
+mod instance_pool;
 mod notes;
-mod opening;
-mod sink;
+mod response_driver;
+mod split_retry;
 
 use std::sync::Arc;
 
@@ -18,28 +18,28 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use tokio::runtime::Handle;
 use tracing::Instrument;
-use yearbook_shares::{AcquireError, CallerShare, Slot};
+use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
 
-use self::drive::ResponseDriver;
-use self::join::BatchCoalescer;
-use self::sink::BodyChunk;
+use self::body_channel::BodyChunk;
+use self::coalesce::BatchCoalescer;
+use self::response_driver::ResponseDriver;
 use crate::bindings::EncoderPluginPre;
-use crate::description::{Description, OptionValue};
+use crate::description::{EncoderDescription, OptionValue};
 use crate::failure::{BoxError, EncodeError, TruncatedBody};
-use crate::host::HostState;
+use crate::host_state::HostState;
 use crate::instance::EncoderInstance;
-use crate::lane::SlowPluginLimiter;
+use crate::metrics::{CallMetrics, PluginMetrics, ResponseMetrics};
 use crate::sandbox::Sandbox;
-use crate::tally::{ResponseMetrics, Tally, Work};
+use crate::slow_plugin_limiter::SlowPluginLimiter;
 
-pub(crate) use self::join::concat;
+pub(crate) use self::coalesce::concat;
 pub(crate) use self::notes::Notes;
 
 /// Rows of a response: batches of one schema.
 pub type Batches = BoxStream<'static, Result<RecordBatch, BoxError>>;
 
 /// A response body.
-pub enum Encoded {
+pub enum EncodedBody {
     /// All of it, where it fitted in one part.
     Whole(Bytes),
     /// Its chunks as the client takes them. A chunk that is an error is the last one, and the body
@@ -48,29 +48,29 @@ pub enum Encoded {
 }
 
 /// A loaded output format.
-pub struct Encoder {
+pub struct PluginEncoder {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) pre: EncoderPluginPre<HostState>,
-    pub(crate) description: Description,
+    pub(crate) description: EncoderDescription,
     pub(crate) digest: String,
     pub(crate) bytes: u64,
-    pub(crate) tally: Arc<Tally>,
+    pub(crate) tally: Arc<PluginMetrics>,
     pub(crate) lane: Arc<SlowPluginLimiter>,
 }
 
 /// A place among the sandbox's instances, kept for one response. Dropping it gives the place back.
-pub struct Admission {
-    permit: Slot,
+pub struct InstanceAdmission {
+    permit: SlotPermit,
     /// On whose account the response holds what it holds.
     holder: CallerShare,
     /// Where the rest of a response is made that does not fit in one part.
     runtime: Handle,
 }
 
-impl Encoder {
+impl PluginEncoder {
     /// What it makes.
     #[must_use]
-    pub fn description(&self) -> &Description {
+    pub fn description(&self) -> &EncoderDescription {
         &self.description
     }
 
@@ -88,7 +88,7 @@ impl Encoder {
 
     /// What this release has done so far.
     #[must_use]
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &PluginMetrics {
         &self.tally
     }
 
@@ -110,7 +110,7 @@ impl Encoder {
     ///
     /// # Errors
     /// [`EncodeError::Busy`] when none comes free.
-    pub async fn admit(&self) -> Result<Admission, EncodeError> {
+    pub async fn admit(&self) -> Result<InstanceAdmission, EncodeError> {
         self.admit_for(&CallerShare::default()).await
     }
 
@@ -119,16 +119,16 @@ impl Encoder {
     /// # Errors
     /// [`EncodeError::Busy`] when none comes free, [`EncodeError::ShareUsedUp`] when some are and
     /// the share is used up.
-    pub async fn admit_for(&self, holder: &CallerShare) -> Result<Admission, EncodeError> {
+    pub async fn admit_for(&self, holder: &CallerShare) -> Result<InstanceAdmission, EncodeError> {
         let runtime =
             Handle::try_current().map_err(|error| EncodeError::Host(error.to_string()))?;
         match self.sandbox.place(&self.tally, holder).await {
-            Ok(permit) => Ok(Admission { permit, holder: holder.clone(), runtime }),
+            Ok(permit) => Ok(InstanceAdmission { permit, holder: holder.clone(), runtime }),
             Err(denied) => {
                 self.tally.record_refusal();
                 Err(match denied {
-                    AcquireError::Full => EncodeError::Busy { retry_after: 1 },
-                    AcquireError::Share => EncodeError::ShareUsedUp,
+                    AcquireError::AllTaken => EncodeError::Busy { retry_after: 1 },
+                    AcquireError::ShareExhausted => EncodeError::ShareUsedUp,
                 })
             }
         }
@@ -143,7 +143,7 @@ impl Encoder {
         schema: SchemaRef,
         chosen: &[OptionValue],
         batches: Batches,
-    ) -> Result<Encoded, EncodeError> {
+    ) -> Result<EncodedBody, EncodeError> {
         self.encode_for(&CallerShare::default(), schema, chosen, batches).await
     }
 
@@ -158,7 +158,7 @@ impl Encoder {
         schema: SchemaRef,
         chosen: &[OptionValue],
         batches: Batches,
-    ) -> Result<Encoded, EncodeError> {
+    ) -> Result<EncodedBody, EncodeError> {
         let admission = self.admit_for(holder).await?;
         self.encode_admitted(admission, schema, chosen, batches).await
     }
@@ -173,11 +173,11 @@ impl Encoder {
     /// returns, stops the scan and gives the instances back.
     pub async fn encode_admitted(
         self: &Arc<Self>,
-        admission: Admission,
+        admission: InstanceAdmission,
         schema: SchemaRef,
         chosen: &[OptionValue],
         batches: Batches,
-    ) -> Result<Encoded, EncodeError> {
+    ) -> Result<EncodedBody, EncodeError> {
         let account = ResponseMetrics::begin(&self.tally, &self.sandbox.outlet);
         let span = account.span();
         match self
@@ -188,13 +188,13 @@ impl Encoder {
             Ok(FirstBytes::Whole(bytes)) => {
                 account.first_bytes();
                 account.complete();
-                Ok(Encoded::Whole(bytes))
+                Ok(EncodedBody::Whole(bytes))
             }
-            Ok(FirstBytes::More { response, chunk, chunks, runtime }) => {
+            Ok(FirstBytes::Streaming { response, chunk, chunks, runtime }) => {
                 account.first_bytes();
                 // The span goes along, so that a cut is logged with the request's id.
                 runtime.spawn(response.run(chunk, account).instrument(span));
-                Ok(Encoded::Stream(chunks))
+                Ok(EncodedBody::Stream(chunks))
             }
             Err(error) => {
                 account.finish_failed(&error);
@@ -206,13 +206,13 @@ impl Encoder {
     /// Encodes up to the first rows, or all of a response that fits in one part.
     async fn first_bytes(
         self: &Arc<Self>,
-        admission: Admission,
-        work: &Arc<Work>,
+        admission: InstanceAdmission,
+        work: &Arc<CallMetrics>,
         schema: SchemaRef,
         chosen: &[OptionValue],
         batches: Batches,
     ) -> Result<FirstBytes, EncodeError> {
-        let Admission { permit, holder, runtime } = admission;
+        let InstanceAdmission { permit, holder, runtime } = admission;
         // A plugin that is late may not hold the instances of others while its calls wait for one
         // another.
         if self.lane.queued() >= self.sandbox.limits.instances.div_ceil(2) as usize {
@@ -232,8 +232,8 @@ impl Encoder {
             })
             .await?;
         Ok(match begun {
-            FirstJob::Done(bytes) => FirstBytes::Whole(bytes),
-            FirstJob::More { instance, notes, chunk } => {
+            FirstJob::Complete(bytes) => FirstBytes::Whole(bytes),
+            FirstJob::Incomplete { instance, notes, chunk } => {
                 let (response, chunks) = ResponseDriver::new(
                     Arc::clone(self),
                     holder,
@@ -243,7 +243,7 @@ impl Encoder {
                     notes,
                     parts,
                 );
-                FirstBytes::More { response: Box::new(response), chunk, chunks, runtime }
+                FirstBytes::Streaming { response: Box::new(response), chunk, chunks, runtime }
             }
         })
     }
@@ -273,11 +273,11 @@ impl Encoder {
     /// Blocking: opens the response and encodes up to its first rows, or all of it when `done`.
     fn begin(
         &self,
-        permit: Slot,
-        work: Arc<Work>,
+        permit: SlotPermit,
+        work: Arc<CallMetrics>,
         schema: &Schema,
         options: &[OptionValue],
-        first: Option<join::Part>,
+        first: Option<coalesce::BatchGroup>,
         done: bool,
     ) -> Result<FirstJob, EncodeError> {
         let mut instance = Box::new(EncoderInstance::open(self, permit, work, schema, options)?);
@@ -291,7 +291,7 @@ impl Encoder {
             part = self.assemble_chunk(pieces, &mut notes);
         }
         if !done {
-            return Ok(FirstJob::More {
+            return Ok(FirstJob::Incomplete {
                 instance,
                 notes,
                 chunk: BodyChunk { lead: head.into(), bytes: part.into(), lease: None },
@@ -301,14 +301,14 @@ impl Encoder {
         let pieces = [head, part, tail];
         let mut whole = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
         pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
-        Ok(FirstJob::Done(whole.into()))
+        Ok(FirstJob::Complete(whole.into()))
     }
 }
 
 /// What there is of a response when its first bytes are made.
 enum FirstBytes {
     Whole(Bytes),
-    More {
+    Streaming {
         response: Box<ResponseDriver>,
         chunk: BodyChunk,
         chunks: BoxStream<'static, Result<Bytes, TruncatedBody>>,
@@ -318,6 +318,6 @@ enum FirstBytes {
 
 /// Whether a response was finished by its first trip to a worker.
 enum FirstJob {
-    Done(Bytes),
-    More { instance: Box<EncoderInstance>, notes: Notes, chunk: BodyChunk },
+    Complete(Bytes),
+    Incomplete { instance: Box<EncoderInstance>, notes: Notes, chunk: BodyChunk },
 }

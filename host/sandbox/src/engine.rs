@@ -8,7 +8,7 @@ use wasmtime::{
     Strategy,
 };
 
-use crate::failure::Failure;
+use crate::failure::SandboxFailure;
 use crate::limits::Limits;
 
 /// How often a running guest is made to look at its deadline. Short enough that a deadline of
@@ -36,10 +36,10 @@ const TABLES: u32 = 4;
 /// Makes the engine and starts its clock, which stops when the last handle on the engine is
 /// dropped. `counting`: guests consume fuel, so that their instructions can be counted; they are
 /// then slower.
-pub(crate) fn serving_engine(limits: &Limits, counting: bool) -> Result<Engine, Failure> {
+pub(crate) fn serving_engine(limits: &Limits, counting: bool) -> Result<Engine, SandboxFailure> {
     let mut config = serving_config(limits);
     config.consume_fuel(counting);
-    let engine = Engine::new(&config).map_err(Failure::Engine)?;
+    let engine = Engine::new(&config).map_err(SandboxFailure::Engine)?;
     let clock = engine.weak();
     std::thread::Builder::new()
         .name("guest-clock".into())
@@ -50,7 +50,7 @@ pub(crate) fn serving_engine(limits: &Limits, counting: bool) -> Result<Engine, 
                 std::thread::sleep(EPOCH);
             }
         })
-        .map_err(|error| Failure::Engine(error.into()))?;
+        .map_err(|error| SandboxFailure::Engine(error.into()))?;
     Ok(engine)
 }
 

@@ -1,16 +1,16 @@
 //! What can go wrong in the sandbox: with a component, with a guest's call, with a response.
 
 use crate::description::NAME_BYTES;
-use crate::input::InputSize;
+use crate::input_size::InputSize;
 use crate::limits::{Limits, STACK_BYTES};
-use crate::words::sanitize_sentence;
+use crate::sanitize::sanitize_sentence;
 
 /// An error from outside the sandbox, such as the scan's.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Our fault: the engine cannot be made or a folder cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum SandboxFailure {
     /// The engine refused its configuration or could not reserve address space.
     #[error(
         "the WebAssembly engine cannot start: {0:#}. Fewer `sandbox.instances` need less address space"
@@ -23,7 +23,7 @@ pub enum Failure {
     #[error(
         "the folder {folder} for capsules cannot be made: {reason}; choose another with plugins.capsules"
     )]
-    Capsules {
+    DumpFolder {
         /// The folder.
         folder: String,
         /// The operating system's reason.
@@ -41,7 +41,7 @@ pub enum Failure {
 
 /// Why a component is not taken as a plugin.
 #[derive(Debug, thiserror::Error)]
-pub enum Rejected {
+pub enum ComponentRejection {
     /// Larger than `sandbox.component_bytes`.
     #[error("the component has {bytes} bytes; {limit} are allowed (sandbox.component_bytes)")]
     TooLarge {
@@ -55,7 +55,7 @@ pub enum Rejected {
     Malformed(String),
     /// There is too much of something for a compiler.
     #[error("the component has {found} {what}; {limit} are allowed")]
-    Shape {
+    ComponentLimit {
         /// Of what.
         what: &'static str,
         /// How many there are, or more.
@@ -65,7 +65,7 @@ pub enum Rejected {
     },
     /// Compiling took too much, or could not be done.
     #[error("compiling it was given up: {0}")]
-    Compiling(String),
+    CompileFailed(String),
     /// It asks for more than `log`.
     #[error("the component imports {}; a plugin may import nothing but yearbook:plugin/log", .0.join(", "))]
     Imports(Vec<String>),
@@ -84,14 +84,14 @@ pub enum Rejected {
     #[error(
         "{0:?} is taken by another plugin (names have at most {NAME_BYTES} bytes, one plugin each)"
     )]
-    Taken(String),
+    NameTaken(String),
     /// Too many responses hold instances at this moment.
     #[error("no instance is free to ask the component what it is; try again")]
     Busy,
 }
 
 /// The engine's refusal of a component.
-impl From<wasmtime::Error> for Rejected {
+impl From<wasmtime::Error> for ComponentRejection {
     fn from(error: wasmtime::Error) -> Self {
         Self::Malformed(sanitize_sentence(&format!("{error:#}")))
     }

@@ -10,41 +10,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::Instrument;
-use yearbook_shares::{CallerShare, Slot};
+use yearbook_shares::{CallerShare, SlotPermit};
 
 use crate::bindings::generator::GeneratorPluginPre;
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::bindings::yearbook::plugin::types as wire;
-use crate::capsule::{FailureDump, GuestFunction, Line};
 use crate::failure::{GenerateError, Trap};
-use crate::host::HostState;
-use crate::input::InputSize;
+use crate::failure_dump::{FailureDump, GuestFunction, GuestLogLine};
+use crate::host_state::HostState;
+use crate::input_size::InputSize;
 use crate::instance::wire_option;
-use crate::lane::SlowPluginLimiter;
+use crate::metrics::{CallMetrics, PluginMetrics, ResponseMetrics};
+use crate::resource_usage::ResourceUsage;
 use crate::sandbox::Sandbox;
-use crate::tally::{ResponseMetrics, Tally, Work};
-use crate::usage::Usage;
-use crate::words::sanitize_sentence;
+use crate::sanitize::sanitize_sentence;
+use crate::slow_plugin_limiter::SlowPluginLimiter;
 
 pub use description::GeneratorDescription;
-pub use project::{File, Project};
-pub use request::{DatasetWithUrls, Request};
+pub use project::{GeneratedProject, ProjectFile};
+pub use request::{DatasetWithUrls, GeneratorRequest};
 
 /// Pause before a call that ran out of the memory of all guests is made again.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A loaded integration.
-pub struct Generator {
+pub struct PluginGenerator {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) pre: GeneratorPluginPre<HostState>,
     pub(crate) description: GeneratorDescription,
     pub(crate) digest: String,
     pub(crate) bytes: u64,
-    pub(crate) tally: Arc<Tally>,
+    pub(crate) tally: Arc<PluginMetrics>,
     pub(crate) lane: SlowPluginLimiter,
 }
 
-impl Generator {
+impl PluginGenerator {
     /// What it makes.
     #[must_use]
     pub fn description(&self) -> &GeneratorDescription {
@@ -65,7 +65,7 @@ impl Generator {
 
     /// What this release has done so far.
     #[must_use]
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &PluginMetrics {
         &self.tally
     }
 
@@ -75,7 +75,10 @@ impl Generator {
     ///
     /// # Errors
     /// [`GenerateError`].
-    pub async fn generate(self: &Arc<Self>, request: Request) -> Result<Project, GenerateError> {
+    pub async fn generate(
+        self: &Arc<Self>,
+        request: GeneratorRequest,
+    ) -> Result<GeneratedProject, GenerateError> {
         self.generate_for(&CallerShare::default(), request).await
     }
 
@@ -86,8 +89,8 @@ impl Generator {
     pub async fn generate_for(
         self: &Arc<Self>,
         holder: &CallerShare,
-        request: Request,
-    ) -> Result<Project, GenerateError> {
+        request: GeneratorRequest,
+    ) -> Result<GeneratedProject, GenerateError> {
         let request = Arc::new(request);
         loop {
             match self.attempt(holder, Arc::clone(&request)).await {
@@ -104,8 +107,8 @@ impl Generator {
     async fn attempt(
         self: &Arc<Self>,
         holder: &CallerShare,
-        request: Arc<Request>,
-    ) -> Result<Project, GenerateError> {
+        request: Arc<GeneratorRequest>,
+    ) -> Result<GeneratedProject, GenerateError> {
         let waiting = self.tally.start_waiting();
         // Before the instance, so that a plugin that is late holds none meanwhile.
         let turn = self.lane.acquire().await;
@@ -139,7 +142,12 @@ impl Generator {
     }
 
     /// Blocking: one call in an instance of its own.
-    pub(crate) fn call(&self, permit: Slot, work: Arc<Work>, request: &Request) -> Made {
+    pub(crate) fn call(
+        &self,
+        permit: SlotPermit,
+        work: Arc<CallMetrics>,
+        request: &GeneratorRequest,
+    ) -> GenerateOutput {
         let plugin = &self.description.tool;
         let options = self.description.complete(&request.options);
         let lent: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
@@ -173,18 +181,18 @@ impl Generator {
         // The instance goes before its place in the pool is given back.
         drop(store);
         drop(permit);
-        Made { project, usage, log }
+        GenerateOutput { project, usage, log }
     }
 }
 
 /// What came of a call.
-pub(crate) struct Made {
+pub(crate) struct GenerateOutput {
     /// The files, or why there are none.
-    pub(crate) project: Result<Project, GenerateError>,
+    pub(crate) project: Result<GeneratedProject, GenerateError>,
     /// What the instance used.
-    pub(crate) usage: Usage,
+    pub(crate) usage: ResourceUsage,
     /// What it logged, where failures are kept.
-    pub(crate) log: Vec<Line>,
+    pub(crate) log: Vec<GuestLogLine>,
 }
 
 /// `excuses`: whether a limit is a refusal of what was asked for, rather than the guest's fault.
@@ -192,14 +200,14 @@ fn check_output(
     plugin: &str,
     made: Result<Result<guest::Project, wire::Error>, Trap>,
     excuses: impl FnOnce(&Trap) -> bool,
-) -> Result<Project, GenerateError> {
+) -> Result<GeneratedProject, GenerateError> {
     let made = made.map_err(|trap| match trap {
         Trap::TotalMemory { shared, .. } => GenerateError::MemoryUsedUp { shared },
         trap if excuses(&trap) => GenerateError::TooLarge { plugin: plugin.to_owned(), trap },
         trap => GenerateError::Trapped { plugin: plugin.to_owned(), trap },
     })?;
     let project = made.map_err(|error| generate_error(plugin, error))?;
-    Project::check(project)
+    GeneratedProject::check(project)
         .map_err(|rule| GenerateError::Output { plugin: plugin.to_owned(), rule })
 }
 

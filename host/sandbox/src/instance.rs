@@ -9,20 +9,20 @@ use arrow::array::RecordBatch;
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
 use yearbook_domain::json_size::CELL_BYTES;
-use yearbook_shares::Slot;
+use yearbook_shares::SlotPermit;
 
 use crate::bindings::EncoderPlugin;
 use crate::bindings::exports::yearbook::plugin::encoder as wire;
-use crate::capsule::{FailureDump, GuestFunction, Line};
 use crate::convert::{WireConverter, WireSchema};
-use crate::description::{OptionValue, Value, non_default};
-use crate::encoder::{Encoder, Notes};
+use crate::description::{OptionScalar, OptionValue, non_default};
+use crate::encoder::{Notes, PluginEncoder};
 use crate::failure::{EncodeError, Trap};
-use crate::host::HostState;
-use crate::input::InputSize;
+use crate::failure_dump::{FailureDump, GuestFunction, GuestLogLine};
+use crate::host_state::HostState;
+use crate::input_size::InputSize;
 use crate::limits::Limits;
-use crate::tally::Work;
-use crate::words::sanitize_sentence;
+use crate::metrics::CallMetrics;
+use crate::sanitize::sanitize_sentence;
 
 /// Bytes that any call may return whatever its input: a header, a footer, a page held back.
 const FREE_OUTPUT_BYTES: usize = 1 << 20;
@@ -49,15 +49,15 @@ pub(crate) struct EncoderInstance {
     /// for that.
     capsule: Option<Box<FailureDump>>,
     /// Given back when the instance is dropped.
-    _permit: Slot,
+    _permit: SlotPermit,
 }
 
 impl EncoderInstance {
     /// Instantiates the encoder and opens a response, counted in `work`.
     pub(crate) fn open(
-        encoder: &Encoder,
-        permit: Slot,
-        work: Arc<Work>,
+        encoder: &PluginEncoder,
+        permit: SlotPermit,
+        work: Arc<CallMetrics>,
         schema: &arrow::datatypes::Schema,
         options: &[OptionValue],
     ) -> Result<Self, EncodeError> {
@@ -152,7 +152,7 @@ impl EncoderInstance {
     /// A fresh instance in the place of this one, which is spent, with the same response begun.
     pub(crate) fn reopen(
         self,
-        encoder: &Encoder,
+        encoder: &PluginEncoder,
         schema: &arrow::datatypes::Schema,
         options: &[OptionValue],
     ) -> Result<Self, EncodeError> {
@@ -221,7 +221,7 @@ impl EncoderInstance {
     }
 
     /// What it has logged so far; nothing where failures are not kept.
-    pub(crate) fn heard(&self) -> &[Line] {
+    pub(crate) fn heard(&self) -> &[GuestLogLine] {
         self.store.data().heard()
     }
 
@@ -305,10 +305,10 @@ impl OutputSize for wire::Piece {
 pub(crate) fn wire_option(option: &OptionValue) -> wire::OptionValue<'_> {
     use crate::bindings::yearbook::plugin::types::Value as Wire;
     let value = match &option.value {
-        Value::Text(text) => Wire::Text(text),
-        Value::Integer(integer) => Wire::Integer(*integer),
-        Value::Number(number) => Wire::Number(*number),
-        Value::Boolean(boolean) => Wire::Boolean(*boolean),
+        OptionScalar::Text(text) => Wire::Text(text),
+        OptionScalar::Integer(integer) => Wire::Integer(*integer),
+        OptionScalar::Number(number) => Wire::Number(*number),
+        OptionScalar::Boolean(boolean) => Wire::Boolean(*boolean),
     };
     wire::OptionValue { name: &option.name, value }
 }

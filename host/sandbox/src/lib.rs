@@ -3,48 +3,56 @@
 //! wasmtime; never touches HTTP, SQL, files of data or Parquet. What a guest returns is untrusted
 //! until this crate has checked it.
 
+mod admission;
 mod bindings;
-mod cache;
-mod capsule;
-mod claims;
 mod compile;
+mod component_cache;
+mod component_limits;
 mod convert;
 mod description;
 mod encoder;
 mod engine;
 mod failure;
+mod failure_dump;
 mod generator;
-mod host;
-mod input;
+mod host_state;
+mod input_size;
 mod instance;
-mod lane;
+mod ipc_size_check;
 mod limits;
-mod memory;
-mod place;
+mod memory_budget;
+mod metrics;
 mod registry;
+mod resource_usage;
 mod sandbox;
-mod shape;
-mod tally;
+mod sanitize;
+mod slow_plugin_limiter;
 mod trial;
-mod usage;
-mod words;
 
-pub use capsule::{
-    About, DUMP_VERSION, FailingComponent, FailureDump, Fault, GuestFunction, InstanceProgress,
-    Line, MAX_DUMP_BYTES, ReplayError, ReplayResult, Unreadable,
-};
-pub use claims::claimed_uncompressed_bytes;
 pub use compile::{Compiler, compile_as_child};
-pub use description::{Description, OptionValue, Parameter, ParameterKind, Value};
-pub use encoder::{Admission, Batches, Encoded, Encoder};
-pub use failure::{BoxError, EncodeError, Failure, GenerateError, Rejected, Trap, TruncatedBody};
-pub use generator::{DatasetWithUrls, File, Generator, GeneratorDescription, Project, Request};
-pub use limits::Limits;
-pub use registry::{PluginRegistry, Plugins};
-pub use sandbox::{Plugin, Sandbox, SandboxConfig};
-pub use shape::Shape;
-pub use tally::{
-    Counts, FIRST_BYTES_BUCKETS_US, LoadMetrics, Outcome, ReleaseName, Tally, TrapKind,
+pub use component_limits::ComponentStats;
+pub use description::{
+    EncoderDescription, OptionScalar, OptionValue, ParameterKind, PluginParameter,
 };
-pub use trial::{Call, Failed, Trial};
-pub use usage::Usage;
+pub use encoder::{Batches, EncodedBody, InstanceAdmission, PluginEncoder};
+pub use failure::{
+    BoxError, ComponentRejection, EncodeError, GenerateError, SandboxFailure, Trap, TruncatedBody,
+};
+pub use failure_dump::{
+    DUMP_VERSION, DumpMetadata, DumpReadError, FailingComponent, FailureDump, FailureReason,
+    GuestFunction, GuestLogLine, InstanceProgress, MAX_DUMP_BYTES, ReplayError, ReplayResult,
+};
+pub use generator::{
+    DatasetWithUrls, GeneratedProject, GeneratorDescription, GeneratorRequest, PluginGenerator,
+    ProjectFile,
+};
+pub use ipc_size_check::claimed_uncompressed_bytes;
+pub use limits::Limits;
+pub use metrics::{
+    FIRST_BYTES_BUCKETS_US, LoadMetrics, PluginMetrics, PluginMetricsSnapshot, ReleaseName,
+    ResponseOutcome, TrapKind,
+};
+pub use registry::{PluginRegistry, PluginSet};
+pub use resource_usage::ResourceUsage;
+pub use sandbox::{Plugin, Sandbox, SandboxConfig};
+pub use trial::{GuestCall, TrialError, TrialResponse};

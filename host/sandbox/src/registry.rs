@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-use crate::encoder::Encoder;
-use crate::failure::Rejected;
-use crate::generator::Generator;
+use crate::encoder::PluginEncoder;
+use crate::failure::ComponentRejection;
+use crate::generator::PluginGenerator;
 use crate::sandbox::Plugin;
 
 /// Formats that are listed before all others, in this order (contract 2).
@@ -16,14 +16,14 @@ const LISTED_FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
 /// An immutable set of loaded plugins.
 #[derive(Clone, Default)]
-pub struct Plugins {
-    encoders: BTreeMap<(usize, String), Arc<Encoder>>,
-    generators: BTreeMap<String, Arc<Generator>>,
+pub struct PluginSet {
+    encoders: BTreeMap<(usize, String), Arc<PluginEncoder>>,
+    generators: BTreeMap<String, Arc<PluginGenerator>>,
     /// Formats that have releases of which none may serve.
     unavailable: BTreeSet<(usize, String)>,
 }
 
-impl Plugins {
+impl PluginSet {
     /// A set of these plugins, the last of a name. `unavailable`: formats that clients may name and
     /// that nothing serves at present.
     pub fn of<'a>(
@@ -69,23 +69,23 @@ impl Plugins {
 
     /// The encoder of a format.
     #[must_use]
-    pub fn encoder(&self, format: &str) -> Option<&Arc<Encoder>> {
+    pub fn encoder(&self, format: &str) -> Option<&Arc<PluginEncoder>> {
         self.encoders.get(&sort_key(format))
     }
 
     /// Every encoder: json, csv, arrow, parquet, then by name.
-    pub fn encoders(&self) -> impl Iterator<Item = &Arc<Encoder>> {
+    pub fn encoders(&self) -> impl Iterator<Item = &Arc<PluginEncoder>> {
         self.encoders.values()
     }
 
     /// The generator of an integration.
     #[must_use]
-    pub fn generator(&self, tool: &str) -> Option<&Arc<Generator>> {
+    pub fn generator(&self, tool: &str) -> Option<&Arc<PluginGenerator>> {
         self.generators.get(tool)
     }
 
     /// Every generator by name.
-    pub fn generators(&self) -> impl Iterator<Item = &Arc<Generator>> {
+    pub fn generators(&self) -> impl Iterator<Item = &Arc<PluginGenerator>> {
         self.generators.values()
     }
 }
@@ -100,7 +100,7 @@ fn sort_key(format: &str) -> (usize, String) {
 /// Where the current set is swapped.
 #[derive(Default)]
 pub struct PluginRegistry {
-    current: ArcSwap<Plugins>,
+    current: ArcSwap<PluginSet>,
 }
 
 impl PluginRegistry {
@@ -112,12 +112,12 @@ impl PluginRegistry {
 
     /// The set that is current; hold on to it for a whole request.
     #[must_use]
-    pub fn current(&self) -> Arc<Plugins> {
+    pub fn current(&self) -> Arc<PluginSet> {
         self.current.load_full()
     }
 
     /// Makes `plugins` the current set, in one step. Requests that have begun keep theirs.
-    pub fn replace(&self, plugins: Plugins) {
+    pub fn replace(&self, plugins: PluginSet) {
         self.current.store(Arc::new(plugins));
     }
 
@@ -125,43 +125,46 @@ impl PluginRegistry {
     ///
     /// # Errors
     /// [`Rejected::Taken`] when a plugin of that format is there already.
-    pub fn add_encoder(&self, encoder: &Arc<Encoder>) -> Result<(), Rejected> {
+    pub fn add_encoder(&self, encoder: &Arc<PluginEncoder>) -> Result<(), ComponentRejection> {
         let format = &encoder.description().format;
         let mut taken = false;
         self.current.rcu(|plugins| {
-            let mut next = Plugins::clone(plugins);
+            let mut next = PluginSet::clone(plugins);
             taken = next.encoders.contains_key(&sort_key(format));
             if !taken {
                 next.encoders.insert(sort_key(format), Arc::clone(encoder));
             }
             next
         });
-        if taken { Err(Rejected::Taken(format.clone())) } else { Ok(()) }
+        if taken { Err(ComponentRejection::NameTaken(format.clone())) } else { Ok(()) }
     }
 
     /// Adds a generator.
     ///
     /// # Errors
     /// [`Rejected::Taken`] when a plugin of that tool is there already.
-    pub fn add_generator(&self, generator: &Arc<Generator>) -> Result<(), Rejected> {
+    pub fn add_generator(
+        &self,
+        generator: &Arc<PluginGenerator>,
+    ) -> Result<(), ComponentRejection> {
         let tool = &generator.description().tool;
         let mut taken = false;
         self.current.rcu(|plugins| {
-            let mut next = Plugins::clone(plugins);
+            let mut next = PluginSet::clone(plugins);
             taken = next.generators.contains_key(tool);
             if !taken {
                 next.generators.insert(tool.clone(), Arc::clone(generator));
             }
             next
         });
-        if taken { Err(Rejected::Taken(tool.clone())) } else { Ok(()) }
+        if taken { Err(ComponentRejection::NameTaken(tool.clone())) } else { Ok(()) }
     }
 
     /// Adds a plugin of either kind.
     ///
     /// # Errors
     /// [`Rejected::Taken`] when its name is there already among its kind.
-    pub fn add(&self, plugin: &Plugin) -> Result<(), Rejected> {
+    pub fn add(&self, plugin: &Plugin) -> Result<(), ComponentRejection> {
         match plugin {
             Plugin::Encoder(encoder) => self.add_encoder(encoder),
             Plugin::Generator(generator) => self.add_generator(generator),

@@ -1,7 +1,7 @@
 //! The sandbox: makes plugins of component bytes. A component is measured, its imports are read and
 //! its description is checked before it can serve anything.
 
-mod link;
+mod linker;
 mod plugin;
 
 use std::path::PathBuf;
@@ -12,23 +12,25 @@ use std::time::Instant;
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 use wasmtime::{Engine, Store};
-use yearbook_shares::{CallerShare, FairSlots, Resource, Slot};
+use yearbook_shares::{CallerShare, FairSlots, SlotKind, SlotPermit};
 use yearbook_workers::Workers;
 
-use crate::cache::{self, Cache};
-use crate::capsule::{DumpSink, FailureDump, GuestFunction};
 use crate::compile::Compiler;
-use crate::description::Description;
-use crate::encoder::Encoder;
+use crate::component_cache::{self, ComponentCache};
+use crate::component_limits::ComponentStats;
+use crate::description::EncoderDescription;
+use crate::encoder::PluginEncoder;
 use crate::engine;
-use crate::failure::{Failure, Rejected, Trap};
-use crate::generator::{Generator, GeneratorDescription};
-use crate::host::HostState;
-use crate::lane::SlowPluginLimiter;
+use crate::failure::{ComponentRejection, SandboxFailure, Trap};
+use crate::failure_dump::{DumpSink, FailureDump, GuestFunction};
+use crate::generator::{GeneratorDescription, PluginGenerator};
+use crate::host_state::HostState;
 use crate::limits::{Limits, STACK_BYTES};
-use crate::memory::Memory;
-use crate::shape::Shape;
-use crate::tally::{Counts, MetricsRegistry, ReleaseName, Tally, Work};
+use crate::memory_budget::MemoryBudget;
+use crate::metrics::{
+    CallMetrics, MetricsRegistry, PluginMetrics, PluginMetricsSnapshot, ReleaseName,
+};
+use crate::slow_plugin_limiter::SlowPluginLimiter;
 
 pub use plugin::Plugin;
 
@@ -58,7 +60,7 @@ pub struct Sandbox {
     pub(crate) workers: Arc<Workers>,
     pub(crate) instances: Arc<FairSlots>,
     /// What they hold.
-    pub(crate) memory: Arc<Memory>,
+    pub(crate) memory: Arc<MemoryBudget>,
     /// Responses that wait for one.
     pub(crate) waiting: AtomicUsize,
     /// Jobs of encoders that run or wait for a worker.
@@ -66,7 +68,7 @@ pub struct Sandbox {
     pub(crate) engine: Engine,
     /// Whether guests consume fuel.
     pub(crate) counting: bool,
-    cache: Option<Cache>,
+    cache: Option<ComponentCache>,
     compiler: Compiler,
     ledger: MetricsRegistry,
     /// Where capsules go.
@@ -74,9 +76,9 @@ pub struct Sandbox {
 }
 
 /// A job that runs or waits, counted until it is dropped.
-pub(crate) struct Busy(Arc<AtomicUsize>);
+pub(crate) struct JobGuard(Arc<AtomicUsize>);
 
-impl Drop for Busy {
+impl Drop for JobGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -88,15 +90,15 @@ impl Sandbox {
     /// # Errors
     /// When `stack_bytes` is out of bounds, the engine cannot reserve its address space, the cache
     /// folder cannot be used or the folder for capsules cannot be made.
-    pub fn new(config: &SandboxConfig, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
+    pub fn new(config: &SandboxConfig, workers: Arc<Workers>) -> Result<Arc<Self>, SandboxFailure> {
         let open = |folder: &PathBuf| {
-            Cache::open(
+            ComponentCache::open(
                 folder,
                 &config.cache_key.clone().unwrap_or_else(|| folder.with_extension("key")),
             )
         };
         let cache = config.cache.as_ref().map(open).transpose()?;
-        let outlet = config.capsules.as_deref().map_or(Ok(DumpSink::Closed), DumpSink::folder)?;
+        let outlet = config.capsules.as_deref().map_or(Ok(DumpSink::Disabled), DumpSink::folder)?;
         Self::build(config.limits, workers, cache, config.compiler.clone(), outlet, false)
     }
 
@@ -108,26 +110,26 @@ impl Sandbox {
     pub fn new_counting_instructions(
         limits: Limits,
         workers: Arc<Workers>,
-    ) -> Result<Arc<Self>, Failure> {
-        Self::build(limits, workers, None, Compiler::Here, DumpSink::Closed, true)
+    ) -> Result<Arc<Self>, SandboxFailure> {
+        Self::build(limits, workers, None, Compiler::InProcess, DumpSink::Disabled, true)
     }
 
     fn build(
         limits: Limits,
         workers: Arc<Workers>,
-        cache: Option<Cache>,
+        cache: Option<ComponentCache>,
         compiler: Compiler,
         outlet: DumpSink,
         counting: bool,
-    ) -> Result<Arc<Self>, Failure> {
+    ) -> Result<Arc<Self>, SandboxFailure> {
         if !STACK_BYTES.contains(&limits.stack_bytes) {
-            return Err(Failure::Stack(limits.stack_bytes));
+            return Err(SandboxFailure::Stack(limits.stack_bytes));
         }
         Ok(Arc::new(Self {
             limits,
             workers,
-            instances: FairSlots::new(Resource::Instances, limits.instances as usize),
-            memory: Arc::new(Memory::new(limits.total_memory_bytes)),
+            instances: FairSlots::new(SlotKind::Instances, limits.instances as usize),
+            memory: Arc::new(MemoryBudget::new(limits.total_memory_bytes)),
             waiting: AtomicUsize::new(0),
             jobs: Arc::default(),
             engine: engine::serving_engine(&limits, counting)?,
@@ -166,7 +168,7 @@ impl Sandbox {
     /// What each release that was loaded here has done so far, in the order in which they were
     /// first loaded.
     #[must_use]
-    pub fn metrics_snapshots(&self) -> Vec<Counts> {
+    pub fn metrics_snapshots(&self) -> Vec<PluginMetricsSnapshot> {
         self.ledger.all().iter().map(|tally| tally.counts()).collect()
     }
 
@@ -180,9 +182,9 @@ impl Sandbox {
     }
 
     /// Counts a job of an encoder.
-    pub(crate) fn start_job(&self) -> Busy {
+    pub(crate) fn start_job(&self) -> JobGuard {
         self.jobs.fetch_add(1, Ordering::Relaxed);
-        Busy(Arc::clone(&self.jobs))
+        JobGuard(Arc::clone(&self.jobs))
     }
 
     /// Whether encoders leave a worker idle at this moment.
@@ -197,7 +199,7 @@ impl Sandbox {
 
     /// A place for an instance that a response could do without: only where plenty are free, and
     /// within the share of `holder`.
-    pub(crate) fn try_extra_instance(&self, holder: &CallerShare) -> Option<Slot> {
+    pub(crate) fn try_extra_instance(&self, holder: &CallerShare) -> Option<SlotPermit> {
         if !self.has_room() {
             return None;
         }
@@ -209,7 +211,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`Rejected`], which says what the component does wrong.
-    pub fn load(self: &Arc<Self>, bytes: &[u8]) -> Result<Plugin, Rejected> {
+    pub fn load(self: &Arc<Self>, bytes: &[u8]) -> Result<Plugin, ComponentRejection> {
         self.load_with_sink(bytes, &self.outlet)
     }
 
@@ -220,7 +222,7 @@ impl Sandbox {
     pub fn load_with_dump(
         self: &Arc<Self>,
         bytes: &[u8],
-    ) -> Result<Plugin, (Rejected, Option<Box<FailureDump>>)> {
+    ) -> Result<Plugin, (ComponentRejection, Option<Box<FailureDump>>)> {
         let outlet = self.outlet.or_in_memory();
         self.load_with_sink(bytes, &outlet).map_err(|rejected| (rejected, outlet.take()))
     }
@@ -230,9 +232,9 @@ impl Sandbox {
         self: &Arc<Self>,
         bytes: &[u8],
         outlet: &DumpSink,
-    ) -> Result<Plugin, Rejected> {
+    ) -> Result<Plugin, ComponentRejection> {
         if bytes.len() > self.limits.component_bytes {
-            return Err(Rejected::TooLarge {
+            return Err(ComponentRejection::TooLarge {
                 bytes: bytes.len(),
                 limit: self.limits.component_bytes,
             });
@@ -241,7 +243,7 @@ impl Sandbox {
             Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let begun = Instant::now();
         let (component, from_cache) = self.compiled_component(&digest, bytes)?;
-        link::check_imports(&self.engine, &component)?;
+        linker::check_imports(&self.engine, &component)?;
         let (sandbox, bytes) = (Arc::clone(self), bytes.len() as u64);
         let tally = |kind, name: &str, version: &str| {
             let release = ReleaseName {
@@ -255,14 +257,14 @@ impl Sandbox {
             tally
         };
         if component.component_type().exports(&self.engine).any(|(name, _)| name == GENERATOR) {
-            let pre = link::generator(&self.engine, &component)?;
+            let pre = linker::generator(&self.engine, &component)?;
             let ask = |store: &mut Store<HostState>| {
                 pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store)
             };
             let description =
                 self.call_describe("generator", &digest, outlet, ask, GeneratorDescription::check)?;
             let tally = tally("generator", &description.tool, &description.version);
-            return Ok(Plugin::Generator(Arc::new(Generator {
+            return Ok(Plugin::Generator(Arc::new(PluginGenerator {
                 sandbox,
                 pre,
                 description,
@@ -272,14 +274,14 @@ impl Sandbox {
                 lane: SlowPluginLimiter::new(),
             })));
         }
-        let pre = link::encoder(&self.engine, &component)?;
+        let pre = linker::encoder(&self.engine, &component)?;
         let ask = |store: &mut Store<HostState>| {
             pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store)
         };
         let description =
-            self.call_describe("encoder", &digest, outlet, ask, Description::check)?;
+            self.call_describe("encoder", &digest, outlet, ask, EncoderDescription::check)?;
         let tally = tally("encoder", &description.format, &description.version);
-        Ok(Plugin::Encoder(Arc::new(Encoder {
+        Ok(Plugin::Encoder(Arc::new(PluginEncoder {
             sandbox,
             pre,
             description,
@@ -294,11 +296,14 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`Rejected`].
-    pub fn load_encoder(self: &Arc<Self>, bytes: &[u8]) -> Result<Arc<Encoder>, Rejected> {
+    pub fn load_encoder(
+        self: &Arc<Self>,
+        bytes: &[u8],
+    ) -> Result<Arc<PluginEncoder>, ComponentRejection> {
         match self.load(bytes)? {
             Plugin::Encoder(encoder) => Ok(encoder),
             Plugin::Generator(_) => {
-                Err(Rejected::Interface("it is a generator, not an encoder".to_owned()))
+                Err(ComponentRejection::Interface("it is a generator, not an encoder".to_owned()))
             }
         }
     }
@@ -307,11 +312,14 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`Rejected`].
-    pub fn load_generator(self: &Arc<Self>, bytes: &[u8]) -> Result<Arc<Generator>, Rejected> {
+    pub fn load_generator(
+        self: &Arc<Self>,
+        bytes: &[u8],
+    ) -> Result<Arc<PluginGenerator>, ComponentRejection> {
         match self.load(bytes)? {
             Plugin::Generator(generator) => Ok(generator),
             Plugin::Encoder(_) => {
-                Err(Rejected::Interface("it is an encoder, not a generator".to_owned()))
+                Err(ComponentRejection::Interface("it is an encoder, not a generator".to_owned()))
             }
         }
     }
@@ -321,14 +329,14 @@ impl Sandbox {
         &self,
         digest: &str,
         bytes: &[u8],
-    ) -> Result<(Component, bool), Rejected> {
+    ) -> Result<(Component, bool), ComponentRejection> {
         let compile = || {
-            Shape::of(bytes)?;
+            ComponentStats::of(bytes)?;
             self.compiler.compile(&self.engine, &self.limits, bytes)
         };
         match &self.cache {
             Some(cache) => cache.component(&self.engine, digest, compile),
-            None => Ok((cache::deserialize_trusted(&self.engine, &compile()?)?, false)),
+            None => Ok((component_cache::deserialize_trusted(&self.engine, &compile()?)?, false)),
         }
     }
 
@@ -340,17 +348,19 @@ impl Sandbox {
         outlet: &DumpSink,
         describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<Raw> + Send,
         check: impl FnOnce(Raw) -> Result<CheckResult, String>,
-    ) -> Result<CheckResult, Rejected> {
-        let _permit =
-            self.instances.try_acquire(&CallerShare::default()).map_err(|_| Rejected::Busy)?;
-        let work = Work::new(Arc::new(Tally::unregistered()), outlet.clone());
+    ) -> Result<CheckResult, ComponentRejection> {
+        let _permit = self
+            .instances
+            .try_acquire(&CallerShare::default())
+            .map_err(|_| ComponentRejection::Busy)?;
+        let work = CallMetrics::new(Arc::new(PluginMetrics::unregistered()), outlet.clone());
         let mut store = HostState::new_store(self, Arc::clone(&work));
         let said = HostState::call(&mut store, describe).map_err(|trap| match trap {
             // What others hold is not the component's fault.
-            Trap::TotalMemory { .. } => Rejected::Busy,
-            trap => Rejected::Trapped(trap),
+            Trap::TotalMemory { .. } => ComponentRejection::Busy,
+            trap => ComponentRejection::Trapped(trap),
         });
-        let said = said.and_then(|raw| check(raw).map_err(Rejected::Description));
+        let said = said.and_then(|raw| check(raw).map_err(ComponentRejection::Description));
         if let Err(rejected) = &said
             && outlet.is_enabled()
         {

@@ -10,18 +10,18 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use yearbook_shares::CallerShare;
 
-use crate::capsule::FailureDump;
 use crate::description::OptionValue;
-use crate::encoder::{Encoder, Notes};
+use crate::encoder::{Notes, PluginEncoder};
 use crate::failure::{EncodeError, GenerateError};
-use crate::generator::{Generator, Made, Project, Request};
+use crate::failure_dump::FailureDump;
+use crate::generator::{GenerateOutput, GeneratedProject, GeneratorRequest, PluginGenerator};
 use crate::instance::EncoderInstance;
-use crate::tally::Work;
-use crate::usage::Usage;
+use crate::metrics::CallMetrics;
+use crate::resource_usage::ResourceUsage;
 
 /// What came of a trial.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trial {
+pub struct TrialResponse {
     /// Bytes before the first row.
     pub head: Vec<u8>,
     /// Bytes of each batch.
@@ -29,14 +29,14 @@ pub struct Trial {
     /// Bytes after the last row.
     pub tail: Vec<u8>,
     /// What its instances used.
-    pub usage: Usage,
+    pub usage: ResourceUsage,
     /// Processor time of all calls together.
     pub cpu: Duration,
     /// What went in, as the amplification limit weighs it.
     pub weight: usize,
 }
 
-impl Trial {
+impl TrialResponse {
     /// The response as a client would see it.
     #[must_use]
     pub fn response(&self, separator: Option<&[u8]>) -> Vec<u8> {
@@ -52,7 +52,7 @@ impl Trial {
 
 /// A call of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum GuestCall {
     /// `open`.
     Open,
     /// `head`.
@@ -65,7 +65,7 @@ pub enum Call {
     Generate,
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for GuestCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open => f.write_str("open"),
@@ -80,9 +80,9 @@ impl fmt::Display for Call {
 /// A trial that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{call}: {error}")]
-pub struct Failed<E: std::error::Error = EncodeError> {
+pub struct TrialError<E: std::error::Error = EncodeError> {
     /// In which call.
-    pub call: Call,
+    pub call: GuestCall,
     /// Why.
     pub error: E,
     /// What the call was given; none where it is in the sandbox's folder of capsules, or where the
@@ -90,7 +90,7 @@ pub struct Failed<E: std::error::Error = EncodeError> {
     pub capsule: Option<Box<FailureDump>>,
 }
 
-impl Encoder {
+impl PluginEncoder {
     /// Encodes `batches`, which are all of one schema. `apart`: each part by an instance of its
     /// own, as the host may do where a separator is promised.
     ///
@@ -102,26 +102,26 @@ impl Encoder {
         chosen: &[OptionValue],
         batches: &[RecordBatch],
         apart: bool,
-    ) -> Result<Trial, Failed> {
+    ) -> Result<TrialResponse, TrialError> {
         let options = self.description().complete(chosen);
-        let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_in_memory());
+        let work = CallMetrics::new(Arc::clone(&self.tally), self.sandbox.outlet.or_in_memory());
         let mut runner = TrialRunner {
             encoder: self,
             work,
             schema,
             options,
-            usage: Usage::default(),
+            usage: ResourceUsage::default(),
             weight: 0,
         };
         let mut ends = runner.open()?;
         let mut notes = Notes::new();
         let mut separator = 0;
-        let head = runner.map_error(Call::Head, ends.encode_header())?;
+        let head = runner.map_error(GuestCall::Head, ends.encode_header())?;
         runner.record_output(head.len());
         notes.advance(head.len());
         let mut parts = Vec::with_capacity(batches.len());
         for (position, batch) in batches.iter().enumerate() {
-            let call = Call::Part(position + 1);
+            let call = GuestCall::Part(position + 1);
             let mut own = if apart { Some(runner.open()?) } else { None };
             let instance = own.as_mut().unwrap_or(&mut ends);
             let before = instance.allowance();
@@ -136,10 +136,10 @@ impl Encoder {
                 runner.record_usage(&own);
             }
         }
-        let tail = runner.map_error(Call::Tail, ends.encode_footer(&notes))?;
+        let tail = runner.map_error(GuestCall::Tail, ends.encode_footer(&notes))?;
         runner.record_output(tail.len());
         runner.record_usage(&ends);
-        Ok(Trial {
+        Ok(TrialResponse {
             head,
             parts,
             tail,
@@ -150,20 +150,27 @@ impl Encoder {
     }
 }
 
-impl Generator {
+impl PluginGenerator {
     /// Makes the files of one answer, with what the instance used.
     ///
     /// # Errors
     /// [`Failed`].
-    pub fn trial(&self, request: &Request) -> Result<(Project, Usage), Failed<GenerateError>> {
-        let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_in_memory());
-        let failed =
-            |error| Failed { call: Call::Generate, error, capsule: work.dump_sink().take() };
+    pub fn trial(
+        &self,
+        request: &GeneratorRequest,
+    ) -> Result<(GeneratedProject, ResourceUsage), TrialError<GenerateError>> {
+        let work = CallMetrics::new(Arc::clone(&self.tally), self.sandbox.outlet.or_in_memory());
+        let failed = |error| TrialError {
+            call: GuestCall::Generate,
+            error,
+            capsule: work.dump_sink().take(),
+        };
         let permit = self.sandbox.instances.try_acquire(&CallerShare::default());
         let permit = permit.map_err(|_| {
             failed(GenerateError::Host("no instance is free; try again".to_owned()))
         })?;
-        let Made { project, mut usage, .. } = self.call(permit, Arc::clone(&work), request);
+        let GenerateOutput { project, mut usage, .. } =
+            self.call(permit, Arc::clone(&work), request);
         let project = project.map_err(failed)?;
         usage.output_bytes = project.files.iter().map(|file| file.content.len()).sum();
         Ok((project, usage))
@@ -172,21 +179,21 @@ impl Generator {
 
 /// Opens instances and adds up what they use.
 struct TrialRunner<'a> {
-    encoder: &'a Encoder,
-    work: Arc<Work>,
+    encoder: &'a PluginEncoder,
+    work: Arc<CallMetrics>,
     schema: &'a Schema,
     options: Vec<OptionValue>,
-    usage: Usage,
+    usage: ResourceUsage,
     weight: usize,
 }
 
 impl TrialRunner<'_> {
-    fn open(&self) -> Result<EncoderInstance, Failed> {
+    fn open(&self) -> Result<EncoderInstance, TrialError> {
         let permit = self.encoder.sandbox.instances.try_acquire(&CallerShare::default());
-        let permit =
-            self.map_error(Call::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
+        let permit = self
+            .map_error(GuestCall::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
         self.map_error(
-            Call::Open,
+            GuestCall::Open,
             EncoderInstance::open(
                 self.encoder,
                 permit,
@@ -197,8 +204,12 @@ impl TrialRunner<'_> {
         )
     }
 
-    fn map_error<T>(&self, call: Call, outcome: Result<T, EncodeError>) -> Result<T, Failed> {
-        outcome.map_err(|error| Failed { call, error, capsule: self.work.dump_sink().take() })
+    fn map_error<T>(
+        &self,
+        call: GuestCall,
+        outcome: Result<T, EncodeError>,
+    ) -> Result<T, TrialError> {
+        outcome.map_err(|error| TrialError { call, error, capsule: self.work.dump_sink().take() })
     }
 
     fn record_output(&mut self, bytes: usize) {

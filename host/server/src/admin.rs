@@ -43,7 +43,7 @@ pub fn admin(state: AppState) -> Router {
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(|| async { Error::NoSuchRoute })
         .layer(from_fn(middleware::panics::catch))
-        .layer(from_fn(middleware::errors::render))
+        .layer(from_fn(middleware::error_bodies::render))
         .with_state(state)
 }
 

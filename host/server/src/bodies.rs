@@ -3,7 +3,7 @@
 //! 0226). What a body holds is let go from outside: a transport whose client does not read asks its
 //! body for nothing more, so no body can notice by itself.
 
-mod guarded;
+mod monitored_body;
 mod pace;
 mod transport;
 
@@ -17,13 +17,14 @@ use axum::body::{Body, HttpBody};
 use tokio::time::{MissedTickBehavior, interval};
 use yearbook_domain::Refusal;
 use yearbook_shares::{
-    AcquireError, ByteLease, CallerRegistry, CallerShare, FairSlots, Resource, SharePercent, Slot,
+    AcquireError, ByteLease, CallerRegistry, CallerShare, FairSlots, SharePercent, SlotKind,
+    SlotPermit,
 };
 
-use self::guarded::{BodyState, MonitoredBody};
+use self::monitored_body::{BodyState, MonitoredBody};
 use self::pace::{PaceLimits, PaceTracker};
 use crate::error::Error;
-use crate::settings::Settings;
+use crate::settings::ServiceSettings;
 
 pub(crate) use self::pace::CutReason;
 pub(crate) use self::transport::{TransportExecutor, spawn_transport};
@@ -58,7 +59,7 @@ pub(crate) struct OpenResponse(Arc<OpenResponseInner>);
 
 struct OpenResponseInner {
     holder: CallerShare,
-    _slot: Slot,
+    _slot: SlotPermit,
     /// What its first chunk will take, until that is counted itself.
     advance: Mutex<Option<ByteLease>>,
 }
@@ -75,7 +76,7 @@ struct BodyMonitor {
 
 impl OpenResponses {
     /// None yet. Starts a task that ends when this is dropped.
-    pub(crate) fn start(settings: &Settings) -> Self {
+    pub(crate) fn start(settings: &ServiceSettings) -> Self {
         let (server, limits) = (&settings.server, &settings.limits);
         let percent =
             SharePercent { key: limits.key_share_percent, address: limits.address_share_percent };
@@ -89,7 +90,7 @@ impl OpenResponses {
         tokio::spawn(run_checks(watched.pace.period(), Arc::downgrade(&watched)));
         Self {
             callers: CallerRegistry::new(percent, server.body_bytes.max(MIN_BUDGET_BYTES)),
-            slots: FairSlots::new(Resource::Responses, server.open_responses.max(1)),
+            slots: FairSlots::new(SlotKind::Responses, server.open_responses.max(1)),
             watched,
             refused: Default::default(),
         }
@@ -193,16 +194,16 @@ impl OpenResponses {
 
     fn denial_reason(&self, holder: &CallerShare) -> AcquireError {
         match (holder.room(), holder.is_budget_exhausted()) {
-            (0, true) => AcquireError::Full,
-            (0, false) => AcquireError::Share,
+            (0, true) => AcquireError::AllTaken,
+            (0, false) => AcquireError::ShareExhausted,
             _ => self.slots.reason(holder),
         }
     }
 
     fn refuse(&self, denied: AcquireError) -> Error {
         let (reason, error) = match denied {
-            AcquireError::Share => (0, share_used_up()),
-            AcquireError::Full => (1, Error::Busy { retry_after: 1 }),
+            AcquireError::ShareExhausted => (0, share_used_up()),
+            AcquireError::AllTaken => (1, Error::Busy { retry_after: 1 }),
         };
         self.refused[reason].fetch_add(1, Ordering::Relaxed);
         error
@@ -211,11 +212,11 @@ impl OpenResponses {
 
 /// 429 for a caller that holds its share.
 pub(crate) fn share_used_up() -> Error {
-    Refusal::ShareUsedUp { retry_after: SHARE_RETRY_AFTER_S }.into()
+    Refusal::CallerShareExceeded { retry_after: SHARE_RETRY_AFTER_S }.into()
 }
 
 impl OpenResponse {
-    fn new(slot: Slot, holder: CallerShare, advance: Option<ByteLease>) -> Self {
+    fn new(slot: SlotPermit, holder: CallerShare, advance: Option<ByteLease>) -> Self {
         Self(Arc::new(OpenResponseInner { holder, _slot: slot, advance: Mutex::new(advance) }))
     }
 

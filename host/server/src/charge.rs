@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use axum::response::Response;
 use http::{Method, StatusCode};
-use yearbook_catalog::{Usage, UsedUp};
+use yearbook_catalog::{QuotaExceeded, QuotaUsage};
 use yearbook_domain::Refusal;
 
 use crate::error::Error;
-use crate::middleware::keyed::Authenticated;
+use crate::middleware::authentication::Authenticated;
 use crate::state::AppState;
 
 /// Runs `work` on one reserved request. When the future is dropped, the reservation is given back
@@ -39,17 +39,15 @@ pub(crate) async fn charge_within(
         return work.await;
     }
     let open = state.own().bodies.open(&keyed.holder, patience).await?;
-    let reservation = state
-        .meter
-        .reserve(&keyed.caller, keyed.limits)
-        .await?
-        .map_err(|UsedUp { limit, resets_at, .. }| Refusal::QuotaUsedUp { limit, resets_at })?;
+    let reservation = state.meter.reserve(&keyed.caller, keyed.limits).await?.map_err(
+        |QuotaExceeded { limit, resets_at, .. }| Refusal::QuotaExceeded { limit, resets_at },
+    )?;
     match work.await {
         Ok(mut response)
             if response.status().is_success()
                 || response.status() == StatusCode::TEMPORARY_REDIRECT =>
         {
-            let usage = Usage {
+            let usage = QuotaUsage {
                 used: reservation.used(),
                 limit: reservation.limit(),
                 resets_at: reservation.resets_at(),

@@ -1,7 +1,7 @@
 //! Every answer that is not a success, as a value. A handler returns one; `middleware/errors` makes
 //! the body, because only there are the client's `Accept` and the request's id at hand.
 
-mod sentence;
+mod message;
 
 use std::sync::Arc;
 
@@ -54,17 +54,17 @@ pub(crate) enum Error {
     /// do better.
     PluginFailed,
     /// 500: our fault, logged where it was found.
-    Broken,
+    Internal,
 }
 
 impl Error {
     /// 422 with one problem.
     pub(crate) fn invalid_parameter(problem: ValidationError) -> Self {
-        Self::Refused(Refusal::Invalid(vec![problem]))
+        Self::Refused(Refusal::InvalidParameters(vec![problem]))
     }
 
     /// 503 for a format of `plugins` that nothing may serve.
-    pub(crate) fn format_unavailable(format: &str, plugins: &yearbook_sandbox::Plugins) -> Self {
+    pub(crate) fn format_unavailable(format: &str, plugins: &yearbook_sandbox::PluginSet) -> Self {
         let available =
             plugins.encoders().map(|encoder| encoder.description().format.clone()).collect();
         Self::FormatUnavailable { format: format.to_owned(), available }
@@ -73,23 +73,23 @@ impl Error {
     /// Logs what `doing` failed with, once; the client learns only the request's id.
     pub(crate) fn internal(doing: &str, failure: &dyn std::fmt::Display) -> Self {
         tracing::error!(%failure, "cannot {doing}");
-        Self::Broken
+        Self::Internal
     }
 
     /// One sentence for the client: what is wrong and what to do next.
     pub(crate) fn message(&self, request_id: &str) -> String {
-        sentence::of(self, request_id)
+        message::of(self, request_id)
     }
 
     /// Whole seconds for `Retry-After`.
     pub(crate) fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::Refused(Refusal::QuotaUsedUp { resets_at, .. }) => {
+            Self::Refused(Refusal::QuotaExceeded { resets_at, .. }) => {
                 let left = resets_at.0.saturating_sub(Millis::now().0).max(0);
                 Some(left.unsigned_abs().div_ceil(1000).max(1))
             }
             Self::Refused(
-                Refusal::TooFast { retry_after } | Refusal::ShareUsedUp { retry_after },
+                Refusal::RateLimited { retry_after } | Refusal::CallerShareExceeded { retry_after },
             )
             | Self::Busy { retry_after } => Some(*retry_after),
             Self::TimedOut | Self::Unavailable => Some(5),
@@ -106,8 +106,8 @@ impl From<Refusal> for Error {
     }
 }
 
-impl From<yearbook_catalog::Failure> for Error {
-    fn from(failure: yearbook_catalog::Failure) -> Self {
+impl From<yearbook_catalog::CatalogError> for Error {
+    fn from(failure: yearbook_catalog::CatalogError) -> Self {
         if failure.is_overload() {
             // Nothing is broken, and a flood must not fill the log.
             tracing::debug!(%failure, "the catalogue has too much to do");
@@ -118,8 +118,8 @@ impl From<yearbook_catalog::Failure> for Error {
     }
 }
 
-impl From<yearbook_snapshot::Failure> for Error {
-    fn from(failure: yearbook_snapshot::Failure) -> Self {
+impl From<yearbook_snapshot::StorageFailure> for Error {
+    fn from(failure: yearbook_snapshot::StorageFailure) -> Self {
         if failure.is_outage() {
             tracing::error!(%failure, "the object store does not answer");
             return Self::Unavailable;

@@ -2,11 +2,11 @@
 //! client accepts.
 
 pub(crate) mod accept;
-mod asked;
 mod caller;
-pub(crate) mod coding;
+pub(crate) mod content_coding;
+mod data_request;
 pub(crate) mod options;
 mod path;
 
-pub(crate) use asked::Asked;
+pub(crate) use data_request::DataRequest;
 pub(crate) use path::{bulk_names, dataset_name};

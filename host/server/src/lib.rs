@@ -24,11 +24,11 @@ mod state;
 mod status;
 
 pub use admin::{admin, serve_admin};
-pub use respond::kept::CacheCounts;
+pub use respond::response_cache::ResponseCacheStats;
 pub use router::app;
 pub use routes::openapi::openapi;
 pub use serve::{serve, serve_public};
 pub use settings::{
-    ForwardedHeader, LimitSettings, PublicUrl, ServerSettings, Settings, TrustedProxies,
+    ForwardedHeader, LimitSettings, PublicUrl, ServerSettings, ServiceSettings, TrustedProxies,
 };
-pub use state::{AppState, Parts};
+pub use state::{AppState, Services};

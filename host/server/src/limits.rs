@@ -1,9 +1,9 @@
 //! How fast and how much a client may ask (contract 5): burst limits here, the month's quota in the
 //! catalogue.
 
+mod address_block;
 mod bursts;
-mod fields;
-mod household;
+mod rate_limit_headers;
 mod refunds;
 
 use axum::extract::{Request, State};
@@ -12,9 +12,9 @@ use axum::response::Response;
 
 use crate::state::AppState;
 
+pub(crate) use address_block::{address_block, address_block_of};
 pub(crate) use bursts::BurstLimiter;
-pub(crate) use fields::write_month_quota;
-pub(crate) use household::{address_block, address_block_of};
+pub(crate) use rate_limit_headers::write_month_quota;
 
 /// Bounds routes that need no key by the address that asks.
 pub(crate) async fn limit_by_address(

@@ -2,24 +2,24 @@
 //! are counted here without a lock; everything else is counted by the crate that does it, and read
 //! when somebody asks. Label values come from fixed sets: no client can make a new series.
 
-mod body;
 mod connections;
+mod counter_table;
 mod exposition;
 mod histogram;
 mod http;
-mod machine;
-mod names;
+mod layer;
+mod metered_body;
+mod name_table;
 mod plugins;
 mod process;
-mod series;
-mod watch;
+mod subsystems;
 
 pub(crate) use connections::{
-    ConnectionMetrics, ConnectionTimeout, ListenerMetrics, OpenConnection, Refused,
+    ConnectionMetrics, ConnectionRefusal, ConnectionTimeout, ListenerMetrics, OpenConnection,
 };
 pub(crate) use exposition::{
     OPENMETRICS_CONTENT_TYPE, PROMETHEUS_CONTENT_TYPE, prometheus_text, text,
 };
 pub(crate) use http::{HttpMetrics, RequestLabels};
+pub(crate) use layer::count;
 pub(crate) use process::start_time;
-pub(crate) use watch::count;

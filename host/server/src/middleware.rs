@@ -1,17 +1,17 @@
 //! What happens to every request whatever its route: one ordered list. Compression is no part of
 //! it, because an entity tag has to know the coding; see `respond/coding`.
 
-pub(crate) mod bodies;
-pub(crate) mod bounds;
-pub(crate) mod client;
+pub(crate) mod authentication;
+pub(crate) mod client_address;
 pub(crate) mod cors;
 pub(crate) mod deadline;
-pub(crate) mod errors;
+pub(crate) mod error_bodies;
 mod forwarded;
-pub(crate) mod keyed;
+pub(crate) mod monitor_bodies;
 pub(crate) mod origin;
 pub(crate) mod panics;
 pub(crate) mod request_id;
+pub(crate) mod size_limits;
 #[cfg_attr(not(feature = "otlp"), path = "middleware/traces_absent.rs")]
 mod traces;
 
@@ -34,12 +34,12 @@ pub(crate) fn wrap(routes: Router<AppState>, state: &AppState) -> Router<AppStat
             // Outside of whatever may refuse: a browser must be able to read refusals.
             .layer(cors::layer())
             // Makes the bodies of everything that the inner ones and the handlers decline.
-            .layer(from_fn(errors::render))
+            .layer(from_fn(error_bodies::render))
             // Inside of what makes bodies of refusals, since it may refuse; outside of all that
             // makes others.
-            .layer(from_fn_with_state(state.clone(), bodies::watch))
+            .layer(from_fn_with_state(state.clone(), monitor_bodies::watch))
             .layer(from_fn(panics::catch))
-            .layer(from_fn_with_state(state.clone(), bounds::check))
+            .layer(from_fn_with_state(state.clone(), size_limits::check))
             .layer(from_fn_with_state(state.clone(), deadline::first_byte)),
     )
 }

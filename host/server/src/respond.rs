@@ -3,16 +3,16 @@
 
 pub(crate) mod attribution;
 pub(crate) mod body;
-pub(crate) mod compress;
-pub(crate) mod conditional;
+pub(crate) mod compression;
 pub(crate) mod document;
 pub(crate) mod etag;
-pub(crate) mod failed_inputs;
+pub(crate) mod failure_cache;
 pub(crate) mod head;
-pub(crate) mod kept;
 pub(crate) mod links;
-pub(crate) mod opening;
-pub(crate) mod rows;
+pub(crate) mod open_check;
+pub(crate) mod preconditions;
+pub(crate) mod render;
+pub(crate) mod response_cache;
 pub(crate) mod too_large;
 
 pub(crate) use document::RenderedDocument;

@@ -6,7 +6,7 @@ use axum::routing::{MethodRouter, get};
 
 use crate::error::Error;
 use crate::routes::{
-    bulk, changes, data, datasets, docs, health, integrations, me, openapi, preview, unknown,
+    bulk, changes, data, datasets, docs, health, integrations, me, not_found, openapi, preview,
 };
 use crate::state::AppState;
 use crate::{limits, middleware};
@@ -15,7 +15,7 @@ use crate::{limits, middleware};
 pub fn app(state: AppState) -> Router {
     // Laid under each route alone, so that an unknown route or method is told so without a key.
     let keyed = |route: MethodRouter<AppState>| {
-        route.route_layer(from_fn_with_state(state.clone(), middleware::keyed::check))
+        route.route_layer(from_fn_with_state(state.clone(), middleware::authentication::check))
     };
     let by_address = |route: MethodRouter<AppState>| {
         route.route_layer(from_fn_with_state(state.clone(), limits::limit_by_address))
@@ -37,6 +37,6 @@ pub fn app(state: AppState) -> Router {
         .route("/docs", by_address(get(docs::page)))
         .route("/docs/{asset}", by_address(get(docs::asset)))
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
-        .fallback(unknown::not_found);
+        .fallback(not_found::not_found);
     middleware::wrap(routes, &state).with_state(state)
 }

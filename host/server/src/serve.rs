@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use tower::ServiceExt;
 
 use crate::bodies;
-use crate::metrics::{ConnectionMetrics, OpenConnection, Refused};
+use crate::metrics::{ConnectionMetrics, ConnectionRefusal, OpenConnection};
 use crate::settings::ServerSettings;
 use crate::state::AppState;
 use activity::{ConnectionActivity, OpenRequest};
@@ -162,7 +162,7 @@ impl Server {
         let _slot = tokio::select! {
             biased;
             slot = admission.wait_for_slot() => slot,
-            () = tokio::time::sleep(self.timeouts.head) => return self.refuse(&stream, peer, Refused::Full),
+            () = tokio::time::sleep(self.timeouts.head) => return self.refuse(&stream, peer, ConnectionRefusal::Full),
             _ = stop.changed() => return,
         };
         let service = service_fn(|request: http::Request<Incoming>| {
@@ -185,7 +185,7 @@ impl Server {
     }
 
     /// Closes a connection that gets no slot, so that nothing of it is left.
-    fn refuse(&self, stream: &TcpStream, peer: SocketAddr, reason: Refused) {
+    fn refuse(&self, stream: &TcpStream, peer: SocketAddr, reason: ConnectionRefusal) {
         self.metrics.refuse(reason);
         tracing::debug!(%peer, ?reason, "a connection was refused");
         let _ = stream.set_zero_linger();

@@ -15,7 +15,7 @@ pub use proxies::{ForwardedHeader, TrustedProxies};
 /// Everything that this crate is told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub struct ServiceSettings {
     /// `[server]`.
     pub server: ServerSettings,
     /// `[limits]`.
@@ -305,9 +305,11 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_an_error_contract_6() {
-        assert!(serde_json::from_str::<Settings>(r#"{"server":{"public_uri":"x"}}"#).is_err());
         assert!(
-            serde_json::from_str::<Settings>(r#"{"limits":{"burst_size":7}}"#)
+            serde_json::from_str::<ServiceSettings>(r#"{"server":{"public_uri":"x"}}"#).is_err()
+        );
+        assert!(
+            serde_json::from_str::<ServiceSettings>(r#"{"limits":{"burst_size":7}}"#)
                 .is_ok_and(|settings| settings.limits.burst_size == 7)
         );
     }

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use yearbook_catalog::{CatalogCache, Failure, KeyVerifier, Meter, Store};
-use yearbook_platform::Guard;
+use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
+use yearbook_platform::ReleaseMonitor;
 use yearbook_sandbox::{PluginRegistry, Sandbox};
 use yearbook_snapshot::{ObjectStorage, Reader};
 use yearbook_workers::Workers;
@@ -13,25 +13,25 @@ use crate::bodies::OpenResponses;
 use crate::cursors::CursorCodec;
 use crate::limits::BurstLimiter;
 use crate::metrics::{self, HttpMetrics, ListenerMetrics};
-use crate::respond::failed_inputs::FailureCache;
-use crate::respond::kept::{CacheCounts, Responses};
-use crate::respond::opening::OpenCheckCache;
-use crate::routes::datasets::Listing;
+use crate::respond::failure_cache::FailureCache;
+use crate::respond::open_check::OpenCheckCache;
+use crate::respond::response_cache::{ResponseCache, ResponseCacheStats};
+use crate::routes::datasets::DatasetListCache;
 use crate::routes::health::ReadinessCache;
 use crate::routes::openapi::OpenApiCache;
 use crate::routes::preview::PreviewCache;
-use crate::settings::Settings;
+use crate::settings::ServiceSettings;
 
 /// What the server is made of.
-pub struct Parts {
+pub struct Services {
     /// The catalogue in memory.
     pub live: Arc<CatalogCache>,
     /// The catalogue's database.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn Catalog>,
     /// Whose keys are whose.
     pub keys: KeyVerifier,
     /// Monthly quotas.
-    pub meter: Arc<Meter>,
+    pub meter: Arc<Quota>,
     /// The object store, for the readiness check.
     pub files: ObjectStorage,
     /// Reads stored data.
@@ -41,11 +41,11 @@ pub struct Parts {
     /// Where plugins run, for what is told about them.
     pub sandbox: Arc<Sandbox>,
     /// Watches what plugins make.
-    pub guard: Arc<Guard>,
+    pub guard: Arc<ReleaseMonitor>,
     /// Threads for compression and hashing.
     pub workers: Arc<Workers>,
     /// What an operator set.
-    pub settings: Settings,
+    pub settings: ServiceSettings,
 }
 
 /// Shared by every request; cloning it is cheap.
@@ -54,7 +54,7 @@ pub struct AppState(Arc<Shared>);
 
 /// [`Parts`] and what is derived from them.
 struct Shared {
-    parts: Parts,
+    parts: Services,
     own: Own,
 }
 
@@ -67,11 +67,11 @@ pub(crate) struct Own {
     /// Burst limits.
     pub(crate) bursts: BurstLimiter,
     /// The rendered list of datasets.
-    pub(crate) listing: Listing,
+    pub(crate) listing: DatasetListCache,
     /// Rendered previews.
     pub(crate) previews: PreviewCache,
     /// Bodies of small data responses.
-    pub(crate) responses: Responses,
+    pub(crate) responses: ResponseCache,
     /// What encoders accept.
     pub(crate) openings: OpenCheckCache,
     /// What encoders failed at a moment ago.
@@ -91,16 +91,16 @@ impl AppState {
     ///
     /// # Errors
     /// When the database does not give the secret.
-    pub async fn new(parts: Parts) -> Result<Self, Failure> {
+    pub async fn new(parts: Services) -> Result<Self, CatalogError> {
         metrics::start_time();
         let secret = parts.store.secret("cursor").await?;
         let own = Own {
             cursors: CursorCodec::new(secret),
             bodies: OpenResponses::start(&parts.settings),
             bursts: BurstLimiter::new(parts.settings.limits),
-            listing: Listing::default(),
+            listing: DatasetListCache::default(),
             previews: PreviewCache::new(parts.settings.server.preview_cache_bytes),
-            responses: Responses::new(&parts.settings.server),
+            responses: ResponseCache::new(&parts.settings.server),
             openings: OpenCheckCache::default(),
             failed_inputs: FailureCache::new(parts.settings.server.failed_input()),
             http: HttpMetrics::default(),
@@ -113,7 +113,7 @@ impl AppState {
 
     /// What the response cache did so far.
     #[must_use]
-    pub fn response_cache(&self) -> CacheCounts {
+    pub fn response_cache(&self) -> ResponseCacheStats {
         self.0.own.responses.stats()
     }
 
@@ -124,9 +124,9 @@ impl AppState {
 }
 
 impl Deref for AppState {
-    type Target = Parts;
+    type Target = Services;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &Services {
         &self.0.parts
     }
 }

@@ -22,7 +22,9 @@ impl Error {
             Self::Refused(refusal) => match refusal {
                 Refusal::KeyMissing => (StatusCode::UNAUTHORIZED, "key_missing"),
                 Refusal::KeyInvalid => (StatusCode::UNAUTHORIZED, "key_invalid"),
-                Refusal::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_parameters"),
+                Refusal::InvalidParameters(_) => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, "invalid_parameters")
+                }
                 Refusal::NotAcceptable { .. } => (StatusCode::NOT_ACCEPTABLE, "not_acceptable"),
                 Refusal::NoSuchDataset { .. } => (StatusCode::NOT_FOUND, "no_such_dataset"),
                 Refusal::NoSuchIntegration { .. } => (StatusCode::NOT_FOUND, "no_such_integration"),
@@ -33,13 +35,17 @@ impl Error {
                 Refusal::PaymentRequired { .. } => {
                     (StatusCode::PAYMENT_REQUIRED, "payment_required")
                 }
-                Refusal::Unbounded { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "unbounded_pull"),
-                Refusal::AnswerTooLarge { .. } => {
+                Refusal::UnboundedRequest { .. } => {
+                    (StatusCode::PAYLOAD_TOO_LARGE, "unbounded_pull")
+                }
+                Refusal::ResponseTooLarge { .. } => {
                     (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_large")
                 }
-                Refusal::QuotaUsedUp { .. } => (StatusCode::TOO_MANY_REQUESTS, "quota_used_up"),
-                Refusal::ShareUsedUp { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many_open"),
-                Refusal::TooFast { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down"),
+                Refusal::QuotaExceeded { .. } => (StatusCode::TOO_MANY_REQUESTS, "quota_used_up"),
+                Refusal::CallerShareExceeded { .. } => {
+                    (StatusCode::TOO_MANY_REQUESTS, "too_many_open")
+                }
+                Refusal::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down"),
             },
             Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
@@ -57,7 +63,7 @@ impl Error {
             }
             Self::TimedOut => (StatusCode::SERVICE_UNAVAILABLE, "timed_out"),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
-            Self::PluginFailed | Self::Broken => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+            Self::PluginFailed | Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
 }

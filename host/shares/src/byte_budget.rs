@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-use crate::caller::CallerShare;
+use crate::caller_share::CallerShare;
 
 /// The bytes that all bodies together may hold.
 pub struct ByteBudget {

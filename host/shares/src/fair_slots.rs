@@ -8,24 +8,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::caller::CallerShare;
+use crate::caller_share::CallerShare;
 
 /// What slots are of. A caller's share of one says nothing about the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resource {
+pub enum SlotKind {
     /// Responses whose body has not ended.
     Responses,
     /// Instances of the sandbox.
     Instances,
 }
 
-impl Resource {
+impl SlotKind {
     pub(crate) const COUNT: usize = 2;
 }
 
 /// Slots of one resource.
 pub struct FairSlots {
-    resource: Resource,
+    resource: SlotKind,
     total: usize,
     /// Free ones. Changed under the lock alone.
     free: AtomicUsize,
@@ -33,7 +33,7 @@ pub struct FairSlots {
 }
 
 /// One slot, free again when this is dropped.
-pub struct Slot {
+pub struct SlotPermit {
     slots: Arc<FairSlots>,
     holder: CallerShare,
 }
@@ -42,32 +42,32 @@ pub struct Slot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AcquireError {
     /// All are taken.
-    Full,
+    AllTaken,
     /// There are free ones; the caller's share is used up.
-    Share,
+    ShareExhausted,
 }
 
 struct Waiter {
     holder: CallerShare,
-    sender: oneshot::Sender<Slot>,
+    sender: oneshot::Sender<SlotPermit>,
 }
 
 /// A request that waits, counted until this is dropped.
 struct WaitingCount<'a> {
     holder: &'a CallerShare,
-    resource: Resource,
+    resource: SlotKind,
 }
 
 impl FairSlots {
     /// So many free slots.
     #[must_use]
-    pub fn new(resource: Resource, total: usize) -> Arc<Self> {
+    pub fn new(resource: SlotKind, total: usize) -> Arc<Self> {
         Arc::new(Self { resource, total, free: AtomicUsize::new(total), waiting: Mutex::default() })
     }
 
     /// What they are of.
     #[must_use]
-    pub fn resource(&self) -> Resource {
+    pub fn resource(&self) -> SlotKind {
         self.resource
     }
 
@@ -87,7 +87,7 @@ impl FairSlots {
     ///
     /// # Errors
     /// [`AcquireError`].
-    pub fn try_acquire(self: &Arc<Self>, holder: &CallerShare) -> Result<Slot, AcquireError> {
+    pub fn try_acquire(self: &Arc<Self>, holder: &CallerShare) -> Result<SlotPermit, AcquireError> {
         // Whoever waits while slots are free has no share left, so nobody is overtaken.
         let _guard = self.lock();
         if self.free() == 0 || !self.has_share(holder) {
@@ -105,7 +105,7 @@ impl FairSlots {
         self: &Arc<Self>,
         holder: &CallerShare,
         unbounded: bool,
-    ) -> Result<Slot, AcquireError> {
+    ) -> Result<SlotPermit, AcquireError> {
         let resource = self.resource;
         let granted = {
             let mut waiting = self.lock();
@@ -127,16 +127,16 @@ impl FairSlots {
             granted
         };
         let _waiting = WaitingCount::begin(holder, resource);
-        granted.await.map_err(|_| AcquireError::Full)
+        granted.await.map_err(|_| AcquireError::AllTaken)
     }
 
     /// Why a request that waited in vain did so.
     #[must_use]
     pub fn reason(&self, holder: &CallerShare) -> AcquireError {
         if self.free() > 0 && !self.has_share(holder) {
-            AcquireError::Share
+            AcquireError::ShareExhausted
         } else {
-            AcquireError::Full
+            AcquireError::AllTaken
         }
     }
 
@@ -145,10 +145,10 @@ impl FairSlots {
     }
 
     /// Takes a free slot. Call it under the lock.
-    fn take(self: &Arc<Self>, holder: &CallerShare) -> Slot {
+    fn take(self: &Arc<Self>, holder: &CallerShare) -> SlotPermit {
         self.free.fetch_sub(1, Ordering::Relaxed);
         holder.add(|caller| caller.held(self.resource), 1);
-        Slot { slots: Arc::clone(self), holder: holder.clone() }
+        SlotPermit { slots: Arc::clone(self), holder: holder.clone() }
     }
 
     /// Puts a slot back, and hands out what is free to those that wait.
@@ -196,14 +196,14 @@ impl FairSlots {
     }
 }
 
-impl Drop for Slot {
+impl Drop for SlotPermit {
     fn drop(&mut self) {
         self.slots.release(&self.holder);
     }
 }
 
 impl<'a> WaitingCount<'a> {
-    fn begin(holder: &'a CallerShare, resource: Resource) -> Self {
+    fn begin(holder: &'a CallerShare, resource: SlotKind) -> Self {
         holder.add(|caller| caller.waiting(resource), 1);
         Self { holder, resource }
     }

@@ -3,9 +3,9 @@
 //! guests, and never waits for anything but a slot or bytes.
 
 mod byte_budget;
-mod caller;
+mod caller_share;
 mod fair_slots;
 
 pub use byte_budget::{ByteBudget, ByteLease};
-pub use caller::{CallerRegistry, CallerShare, SharePercent};
-pub use fair_slots::{AcquireError, FairSlots, Resource, Slot};
+pub use caller_share::{CallerRegistry, CallerShare, SharePercent};
+pub use fair_slots::{AcquireError, FairSlots, SlotKind, SlotPermit};

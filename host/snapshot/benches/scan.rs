@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use yearbook_domain::ReadPlan;
-use yearbook_snapshot::{ObjectStorage, Package, Reader, Silent, publish};
+use yearbook_snapshot::{DataPackage, ObjectStorage, Reader, SilentReporter, publish};
 use yearbook_workers::Workers;
 
 /// Months in the table; the rest of the rows are further series.
@@ -44,8 +44,8 @@ async fn measure(rows: usize) {
     let workers = Workers::new(1);
     let files =
         ObjectStorage::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
-    let package = Package::open(folder.path()).unwrap();
-    let draft = publish(&files, &workers, &package, None, &Silent).await.unwrap();
+    let package = DataPackage::open(folder.path()).unwrap();
+    let draft = publish(&files, &workers, &package, None, &SilentReporter).await.unwrap();
     let plan = |change: &dyn Fn(&mut ReadPlan)| {
         let mut plan = ReadPlan::full_scan(
             package.name().clone(),

@@ -2,9 +2,9 @@
 //! kept in a file of their own, read when a client asks. The law: rows of A + changes(A→B) = rows
 //! of B, both seen with B's columns.
 
-mod index;
-mod read;
-mod sink;
+mod change_file;
+mod row_index;
+mod scan_changes;
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use yearbook_domain::changes::{CHANGE_TYPE, ChangeSet};
 use yearbook_domain::{Column, ColumnRole, ColumnType, Snapshot};
 use yearbook_workers::Workers;
 
-use crate::publish::Progress;
+use crate::publish::ProgressReporter;
 use crate::scan::Scan;
 use crate::table::chunk::{stored_type, unchecked_schema};
-use crate::{Failure, ObjectStorage, Reader};
+use crate::{ObjectStorage, Reader, StorageFailure};
 
-use self::index::RowIndex;
-use self::sink::ChangeFileWriter;
+use self::change_file::ChangeFileWriter;
+use self::row_index::RowIndex;
 
-pub use read::ChangesPlan;
+pub use scan_changes::ChangesPlan;
 
 /// Compares two stored snapshots: row by row where both have the same primary key, otherwise as two
 /// bags of whole rows, of which some went away and some came. Both files are read as streams; what
@@ -37,8 +37,8 @@ pub(crate) async fn between(
     workers: &Arc<Workers>,
     old: &Snapshot,
     new: &Snapshot,
-    progress: &dyn Progress,
-) -> Result<ChangeSet, Failure> {
+    progress: &dyn ProgressReporter,
+) -> Result<ChangeSet, StorageFailure> {
     progress.stage("comparing", Some(old.rows + new.rows));
     let reader = Reader::new(files.clone(), Arc::clone(workers));
     let comparison =
@@ -114,9 +114,11 @@ impl Comparison {
     async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> Result<T, ArrowError> + Send + 'static,
-    ) -> Result<T, Failure> {
-        let failed =
-            |why: String| Failure::Mismatch { what: "a comparison of snapshots".to_owned(), why };
+    ) -> Result<T, StorageFailure> {
+        let failed = |why: String| StorageFailure::Mismatch {
+            what: "a comparison of snapshots".to_owned(),
+            why,
+        };
         self.workers
             .run(job)
             .await
@@ -168,7 +170,7 @@ impl ComparedSnapshot {
         if known && sorted(&old.primary_key) == sorted(&new.primary_key) { key } else { Vec::new() }
     }
 
-    async fn scan(&self, reader: &Reader) -> Result<Scan, Failure> {
+    async fn scan(&self, reader: &Reader) -> Result<Scan, StorageFailure> {
         let columns: Vec<Column> = self
             .read
             .iter()

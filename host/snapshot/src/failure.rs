@@ -12,10 +12,10 @@ use yearbook_domain::StoredFile;
 /// failure.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum StorageFailure {
     /// The storage address cannot be used.
     #[error("storage address {url:?}: {why}")]
-    Address {
+    InvalidUrl {
         /// As configured.
         url: String,
         /// What is wrong and what to write instead.
@@ -45,7 +45,7 @@ pub enum Failure {
     #[error(
         "object store: {key}: no answer within {within:?}; check the store and the line to it, or raise storage.answer_ms"
     )]
-    Late {
+    Timeout {
         /// Key of the object.
         key: String,
         /// `storage.answer_ms`.
@@ -53,7 +53,7 @@ pub enum Failure {
     },
     /// The catalogue could not be told what is about to be stored.
     #[error("{key} was not stored, since it could not be declared: {why}")]
-    Undeclared {
+    Unregistered {
         /// Its name without an ending.
         key: String,
         /// The catalogue's sentence.
@@ -103,17 +103,17 @@ pub enum Failure {
     },
     /// Background work was cut short because the process is shutting down.
     #[error("background work on {what} was cut short; the process is shutting down")]
-    Stopped {
+    ShuttingDown {
         /// What was being worked on.
         what: String,
     },
 }
 
-impl Failure {
+impl StorageFailure {
     /// Whether the store is to blame and not what it holds: it may be well again soon.
     #[must_use]
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Store { .. } | Self::Late { .. })
+        matches!(self, Self::Store { .. } | Self::Timeout { .. })
     }
 
     /// A local file or folder refused to be `doing`.

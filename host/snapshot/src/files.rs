@@ -1,21 +1,21 @@
 //! Stored files, addressed by the SHA-256 of their content (architecture, Tree: `snapshot`). The
 //! only module that speaks to the object store; knows nothing of Parquet.
 
-mod checked;
+mod block_checksums;
 mod components;
-mod counts;
-mod declare;
 mod digest;
-mod held;
-mod link;
-mod local;
+mod listing;
+mod local_folder;
+mod metrics;
+mod presigned_url;
 mod probe;
 mod requests;
 #[cfg(feature = "s3")]
 mod s3;
-mod store;
+mod storage_url;
 mod stream;
-mod sums;
+mod upload_registrar;
+mod verified_read;
 
 use std::fmt;
 use std::ops::Range;
@@ -29,19 +29,19 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use yearbook_domain::{Stored, StoredFile};
 
-use crate::Failure;
+use crate::StorageFailure;
 use crate::settings::StorageSettings;
 
-pub use self::counts::StorageMetricsSnapshot;
-pub use self::declare::UploadRegistrar;
-pub use self::held::{Held, StaleUpload};
+pub use self::listing::{StaleUpload, StoredObject};
+pub use self::metrics::StorageMetricsSnapshot;
+pub use self::upload_registrar::UploadRegistrar;
 
-use self::counts::StorageMetrics;
-use self::local::Local;
+use self::block_checksums::BlockChecksums;
+use self::local_folder::LocalFolder;
+use self::metrics::StorageMetrics;
 use self::requests::StoreRequestMetrics;
 #[cfg(feature = "s3")]
 use self::s3::Bucket;
-use self::sums::BlockChecksums;
 
 /// Bytes held in memory at a time while a whole file is moved: above the least part size of S3 (5
 /// MiB).
@@ -55,7 +55,7 @@ const CHECKSUM_CACHE_BYTES: u64 = 8 << 20;
 pub struct ObjectStorage {
     store: Arc<dyn ObjectStore>,
     /// Where the store is a local folder, that folder.
-    local: Option<Arc<Local>>,
+    local: Option<Arc<LocalFolder>>,
     /// How it is used where it is not.
     remote: RemoteSettings,
     /// Block checksums by digest of the file.
@@ -79,7 +79,7 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// As [`Files::open_with`].
-    pub fn open(url: &str) -> Result<Self, Failure> {
+    pub fn open(url: &str) -> Result<Self, StorageFailure> {
         Self::open_with(url, &StorageSettings::default(), &[])
     }
 
@@ -95,8 +95,8 @@ impl ObjectStorage {
         url: &str,
         settings: &StorageSettings,
         variables: &[(String, String)],
-    ) -> Result<Self, Failure> {
-        store::open(url, settings, variables)
+    ) -> Result<Self, StorageFailure> {
+        storage_url::open(url, settings, variables)
     }
 
     /// The same over any store, for stores that [`Files::open`] does not know.
@@ -121,26 +121,26 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal.
-    pub async fn ping(&self) -> Result<(), Failure> {
+    pub async fn ping(&self) -> Result<(), StorageFailure> {
         if let Some(local) = &self.local {
             let there = tokio::fs::metadata(local.folder()).await;
             return there
                 .map(drop)
-                .map_err(|source| Failure::local("read", local.folder(), source));
+                .map_err(|source| StorageFailure::local("read", local.folder(), source));
         }
         // A list of nothing: unlike an object that is missing, a bucket that is missing is an
         // error.
         let listed = self.store.list_with_delimiter(Some(&Key::from("ping"))).await;
-        listed.map(drop).map_err(|source| Failure::store("ping", source))
+        listed.map(drop).map_err(|source| StorageFailure::store("ping", source))
     }
 
     /// Uploads a finished local file under its digest: [`Files::put`].
     ///
     /// # Errors
     /// [`Failure::Local`] when `path` cannot be opened, else as [`Files::put`].
-    pub async fn put_snapshot(&self, path: &Path) -> Result<StoredFile, Failure> {
-        let opened =
-            std::fs::File::open(path).map_err(|source| Failure::local("read", path, source))?;
+    pub async fn put_snapshot(&self, path: &Path) -> Result<StoredFile, StorageFailure> {
+        let opened = std::fs::File::open(path)
+            .map_err(|source| StorageFailure::local("read", path, source))?;
         self.put(opened, path).await
     }
 
@@ -156,7 +156,7 @@ impl ObjectStorage {
         &self,
         opened: std::fs::File,
         named: &Path,
-    ) -> Result<StoredFile, Failure> {
+    ) -> Result<StoredFile, StorageFailure> {
         let (opened, (file, sums)) = digest::hash_local_file(opened, named).await?;
         self.declare(Stored::snapshot(&file.sha256)).await?;
         // First, so that a visible file always has its checksums.
@@ -166,7 +166,7 @@ impl ObjectStorage {
                 .store
                 .put(&Key::from(key.as_str()), PutPayload::from_bytes(sums.to_bytes()))
                 .await;
-            put.map_err(|source| Failure::store(&key, source))?;
+            put.map_err(|source| StorageFailure::store(&key, source))?;
         }
         if !self.is_intact(&file).await? {
             self.upload_multipart(opened, named, &file).await?;
@@ -178,7 +178,7 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal; absence is not one.
-    pub async fn exists(&self, file: &StoredFile) -> Result<bool, Failure> {
+    pub async fn exists(&self, file: &StoredFile) -> Result<bool, StorageFailure> {
         Ok(self.size(file).await? == Some(file.bytes))
     }
 
@@ -186,12 +186,12 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal; absence is not one.
-    pub async fn size(&self, file: &StoredFile) -> Result<Option<u64>, Failure> {
+    pub async fn size(&self, file: &StoredFile) -> Result<Option<u64>, StorageFailure> {
         let key = Self::key(file);
         match self.store.head(&Key::from(key.as_str())).await {
             Ok(meta) => Ok(Some(meta.size)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(source) => Err(Failure::store(&key, source)),
+            Err(source) => Err(StorageFailure::store(&key, source)),
         }
     }
 
@@ -199,10 +199,14 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// As [`Files::get_ranges`].
-    pub async fn get_range(&self, file: &StoredFile, range: Range<u64>) -> Result<Bytes, Failure> {
+    pub async fn get_range(
+        &self,
+        file: &StoredFile,
+        range: Range<u64>,
+    ) -> Result<Bytes, StorageFailure> {
         let mut got = self.get_ranges(file, std::slice::from_ref(&range)).await?;
         got.pop().ok_or_else(|| {
-            Failure::damaged(&Self::key(file), "the store returned nothing for a range")
+            StorageFailure::damaged(&Self::key(file), "the store returned nothing for a range")
         })
     }
 
@@ -218,7 +222,7 @@ impl ObjectStorage {
         &self,
         file: &StoredFile,
         ranges: &[Range<u64>],
-    ) -> Result<Vec<Bytes>, Failure> {
+    ) -> Result<Vec<Bytes>, StorageFailure> {
         let got = self.get_ranges_verified(file, ranges).await;
         self.counters.count(&got);
         got
@@ -245,8 +249,8 @@ impl ObjectStorage {
         &self,
         file: &StoredFile,
         ranges: &[Range<u64>],
-    ) -> Result<Vec<Bytes>, Failure> {
-        let remote = || Failure::Mismatch {
+    ) -> Result<Vec<Bytes>, StorageFailure> {
+        let remote = || StorageFailure::Mismatch {
             what: Self::key(file),
             why: "its store is not on this machine".to_owned(),
         };
@@ -255,7 +259,11 @@ impl ObjectStorage {
         got
     }
 
-    fn new(store: Arc<dyn ObjectStore>, local: Option<Local>, remote: RemoteSettings) -> Self {
+    fn new(
+        store: Arc<dyn ObjectStore>,
+        local: Option<LocalFolder>,
+        remote: RemoteSettings,
+    ) -> Self {
         let weigh = |digest: &String, sums: &Arc<BlockChecksums>| {
             u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX)
         };
@@ -269,10 +277,10 @@ impl ObjectStorage {
         opened: std::fs::File,
         path: &Path,
         file: &StoredFile,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StorageFailure> {
         let key = Self::key(file);
-        let refused = |source| Failure::store(&key, source);
-        let unreadable = |source| Failure::local("read", path, source);
+        let refused = |source| StorageFailure::store(&key, source);
+        let unreadable = |source| StorageFailure::local("read", path, source);
         let mut upload =
             self.store.put_multipart(&Key::from(key.as_str())).await.map_err(refused)?;
         let sent = async {

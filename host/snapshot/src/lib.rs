@@ -14,10 +14,15 @@ mod table;
 mod write;
 
 pub use changes::ChangesPlan;
-pub use failure::Failure;
-pub use files::{Held, ObjectStorage, StaleUpload, StorageMetricsSnapshot, UploadRegistrar};
-pub use package::{DescriptorProblem, Package};
-pub use publish::{Draft, Fault, Progress, PublishError, SHOWN_FAULTS, Silent, publish};
+pub use failure::StorageFailure;
+pub use files::{
+    ObjectStorage, StaleUpload, StorageMetricsSnapshot, StoredObject, UploadRegistrar,
+};
+pub use package::{DataPackage, DescriptorProblem};
+pub use publish::{
+    ProgressReporter, PublishError, SHOWN_FAULTS, SilentReporter, SnapshotDraft, TableFault,
+    publish,
+};
 pub use read::{CacheMetricsSnapshot, PreviewLimits, ReadMetricsSnapshot, Reader, RowCounts};
 pub use scan::{BATCHING_VERSION, Scan};
-pub use settings::{Bulk, StorageSettings};
+pub use settings::{BulkDelivery, StorageSettings};

@@ -8,8 +8,8 @@ pub(crate) mod file;
 mod licence;
 mod node;
 mod resource;
-mod schema;
-mod text;
+mod table_schema;
+mod text_rules;
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ const DESCRIPTOR: &str = "datapackage.json";
 /// A descriptor, parsed and found right in itself. Whether the table keeps to it is found out by
 /// publishing.
 #[derive(Clone, Debug)]
-pub struct Package {
+pub struct DataPackage {
     pub(crate) data: PathBuf,
     pub(crate) format: InputFormat,
     pub(crate) name: DatasetName,
@@ -51,7 +51,7 @@ pub struct Package {
     pub(crate) layout: TableLayout,
 }
 
-impl Package {
+impl DataPackage {
     /// Reads the descriptor at `path`; for a folder, its `datapackage.json`.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Package {
     }
 }
 
-fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Option<Package> {
+fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Option<DataPackage> {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let value: Value = match serde_json::from_slice(text) {
         Ok(value) => value,
@@ -115,13 +115,13 @@ fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Optio
     let root = DescriptorNode::root(&value);
     root.object(problems)?;
     let name = parse_dataset_name(&root, problems);
-    let title = root.get("title").and_then(|n| text::line(&n, problems));
-    let description = root.get("description").and_then(|n| text::parse_prose(&n, problems));
+    let title = root.get("title").and_then(|n| text_rules::line(&n, problems));
+    let description = root.get("description").and_then(|n| text_rules::parse_prose(&n, problems));
     let resource = parse_only_resource(&root, problems);
     let file = resource.as_ref().and_then(|resource| resource::parse(resource, folder, problems));
     let schema = resource
         .and_then(|resource| resource.require("schema", "the columns as a Table Schema", problems))
-        .and_then(|schema| schema::parse(&schema, problems));
+        .and_then(|schema| table_schema::parse(&schema, problems));
     let extension = root
         .require("yearbook", "an object with at least `namespace`", problems)
         .and_then(|node| extension::parse(&node, schema.as_ref(), problems))?;
@@ -130,7 +130,7 @@ fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Optio
     let credit = credit?;
     let bulk_redistribution = decide_redistribution(&extension, &credit, problems)?;
     let layout = columns::infer_layout(&schema, &extension);
-    Some(Package {
+    Some(DataPackage {
         columns: columns::build_columns(&schema, &extension),
         data: file.path,
         format: file.format,
@@ -183,7 +183,7 @@ fn parse_dataset_name(
             format!(
                 "{text:?} does not match {}; try {:?}",
                 name::PATTERN,
-                schema::to_snake_case(text)
+                table_schema::to_snake_case(text)
             ),
         );
     }

@@ -3,10 +3,10 @@
 //! at most an object that nothing refers to.
 
 mod error;
-mod faults;
-mod identity;
+mod fault_list;
 mod progress;
-mod steps;
+mod snapshot_id;
+mod stages;
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot};
 use yearbook_workers::Workers;
 
-use crate::package::Package;
-use crate::{Failure, ObjectStorage, changes};
+use crate::package::DataPackage;
+use crate::{ObjectStorage, StorageFailure, changes};
 
-pub use error::{Fault, PublishError, SHOWN_FAULTS};
-pub(crate) use faults::{FaultList, MAX_LISTED as MAX_LISTED_FAULTS, quote};
-pub use progress::{Progress, Silent};
+pub use error::{PublishError, SHOWN_FAULTS, TableFault};
+pub(crate) use fault_list::{FaultList, MAX_LISTED as MAX_LISTED_FAULTS, quote};
+pub use progress::{ProgressReporter, SilentReporter};
 
 /// What the catalogue is to commit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Draft {
+pub struct SnapshotDraft {
     /// The dataset's address.
     pub name: DatasetName,
     /// Its grouping.
@@ -51,15 +51,15 @@ pub struct Draft {
 pub async fn publish(
     files: &ObjectStorage,
     workers: &Arc<Workers>,
-    package: &Package,
+    package: &DataPackage,
     current: Option<&Snapshot>,
-    progress: &dyn Progress,
-) -> Result<Draft, PublishError> {
+    progress: &dyn ProgressReporter,
+) -> Result<SnapshotDraft, PublishError> {
     let package = Arc::new(package.clone());
-    let (table, findings) = steps::read(workers, &package, progress).await?;
-    let arranged = steps::arrange(workers, &package, table, progress).await?;
-    let id = steps::compute_id(workers, &package, &arranged, progress).await?;
-    let draft = |snapshot, unchanged, changes| Draft {
+    let (table, findings) = stages::read(workers, &package, progress).await?;
+    let arranged = stages::arrange(workers, &package, table, progress).await?;
+    let id = stages::compute_id(workers, &package, &arranged, progress).await?;
+    let draft = |snapshot, unchanged, changes| SnapshotDraft {
         name: package.name.clone(),
         namespace: package.namespace.clone(),
         snapshot,
@@ -67,7 +67,7 @@ pub async fn publish(
         changes,
     };
     if let Some(current) = current.filter(|current| current.id == id)
-        && steps::is_intact(files, &current.file).await?
+        && stages::is_intact(files, &current.file).await?
     {
         return Ok(draft(current.clone(), true, None));
     }
@@ -75,7 +75,7 @@ pub async fn publish(
     for (column, few) in columns.iter_mut().zip(&findings.few_values) {
         column.few_values = *few;
     }
-    let written = steps::write(workers, &package, &columns, &id, &arranged, progress).await?;
+    let written = stages::write(workers, &package, &columns, &id, &arranged, progress).await?;
     progress.stage("storing", None);
     let file = files.put(written, &std::env::temp_dir()).await?;
     let snapshot = Snapshot {
@@ -120,11 +120,11 @@ async fn compare_with_current(
     workers: &Arc<Workers>,
     old: &Snapshot,
     new: &Snapshot,
-    progress: &dyn Progress,
+    progress: &dyn ProgressReporter,
 ) -> Result<Option<ChangeSet>, PublishError> {
     match changes::between(files, workers, old, new, progress).await {
         Ok(changes) => Ok(Some(changes)),
-        Err(failure @ (Failure::Missing { .. } | Failure::Damaged { .. })) => {
+        Err(failure @ (StorageFailure::Missing { .. } | StorageFailure::Damaged { .. })) => {
             tracing::warn!(%failure, "the changes since the last snapshot are unknown");
             Ok(None)
         }

@@ -2,19 +2,19 @@
 //! [`Scan`]: what is not asked for is not read. Knows nothing of formats, plans or HTTP.
 
 mod budget;
-mod columns;
-mod counts;
-mod dates;
+mod cached_columns;
+mod date_window;
 mod decode;
 mod dictionary;
 mod fetch;
 mod footer;
-mod kept;
-mod needle;
-mod places;
+mod metrics;
+mod page_cache;
+mod page_locations;
 mod preview;
+mod projection;
 mod row_counts;
-mod shape;
+mod search_pattern;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,21 +27,21 @@ use yearbook_domain::{ReadPlan, Snapshot};
 use yearbook_workers::Workers;
 
 use crate::scan::{self, ReadTaskLimits, Scan};
-use crate::{Failure, ObjectStorage};
+use crate::{ObjectStorage, StorageFailure};
 
-use self::kept::PageCache;
+use self::page_cache::PageCache;
 
-pub use counts::{CacheMetricsSnapshot, ReadMetricsSnapshot};
+pub use metrics::{CacheMetricsSnapshot, ReadMetricsSnapshot};
 pub use preview::PreviewLimits;
 pub use row_counts::RowCounts;
 
 pub(crate) use budget::{BudgetPermit, FetchBudget};
-pub(crate) use decode::{Piece, Source};
-pub(crate) use dictionary::Dictionary;
-pub(crate) use footer::{Opened, is_dictionary_encoded};
-pub(crate) use kept::ReadMetrics;
-pub(crate) use needle::{CaseFolded, Needle};
-pub(crate) use shape::{Projection, credit_metadata, sources_json, with_column_metadata};
+pub(crate) use decode::{FileSource, RowRange};
+pub(crate) use dictionary::ColumnDictionary;
+pub(crate) use footer::{ParquetFile, is_dictionary_encoded};
+pub(crate) use page_cache::ReadMetrics;
+pub(crate) use projection::{Projection, credit_metadata, sources_json, with_column_metadata};
+pub(crate) use search_pattern::{CaseFolded, SearchPattern};
 
 /// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs
 /// about 100 kB.
@@ -53,7 +53,7 @@ pub struct Reader {
     files: ObjectStorage,
     workers: Arc<Workers>,
     /// By digest of the file and id of the snapshot, which decides how columns are read.
-    footers: Cache<(String, String), Arc<Opened>>,
+    footers: Cache<(String, String), Arc<ParquetFile>>,
     kept: Arc<PageCache>,
     budget: FetchBudget,
     steps: ReadTaskLimits,
@@ -63,7 +63,7 @@ impl Reader {
     /// A reader of the snapshots in `files` that decodes on `workers`.
     #[must_use]
     pub fn new(files: ObjectStorage, workers: Arc<Workers>) -> Self {
-        let weigh = |_: &(String, String), opened: &Arc<Opened>| {
+        let weigh = |_: &(String, String), opened: &Arc<ParquetFile>| {
             u32::try_from(opened.memory_bytes()).unwrap_or(u32::MAX)
         };
         let footers = Cache::builder().max_capacity(FOOTER_CACHE_BYTES).weigher(weigh).build();
@@ -99,13 +99,13 @@ impl Reader {
     ///
     /// # Errors
     /// A [`Failure`] that names the stored file. The stream ends after its first failure.
-    pub async fn scan(&self, plan: &ReadPlan) -> Result<Scan, Failure> {
+    pub async fn scan(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
         let snapshot = &plan.snapshot;
         let span = tracing::debug_span!("scan", snapshot = %snapshot.id, columns = plan.columns.len(), searched = plan.search_text.is_some());
         self.find(plan).instrument(span).await
     }
 
-    async fn find(&self, plan: &ReadPlan) -> Result<Scan, Failure> {
+    async fn find(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
         let snapshot = &plan.snapshot;
         let schema = Self::schema(plan)?;
         ReadMetrics::add(&self.kept.effort.scans, 1);
@@ -116,17 +116,18 @@ impl Reader {
             return Ok(scan::plain(source, projection, &selection, plan.first_row, plan.max_rows));
         };
         let window = selection.start.max(plan.first_row).min(selection.end)..selection.end;
-        scan::search_window(source, projection, window, Needle::new(needle), plan.max_rows).await
+        scan::search_window(source, projection, window, SearchPattern::new(needle), plan.max_rows)
+            .await
     }
 
     /// The schema of [`Reader::scan`], with the credits as metadata. No I/O.
     ///
     /// # Errors
     /// [`Failure::Mismatch`] for a column that the snapshot does not have.
-    pub fn schema(plan: &ReadPlan) -> Result<SchemaRef, Failure> {
+    pub fn schema(plan: &ReadPlan) -> Result<SchemaRef, StorageFailure> {
         Ok(Arc::new(
-            shape::schema(&plan.snapshot, &plan.columns)?
-                .with_metadata(shape::credit_metadata(plan)),
+            projection::schema(&plan.snapshot, &plan.columns)?
+                .with_metadata(projection::credit_metadata(plan)),
         ))
     }
 
@@ -140,7 +141,7 @@ impl Reader {
         &self,
         snapshot: &Snapshot,
         limits: PreviewLimits,
-    ) -> Result<RecordBatch, Failure> {
+    ) -> Result<RecordBatch, StorageFailure> {
         preview::preview(self, snapshot, limits).await
     }
 
@@ -151,14 +152,14 @@ impl Reader {
         columns: &[usize],
         schema: SchemaRef,
         window: Range<u64>,
-    ) -> Result<Scan, Failure> {
+    ) -> Result<Scan, StorageFailure> {
         let source = self.open_file(snapshot).await?;
         let projection = Projection::new(&source.opened, columns, schema)?;
         Ok(scan::plain(source, projection, &window, 0, None))
     }
 
     /// The stored file with its footer; one load at a time.
-    async fn open_file(&self, snapshot: &Snapshot) -> Result<Source, Failure> {
+    async fn open_file(&self, snapshot: &Snapshot) -> Result<FileSource, StorageFailure> {
         let key = (snapshot.file.sha256.clone(), snapshot.id.clone());
         let mut loaded = false;
         let load = async {
@@ -169,10 +170,10 @@ impl Reader {
             .footers
             .try_get_with(key, load)
             .await
-            .map_err(|shared: Arc<Failure>| Failure::clone(&shared));
-        self.kept.effort.record_lookup(kept::FOOTER_LOOKUPS, !loaded);
+            .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared));
+        self.kept.effort.record_lookup(page_cache::FOOTER_LOOKUPS, !loaded);
         let opened = opened?;
-        Ok(Source {
+        Ok(FileSource {
             files: self.files.clone(),
             workers: Arc::clone(&self.workers),
             opened,
@@ -183,16 +184,22 @@ impl Reader {
     }
 
     /// The rows that dates leave, as one range of the file: rows are sorted by date.
-    async fn selection(&self, source: &Source, plan: &ReadPlan) -> Result<Range<u64>, Failure> {
+    async fn selection(
+        &self,
+        source: &FileSource,
+        plan: &ReadPlan,
+    ) -> Result<Range<u64>, StorageFailure> {
         let mut window = 0..source.opened.rows();
         if let Some(column) = &plan.snapshot.date_column {
             if let Some(start) = &plan.start {
                 window.start =
-                    dates::partition_row(source, column, |date| date < start.as_bytes()).await?;
+                    date_window::partition_row(source, column, |date| date < start.as_bytes())
+                        .await?;
             }
             if let Some(end) = &plan.end {
                 window.end =
-                    dates::partition_row(source, column, |date| date <= end.as_bytes()).await?;
+                    date_window::partition_row(source, column, |date| date <= end.as_bytes())
+                        .await?;
             }
         }
         window.start = window.start.min(window.end);

@@ -22,7 +22,7 @@ pub struct StorageSettings {
     /// hear what was the matter.
     pub answer_ms: u64,
     /// How `/v1/bulk` sends whole files.
-    pub bulk: Bulk,
+    pub bulk: BulkDelivery,
     /// How long a signed address holds, seconds; a download that has begun goes on. Default 60.
     pub link_s: u64,
 }
@@ -30,7 +30,7 @@ pub struct StorageSettings {
 /// How whole files leave the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Bulk {
+pub enum BulkDelivery {
     /// Through us, every block checked.
     Stream,
     /// From the store itself: the client is sent to a signed address.
@@ -44,7 +44,7 @@ impl Default for StorageSettings {
             attempt_ms: 6_000,
             retries: 4,
             answer_ms: 20_000,
-            bulk: Bulk::Stream,
+            bulk: BulkDelivery::Stream,
             link_s: 60,
         }
     }

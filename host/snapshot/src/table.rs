@@ -6,22 +6,22 @@
 //! encoded key a row. Three million rows of seven columns peak at 370 MB. Reading, checking and
 //! writing add only chunks of [`chunk::MAX_BYTES`].
 
-pub(crate) mod arrow_input;
-pub(crate) mod blocks;
-pub(crate) mod builder;
+pub(crate) mod arrow_source;
 pub(crate) mod cell;
 pub(crate) mod check;
 pub(crate) mod chunk;
+pub(crate) mod column_builder;
 pub(crate) mod convert;
-pub(crate) mod csv;
-pub(crate) mod distinct;
+pub(crate) mod csv_source;
+pub(crate) mod distinct_values;
 pub(crate) mod header;
-pub(crate) mod heavy;
-pub(crate) mod order;
-pub(crate) mod percent;
+pub(crate) mod percent_unit;
+pub(crate) mod row_blocks;
+pub(crate) mod row_order;
+pub(crate) mod row_weight;
 pub(crate) mod source;
 pub(crate) mod unique;
 
-pub(crate) use blocks::RowBlock;
-pub(crate) use chunk::{Chunk, Table};
-pub(crate) use order::RowOrder;
+pub(crate) use chunk::{PackageTable, TableChunk};
+pub(crate) use row_blocks::RowBlock;
+pub(crate) use row_order::RowOrder;

@@ -1,7 +1,7 @@
 //! The stored form of a snapshot: one Parquet file, a pure function of the ordered table and its
 //! words. The same input makes the same bytes: no clock, no randomness.
 
-mod properties;
+mod writer_properties;
 
 use std::fs::File;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl SnapshotWriter {
         description: &SnapshotFileMetadata<'_>,
     ) -> Result<Self, ParquetError> {
         let schema = stored_schema(description.columns);
-        let options = ArrowWriterOptions::new().with_properties(properties::of(description));
+        let options = ArrowWriterOptions::new().with_properties(writer_properties::of(description));
         let writer = ArrowWriter::try_new_with_options(file, Arc::clone(&schema), options)?;
         Ok(Self { writer, schema })
     }

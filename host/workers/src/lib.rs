@@ -4,7 +4,7 @@
 mod queue;
 mod stack;
 mod threads;
-mod turn;
+mod time_slice;
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ pub use stack::{STACK_BYTES, spawn, with_stack};
 /// A job panicked. Its message went to standard error by the panic hook.
 #[derive(Debug, thiserror::Error)]
 #[error("a worker thread's job panicked")]
-pub struct Panicked;
+pub struct JobPanicked;
 
 /// A pool of threads. Jobs must not block on anything but the processor, so as many threads as
 /// cores keep every core busy. What has just begun goes before steps of what runs for long already;
@@ -73,10 +73,10 @@ impl Workers {
     pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Panicked> {
-        if turn::is_worker_of(&self.queue) {
-            turn::yield_if_slice_over().await;
-            return catch_unwind(AssertUnwindSafe(job)).map_err(|_| Panicked);
+    ) -> Result<T, JobPanicked> {
+        if time_slice::is_worker_of(&self.queue) {
+            time_slice::yield_if_slice_over().await;
+            return catch_unwind(AssertUnwindSafe(job)).map_err(|_| JobPanicked);
         }
         let (sender, receiver) = oneshot::channel();
         self.queue.push_continuation(Job::Call(Box::new(move || {
@@ -84,7 +84,7 @@ impl Workers {
                 let _ = sender.send(job());
             }
         })));
-        receiver.await.map_err(|_| Panicked)
+        receiver.await.map_err(|_| JobPanicked)
     }
 
     /// Polls `future` on the workers, so that everything it does from one wait to the next is one
@@ -94,7 +94,7 @@ impl Workers {
     ///
     /// # Errors
     /// [`Panicked`] when polling panicked.
-    pub async fn drive<F>(&self, future: F) -> Result<F::Output, Panicked>
+    pub async fn drive<F>(&self, future: F) -> Result<F::Output, JobPanicked>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
@@ -104,7 +104,7 @@ impl Workers {
             let poll = std::future::poll_fn(|context| {
                 match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
                     Ok(poll) => poll.map(Ok),
-                    Err(_) => Poll::Ready(Err(Panicked)),
+                    Err(_) => Poll::Ready(Err(JobPanicked)),
                 }
             });
             poll.await
@@ -116,14 +116,14 @@ impl Workers {
             .spawn(|_| guarded, move |ready| queue.push_future(ready));
         begun.schedule();
         // None: the workers stopped before the future was done.
-        task.fallible().await.unwrap_or(Err(Panicked))
+        task.fallible().await.unwrap_or(Err(JobPanicked))
     }
 
     /// What they do now.
     #[must_use]
-    pub fn load(&self) -> Load {
+    pub fn load(&self) -> WorkerLoad {
         let (fresh, steps, idle) = self.queue.lengths();
-        Load { threads: self.threads, busy: self.threads.saturating_sub(idle), fresh, steps }
+        WorkerLoad { threads: self.threads, busy: self.threads.saturating_sub(idle), fresh, steps }
     }
 
     /// How many threads there are.
@@ -135,7 +135,7 @@ impl Workers {
 
 /// What workers do at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Load {
+pub struct WorkerLoad {
     /// Threads.
     pub threads: usize,
     /// Threads with a job.

@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use async_task::Runnable;
 
 use crate::threads::FutureState;
-use crate::turn;
+use crate::time_slice;
 
 /// Jobs that have just begun and may be served in a row while steps of longer work wait. A small
 /// response takes some 0.2 ms, a step of a large one some 4 ms: so large ones keep about half of
@@ -49,7 +49,7 @@ impl Queue {
 
     /// Has a future polled: with those that have just begun, or as a step when it has had its turn.
     pub(crate) fn push_future(&self, ready: Runnable<FutureState>) {
-        if turn::take_yielded() {
+        if time_slice::take_yielded() {
             ready.metadata().mark_continuation();
         }
         if ready.metadata().is_continuation() {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
 
 use crate::queue::{Job, Queue};
-use crate::{stack, turn};
+use crate::{stack, time_slice};
 
 /// What is known of a driven future.
 pub(crate) struct FutureState {
@@ -45,9 +45,9 @@ pub(crate) fn start_threads(queue: &Arc<Queue>, count: usize, stack_bytes: usize
 }
 
 fn run_jobs(queue: &Queue) {
-    turn::bind_to_queue(queue);
+    time_slice::bind_to_queue(queue);
     while let Some(job) = queue.next() {
-        turn::start_slice();
+        time_slice::start_slice();
         // A future catches its own panics; a function's drops the sender of its result.
         let _ = catch_unwind(AssertUnwindSafe(|| match job {
             Job::Call(call) => call(),

@@ -7,14 +7,14 @@ use arrow::buffer::Buffer;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow::ipc::writer::StreamEncoder;
-use yearbook_sdk::arrow::Plain;
+use yearbook_sdk::arrow::DictionaryUnpacker;
 use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Schema};
 
-yearbook_sdk::export_encoder!(Arrow);
+yearbook_sdk::export_encoder!(ArrowEncoder);
 
 /// One response as an Arrow IPC stream.
-pub struct Arrow {
-    plain: Plain,
+pub struct ArrowEncoder {
+    plain: DictionaryUnpacker,
     writer: StreamEncoder,
     /// The schema message, then the end-of-stream marker.
     empty: Vec<u8>,
@@ -23,7 +23,7 @@ pub struct Arrow {
 /// Length of the end-of-stream marker: a continuation and a length of zero.
 const END_OF_STREAM_BYTES: usize = 8;
 
-impl Encoder for Arrow {
+impl Encoder for ArrowEncoder {
     fn describe() -> Description {
         Description {
             format: "arrow",
@@ -41,7 +41,7 @@ impl Encoder for Arrow {
     }
 
     fn open(schema: Schema, _: &Options) -> Result<Self, Error> {
-        let plain = Plain::new(&schema)?;
+        let plain = DictionaryUnpacker::new(&schema)?;
         let schema = plain.schema();
         let declined = |error: ArrowError| {
             Error::UnsupportedSchema(format!(

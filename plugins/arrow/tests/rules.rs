@@ -4,7 +4,7 @@
 use arrow::array::{Array as _, AsArray as _, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use arrow::ipc::reader::StreamReader;
-use yearbook_arrow::Arrow;
+use yearbook_arrow::ArrowEncoder;
 use yearbook_sdk::testing::{Table, conformance, encode, encode_parts};
 
 fn read(bytes: &[u8]) -> Vec<RecordBatch> {
@@ -13,7 +13,7 @@ fn read(bytes: &[u8]) -> Vec<RecordBatch> {
 
 #[test]
 fn conforms() {
-    conformance::check::<Arrow>(|bytes| read(bytes).iter().map(RecordBatch::num_rows).sum());
+    conformance::check::<ArrowEncoder>(|bytes| read(bytes).iter().map(RecordBatch::num_rows).sum());
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn columns_are_typed_and_plain_spec_4_1() {
         .integers("year", &[None, Some(-7), Some(1)])
         .numbers("value", &[Some(1.0), None, Some(0.25)])
         .booleans("final", &[Some(false), None, Some(true)]);
-    let batches = read(&encode::<Arrow>(&table, &[]).unwrap());
+    let batches = read(&encode::<ArrowEncoder>(&table, &[]).unwrap());
     let [batch] = batches.as_slice() else { panic!("{} batches", batches.len()) };
     let schema = batch.schema();
     let types: Vec<_> = schema
@@ -81,7 +81,8 @@ fn a_dictionary_becomes_the_bytes_that_plain_text_does_spec_4_1() {
             let plain =
                 Table::new().text("kind", &texts).integers("n", &[Some(1); 60]).batches_of(rows);
             assert!(
-                encode::<Arrow>(&keyed, &[]).unwrap() == encode::<Arrow>(&plain, &[]).unwrap(),
+                encode::<ArrowEncoder>(&keyed, &[]).unwrap()
+                    == encode::<ArrowEncoder>(&plain, &[]).unwrap(),
                 "{longest} bytes, {rows} rows"
             );
         }
@@ -91,7 +92,7 @@ fn a_dictionary_becomes_the_bytes_that_plain_text_does_spec_4_1() {
 #[test]
 fn an_empty_result_is_a_schema_without_rows_contract_3() {
     let table = Table::new().numbers("value", &[]).metadata("yearbook.licence", "CC-BY-4.0");
-    let bytes = encode::<Arrow>(&table, &[]).unwrap();
+    let bytes = encode::<ArrowEncoder>(&table, &[]).unwrap();
     let reader = StreamReader::try_new(bytes.as_slice(), None).unwrap();
     assert_eq!(reader.schema().field(0).name(), "value");
     assert_eq!(reader.count(), 0);
@@ -103,7 +104,7 @@ fn credit_stands_in_the_schema_contract_3() {
         .numbers("value", &[Some(1.0)])
         .metadata("yearbook.licence", "CC-BY-4.0")
         .metadata("yearbook.source", "Office");
-    let bytes = encode::<Arrow>(&table, &[]).unwrap();
+    let bytes = encode::<ArrowEncoder>(&table, &[]).unwrap();
     let schema = StreamReader::try_new(bytes.as_slice(), None).unwrap().schema();
     assert_eq!(schema.metadata().get("yearbook.licence").unwrap(), "CC-BY-4.0");
     assert_eq!(schema.metadata().get("yearbook.source").unwrap(), "Office");
@@ -112,7 +113,7 @@ fn credit_stands_in_the_schema_contract_3() {
 #[test]
 fn only_the_tail_marks_the_end_of_the_stream_contract_3() {
     let table = Table::new().numbers("value", &[Some(1.0), Some(2.0)]).batches_of(1);
-    let encoded = encode_parts::<Arrow>(&table, &[]).unwrap();
+    let encoded = encode_parts::<ArrowEncoder>(&table, &[]).unwrap();
     assert_eq!(encoded.tail, [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
     assert_eq!(encoded.parts.len(), 2);
     assert!(!encoded.head.ends_with(&encoded.tail) && !encoded.parts[1].ends_with(&encoded.tail));
@@ -125,7 +126,7 @@ fn nested_columns_cross_whole() {
         Table::new().text("t", &[Some("x"), None, Some("z")]),
         &[true, true, false],
     );
-    let batches = read(&encode::<Arrow>(&table, &[]).unwrap());
+    let batches = read(&encode::<ArrowEncoder>(&table, &[]).unwrap());
     let lists = batches[0].column(0).as_list::<i32>();
     assert_eq!(lists.value(0).as_primitive::<Int64Type>().values().to_vec(), [1, 2]);
     assert!(lists.is_null(1) && lists.value(2).is_empty());

@@ -4,16 +4,16 @@
 use yearbook_sdk::text::{Dialect as _, Rows, csv};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Options, Parameter, Schema};
 
-yearbook_sdk::export_encoder!(Csv);
+yearbook_sdk::export_encoder!(CsvEncoder);
 
 /// One response in CSV.
 #[derive(Debug)]
-pub struct Csv {
+pub struct CsvEncoder {
     rows: Rows<csv::Csv>,
     header: Vec<u8>,
 }
 
-impl Encoder for Csv {
+impl Encoder for CsvEncoder {
     fn describe() -> Description {
         Description {
             format: "csv",

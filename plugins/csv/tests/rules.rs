@@ -1,12 +1,12 @@
 //! The rules for CSV of contract 3 and RFC 4180.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use yearbook_csv::Csv;
+use yearbook_csv::CsvEncoder;
 use yearbook_sdk::testing::{Table, conformance, encode};
 use yearbook_sdk::{Error, Value};
 
 fn text(table: &Table) -> String {
-    String::from_utf8(encode::<Csv>(table, &[]).unwrap()).unwrap()
+    String::from_utf8(encode::<CsvEncoder>(table, &[]).unwrap()).unwrap()
 }
 
 fn records(bytes: &[u8]) -> Vec<Vec<String>> {
@@ -16,7 +16,7 @@ fn records(bytes: &[u8]) -> Vec<Vec<String>> {
 
 #[test]
 fn conforms() {
-    conformance::check::<Csv>(|bytes| records(bytes).len());
+    conformance::check::<CsvEncoder>(|bytes| records(bytes).len());
 }
 
 #[test]
@@ -97,9 +97,10 @@ fn text_reads_the_same_however_it_is_held_and_cut() {
 fn the_delimiter_is_chosen_and_quoted() {
     let table =
         Table::new().text("a", &[Some("x;y"), Some("x,y")]).integers("b", &[Some(1), Some(2)]);
-    let bytes = encode::<Csv>(&table, &[("delimiter", Value::Text(";".to_owned()))]).unwrap();
+    let bytes =
+        encode::<CsvEncoder>(&table, &[("delimiter", Value::Text(";".to_owned()))]).unwrap();
     assert_eq!(String::from_utf8(bytes).unwrap(), "a;b\n\"x;y\";1\nx,y;2\n");
-    let refused = encode::<Csv>(&table, &[("delimiter", Value::Text("ab".to_owned()))]);
+    let refused = encode::<CsvEncoder>(&table, &[("delimiter", Value::Text("ab".to_owned()))]);
     assert!(matches!(refused, Err(Error::InvalidOption(_))));
 }
 
@@ -113,8 +114,11 @@ fn text_of_any_length_and_place_survives() {
         .collect();
     let cells: Vec<_> = values.iter().map(Some).collect();
     let read = records(
-        &encode::<Csv>(&Table::new().text("a", &cells).text("b", &cells).batches_of(41), &[])
-            .unwrap(),
+        &encode::<CsvEncoder>(
+            &Table::new().text("a", &cells).text("b", &cells).batches_of(41),
+            &[],
+        )
+        .unwrap(),
     );
     let expected: Vec<_> = values.iter().map(|value| vec![value.clone(), value.clone()]).collect();
     assert_eq!(read, expected);
@@ -128,7 +132,7 @@ fn a_row_of_one_null_is_an_empty_line() {
 #[test]
 fn nested_columns_are_declined_by_name() {
     let Err(Error::UnsupportedSchema(sentence)) =
-        encode::<Csv>(&Table::new().lists("tags", &[Some(vec![1])]), &[])
+        encode::<CsvEncoder>(&Table::new().lists("tags", &[Some(vec![1])]), &[])
     else {
         panic!("not declined")
     };

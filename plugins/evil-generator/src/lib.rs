@@ -12,9 +12,9 @@ const ATTACKS: &[&str] = &[
 ];
 
 /// Goes wrong as its option says.
-pub struct Evil;
+pub struct EvilGenerator;
 
-impl Generator for Evil {
+impl Generator for EvilGenerator {
     fn describe() -> Description {
         Description {
             tool: "evil",
@@ -64,4 +64,4 @@ fn spin() -> ! {
     }
 }
 
-yearbook_sdk::export_generator!(Evil);
+yearbook_sdk::export_generator!(EvilGenerator);

@@ -1,7 +1,7 @@
 //! WKT into GeoJSON, text to text. Digits are copied; a ring is turned where RFC 7946 (section
 //! 3.1.6) wants it the other way round.
 
-use yearbook_wkt::{CoordinateText, Kind, MAX_DEPTH, Malformed, Reader, value};
+use yearbook_wkt::{CoordinateText, GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
 
 /// Keeps the buffer for a ring.
 #[derive(Debug, Default)]
@@ -18,29 +18,29 @@ impl WktToGeoJson {
     /// # Errors
     /// [`Malformed`] for text that is not WKT of two dimensions; something may have been appended
     /// then.
-    pub fn geometry(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        let mut reader = Reader::new(text);
+    pub fn geometry(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), MalformedWkt> {
+        let mut reader = WktReader::new(text);
         self.object(&mut reader, MAX_DEPTH, out)?;
         reader.end()
     }
 
     fn object(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut WktReader<'_>,
         depth: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Malformed> {
-        let deeper = depth.checked_sub(1).ok_or(Malformed { at: 0 })?;
+    ) -> Result<(), MalformedWkt> {
+        let deeper = depth.checked_sub(1).ok_or(MalformedWkt { at: 0 })?;
         let kind = reader.kind()?;
         out.extend_from_slice(b"{\"type\":\"");
         out.extend_from_slice(kind.name().as_bytes());
-        out.extend_from_slice(if kind == Kind::GeometryCollection {
+        out.extend_from_slice(if kind == GeometryKind::GeometryCollection {
             b"\",\"geometries\":"
         } else {
             b"\",\"coordinates\":"
         });
         match kind {
-            Kind::GeometryCollection => {
+            GeometryKind::GeometryCollection => {
                 list(reader, out, |reader, out| self.object(reader, deeper, out))
             }
             kind => self.coordinates(kind, reader, out),
@@ -51,25 +51,27 @@ impl WktToGeoJson {
 
     fn coordinates(
         &mut self,
-        kind: Kind,
-        reader: &mut Reader<'_>,
+        kind: GeometryKind,
+        reader: &mut WktReader<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), MalformedWkt> {
         match kind {
-            Kind::Point => point(reader, out),
-            Kind::LineString => list(reader, out, |reader, out| position(reader.position()?, out)),
-            Kind::Polygon => {
+            GeometryKind::Point => point(reader, out),
+            GeometryKind::LineString => {
+                list(reader, out, |reader, out| position(reader.position()?, out))
+            }
+            GeometryKind::Polygon => {
                 let mut outer = true;
                 list(reader, out, |reader, out| self.ring(reader, std::mem::take(&mut outer), out))
             }
-            Kind::MultiPoint => points(reader, out),
-            Kind::MultiLineString => {
-                list(reader, out, |reader, out| self.coordinates(Kind::LineString, reader, out))
-            }
-            Kind::MultiPolygon => {
-                list(reader, out, |reader, out| self.coordinates(Kind::Polygon, reader, out))
-            }
-            Kind::GeometryCollection => Err(Malformed { at: 0 }),
+            GeometryKind::MultiPoint => points(reader, out),
+            GeometryKind::MultiLineString => list(reader, out, |reader, out| {
+                self.coordinates(GeometryKind::LineString, reader, out)
+            }),
+            GeometryKind::MultiPolygon => list(reader, out, |reader, out| {
+                self.coordinates(GeometryKind::Polygon, reader, out)
+            }),
+            GeometryKind::GeometryCollection => Err(MalformedWkt { at: 0 }),
         }
     }
 
@@ -77,10 +79,10 @@ impl WktToGeoJson {
     /// is.
     fn ring(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut WktReader<'_>,
         outer: bool,
         out: &mut Vec<u8>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), MalformedWkt> {
         let Self { ring, starts } = self;
         ring.clear();
         starts.clear();
@@ -125,10 +127,10 @@ impl WktToGeoJson {
 
 /// Items in brackets; none where the text says EMPTY.
 fn list(
-    reader: &mut Reader<'_>,
+    reader: &mut WktReader<'_>,
     out: &mut Vec<u8>,
-    mut item: impl FnMut(&mut Reader<'_>, &mut Vec<u8>) -> Result<(), Malformed>,
-) -> Result<(), Malformed> {
+    mut item: impl FnMut(&mut WktReader<'_>, &mut Vec<u8>) -> Result<(), MalformedWkt>,
+) -> Result<(), MalformedWkt> {
     out.push(b'[');
     if reader.open_or_empty()? {
         loop {
@@ -143,18 +145,18 @@ fn list(
     Ok(())
 }
 
-fn point(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
+fn point(reader: &mut WktReader<'_>, out: &mut Vec<u8>) -> Result<(), MalformedWkt> {
     if !reader.open_or_empty()? {
         out.extend_from_slice(b"[]");
         return Ok(());
     }
     position(reader.position()?, out)?;
-    if reader.next_member()? { Err(Malformed { at: 0 }) } else { Ok(()) }
+    if reader.next_member()? { Err(MalformedWkt { at: 0 }) } else { Ok(()) }
 }
 
 /// Points with parentheses of their own or without. An empty one among them is left out, since
 /// GeoJSON has no position for it.
-fn points(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
+fn points(reader: &mut WktReader<'_>, out: &mut Vec<u8>) -> Result<(), MalformedWkt> {
     out.push(b'[');
     if reader.open_or_empty()? {
         let mut some = false;
@@ -166,7 +168,7 @@ fn points(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
                 }
                 position(reader.position()?, out)?;
                 if !bare && reader.next_member()? {
-                    return Err(Malformed { at: 0 });
+                    return Err(MalformedWkt { at: 0 });
                 }
             }
             if !reader.next_member()? {
@@ -178,7 +180,7 @@ fn points(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
     Ok(())
 }
 
-fn position([x, y]: CoordinateText<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
+fn position([x, y]: CoordinateText<'_>, out: &mut Vec<u8>) -> Result<(), MalformedWkt> {
     out.push(b'[');
     number(x, out)?;
     out.push(b',');
@@ -189,7 +191,7 @@ fn position([x, y]: CoordinateText<'_>, out: &mut Vec<u8>) -> Result<(), Malform
 
 /// Copies the digits of a number; what JSON has no form for (`+1`, `.5`, `1.`, `007`) is written as
 /// JSON has it.
-fn number(text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
+fn number(text: &str, out: &mut Vec<u8>) -> Result<(), MalformedWkt> {
     let (negative, rest) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -229,5 +231,5 @@ fn number(text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
         }
         _ => {}
     }
-    Err(Malformed { at: 0 })
+    Err(MalformedWkt { at: 0 })
 }

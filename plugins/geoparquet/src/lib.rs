@@ -2,7 +2,7 @@
 //! Parquet with the geometry as WKB and a description of it in the file's metadata.
 //! [`yearbook_parquet_writer`] writes the file.
 
-use yearbook_parquet_writer::{Codec, ROW_GROUP_ROWS, Writer};
+use yearbook_parquet_writer::{Codec, ParquetWriter, ROW_GROUP_ROWS};
 use yearbook_sdk::batch::Recoder;
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::text::{Dialect as _, json::Json};
@@ -22,7 +22,7 @@ const GEOMETRY_COLUMN: &str = "geometry";
 pub struct GeoParquetEncoder {
     name: String,
     recoder: Recoder<GeometryExtent>,
-    writer: Writer,
+    writer: ParquetWriter,
     /// Of the part that was just made.
     extent: GeometryExtent,
 }
@@ -70,7 +70,7 @@ impl Encoder for GeoParquetEncoder {
         }
         let name = schema.fields[column].name.clone();
         let recoder = Recoder::new(schema, column);
-        let writer = Writer::open(recoder.schema().clone(), codec)?;
+        let writer = ParquetWriter::open(recoder.schema().clone(), codec)?;
         Ok(Self { name, recoder, writer, extent: EMPTY_EXTENT })
     }
 

@@ -2,7 +2,7 @@
 //! all geometries together.
 
 use yearbook_sdk::Error;
-use yearbook_wkt::{Kind, MAX_DEPTH, Malformed, Reader, value};
+use yearbook_wkt::{GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
 
 /// Where some geometries lie and of which kinds they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +41,10 @@ impl GeometryExtent {
 
     /// Names of the kinds.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = &'static str> {
-        Kind::ALL.into_iter().filter(|kind| self.kinds >> *kind as u8 & 1 == 1).map(Kind::name)
+        GeometryKind::ALL
+            .into_iter()
+            .filter(|kind| self.kinds >> *kind as u8 & 1 == 1)
+            .map(GeometryKind::name)
     }
 
     pub(crate) fn write(&self, note: &mut Vec<u8>) {
@@ -68,8 +71,8 @@ impl GeometryExtent {
 ///
 /// # Errors
 /// [`Malformed`] for text that is not WKT of two dimensions; something may have been appended then.
-pub(crate) fn geometry(text: &str, out: &mut Vec<u8>) -> Result<GeometryExtent, Malformed> {
-    let mut reader = Reader::new(text);
+pub(crate) fn geometry(text: &str, out: &mut Vec<u8>) -> Result<GeometryExtent, MalformedWkt> {
+    let mut reader = WktReader::new(text);
     let mut extent = EMPTY_EXTENT;
     let kind = write_geometry(&mut reader, MAX_DEPTH, &mut extent, out)?;
     reader.end()?;
@@ -78,16 +81,16 @@ pub(crate) fn geometry(text: &str, out: &mut Vec<u8>) -> Result<GeometryExtent, 
 }
 
 fn write_geometry(
-    reader: &mut Reader<'_>,
+    reader: &mut WktReader<'_>,
     depth: usize,
     extent: &mut GeometryExtent,
     out: &mut Vec<u8>,
-) -> Result<Kind, Malformed> {
-    let deeper = depth.checked_sub(1).ok_or(Malformed { at: 0 })?;
+) -> Result<GeometryKind, MalformedWkt> {
+    let deeper = depth.checked_sub(1).ok_or(MalformedWkt { at: 0 })?;
     let kind = reader.kind()?;
     header(kind, out);
     match (kind, kind.member()) {
-        (Kind::GeometryCollection, _) => write_with_count(reader, out, |reader, out| {
+        (GeometryKind::GeometryCollection, _) => write_with_count(reader, out, |reader, out| {
             write_geometry(reader, deeper, extent, out).map(|_| ())
         })?,
         (_, Some(member)) => write_with_count(reader, out, |reader, out| {
@@ -100,21 +103,21 @@ fn write_geometry(
 }
 
 /// Byte order and kind.
-fn header(kind: Kind, out: &mut Vec<u8>) {
+fn header(kind: GeometryKind, out: &mut Vec<u8>) {
     out.push(1);
     out.extend_from_slice(&kind.number().to_le_bytes());
 }
 
 /// What stands behind the header of a geometry without members.
 fn body(
-    kind: Kind,
-    reader: &mut Reader<'_>,
+    kind: GeometryKind,
+    reader: &mut WktReader<'_>,
     extent: &mut GeometryExtent,
     out: &mut Vec<u8>,
-) -> Result<(), Malformed> {
+) -> Result<(), MalformedWkt> {
     match kind {
-        Kind::Point => point(reader, extent, out),
-        Kind::Polygon => write_with_count(reader, out, |reader, out| {
+        GeometryKind::Point => point(reader, extent, out),
+        GeometryKind::Polygon => write_with_count(reader, out, |reader, out| {
             write_with_count(reader, out, |reader, out| position(reader, extent, out))
         }),
         _ => write_with_count(reader, out, |reader, out| position(reader, extent, out)),
@@ -123,10 +126,10 @@ fn body(
 
 /// In parentheses, or bare in a MULTIPOINT; an empty point has the coordinates NaN.
 fn point(
-    reader: &mut Reader<'_>,
+    reader: &mut WktReader<'_>,
     extent: &mut GeometryExtent,
     out: &mut Vec<u8>,
-) -> Result<(), Malformed> {
+) -> Result<(), MalformedWkt> {
     if reader.peek_number() {
         return position(reader, extent, out);
     }
@@ -135,14 +138,14 @@ fn point(
         return Ok(());
     }
     position(reader, extent, out)?;
-    if reader.next_member()? { Err(Malformed { at: 0 }) } else { Ok(()) }
+    if reader.next_member()? { Err(MalformedWkt { at: 0 }) } else { Ok(()) }
 }
 
 fn position(
-    reader: &mut Reader<'_>,
+    reader: &mut WktReader<'_>,
     extent: &mut GeometryExtent,
     out: &mut Vec<u8>,
-) -> Result<(), Malformed> {
+) -> Result<(), MalformedWkt> {
     let [x, y] = reader.position()?;
     let (x, y) = (value(x)?, value(y)?);
     extent.include(x, y);
@@ -153,10 +156,10 @@ fn position(
 
 /// Items with their number before them.
 fn write_with_count(
-    reader: &mut Reader<'_>,
+    reader: &mut WktReader<'_>,
     out: &mut Vec<u8>,
-    mut item: impl FnMut(&mut Reader<'_>, &mut Vec<u8>) -> Result<(), Malformed>,
-) -> Result<(), Malformed> {
+    mut item: impl FnMut(&mut WktReader<'_>, &mut Vec<u8>) -> Result<(), MalformedWkt>,
+) -> Result<(), MalformedWkt> {
     let at = out.len();
     out.extend_from_slice(&0_u32.to_le_bytes());
     let mut count = 0_u32;

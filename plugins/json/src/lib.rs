@@ -7,17 +7,17 @@ use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Para
 
 mod envelope;
 
-yearbook_sdk::export_encoder!(Json);
+yearbook_sdk::export_encoder!(JsonEncoder);
 
 /// One response in JSON.
 #[derive(Debug)]
-pub struct Json {
+pub struct JsonEncoder {
     rows: Rows<json::Json>,
     head: Vec<u8>,
     tail: &'static [u8],
 }
 
-impl Encoder for Json {
+impl Encoder for JsonEncoder {
     fn describe() -> Description {
         Description {
             format: "json",

@@ -2,17 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value as Parsed, json};
-use yearbook_json::Json;
+use yearbook_json::JsonEncoder;
 use yearbook_sdk::testing::{Table, conformance, encode};
 use yearbook_sdk::{Error, Value};
 
 fn text(table: &Table) -> String {
-    String::from_utf8(encode::<Json>(table, &[]).unwrap()).unwrap()
+    String::from_utf8(encode::<JsonEncoder>(table, &[]).unwrap()).unwrap()
 }
 
 #[test]
 fn conforms() {
-    conformance::check::<Json>(|bytes| serde_json::from_slice::<Vec<Parsed>>(bytes).unwrap().len());
+    conformance::check::<JsonEncoder>(|bytes| {
+        serde_json::from_slice::<Vec<Parsed>>(bytes).unwrap().len()
+    });
 }
 
 #[test]
@@ -106,7 +108,7 @@ fn the_envelope_says_where_the_data_comes_from_spec_2_3() {
         .metadata("yearbook.licence_title", "Attribution \"4.0\"")
         .metadata("yearbook.licence_url", "https://licence.example/by")
         .metadata("yearbook.sources", r#"[{"title":"The \"Office\"","path":null},{"title":null,"path":"https://b.example/"}]"#);
-    let bytes = encode::<Json>(&table, &[("envelope", Value::Boolean(true))]).unwrap();
+    let bytes = encode::<JsonEncoder>(&table, &[("envelope", Value::Boolean(true))]).unwrap();
     assert_eq!(
         serde_json::from_slice::<Parsed>(&bytes).unwrap(),
         json!({
@@ -125,7 +127,7 @@ fn the_envelope_says_where_the_data_comes_from_spec_2_3() {
 fn the_envelope_of_a_snapshot_without_licence_title_and_sources_has_null_and_no_entries_contract_7()
 {
     let table = Table::new().integers("a", &[Some(1)]).metadata("yearbook.dataset", "prices");
-    let bytes = encode::<Json>(&table, &[("envelope", Value::Boolean(true))]).unwrap();
+    let bytes = encode::<JsonEncoder>(&table, &[("envelope", Value::Boolean(true))]).unwrap();
     let source = &serde_json::from_slice::<Parsed>(&bytes).unwrap()["data_sources"][0];
     assert_eq!(
         (&source["licence_title"], &source["licence_url"], &source["sources"]),
@@ -153,7 +155,7 @@ fn other_types_are_written_as_their_neighbours_in_json() {
 #[test]
 fn a_type_without_a_likeness_is_declined_by_name() {
     let table = Table::new().fixed("span", "tDs", 8, vec![Some(vec![0; 8])]);
-    let Err(Error::UnsupportedSchema(sentence)) = encode::<Json>(&table, &[]) else {
+    let Err(Error::UnsupportedSchema(sentence)) = encode::<JsonEncoder>(&table, &[]) else {
         panic!("not declined")
     };
     assert!(sentence.contains("`span`"), "{sentence}");

@@ -3,10 +3,10 @@
 
 use yearbook_sdk::{Batch, DataType, Error, Field, Note, Schema};
 
-use crate::chunk::Tools;
-use crate::codec::{Codec, PageCompressor};
-use crate::footer::{self, FooterMetadata, Placed};
-use crate::{group, keys, note};
+use crate::column_chunk::PageBuffers;
+use crate::compression::{Codec, PageCompressor};
+use crate::footer::{self, FooterMetadata, PlacedRowGroup};
+use crate::{key_value_metadata, part_note, row_group};
 
 /// How values are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,15 +51,15 @@ pub(crate) struct FileColumn {
 }
 
 /// One response.
-pub(crate) struct File {
+pub(crate) struct FileWriter {
     schema: Schema,
     columns: Vec<FileColumn>,
     codec: Codec,
-    tools: Tools,
+    tools: PageBuffers,
     note: Vec<u8>,
 }
 
-impl File {
+impl FileWriter {
     /// Gives the schema back when it has a column of another type.
     pub(crate) fn open(schema: Schema, codec: Codec) -> Result<Self, Schema> {
         let column = |field: &Field| {
@@ -74,7 +74,7 @@ impl File {
                 schema,
                 columns,
                 codec,
-                tools: Tools::new(PageCompressor::new(codec)),
+                tools: PageBuffers::new(PageCompressor::new(codec)),
                 note: Vec::new(),
             }),
             None => Err(schema),
@@ -82,7 +82,7 @@ impl File {
     }
 
     pub(crate) fn part(&mut self, batch: &Batch, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.note = note::write(&group::write(out, &mut self.tools, batch)?);
+        self.note = part_note::write(&row_group::write(out, &mut self.tools, batch)?);
         Ok(())
     }
 
@@ -101,13 +101,13 @@ impl File {
         let mut end = footer::MAGIC.len() as u64;
         for Note { offset, bytes } in notes {
             end = *offset;
-            for group in note::read(bytes)? {
+            for group in part_note::read(bytes)? {
                 let offset = end;
-                end += group.chunks.iter().map(note::Chunk::size).sum::<u64>();
-                groups.push(Placed { offset, group });
+                end += group.chunks.iter().map(part_note::ColumnChunkNote::size).sum::<u64>();
+                groups.push(PlacedRowGroup { offset, group });
             }
         }
-        let pairs = keys::pairs(&self.schema, more)?;
+        let pairs = key_value_metadata::pairs(&self.schema, more)?;
         let about = FooterMetadata {
             columns: &self.columns,
             codec: self.codec,

@@ -4,9 +4,9 @@
 //! are that file's.
 
 use crate::bounds::{MinMax, compare};
-use crate::codec::Codec;
+use crate::compression::Codec;
 use crate::file::{FileColumn, PhysicalType};
-use crate::note::{Chunk, PageNote, RowGroupNote};
+use crate::part_note::{ColumnChunkNote, PageNote, RowGroupNote};
 use crate::thrift::Thrift;
 
 /// Numbers of encodings.
@@ -21,7 +21,7 @@ pub(crate) const DICTIONARY_PAGE: i32 = 2;
 pub(crate) const MAGIC: &[u8] = b"PAR1";
 
 /// A row group with the place of its first byte.
-pub(crate) struct Placed {
+pub(crate) struct PlacedRowGroup {
     pub(crate) offset: u64,
     pub(crate) group: RowGroupNote,
 }
@@ -42,11 +42,16 @@ pub(crate) struct FooterMetadata<'a> {
 }
 
 /// Appends everything behind the last row group. `at` is where the first byte of it stands.
-pub(crate) fn write(about: &FooterMetadata<'_>, groups: &[Placed], at: u64, out: &mut Vec<u8>) {
+pub(crate) fn write(
+    about: &FooterMetadata<'_>,
+    groups: &[PlacedRowGroup],
+    at: u64,
+    out: &mut Vec<u8>,
+) {
     let start = out.len();
     let place = |out: &Vec<u8>| at + (out.len() - start) as u64;
     let mut indexes: Vec<Vec<IndexLocations>> = Vec::new();
-    for Placed { group, .. } in groups {
+    for PlacedRowGroup { group, .. } in groups {
         let of_columns = group.chunks.iter().zip(about.columns).map(|(chunk, column)| {
             let offset = place(out);
             let before = out.len();
@@ -58,7 +63,7 @@ pub(crate) fn write(about: &FooterMetadata<'_>, groups: &[Placed], at: u64, out:
         });
         indexes.push(of_columns.collect());
     }
-    for (Placed { offset, group }, indexes) in groups.iter().zip(&mut indexes) {
+    for (PlacedRowGroup { offset, group }, indexes) in groups.iter().zip(&mut indexes) {
         let mut first = *offset;
         for (chunk, index) in group.chunks.iter().zip(indexes) {
             let before = out.len();
@@ -76,7 +81,7 @@ pub(crate) fn write(about: &FooterMetadata<'_>, groups: &[Placed], at: u64, out:
 }
 
 /// Says whether there is one: not where a page has values without an order.
-fn column_index(out: &mut Vec<u8>, chunk: &Chunk, physical: PhysicalType) -> bool {
+fn column_index(out: &mut Vec<u8>, chunk: &ColumnChunkNote, physical: PhysicalType) -> bool {
     if !chunk.is_ordered() {
         return false;
     }
@@ -91,7 +96,7 @@ fn column_index(out: &mut Vec<u8>, chunk: &Chunk, physical: PhysicalType) -> boo
 }
 
 /// 1 where no page's bounds lie below those of a page before, 2 where none lie above, else 0.
-fn boundary_order(chunk: &Chunk, physical: PhysicalType) -> i32 {
+fn boundary_order(chunk: &ColumnChunkNote, physical: PhysicalType) -> i32 {
     let bounds: Vec<&MinMax> = chunk.pages.iter().filter_map(|page| page.bounds.as_ref()).collect();
     let holds = |wrong: std::cmp::Ordering| {
         bounds.windows(2).all(|pair| {
@@ -106,7 +111,7 @@ fn boundary_order(chunk: &Chunk, physical: PhysicalType) -> i32 {
     }
 }
 
-fn offset_index(out: &mut Vec<u8>, chunk: &Chunk, first: u64) {
+fn offset_index(out: &mut Vec<u8>, chunk: &ColumnChunkNote, first: u64) {
     let mut thrift = Thrift::new(out);
     let (mut offset, mut row) = (first + chunk.dictionary, 0);
     thrift.structs(1, chunk.pages.iter(), |location, page| {
@@ -122,7 +127,7 @@ fn offset_index(out: &mut Vec<u8>, chunk: &Chunk, first: u64) {
 fn file(
     out: &mut Vec<u8>,
     about: &FooterMetadata<'_>,
-    groups: &[Placed],
+    groups: &[PlacedRowGroup],
     indexes: &[Vec<IndexLocations>],
 ) {
     let mut file = Thrift::new(out);
@@ -173,10 +178,10 @@ fn row_group(
     element: &mut Thrift<'_>,
     about: &FooterMetadata<'_>,
     ordinal: usize,
-    placed: &Placed,
+    placed: &PlacedRowGroup,
     indexes: &[IndexLocations],
 ) {
-    let Placed { offset, group } = placed;
+    let PlacedRowGroup { offset, group } = placed;
     let mut first = *offset;
     element.structs(
         1,
@@ -196,7 +201,7 @@ fn row_group(
     element.i64(2, signed(group.chunks.iter().map(|chunk| chunk.plain).sum()));
     element.i64(3, signed(group.rows));
     element.i64(5, signed(*offset));
-    element.i64(6, signed(group.chunks.iter().map(Chunk::size).sum()));
+    element.i64(6, signed(group.chunks.iter().map(ColumnChunkNote::size).sum()));
     if let Ok(ordinal) = i16::try_from(ordinal) {
         element.i16(7, ordinal);
     }
@@ -205,7 +210,7 @@ fn row_group(
 fn column_chunk(
     element: &mut Thrift<'_>,
     column: &FileColumn,
-    chunk: &Chunk,
+    chunk: &ColumnChunkNote,
     codec: Codec,
     first: u64,
 ) {

@@ -9,25 +9,25 @@
 
 use yearbook_sdk::{Batch, Error, Note, Schema};
 
-mod boolean;
+mod boolean_column;
 mod bounds;
-mod chunk;
-mod codec;
+mod column_chunk;
+mod compression;
+mod dictionary_slots;
 mod file;
 mod footer;
-mod group;
-mod hybrid;
-mod keys;
+mod key_value_metadata;
 mod levels;
-mod note;
-mod number;
+mod number_column;
 mod other;
-mod slots;
-mod text;
+mod part_note;
+mod rle_bit_packing;
+mod row_group;
+mod text_column;
 mod thrift;
 
-pub use codec::Codec;
-use file::File;
+pub use compression::Codec;
+use file::FileWriter;
 use other::Other;
 
 /// Rows of a row group at most. Readers work on row groups in parallel and skip them by statistics.
@@ -38,21 +38,21 @@ pub const ROW_GROUP_BYTES: usize = 16 * 1024 * 1024;
 const CREATED_BY: &str = concat!("yearbook-parquet version ", env!("CARGO_PKG_VERSION"));
 
 /// One file in the making.
-pub struct Writer(Kind);
+pub struct ParquetWriter(Kind);
 
 /// Chosen by the schema.
 enum Kind {
-    File(Box<File>),
+    File(Box<FileWriter>),
     Other(Box<Other>),
 }
 
-impl Writer {
+impl ParquetWriter {
     /// Begins a file, or joins one that another instance has begun.
     ///
     /// # Errors
     /// [`Error::UnsupportedSchema`] naming a column that Parquet cannot carry.
     pub fn open(schema: Schema, codec: Codec) -> Result<Self, Error> {
-        Ok(Self(match File::open(schema, codec) {
+        Ok(Self(match FileWriter::open(schema, codec) {
             Ok(file) => Kind::File(Box::new(file)),
             Err(schema) => Kind::Other(Box::new(Other::open(schema, codec)?)),
         }))

@@ -14,9 +14,9 @@ use parquet::file::metadata::{
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use yearbook_sdk::{Batch, DataType, Error, Field, Note, Schema};
 
-use crate::codec::Codec;
+use crate::compression::Codec;
 use crate::footer::MAGIC;
-use crate::{ROW_GROUP_BYTES, ROW_GROUP_ROWS, keys};
+use crate::{ROW_GROUP_BYTES, ROW_GROUP_ROWS, key_value_metadata};
 
 /// One response.
 pub(crate) struct Other {
@@ -81,7 +81,7 @@ impl Other {
         }
         let about = empty.file_metadata();
         let rows = groups.iter().map(RowGroupMetaData::num_rows).sum();
-        let pairs = keys::pairs(&self.schema, more)?
+        let pairs = key_value_metadata::pairs(&self.schema, more)?
             .into_iter()
             .map(|(key, value)| KeyValue::new(key, value))
             .collect();

@@ -1,14 +1,14 @@
 //! The format `parquet`, written by [`yearbook_parquet_writer`].
 
-use yearbook_parquet_writer::{Codec, ROW_GROUP_ROWS, Writer};
+use yearbook_parquet_writer::{Codec, ParquetWriter, ROW_GROUP_ROWS};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
 
-yearbook_sdk::export_encoder!(Parquet);
+yearbook_sdk::export_encoder!(ParquetEncoder);
 
 /// One response in Parquet.
-pub struct Parquet(Writer);
+pub struct ParquetEncoder(ParquetWriter);
 
-impl Encoder for Parquet {
+impl Encoder for ParquetEncoder {
     fn describe() -> Description {
         Description {
             format: "parquet",
@@ -39,7 +39,7 @@ impl Encoder for Parquet {
                 "parquet.compression cannot be `{chosen}`; take none, snappy or lz4_raw"
             ))
         })?;
-        Writer::open(schema, codec).map(Self)
+        ParquetWriter::open(schema, codec).map(Self)
     }
 
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {

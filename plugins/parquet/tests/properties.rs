@@ -12,7 +12,7 @@ use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::statistics::Statistics;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use yearbook_parquet::Parquet;
+use yearbook_parquet::ParquetEncoder;
 use yearbook_sdk::Value;
 use yearbook_sdk::testing::{Table, encode, encode_apart};
 
@@ -230,9 +230,9 @@ fn page_bounds(
 fn check(columns: &[Cells], batch_rows: usize, compression: &str) {
     let table = table(columns, batch_rows);
     let options = [("compression", Value::Text(compression.to_owned()))];
-    let bytes = encode::<Parquet>(&table, &options).unwrap();
+    let bytes = encode::<ParquetEncoder>(&table, &options).unwrap();
     assert_eq!(
-        encode_apart::<Parquet>(&table, &options).unwrap().response(Some(b"")),
+        encode_apart::<ParquetEncoder>(&table, &options).unwrap().response(Some(b"")),
         bytes,
         "parts do not depend on each other"
     );

@@ -9,7 +9,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::Compression;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
-use yearbook_parquet::Parquet;
+use yearbook_parquet::ParquetEncoder;
 use yearbook_parquet_writer::{ROW_GROUP_BYTES, ROW_GROUP_ROWS};
 use yearbook_sdk::testing::{Table, conformance, encode, encode_parts};
 use yearbook_sdk::{Error, Value};
@@ -29,7 +29,9 @@ fn metadata(bytes: &[u8]) -> std::sync::Arc<ParquetMetaData> {
 
 #[test]
 fn conforms() {
-    conformance::check::<Parquet>(|bytes| read(bytes).iter().map(RecordBatch::num_rows).sum());
+    conformance::check::<ParquetEncoder>(|bytes| {
+        read(bytes).iter().map(RecordBatch::num_rows).sum()
+    });
 }
 
 #[test]
@@ -41,7 +43,7 @@ fn columns_are_typed_spec_4_1() {
         .numbers("value", &[Some(1.0), None, Some(0.25)])
         .booleans("final", &[Some(false), None, Some(true)])
         .batches_of(2);
-    let batches = read(&encode::<Parquet>(&table, &[]).unwrap());
+    let batches = read(&encode::<ParquetEncoder>(&table, &[]).unwrap());
     let [batch] = batches.as_slice() else { panic!("{} batches", batches.len()) };
     assert_eq!(batch.schema().field(1).data_type(), &DataType::Utf8);
     assert_eq!(
@@ -68,7 +70,7 @@ fn columns_are_typed_spec_4_1() {
 
 #[test]
 fn an_empty_result_is_a_schema_without_rows_contract_3() {
-    let bytes = encode::<Parquet>(&Table::new().numbers("value", &[]), &[]).unwrap();
+    let bytes = encode::<ParquetEncoder>(&Table::new().numbers("value", &[]), &[]).unwrap();
     let schema = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes.clone()))
         .unwrap()
         .schema()
@@ -83,7 +85,7 @@ fn credit_stands_in_the_key_value_metadata_contract_3() {
         .numbers("value", &[Some(1.0)])
         .metadata("yearbook.licence", "CC-BY-4.0")
         .metadata("yearbook.source", "Office");
-    let metadata = metadata(&encode::<Parquet>(&table, &[]).unwrap());
+    let metadata = metadata(&encode::<ParquetEncoder>(&table, &[]).unwrap());
     let pairs = metadata.file_metadata().key_value_metadata().unwrap();
     let value =
         |key: &str| pairs.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
@@ -96,7 +98,7 @@ fn a_part_is_a_row_group_and_more_where_it_has_too_many_rows() {
     let values: Vec<_> = (0..ROW_GROUP_ROWS + 10).map(|row| i64::try_from(row).ok()).collect();
     let row_groups = |batch_rows| {
         let table = Table::new().integers("n", &values).batches_of(batch_rows);
-        let encoded = encode_parts::<Parquet>(&table, &[]).unwrap();
+        let encoded = encode_parts::<ParquetEncoder>(&table, &[]).unwrap();
         assert_eq!(encoded.head, b"PAR1");
         assert!(encoded.parts.iter().all(|part| !part.is_empty()), "nothing is held back");
         let metadata = metadata(&encoded.response(Some(b"")));
@@ -123,7 +125,8 @@ fn row_groups_are_bounded_in_bytes() {
     let cells: Vec<_> = (0..40).map(|_| cell()).collect();
     let table = Table::new().text("wkt", &cells);
     let metadata = metadata(
-        &encode::<Parquet>(&table, &[("compression", Value::Text("none".to_owned()))]).unwrap(),
+        &encode::<ParquetEncoder>(&table, &[("compression", Value::Text("none".to_owned()))])
+            .unwrap(),
     );
     let limit = i64::try_from(ROW_GROUP_BYTES).unwrap() + 10_000;
     assert!(metadata.num_row_groups() >= 3, "{}", metadata.num_row_groups());
@@ -133,7 +136,8 @@ fn row_groups_are_bounded_in_bytes() {
 #[test]
 fn pages_are_indexed_so_that_readers_skip_them() {
     let values: Vec<_> = (0..100_000).map(Some).collect();
-    let metadata = metadata(&encode::<Parquet>(&Table::new().integers("n", &values), &[]).unwrap());
+    let metadata =
+        metadata(&encode::<ParquetEncoder>(&Table::new().integers("n", &values), &[]).unwrap());
     let index = metadata.page_index_for_row_group(0);
     assert!(index.num_data_pages(0).unwrap() > 1);
     assert!(index.column_index(0).is_some());
@@ -148,7 +152,8 @@ fn compression_is_chosen() {
         ("lz4_raw", Compression::LZ4_RAW),
     ] {
         let bytes =
-            encode::<Parquet>(&table, &[("compression", Value::Text(name.to_owned()))]).unwrap();
+            encode::<ParquetEncoder>(&table, &[("compression", Value::Text(name.to_owned()))])
+                .unwrap();
         assert_eq!(metadata(&bytes).row_group(0).column(0).compression(), expected);
         assert_eq!(read(&bytes)[0].num_rows(), 1000);
     }
@@ -157,7 +162,7 @@ fn compression_is_chosen() {
 #[test]
 fn a_type_that_parquet_lacks_is_declined_by_name() {
     let table = Table::new().fixed("span", "tin", 16, vec![Some(vec![0; 16])]);
-    match encode::<Parquet>(&table, &[]) {
+    match encode::<ParquetEncoder>(&table, &[]) {
         Err(Error::UnsupportedSchema(sentence)) => {
             assert!(sentence.contains("`span`"), "{sentence}")
         }
@@ -167,7 +172,8 @@ fn a_type_that_parquet_lacks_is_declined_by_name() {
 
 #[test]
 fn without_the_tail_there_is_no_footer_contract_3() {
-    let encoded = encode_parts::<Parquet>(&Table::new().integers("n", &[Some(1)]), &[]).unwrap();
+    let encoded =
+        encode_parts::<ParquetEncoder>(&Table::new().integers("n", &[Some(1)]), &[]).unwrap();
     let cut = [encoded.head.as_slice(), &encoded.parts.concat()].concat();
     assert!(ParquetRecordBatchReaderBuilder::try_new(Bytes::from(cut)).is_err());
 }
@@ -178,7 +184,7 @@ fn columns_that_compression_does_not_make_smaller_stay_plain() {
     let table = Table::new()
         .integers("n", &(0..50_000).map(noise).collect::<Vec<_>>())
         .text("a", &[Some("x"); 50_000]);
-    let metadata = metadata(&encode::<Parquet>(&table, &[]).unwrap());
+    let metadata = metadata(&encode::<ParquetEncoder>(&table, &[]).unwrap());
     let compressions: Vec<_> =
         metadata.row_group(0).columns().iter().map(|column| column.compression()).collect();
     assert_eq!(compressions, [Compression::UNCOMPRESSED, Compression::SNAPPY]);
@@ -199,7 +205,7 @@ fn repeated_values_have_a_dictionary() {
         .numbers("rate", &(0..1000).map(|row| Some(f64::from(row % 70) / 10.0)).collect::<Vec<_>>())
         .dictionary("id", &(0..1000).map(|row| Some(row.to_string())).collect::<Vec<_>>())
         .integers("n", &(0..1000).map(Some).collect::<Vec<_>>());
-    let metadata = metadata(&encode::<Parquet>(&table, &[]).unwrap());
+    let metadata = metadata(&encode::<ParquetEncoder>(&table, &[]).unwrap());
     let keyed: Vec<_> = metadata
         .row_group(0)
         .columns()
@@ -220,7 +226,7 @@ fn other_types_come_back_from_several_parts() {
         .dictionary("kind", &[Some("a"); 10])
         .metadata("yearbook.licence", "CC0-1.0")
         .batches_of(4);
-    let bytes = encode::<Parquet>(&table, &[]).unwrap();
+    let bytes = encode::<ParquetEncoder>(&table, &[]).unwrap();
     let batches = read(&bytes);
     assert_eq!(batches[0].schema().field(1).data_type(), &DataType::Utf8);
     let found: Vec<_> =

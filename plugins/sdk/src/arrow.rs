@@ -10,11 +10,11 @@ use arrow::datatypes::{DataType, Field as ArrowField, Schema as ArrowSchema, Sch
 use arrow_schema::Metadata;
 use arrow_schema::ffi::{FFI_ArrowSchema, Flags};
 
-use crate::batch::Array;
+use crate::batch::ColumnBuffers;
 use crate::{Batch, DataType as Kind, Error, Field, Schema, raw};
-use plain::TextDictionary;
+use unpack_dictionary::TextDictionary;
 
-mod plain;
+mod unpack_dictionary;
 
 /// The schema with its metadata, as arrow-rs has it.
 ///
@@ -38,14 +38,14 @@ pub fn schema(schema: &Schema) -> Result<SchemaRef, Error> {
 /// Batches without dictionaries, whatever they were when they crossed. Keeps what it made of a
 /// dictionary for the next batch.
 #[derive(Debug)]
-pub struct Plain {
+pub struct DictionaryUnpacker {
     fields: Vec<Field>,
     schema: SchemaRef,
     /// One a column; unused where it crossed plain.
     texts: Vec<TextDictionary>,
 }
 
-impl Plain {
+impl DictionaryUnpacker {
     /// # Errors
     /// [`Error::UnsupportedSchema`] naming a column whose type arrow-rs does not know, or that is a
     /// dictionary of anything but text.
@@ -124,8 +124,8 @@ impl Batch {
     }
 }
 
-fn data(data_type: &DataType, array: Array) -> ArrayData {
-    let Array { length, null_count, buffers, children, dictionary } = array;
+fn data(data_type: &DataType, array: ColumnBuffers) -> ArrayData {
+    let ColumnBuffers { length, null_count, buffers, children, dictionary } = array;
     let mut buffers = buffers.into_iter().map(Buffer::from_vec);
     let has_validity =
         !matches!(data_type, DataType::Null | DataType::Union(..) | DataType::RunEndEncoded(..));
@@ -168,8 +168,8 @@ fn child_types(data_type: &DataType) -> Vec<&DataType> {
 }
 
 /// Dictionary values stay behind for the next batch.
-fn copy(array: &Array) -> Array {
-    Array {
+fn copy(array: &ColumnBuffers) -> ColumnBuffers {
+    ColumnBuffers {
         length: array.length,
         null_count: array.null_count,
         buffers: array.buffers.clone(),

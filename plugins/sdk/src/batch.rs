@@ -14,23 +14,23 @@ mod recode;
 pub struct Batch {
     schema: Rc<Schema>,
     rows: usize,
-    arrays: Vec<Array>,
+    arrays: Vec<ColumnBuffers>,
 }
 
 /// The buffers of a column, or of a child.
 #[derive(Debug)]
-pub(crate) struct Array {
+pub(crate) struct ColumnBuffers {
     pub(crate) length: usize,
     pub(crate) null_count: usize,
     pub(crate) buffers: Vec<Vec<u8>>,
-    pub(crate) children: Vec<Array>,
-    pub(crate) dictionary: Option<Dictionary>,
+    pub(crate) children: Vec<ColumnBuffers>,
+    pub(crate) dictionary: Option<DictionaryBuffers>,
 }
 
 /// Dictionary values, shared by the batches that use them.
 #[derive(Debug, Clone)]
-pub(crate) struct Dictionary {
-    pub(crate) values: Rc<Array>,
+pub(crate) struct DictionaryBuffers {
+    pub(crate) values: Rc<ColumnBuffers>,
     pub(crate) version: u64,
 }
 
@@ -81,7 +81,7 @@ impl Batch {
     }
 
     #[cfg(feature = "arrow")]
-    pub(crate) fn into_arrays(self) -> Vec<Array> {
+    pub(crate) fn into_arrays(self) -> Vec<ColumnBuffers> {
         self.arrays
     }
 }
@@ -91,7 +91,7 @@ impl Batch {
 pub(crate) struct Decoder {
     schema: Rc<Schema>,
     /// In pre-order of the dictionary-encoded fields.
-    dictionaries: Vec<Dictionary>,
+    dictionaries: Vec<DictionaryBuffers>,
     versions: u64,
 }
 
@@ -102,7 +102,7 @@ impl Decoder {
 
     /// # Errors
     /// [`Error::Internal`] when arrays and buffers don't match the schema.
-    pub(crate) fn decode(&mut self, batch: wire::Batch) -> Result<Batch, Error> {
+    pub(crate) fn decode(&mut self, batch: wire::RawBatch) -> Result<Batch, Error> {
         let schema = Rc::clone(&self.schema);
         let mut reader = Reader {
             arrays: batch.arrays.into_iter(),
@@ -118,22 +118,22 @@ impl Decoder {
 }
 
 struct Reader<'a> {
-    arrays: std::vec::IntoIter<wire::Array>,
+    arrays: std::vec::IntoIter<wire::RawArray>,
     buffers: std::vec::IntoIter<Vec<u8>>,
-    dictionaries: &'a mut Vec<Dictionary>,
+    dictionaries: &'a mut Vec<DictionaryBuffers>,
     next_dictionary: usize,
     versions: &'a mut u64,
 }
 
 impl Reader<'_> {
-    fn array(&mut self, field: &Field) -> Result<Array, Error> {
+    fn array(&mut self, field: &Field) -> Result<ColumnBuffers, Error> {
         let record = self.record(field)?;
         let buffers = self.take_buffers(field, &record)?;
         let dictionary =
             field.dictionary.as_deref().map(|values| self.dictionary(values)).transpose()?;
         let children =
             field.children.iter().map(|child| self.array(child)).collect::<Result<_, _>>()?;
-        Ok(Array {
+        Ok(ColumnBuffers {
             length: size(record.length),
             null_count: size(record.null_count),
             buffers,
@@ -142,7 +142,7 @@ impl Reader<'_> {
         })
     }
 
-    fn dictionary(&mut self, field: &Field) -> Result<Dictionary, Error> {
+    fn dictionary(&mut self, field: &Field) -> Result<DictionaryBuffers, Error> {
         let place = self.next_dictionary;
         self.next_dictionary += 1;
         if self.arrays.as_slice().first().is_some_and(|record| record.repeated) {
@@ -153,7 +153,7 @@ impl Reader<'_> {
         }
         let values = Rc::new(self.array(field)?);
         *self.versions += 1;
-        let dictionary = Dictionary { values, version: *self.versions };
+        let dictionary = DictionaryBuffers { values, version: *self.versions };
         if let Some(slot) = self.dictionaries.get_mut(place) {
             *slot = dictionary.clone();
         } else {
@@ -162,11 +162,15 @@ impl Reader<'_> {
         Ok(dictionary)
     }
 
-    fn record(&mut self, field: &Field) -> Result<wire::Array, Error> {
+    fn record(&mut self, field: &Field) -> Result<wire::RawArray, Error> {
         self.arrays.next().ok_or_else(|| mismatch(field, "has no array"))
     }
 
-    fn take_buffers(&mut self, field: &Field, record: &wire::Array) -> Result<Vec<Vec<u8>>, Error> {
+    fn take_buffers(
+        &mut self,
+        field: &Field,
+        record: &wire::RawArray,
+    ) -> Result<Vec<Vec<u8>>, Error> {
         let count = size(record.buffers);
         let buffers: Vec<_> = self.buffers.by_ref().take(count).collect();
         if buffers.len() == count {
@@ -217,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_dictionary_that_was_never_sent_is_an_error() {
-        let field = wire::Field {
+        let field = wire::RawField {
             name: "a".into(),
             format: "i".into(),
             nullable: true,
@@ -225,15 +229,18 @@ mod tests {
             children: 0,
             metadata: vec![],
         };
-        let values = wire::Field { format: "u".into(), dictionary: false, ..field.clone() };
+        let values = wire::RawField { format: "u".into(), dictionary: false, ..field.clone() };
         let schema =
-            Schema::from_wire(wire::Schema { fields: vec![field, values], metadata: vec![] })
+            Schema::from_wire(wire::RawSchema { fields: vec![field, values], metadata: vec![] })
                 .unwrap();
         assert_eq!(schema.fields[0].value_type(), &DataType::Utf8);
-        let keys = wire::Array { length: 1, null_count: 0, buffers: 2, repeated: false };
-        let values = wire::Array { length: 1, null_count: 0, buffers: 0, repeated: true };
-        let batch =
-            wire::Batch { rows: 1, arrays: vec![keys, values], buffers: vec![vec![], vec![0; 4]] };
+        let keys = wire::RawArray { length: 1, null_count: 0, buffers: 2, repeated: false };
+        let values = wire::RawArray { length: 1, null_count: 0, buffers: 0, repeated: true };
+        let batch = wire::RawBatch {
+            rows: 1,
+            arrays: vec![keys, values],
+            buffers: vec![vec![], vec![0; 4]],
+        };
         assert!(matches!(Decoder::new(&schema).decode(batch), Err(Error::Internal(_))));
     }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::batch::Array;
+use crate::batch::ColumnBuffers;
 use crate::raw::{self, numbers};
 use crate::schema::{DataType, TimeUnit};
 use crate::{Field, batch};
@@ -115,7 +115,7 @@ pub struct Dictionary<'a> {
 }
 
 impl<'a> Column<'a> {
-    pub(crate) fn new(field: &'a Field, array: &'a Array) -> Self {
+    pub(crate) fn new(field: &'a Field, array: &'a ColumnBuffers) -> Self {
         let has_validity = !matches!(
             field.data_type,
             DataType::Null
@@ -127,7 +127,7 @@ impl<'a> Column<'a> {
             .then(|| Bits::new(buffer(array, 0), array.length));
         let values =
             if let (Some(values), Some(dictionary)) = (&field.dictionary, &array.dictionary) {
-                let batch::Dictionary { values: array_of_values, version } = dictionary;
+                let batch::DictionaryBuffers { values: array_of_values, version } = dictionary;
                 let keys = numbers(buffer(array, 1));
                 Values::Dictionary(Dictionary {
                     keys,
@@ -175,7 +175,7 @@ impl<'a> Column<'a> {
 }
 
 impl<'a> Values<'a> {
-    fn new(field: &'a Field, array: &'a Array) -> Self {
+    fn new(field: &'a Field, array: &'a ColumnBuffers) -> Self {
         let first = buffer(array, 1);
         let child = |index: usize| Column::new(&field.children[index], &array.children[index]);
         let children = || {
@@ -241,6 +241,6 @@ impl<'a> Values<'a> {
 }
 
 /// A buffer of an array; empty when the host left it out.
-fn buffer(array: &Array, index: usize) -> &[u8] {
+fn buffer(array: &ColumnBuffers, index: usize) -> &[u8] {
     array.buffers.get(index).map_or(&[], Vec::as_slice)
 }

@@ -56,12 +56,12 @@
 #[cfg(feature = "arrow")]
 pub mod arrow;
 pub mod batch;
+mod capacity;
 pub mod column;
 pub mod describe;
 pub mod encoder;
 pub mod error;
 pub mod generator;
-mod guess;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub mod guest;

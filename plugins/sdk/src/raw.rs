@@ -9,25 +9,25 @@ use std::borrow::Cow;
 
 mod sealed {
     /// Types that any bytes are a valid value of, without padding.
-    pub trait Plain: Copy + 'static {}
+    pub trait Pod: Copy + 'static {}
 }
-pub(crate) use sealed::Plain;
+pub(crate) use sealed::Pod;
 
-impl Plain for i8 {}
-impl Plain for u8 {}
-impl Plain for i16 {}
-impl Plain for u16 {}
-impl Plain for i32 {}
-impl Plain for u32 {}
-impl Plain for i64 {}
-impl Plain for u64 {}
-impl Plain for i128 {}
-impl Plain for f32 {}
-impl Plain for f64 {}
+impl Pod for i8 {}
+impl Pod for u8 {}
+impl Pod for i16 {}
+impl Pod for u16 {}
+impl Pod for i32 {}
+impl Pod for u32 {}
+impl Pod for i64 {}
+impl Pod for u64 {}
+impl Pod for i128 {}
+impl Pod for f32 {}
+impl Pod for f64 {}
 
 /// The bytes as little-endian numbers: in place when the buffer happens to be aligned, else copied.
 /// A rest shorter than a number is left out.
-pub(crate) fn numbers<T: Plain>(bytes: &[u8]) -> Cow<'_, [T]> {
+pub(crate) fn numbers<T: Pod>(bytes: &[u8]) -> Cow<'_, [T]> {
     const { assert!(cfg!(target_endian = "little"), "Arrow buffers are little-endian") };
     // SAFETY: `Plain` is sealed to types for which every bit pattern is a value.
     let (before, aligned, _) = unsafe { bytes.align_to::<T>() };

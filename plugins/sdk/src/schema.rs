@@ -44,7 +44,7 @@ impl Schema {
     /// # Errors
     /// [`Error::UnsupportedSchema`] for a format string that this version of the SDK does not know;
     /// [`Error::Internal`] when the flat fields do not form a tree.
-    pub(crate) fn from_wire(schema: wire::Schema) -> Result<Self, Error> {
+    pub(crate) fn from_wire(schema: wire::RawSchema) -> Result<Self, Error> {
         let mut flat = schema.fields.into_iter();
         let mut fields = Vec::new();
         while let Some(first) = flat.next() {
@@ -72,8 +72,8 @@ fn find<'a>(metadata: &'a [(String, String)], key: &str) -> Option<&'a str> {
 
 impl Field {
     fn from_wire(
-        field: wire::Field,
-        rest: &mut std::vec::IntoIter<wire::Field>,
+        field: wire::RawField,
+        rest: &mut std::vec::IntoIter<wire::RawField>,
     ) -> Result<Self, Error> {
         let data_type = DataType::parse(&field.format).ok_or_else(|| {
             Error::UnsupportedSchema(format!(

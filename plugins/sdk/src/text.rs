@@ -6,13 +6,13 @@
 //! in blocks; a dictionary's values are rendered once and copied from then on; text is scanned for
 //! characters to escape a whole buffer at a time.
 
+mod block_writer;
 mod cell;
+mod column_writer;
 pub mod csv;
 pub mod json;
-mod lane;
 mod number;
 mod rows;
-mod sheet;
 mod time;
 
 pub use cell::render;

@@ -4,7 +4,7 @@
 
 /// A column, or a child of one; see `encoder.field`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Field {
+pub(crate) struct RawField {
     /// The column's name.
     pub(crate) name: String,
     /// Format string of the Arrow C data interface.
@@ -21,16 +21,16 @@ pub(crate) struct Field {
 
 /// See `encoder.schema`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Schema {
+pub(crate) struct RawSchema {
     /// Pre-order.
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<RawField>,
     /// Key and value.
     pub(crate) metadata: Vec<(String, String)>,
 }
 
 /// See `encoder.array`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Array {
+pub(crate) struct RawArray {
     /// Rows, or elements of a child.
     pub(crate) length: u32,
     /// How many of them are null.
@@ -43,11 +43,11 @@ pub(crate) struct Array {
 
 /// See `encoder.batch`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Batch {
+pub(crate) struct RawBatch {
     /// At least 1.
     pub(crate) rows: u32,
     /// In the order of [`Schema::fields`].
-    pub(crate) arrays: Vec<Array>,
+    pub(crate) arrays: Vec<RawArray>,
     /// In the order of the arrays.
     pub(crate) buffers: Vec<Vec<u8>>,
 }

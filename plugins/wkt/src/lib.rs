@@ -9,7 +9,7 @@ use yearbook_sdk::Error;
 /// What a geometry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the standard's own names")]
-pub enum Kind {
+pub enum GeometryKind {
     Point,
     LineString,
     Polygon,
@@ -19,7 +19,7 @@ pub enum Kind {
     GeometryCollection,
 }
 
-impl Kind {
+impl GeometryKind {
     /// All, in the order of their numbers in WKB, which begin at 1.
     pub const ALL: [Self; 7] = [
         Self::Point,
@@ -65,21 +65,21 @@ impl Kind {
 
 /// Text that is not WKT of two dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Malformed {
+pub struct MalformedWkt {
     /// At which byte.
     pub at: usize,
 }
 
-impl fmt::Display for Malformed {
+impl fmt::Display for MalformedWkt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a geometry is not WKT of two dimensions from byte {} on", self.at)
     }
 }
 
-impl std::error::Error for Malformed {}
+impl std::error::Error for MalformedWkt {}
 
-impl From<Malformed> for Error {
-    fn from(malformed: Malformed) -> Self {
+impl From<MalformedWkt> for Error {
+    fn from(malformed: MalformedWkt) -> Self {
         // The interface promises WKT, so it is not the client's fault.
         Self::Internal(malformed.to_string())
     }
@@ -93,12 +93,12 @@ pub const MAX_DEPTH: usize = 32;
 
 /// A place in a text.
 #[derive(Debug, Clone)]
-pub struct Reader<'a> {
+pub struct WktReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> WktReader<'a> {
     /// At the beginning.
     #[must_use]
     pub fn new(text: &'a str) -> Self {
@@ -109,18 +109,19 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`Malformed`]; so are names with Z or M.
-    pub fn kind(&mut self) -> Result<Kind, Malformed> {
+    pub fn kind(&mut self) -> Result<GeometryKind, MalformedWkt> {
         let start = self.at;
         let word = self.word();
-        let found = Kind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(word));
-        found.ok_or(Malformed { at: start })
+        let found =
+            GeometryKind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(word));
+        found.ok_or(MalformedWkt { at: start })
     }
 
     /// Reads `EMPTY` (false) or an opening parenthesis (true).
     ///
     /// # Errors
     /// [`Malformed`] where neither stands here.
-    pub fn open_or_empty(&mut self) -> Result<bool, Malformed> {
+    pub fn open_or_empty(&mut self) -> Result<bool, MalformedWkt> {
         if self.has(b'(') {
             return Ok(true);
         }
@@ -128,7 +129,7 @@ impl<'a> Reader<'a> {
         if self.word().eq_ignore_ascii_case("EMPTY") {
             Ok(false)
         } else {
-            Err(Malformed { at: start })
+            Err(MalformedWkt { at: start })
         }
     }
 
@@ -142,18 +143,18 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`Malformed`] where neither stands here.
-    pub fn next_member(&mut self) -> Result<bool, Malformed> {
+    pub fn next_member(&mut self) -> Result<bool, MalformedWkt> {
         if self.has(b',') {
             return Ok(true);
         }
-        if self.has(b')') { Ok(false) } else { Err(Malformed { at: self.at }) }
+        if self.has(b')') { Ok(false) } else { Err(MalformedWkt { at: self.at }) }
     }
 
     /// Reads two numbers.
     ///
     /// # Errors
     /// [`Malformed`] for anything else.
-    pub fn position(&mut self) -> Result<CoordinateText<'a>, Malformed> {
+    pub fn position(&mut self) -> Result<CoordinateText<'a>, MalformedWkt> {
         Ok([self.number()?, self.number()?])
     }
 
@@ -161,18 +162,18 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`Malformed`].
-    pub fn end(mut self) -> Result<(), Malformed> {
+    pub fn end(mut self) -> Result<(), MalformedWkt> {
         self.skip_whitespace();
-        if self.at == self.text.len() { Ok(()) } else { Err(Malformed { at: self.at }) }
+        if self.at == self.text.len() { Ok(()) } else { Err(MalformedWkt { at: self.at }) }
     }
 
-    fn number(&mut self) -> Result<&'a str, Malformed> {
+    fn number(&mut self) -> Result<&'a str, MalformedWkt> {
         self.skip_whitespace();
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(rest.len());
         let number = &self.text[self.at..self.at + length];
         if !number.bytes().any(|byte| byte.is_ascii_digit()) {
-            return Err(Malformed { at: self.at });
+            return Err(MalformedWkt { at: self.at });
         }
         self.at += length;
         Ok(number)
@@ -213,6 +214,6 @@ fn is_number_byte(byte: u8) -> bool {
 ///
 /// # Errors
 /// [`Malformed`] when the text is no number, or one beyond all floats.
-pub fn value(number: &str) -> Result<f64, Malformed> {
-    number.parse().ok().filter(|value: &f64| value.is_finite()).ok_or(Malformed { at: 0 })
+pub fn value(number: &str) -> Result<f64, MalformedWkt> {
+    number.parse().ok().filter(|value: &f64| value.is_finite()).ok_or(MalformedWkt { at: 0 })
 }

@@ -9,12 +9,12 @@ use bytes::Bytes;
 const CHUNK: usize = 1 << 20;
 
 /// Takes chunks.
-pub(crate) trait Client: Send {
+pub(crate) trait ChunkSink: Send {
     fn take(&mut self, chunk: Bytes);
 }
 
 /// Keeps everything.
-impl Client for Vec<u8> {
+impl ChunkSink for Vec<u8> {
     fn take(&mut self, chunk: Bytes) {
         self.extend_from_slice(&chunk);
     }
@@ -27,7 +27,7 @@ pub(crate) struct SocketSink {
     pub(crate) bytes: usize,
 }
 
-impl Client for SocketSink {
+impl ChunkSink for SocketSink {
     fn take(&mut self, chunk: Bytes) {
         self.bytes += chunk.len();
         self.sending = std::hint::black_box(chunk);
@@ -40,7 +40,7 @@ pub(crate) struct ChunkedWriter<'a, C> {
     chunk: Vec<u8>,
 }
 
-impl<'a, C: Client> ChunkedWriter<'a, C> {
+impl<'a, C: ChunkSink> ChunkedWriter<'a, C> {
     pub(crate) fn new(client: &'a mut C) -> Self {
         Self { client, chunk: Vec::new() }
     }
@@ -55,7 +55,7 @@ impl<'a, C: Client> ChunkedWriter<'a, C> {
     }
 }
 
-impl<C: Client> Write for ChunkedWriter<'_, C> {
+impl<C: ChunkSink> Write for ChunkedWriter<'_, C> {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         if self.chunk.capacity() == 0 {
             self.chunk.reserve_exact(CHUNK);

@@ -7,20 +7,20 @@ use std::time::Instant;
 
 use futures::StreamExt;
 use tokio::runtime::Runtime;
-use yearbook_sandbox::{Encoded, Encoder, Limits, Sandbox, SandboxConfig};
+use yearbook_sandbox::{EncodedBody, Limits, PluginEncoder, Sandbox, SandboxConfig};
 use yearbook_sdk::Batch;
 use yearbook_sdk::testing::{self, Table};
 use yearbook_tests::components::component;
 use yearbook_workers::Workers;
 
-use super::client::Client;
-use super::tables::{BenchBatches, Input};
+use super::client::ChunkSink;
+use super::tables::{BenchBatches, BenchTable};
 
 /// Every encoder, in a sandbox with one worker and in one whose responses may have two workers and
 /// instances.
 pub(crate) struct YearbookEncoders {
     runtime: Runtime,
-    guests: [HashMap<&'static str, Arc<Encoder>>; 2],
+    guests: [HashMap<&'static str, Arc<PluginEncoder>>; 2],
 }
 
 impl YearbookEncoders {
@@ -49,9 +49,9 @@ impl YearbookEncoders {
     pub(crate) fn sandboxed(
         &self,
         format: &str,
-        input: &Input,
+        input: &BenchTable,
         threads: usize,
-        client: &mut impl Client,
+        client: &mut impl ChunkSink,
     ) {
         let batches: Vec<_> = input.batches.iter().cloned().map(Ok).collect();
         let guest = &self.guests[threads - 1][format];
@@ -61,8 +61,8 @@ impl YearbookEncoders {
                 .await
                 .unwrap()
             {
-                Encoded::Whole(bytes) => client.take(bytes),
-                Encoded::Stream(mut chunks) => {
+                EncodedBody::Whole(bytes) => client.take(bytes),
+                EncodedBody::Stream(mut chunks) => {
                     while let Some(chunk) = chunks.next().await {
                         client.take(chunk.unwrap());
                     }
@@ -77,20 +77,20 @@ pub(crate) fn native(
     format: &str,
     tables: &BenchBatches,
     times: usize,
-    client: &mut impl Client,
+    client: &mut impl ChunkSink,
 ) -> f64 {
     match format {
-        "csv" => timed::<yearbook_csv::Csv>(tables, times, client),
-        "json" => timed::<yearbook_json::Json>(tables, times, client),
-        "arrow" => timed::<yearbook_arrow::Arrow>(tables, times, client),
-        _ => timed::<yearbook_parquet::Parquet>(tables, times, client),
+        "csv" => timed::<yearbook_csv::CsvEncoder>(tables, times, client),
+        "json" => timed::<yearbook_json::JsonEncoder>(tables, times, client),
+        "arrow" => timed::<yearbook_arrow::ArrowEncoder>(tables, times, client),
+        _ => timed::<yearbook_parquet::ParquetEncoder>(tables, times, client),
     }
 }
 
 fn timed<E: yearbook_sdk::Encoder>(
     tables: &BenchBatches,
     times: usize,
-    client: &mut impl Client,
+    client: &mut impl ChunkSink,
 ) -> f64 {
     let description = E::describe();
     let table: &Table = &tables.of(description.part_rows);

@@ -11,7 +11,7 @@ use serde_json::Value;
 use yearbook_tests::components::root;
 
 use super::Measured;
-use super::tables::Input;
+use super::tables::BenchTable;
 
 /// The process; it ends with this value.
 pub(crate) struct PeerEncoders {
@@ -23,7 +23,7 @@ pub(crate) struct PeerEncoders {
 
 impl PeerEncoders {
     /// Starts it and gives it the table, with plain text.
-    pub(crate) fn start(python: &OsStr, input: &Input) -> Self {
+    pub(crate) fn start(python: &OsStr, input: &BenchTable) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let table = folder.path().join("table.arrows");
         super::arrow_rs::encode("arrow", &input.plain, &mut fs::File::create(&table).unwrap());

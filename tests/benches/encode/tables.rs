@@ -12,7 +12,7 @@ use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
 use yearbook_sdk::testing::Table;
 
 /// One table to encode.
-pub(crate) struct Input {
+pub(crate) struct BenchTable {
     pub(crate) rows: usize,
     /// With few-valued text as dictionaries, as the product reads it.
     pub(crate) schema: SchemaRef,
@@ -41,7 +41,7 @@ impl BenchBatches {
 const GROUP_ROWS: usize = 131_072;
 
 /// A function that makes a table.
-type TableFactory = fn() -> Input;
+type TableFactory = fn() -> BenchTable;
 
 /// Every table with its name.
 pub(crate) const ALL: [(&str, TableFactory); 4] = [
@@ -60,7 +60,7 @@ enum ColumnCells {
 }
 
 /// 1 date, 1 period, 2 dimensions, 1 value, 1 count, 1 flag.
-pub(crate) fn long(rows: usize) -> Input {
+pub(crate) fn long(rows: usize) -> BenchTable {
     let regions = [
         "Northland",
         "Auckland",
@@ -115,7 +115,7 @@ pub(crate) fn long(rows: usize) -> Input {
 }
 
 /// 1 date and 30 series.
-pub(crate) fn wide(rows: usize) -> Input {
+pub(crate) fn wide(rows: usize) -> BenchTable {
     const NAMES: [&str; 30] = [
         "gdp", "cpi", "ppi", "m1", "m3", "wages", "hours", "jobs", "rent", "sales", "exports",
         "imports", "tourism", "rates", "bonds", "equity", "credit", "savings", "taxes", "benefits",
@@ -135,7 +135,7 @@ pub(crate) fn wide(rows: usize) -> Input {
 }
 
 /// An id, a name and a ring of some 250 points.
-pub(crate) fn spatial(rows: usize) -> Input {
+pub(crate) fn spatial(rows: usize) -> BenchTable {
     build(rows, 90, |from, to, random| {
         let mut ring = |_| {
             let points: Vec<String> = (0..250)
@@ -176,7 +176,7 @@ fn build(
     rows: usize,
     batch_rows: usize,
     cells: impl Fn(usize, usize, &mut dyn FnMut() -> u32) -> Vec<(&'static str, ColumnCells)>,
-) -> Input {
+) -> BenchTable {
     let mut state = 0x5DEE_CE66_u64;
     let mut random = move || {
         state =
@@ -196,7 +196,7 @@ fn build(
             );
         }
     }
-    Input {
+    BenchTable {
         rows,
         schema: batches[0].schema(),
         batches,

@@ -2,10 +2,10 @@
 
 use yearbook_sdk::{Batch, Encoder, testing};
 
-use crate::tables::{self, Input};
+use crate::tables::{self, BenchTable};
 use crate::{ROUNDS, Workload};
 
-type Make = fn() -> Input;
+type Make = fn() -> BenchTable;
 
 /// Tables as the benchmark has them, small enough for a simulator.
 const TABLES: [(&str, u64, Make); 4] = [
@@ -22,10 +22,13 @@ pub(crate) fn works() -> Vec<Workload> {
         let mut work = |format: &str, run: Box<dyn Fn(u64)>| {
             works.push(Workload { name: format!("native {format} {table}"), units, run })
         };
-        work("csv", Box::new(move |rounds| encode::<yearbook_csv::Csv>(make, rounds)));
-        work("json", Box::new(move |rounds| encode::<yearbook_json::Json>(make, rounds)));
-        work("arrow", Box::new(move |rounds| encode::<yearbook_arrow::Arrow>(make, rounds)));
-        work("parquet", Box::new(move |rounds| encode::<yearbook_parquet::Parquet>(make, rounds)));
+        work("csv", Box::new(move |rounds| encode::<yearbook_csv::CsvEncoder>(make, rounds)));
+        work("json", Box::new(move |rounds| encode::<yearbook_json::JsonEncoder>(make, rounds)));
+        work("arrow", Box::new(move |rounds| encode::<yearbook_arrow::ArrowEncoder>(make, rounds)));
+        work(
+            "parquet",
+            Box::new(move |rounds| encode::<yearbook_parquet::ParquetEncoder>(make, rounds)),
+        );
     }
     works
 }

@@ -10,7 +10,7 @@ use yearbook_domain::query::parse_pairs;
 use yearbook_domain::{
     Caller, DataQuery, Dataset, Millis, Plan, PlanTable, ReadPlan, SnapshotSummary, read_plan,
 };
-use yearbook_snapshot::{ObjectStorage, Package, Reader, Silent, publish};
+use yearbook_snapshot::{DataPackage, ObjectStorage, Reader, SilentReporter, publish};
 use yearbook_workers::Workers;
 
 use crate::Workload;
@@ -80,8 +80,9 @@ impl Stored {
         let workers = Workers::new(1);
         let files =
             ObjectStorage::open(&format!("file:{}/store", folder.path().display())).unwrap();
-        let package = Package::open(&folder.path().join("datapackage.json")).unwrap();
-        let draft = runtime.block_on(publish(&files, &workers, &package, None, &Silent)).unwrap();
+        let package = DataPackage::open(&folder.path().join("datapackage.json")).unwrap();
+        let draft =
+            runtime.block_on(publish(&files, &workers, &package, None, &SilentReporter)).unwrap();
         let snapshot = Arc::new(draft.snapshot);
         let summary = SnapshotSummary {
             id: snapshot.id.clone(),

@@ -7,7 +7,9 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libfuzzer_sys::fuzz_target;
-use yearbook_tests::fuzz::{Cursor, Published, Query, Stored, Subject};
+use yearbook_tests::fuzz::{
+    CursorSubject, FuzzSubject, PackageSubject, QuerySubject, SnapshotSubject,
+};
 
 type CheckFn = Box<dyn FnMut(&[u8]) + Send>;
 
@@ -15,16 +17,16 @@ type CheckFn = Box<dyn FnMut(&[u8]) + Send>;
 static JUDGE: OnceLock<Mutex<CheckFn>> = OnceLock::new();
 
 fn selected_subject() -> Mutex<CheckFn> {
-    fn of<S: Subject + Send + 'static>() -> CheckFn {
+    fn of<S: FuzzSubject + Send + 'static>() -> CheckFn {
         let mut subject = S::start();
         Box::new(move |input| subject.judge(input))
     }
     let name = std::env::var("YEARBOOK_FUZZ_TARGET").unwrap_or_default();
     Mutex::new(match name.as_str() {
-        "query" => of::<Query>(),
-        "cursor" => of::<Cursor>(),
-        "package" => of::<Published>(),
-        "snapshot" => of::<Stored>(),
+        "query" => of::<QuerySubject>(),
+        "cursor" => of::<CursorSubject>(),
+        "package" => of::<PackageSubject>(),
+        "snapshot" => of::<SnapshotSubject>(),
         _ => {
             panic!("YEARBOOK_FUZZ_TARGET is {name:?}; it names query, cursor, package or snapshot")
         }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 /// A data package in memory.
-pub struct Table {
+pub struct TestTable {
     descriptor: Value,
     csv: String,
 }
 
-impl Table {
+impl TestTable {
     /// Writes descriptor and data into `folder`; the descriptor's path.
     #[must_use]
     pub fn write(&self, folder: &Path) -> PathBuf {
@@ -66,7 +66,7 @@ impl Table {
     }
 }
 
-fn table(name: &str, fields: Value, key: &[&str], yearbook: Value, csv: String) -> Table {
+fn table(name: &str, fields: Value, key: &[&str], yearbook: Value, csv: String) -> TestTable {
     let descriptor = json!({
         "name": name,
         "title": format!("Title of {name}"),
@@ -75,12 +75,12 @@ fn table(name: &str, fields: Value, key: &[&str], yearbook: Value, csv: String) 
         "resources": [{"name": name, "path": "data.csv", "schema": {"fields": fields, "primaryKey": key}}],
         "yearbook": yearbook,
     });
-    Table { descriptor, csv }
+    TestTable { descriptor, csv }
 }
 
 /// A long series: 40 dates by three regions, one of them with a macron; `value` is sometimes null.
 #[must_use]
-pub fn harvest() -> Table {
+pub fn harvest() -> TestTable {
     let mut csv = "date,region,value,final\n".to_owned();
     for index in 0..40 {
         let (year, month) = (2020 + index / 12, index % 12 + 1);
@@ -110,7 +110,7 @@ pub fn harvest() -> Table {
 
 /// Three places without dates.
 #[must_use]
-pub fn parks() -> Table {
+pub fn parks() -> TestTable {
     let mut csv = "park,area,geometry_wkt\n".to_owned();
     for (index, name) in ["Albert", "Cornwall", "Domain"].into_iter().enumerate() {
         let _ = writeln!(csv, "{name},{index},\"MULTIPOINT ((174.{index} -36.8))\"");
@@ -129,7 +129,7 @@ pub fn parks() -> Table {
 
 /// `rows` rows of `columns` texts of `bytes` bytes each, and a number.
 #[must_use]
-pub fn wide(rows: usize, columns: usize, bytes: usize) -> Table {
+pub fn wide(rows: usize, columns: usize, bytes: usize) -> TestTable {
     let names: Vec<String> = (0..columns).map(|column| format!("text_{column}")).collect();
     let mut csv = format!("row,{}\n", names.join(","));
     let text = "x".repeat(bytes);
@@ -148,7 +148,7 @@ pub fn wide(rows: usize, columns: usize, bytes: usize) -> Table {
 
 /// `rows` rows of a counter by day, repeated: enough for several batches.
 #[must_use]
-pub fn big(rows: usize) -> Table {
+pub fn big(rows: usize) -> TestTable {
     let mut csv = "date,series,value\n".to_owned();
     for index in 0..rows {
         let day = index / 100;

@@ -40,13 +40,13 @@ enum State {
 }
 
 /// A line to the server.
-pub struct Line {
+pub struct PostgresProxy {
     /// The address of the catalogue by this line.
     pub url: String,
     state: Arc<watch::Sender<State>>,
 }
 
-impl Line {
+impl PostgresProxy {
     /// A line to the catalogue at `url`, which [`postgres`] gave.
     pub async fn to(url: &str) -> Self {
         let (address, query) = url.split_once('?').unwrap();

@@ -37,7 +37,7 @@ type Body = http_body_util::combinators::UnsyncBoxBody<Bytes, Cause>;
 
 /// What goes wrong with requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum S3Fault {
     /// They are answered by this status.
     Status(u16),
     /// Their connection ends without an answer.
@@ -57,7 +57,7 @@ pub enum Fault {
 /// What goes wrong now.
 #[derive(Clone, Copy, Debug, Default)]
 struct InjectedFault {
-    fault: Option<Fault>,
+    fault: Option<S3Fault>,
     /// How many more requests it spares.
     after: u64,
     /// How many it befalls then.
@@ -65,7 +65,7 @@ struct InjectedFault {
 }
 
 /// A running server.
-pub struct S3 {
+pub struct S3Server {
     /// Address of the store, for `storage.url`.
     pub url: String,
     /// What lies in the bucket.
@@ -83,7 +83,7 @@ struct Shared {
     beyond: Arc<AtomicU64>,
 }
 
-impl S3 {
+impl S3Server {
     /// A server with an empty bucket.
     pub async fn start() -> Self {
         let folder = TempDir::new().unwrap();
@@ -149,13 +149,13 @@ impl S3 {
     }
 
     /// Has `fault` befall one request, after the next `after`.
-    pub fn fail_after(&self, after: u64, fault: Fault) {
+    pub fn fail_after(&self, after: u64, fault: S3Fault) {
         *self.shared.trouble.lock().unwrap() =
             InjectedFault { fault: Some(fault), after, times: 1 };
     }
 
     /// Has `fault` befall every request.
-    pub fn fail_from_now(&self, fault: Fault) {
+    pub fn fail_from_now(&self, fault: S3Fault) {
         *self.shared.trouble.lock().unwrap() =
             InjectedFault { fault: Some(fault), after: 0, times: u64::MAX };
     }
@@ -168,7 +168,7 @@ impl S3 {
 
 impl Shared {
     /// Which fault befalls this request.
-    fn next_fault(&self) -> Option<Fault> {
+    fn next_fault(&self) -> Option<S3Fault> {
         let mut trouble = self.trouble.lock().unwrap();
         if let Some(after) = trouble.after.checked_sub(1) {
             trouble.after = after;
@@ -183,14 +183,14 @@ impl Shared {
         let reads = request.method() == Method::GET;
         let fault = self.next_fault();
         match fault {
-            Some(Fault::Status(status)) => {
+            Some(S3Fault::Status(status)) => {
                 let body = Full::new(Bytes::from_static(b"<Error><Code>SlowDown</Code></Error>"));
                 let body = body.map_err(|never: Infallible| match never {}).boxed_unsync();
                 return Ok(Response::builder().status(StatusCode::from_u16(status)?).body(body)?);
             }
-            Some(Fault::Reset) => return Err("reset".into()),
-            Some(Fault::Slow(wait)) => tokio::time::sleep(wait).await,
-            Some(Fault::Silent) => std::future::pending::<()>().await,
+            Some(S3Fault::Reset) => return Err("reset".into()),
+            Some(S3Fault::Slow(wait)) => tokio::time::sleep(wait).await,
+            Some(S3Fault::Silent) => std::future::pending::<()>().await,
             _ => {}
         }
         let (mut head, body) = self
@@ -201,9 +201,9 @@ impl Shared {
             .into_parts();
         let body = body.map_err(Cause::from);
         let body = match fault {
-            Some(Fault::Truncated(bytes)) if reads => truncated(body, bytes),
-            Some(Fault::Flipped(at)) if reads => flipped(body, at),
-            Some(Fault::Overlong(bytes)) if reads => {
+            Some(S3Fault::Truncated(bytes)) if reads => truncated(body, bytes),
+            Some(S3Fault::Flipped(at)) if reads => flipped(body, at),
+            Some(S3Fault::Overlong(bytes)) if reads => {
                 let stated = head
                     .headers
                     .get(CONTENT_LENGTH)

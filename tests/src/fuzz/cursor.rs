@@ -4,21 +4,21 @@ use tokio::runtime::Runtime;
 use yearbook_domain::{CursorPosition, Plan};
 
 use super::query::address;
-use super::{Subject, Target};
+use super::{FuzzSubject, FuzzTargetSpec};
 use crate::app::{TestApp, harvest};
 
-const CURSOR: Target =
-    Target { name: "cursor", inputs: 1_500, words: &["=", "-", "_", "AA", "AQ"] };
+const CURSOR: FuzzTargetSpec =
+    FuzzTargetSpec { name: "cursor", inputs: 1_500, words: &["=", "-", "_", "AA", "AQ"] };
 
 /// A service, a key that may ask for everything, and a cursor that it sealed.
-pub struct Cursor {
+pub struct CursorSubject {
     runtime: Runtime,
     app: TestApp,
     key: String,
     sealed: Vec<u8>,
 }
 
-impl Cursor {
+impl CursorSubject {
     fn status(&self, cursor: &[u8]) -> u16 {
         let path = format!(
             "/v1/datasets/harvest/data?limit=5&cursor={}",
@@ -28,8 +28,8 @@ impl Cursor {
     }
 }
 
-impl Subject for Cursor {
-    const TARGET: Target = CURSOR;
+impl FuzzSubject for CursorSubject {
+    const TARGET: FuzzTargetSpec = CURSOR;
 
     fn start() -> Self {
         let runtime = Runtime::new().unwrap();

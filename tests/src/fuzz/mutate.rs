@@ -1,9 +1,9 @@
 //! Damage: what a line, a disk or an adversary does to bytes that were right.
 
 /// SplitMix64: the same numbers for the same beginning, for ever.
-pub struct Random(u64);
+pub struct FuzzRng(u64);
 
-impl Random {
+impl FuzzRng {
     /// Numbers that begin at `seed`.
     #[must_use]
     pub fn of(seed: u64) -> Self {
@@ -59,7 +59,7 @@ const BOUNDARY_INPUTS: [&[u8]; 24] = [
 ];
 
 /// One of `corpus` with some damage, or a splice of two, with `words` where they hurt.
-pub(super) fn damaged(corpus: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8> {
+pub(super) fn damaged(corpus: &[Vec<u8>], words: &[&str], random: &mut FuzzRng) -> Vec<u8> {
     let mut bytes = corpus[random.below(corpus.len())].clone();
     for _ in 0..=random.below(4) {
         let at = random.below(bytes.len() + 1);

@@ -8,12 +8,14 @@ use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use yearbook_domain::ReadPlan;
-use yearbook_snapshot::{Draft, ObjectStorage, Package, PublishError, Reader, Silent, publish};
+use yearbook_snapshot::{
+    DataPackage, ObjectStorage, PublishError, Reader, SilentReporter, SnapshotDraft, publish,
+};
 use yearbook_workers::Workers;
 
-use super::{Subject, Target};
+use super::{FuzzSubject, FuzzTargetSpec};
 
-const PACKAGE: Target = Target {
+const PACKAGE: FuzzTargetSpec = FuzzTargetSpec {
     name: "package",
     inputs: 250,
     words: &[
@@ -53,7 +55,7 @@ const PACKAGE: Target = Target {
 const PART_SEPARATOR: &[u8] = b"\n--- data.csv\n";
 
 /// A store to publish to.
-pub struct Published {
+pub struct PackageSubject {
     runtime: Runtime,
     files: ObjectStorage,
     workers: Arc<Workers>,
@@ -61,8 +63,8 @@ pub struct Published {
     _store: TempDir,
 }
 
-impl Subject for Published {
-    const TARGET: Target = PACKAGE;
+impl FuzzSubject for PackageSubject {
+    const TARGET: FuzzTargetSpec = PACKAGE;
 
     fn start() -> Self {
         let store = TempDir::new().unwrap();
@@ -79,8 +81,8 @@ impl Subject for Published {
     fn judge(&mut self, input: &[u8]) {
         let Self { runtime, files, workers, .. } = self;
         let folder = TempDir::new().unwrap();
-        let draft = Package::open(&unpack(input, folder.path())).and_then(|package| {
-            runtime.block_on(Box::pin(publish(files, workers, &package, None, &Silent)))
+        let draft = DataPackage::open(&unpack(input, folder.path())).and_then(|package| {
+            runtime.block_on(Box::pin(publish(files, workers, &package, None, &SilentReporter)))
         });
         match draft {
             Err(refused) => assert_explained(&refused),
@@ -113,7 +115,7 @@ fn assert_explained(refused: &PublishError) {
     assert!(!text.is_empty() && !text.contains("panicked"), "{text}");
 }
 
-async fn read_back(files: &ObjectStorage, workers: &Arc<Workers>, draft: Draft) -> u64 {
+async fn read_back(files: &ObjectStorage, workers: &Arc<Workers>, draft: SnapshotDraft) -> u64 {
     let reader = Reader::new(files.clone(), Arc::clone(workers));
     let plan = ReadPlan::full_scan(draft.name, draft.namespace, Arc::new(draft.snapshot));
     let counted = async move {

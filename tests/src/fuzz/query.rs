@@ -6,10 +6,10 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 use yearbook_domain::{DataQuery, Plan, query::parse_pairs};
 
-use super::{Subject, Target};
+use super::{FuzzSubject, FuzzTargetSpec};
 use crate::app::{Reply, TestApp, harvest, parks};
 
-const QUERY: Target = Target {
+const QUERY: FuzzTargetSpec = FuzzTargetSpec {
     name: "query",
     inputs: 1_500,
     words: &[
@@ -71,14 +71,14 @@ pub(super) fn address(bytes: &[u8]) -> String {
 }
 
 /// A service, and a key that may ask for everything.
-pub struct Query {
+pub struct QuerySubject {
     runtime: Runtime,
     app: TestApp,
     key: String,
 }
 
-impl Subject for Query {
-    const TARGET: Target = QUERY;
+impl FuzzSubject for QuerySubject {
+    const TARGET: FuzzTargetSpec = QUERY;
 
     fn start() -> Self {
         let runtime = Runtime::new().unwrap();

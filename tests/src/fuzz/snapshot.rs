@@ -7,29 +7,34 @@ use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use yearbook_domain::{ReadPlan, Snapshot};
-use yearbook_snapshot::{Draft, ObjectStorage, Package, Reader, Silent, publish};
+use yearbook_snapshot::{
+    DataPackage, ObjectStorage, Reader, SilentReporter, SnapshotDraft, publish,
+};
 use yearbook_workers::Workers;
 
 use super::package::unpack;
-use super::{Subject, Target};
+use super::{FuzzSubject, FuzzTargetSpec};
 use crate::components::root;
 
-const SNAPSHOT: Target =
-    Target { name: "snapshot", inputs: 400, words: &["PAR1", "date", "region", "ARROW:schema"] };
+const SNAPSHOT: FuzzTargetSpec = FuzzTargetSpec {
+    name: "snapshot",
+    inputs: 400,
+    words: &["PAR1", "date", "region", "ARROW:schema"],
+};
 
 /// A store, and what a catalogue says of the files in the corpus.
-pub struct Stored {
+pub struct SnapshotSubject {
     runtime: Runtime,
     folder: TempDir,
     files: ObjectStorage,
     workers: Arc<Workers>,
-    draft: Draft,
+    draft: SnapshotDraft,
     whole: u64,
     read: u64,
 }
 
-impl Subject for Stored {
-    const TARGET: Target = SNAPSHOT;
+impl FuzzSubject for SnapshotSubject {
+    const TARGET: FuzzTargetSpec = SNAPSHOT;
 
     fn start() -> Self {
         let (runtime, folder) = (Runtime::new().unwrap(), TempDir::new().unwrap());
@@ -39,9 +44,10 @@ impl Subject for Stored {
         // The files in the corpus were made of this package.
         let package = root().join("tests/fixtures/fuzz/package/series");
         let package =
-            Package::open(&unpack(&std::fs::read(package).unwrap(), folder.path())).unwrap();
-        let draft =
-            runtime.block_on(Box::pin(publish(&files, &workers, &package, None, &Silent))).unwrap();
+            DataPackage::open(&unpack(&std::fs::read(package).unwrap(), folder.path())).unwrap();
+        let draft = runtime
+            .block_on(Box::pin(publish(&files, &workers, &package, None, &SilentReporter)))
+            .unwrap();
         Self { runtime, folder, files, workers, draft, whole: 0, read: 0 }
     }
 
@@ -68,7 +74,7 @@ impl Subject for Stored {
                 while let Some(batch) = batches.next().await {
                     rows += batch?.num_rows() as u64;
                 }
-                Ok::<_, yearbook_snapshot::Failure>(rows)
+                Ok::<_, yearbook_snapshot::StorageFailure>(rows)
             };
             self.read += 1;
             match self.runtime.block_on(self.workers.drive(rows)) {

@@ -5,12 +5,12 @@ use std::fmt::Write;
 
 use yearbook_tests::components::root;
 
-use crate::list::{Attack, ExpectedEnd, attacks};
+use crate::list::{AttackCase, ExpectedEnd, attacks};
 
 const BEGIN: &str = "<!-- the list, as tests/tests/evil/list.rs has it -->\n";
 
 /// The list as a table.
-fn table(attacks: &[Attack]) -> String {
+fn table(attacks: &[AttackCase]) -> String {
     let mut text = "| Attack | What it does | The client gets | The operator reads | Caught by |\n|---|---|---|---|---|\n".to_owned();
     for attack in attacks {
         let (client, log) = match &attack.ends {

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use yearbook_sandbox::{Limits, Plugin, Sandbox};
 use yearbook_tests::components::component;
-use yearbook_tests::fuzz::Random;
+use yearbook_tests::fuzz::FuzzRng;
 use yearbook_workers::Workers;
 
-use crate::arena::sandbox_limits;
+use crate::attack_arena::sandbox_limits;
 use crate::exclusive;
 use crate::guest::{GeneratorGuest, Guest, bare_request};
 
@@ -23,7 +23,7 @@ fn number(variable: &str, usual: u64) -> u64 {
 }
 
 /// Damages `whole`, with pieces of `other`.
-fn mutate_component(whole: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+fn mutate_component(whole: &[u8], other: &[u8], random: &mut FuzzRng) -> Vec<u8> {
     let mut bytes = whole.to_vec();
     match random.below(4) {
         0 => bytes.truncate(random.below(whole.len())),
@@ -71,7 +71,7 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
     whole.extend(built.iter().map(|name| component(name)));
     let seed = number("YEARBOOK_FUZZ_SEED", 1);
     let end = Instant::now() + Duration::from_secs(number("YEARBOOK_FUZZ_SECONDS", SECONDS));
-    let (mut random, mut tried, mut loaded) = (Random::of(seed), 0, 0);
+    let (mut random, mut tried, mut loaded) = (FuzzRng::of(seed), 0, 0);
     while Instant::now() < end {
         // The small ones compile quickly, so they come more often.
         let pick = (0..4).map(|_| random.below(whole.len())).min().unwrap_or_default();

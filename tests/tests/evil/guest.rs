@@ -11,7 +11,7 @@ use std::fmt::Write;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::{PackageId, Resolve};
 use yearbook_domain::{Plan, PlanTable};
-use yearbook_sandbox::Request;
+use yearbook_sandbox::GeneratorRequest;
 use yearbook_tests::components::root;
 
 pub(crate) use image::{Image, ImageParameter, segment};
@@ -200,8 +200,8 @@ pub(crate) fn component(text: &str, world: &str) -> Vec<u8> {
 }
 
 /// A request for no dataset, by nobody in particular.
-pub(crate) fn bare_request() -> Request {
-    Request {
+pub(crate) fn bare_request() -> GeneratorRequest {
+    GeneratorRequest {
         base_url: "https://data.example.org".to_owned(),
         plan: Plan::Free,
         limits: PlanTable::default().free,

@@ -2,18 +2,18 @@
 //! catches it. `docs/attacks.md` shows this list.
 
 mod answers;
-mod calls;
+mod call_order;
+mod descriptions;
 mod files;
 mod loading;
 mod parts;
-mod saying;
 mod shapes;
 
 /// Makes the component of the plugin of a name.
 type Make = Box<dyn Fn(&str) -> Vec<u8>>;
 
 /// An attack.
-pub(crate) struct Attack {
+pub(crate) struct AttackCase {
     /// Also the format or the tool that its guest says it is.
     pub(crate) name: String,
     /// In words.
@@ -61,13 +61,13 @@ pub(crate) mod limits {
 }
 
 /// Every attack.
-pub(crate) fn attacks() -> Vec<Attack> {
+pub(crate) fn attacks() -> Vec<AttackCase> {
     [
-        calls::list(),
+        call_order::list(),
         shapes::list(),
         answers::list(),
         parts::list(),
-        saying::list(),
+        descriptions::list(),
         loading::list(),
         files::list(),
     ]
@@ -89,7 +89,7 @@ fn complete_body(body: &str) -> ExpectedEnd {
     ExpectedEnd::Whole(body.to_owned())
 }
 
-impl Attack {
+impl AttackCase {
     fn new(
         name: &str,
         does: &str,

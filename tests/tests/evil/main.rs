@@ -6,16 +6,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod arena;
-mod capsules;
+mod attack_arena;
 mod document;
+mod failure_dumps;
 mod fuzz;
 mod guest;
-mod holdings;
 mod list;
 mod log;
 mod neighbour;
-mod returned;
+mod resource_snapshot;
+mod return_values;
 mod sharing;
 mod stack;
 mod wire;
@@ -23,13 +23,13 @@ mod wire;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use yearbook_platform::{Component, check};
+use yearbook_platform::{ComponentFile, check};
 use yearbook_tests::components::sandbox;
 
-use arena::{AttackArena, Seen, sandbox_limits};
-use holdings::ResourceSnapshot;
+use attack_arena::{AttackArena, AttackResult, sandbox_limits};
 use list::{ExpectedEnd, attacks, limits};
 use neighbour::Neighbour;
+use resource_snapshot::ResourceSnapshot;
 
 /// One test at a time: they count what the process holds.
 fn exclusive() -> MutexGuard<'static, ()> {
@@ -56,7 +56,7 @@ async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
                 runaways.push(begun.elapsed());
             }
             if seen.ends != attack.ends || seen.said != attack.said {
-                let Seen { ends, said } = seen;
+                let AttackResult { ends, said } = seen;
                 let name = attack.name;
                 wrong.push(format!(
                     "{name}\n  ends {ends:?}\n  not  {:?}\n  said {said:?}\n  not  {:?}",
@@ -70,7 +70,7 @@ async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
     let comparison = neighbour.stop().await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     comparison.is_fair(neighbour::median(runaways));
-    assert_eq!(arena::panics(), 0, "a thread panicked");
+    assert_eq!(attack_arena::panics(), 0, "a thread panicked");
     for line in arena.terminal().lines() {
         assert!(
             line.starts_with("20") && !line.contains(char::is_control),
@@ -96,7 +96,7 @@ fn check_finds_what_a_host_cannot_know_and_says_what_a_host_would() {
             continue;
         }
         // What is no component is told before it is tried.
-        let Ok(component) = Component::read(attack.component(), limits::COMPONENT) else {
+        let Ok(component) = ComponentFile::read(attack.component(), limits::COMPONENT) else {
             continue;
         };
         let report = check(&sandbox, &component).report;

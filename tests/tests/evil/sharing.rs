@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use futures::StreamExt;
-use yearbook_sandbox::{Batches, EncodeError, Encoded, Limits, Trap};
+use yearbook_sandbox::{Batches, EncodeError, EncodedBody, Limits, Trap};
 use yearbook_tests::components::{component, sandbox};
 
-use crate::arena::{AttackArena, sandbox_limits};
+use crate::attack_arena::{AttackArena, sandbox_limits};
 use crate::guest::{Guest, section};
-use crate::holdings::thread_time;
 use crate::list::limits::{CPU_MS, INSTANCES};
 use crate::neighbour::Neighbour;
+use crate::resource_snapshot::thread_time;
 use crate::{exclusive, neighbour, wire};
 
 /// Clients that ask for nothing but loops.
@@ -83,7 +83,8 @@ async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
     let mut held = Vec::new();
     for _ in 1..INSTANCES {
         let endless: Batches = futures::stream::repeat_with(|| Ok(batch())).boxed();
-        let Encoded::Stream(chunks) = greedy.encode(batch().schema(), &[], endless).await.unwrap()
+        let EncodedBody::Stream(chunks) =
+            greedy.encode(batch().schema(), &[], endless).await.unwrap()
         else {
             panic!("it has no end")
         };
@@ -91,7 +92,7 @@ async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
     }
     let csv = sandbox.load_encoder(&component("csv")).unwrap();
     let one: Batches = futures::stream::iter([Ok(batch())]).boxed();
-    let Encoded::Whole(bytes) = csv.encode(batch().schema(), &[], one).await.unwrap() else {
+    let EncodedBody::Whole(bytes) = csv.encode(batch().schema(), &[], one).await.unwrap() else {
         panic!("three rows are one part")
     };
     assert_eq!(bytes, "n\n1\n2\n3\n");

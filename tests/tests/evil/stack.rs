@@ -7,13 +7,14 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
-use yearbook_platform::{Component, check};
+use yearbook_platform::{ComponentFile, check};
 use yearbook_sandbox::{
-    Batches, EncodeError, GenerateError, Limits, Plugin, Rejected, Sandbox, SandboxConfig, Trap,
+    Batches, ComponentRejection, EncodeError, GenerateError, Limits, Plugin, Sandbox,
+    SandboxConfig, Trap,
 };
 use yearbook_workers::Workers;
 
-use crate::arena::sandbox_limits;
+use crate::attack_arena::sandbox_limits;
 use crate::exclusive;
 use crate::guest::{GeneratorGuest, Guest, bare_request};
 use crate::list::limits;
@@ -50,7 +51,10 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
         // A description: on this thread, as where a host loads a release.
         let loaded =
             sandbox.load(&Guest::named("deep").does("describe", "(call $recurse)").build()).err();
-        assert!(matches!(&loaded, Some(Rejected::Trapped(trap)) if stopped(trap)), "{loaded:?}");
+        assert!(
+            matches!(&loaded, Some(ComponentRejection::Trapped(trap)) if stopped(trap)),
+            "{loaded:?}"
+        );
         for body in ["(call $recurse)", "(call $chatter)"] {
             let component = Guest::named("deep").with(CHATTER).does("part", body).build();
             let encoder = sandbox.load_encoder(&component).unwrap();
@@ -71,7 +75,7 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
             let again = sandbox.replay(&component, &failed.capsule.unwrap()).unwrap();
             assert_eq!(again.failed.unwrap().failure.kind, "stack");
             let report =
-                check(&sandbox, &Component::read(component, limits::COMPONENT).unwrap()).report;
+                check(&sandbox, &ComponentFile::read(component, limits::COMPONENT).unwrap()).report;
             assert!(
                 report.findings.iter().any(|finding| finding.wrong.contains("used up its stack")),
                 "{report:?}"

@@ -35,7 +35,7 @@ pub(crate) struct AttackClient {
 }
 
 /// Attacks, for as long as the set lives.
-pub(crate) type Attack = fn(&AttackClient, &mut JoinSet<()>);
+pub(crate) type AttackFn = fn(&AttackClient, &mut JoinSet<()>);
 
 impl AttackClient {
     async fn connect(&self) -> Result<TcpStream> {

@@ -21,11 +21,11 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use attack::{Attack, AttackClient};
-use server::Server;
+use attack::{AttackClient, AttackFn};
+use server::AttackedServer;
 
 /// What one caller may cost beyond the idle server, mebibytes.
-const MEMORY: u64 = 512;
+const MAX_MEMORY_MIB: u64 = 512;
 
 /// How much longer a hundred rows may take, whatever the machine does besides: a server that is
 /// held up shows in seconds. How much longer they do take stands on the page.
@@ -35,7 +35,7 @@ const MAX_LATENCY: Duration = Duration::from_secs(2);
 const FIGURES: &str = "YEARBOOK_TEST_FIGURES";
 
 /// Held by the test whose server runs.
-static ALONE: Mutex<()> = Mutex::const_new(());
+static EXCLUSIVE: Mutex<()> = Mutex::const_new(());
 
 /// How long an attack lasts.
 fn attack_duration() -> Duration {
@@ -45,9 +45,9 @@ fn attack_duration() -> Duration {
 }
 
 /// Has `attack` go on while somebody reads; before and after it the same without.
-async fn withstands(name: &str, attack: Attack) {
-    let _alone = ALONE.lock().await;
-    let Some(mut server) = Server::start().await else { return };
+async fn withstands(name: &str, attack: AttackFn) {
+    let _alone = EXCLUSIVE.lock().await;
+    let Some(mut server) = AttackedServer::start().await else { return };
     let quiet = polite::read(&server, attack_duration() / 2).await;
     let idle = server.memory();
     let elsewhere = new_runtime();
@@ -100,7 +100,7 @@ async fn withstands(name: &str, attack: Attack) {
         attacked.within(990),
         quiet.within(990)
     );
-    assert!(most <= idle + MEMORY, "{name}: {most} MiB after {idle}");
+    assert!(most <= idle + MAX_MEMORY_MIB, "{name}: {most} MiB after {idle}");
 }
 
 /// Threads that come last on this machine. In life who attacks has another one, and takes no
@@ -118,7 +118,7 @@ fn new_runtime() -> Runtime {
 }
 
 /// The most that the server held while an attack lasts, mebibytes.
-async fn peak_memory(server: &Server) -> u64 {
+async fn peak_memory(server: &AttackedServer) -> u64 {
     let (until, mut most) = (Instant::now() + attack_duration(), 0);
     while Instant::now() < until {
         most = most.max(server.memory());

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::Client;
 
-use crate::server::Server;
+use crate::server::AttackedServer;
 
 /// Between two requests: half of what the burst limit allows.
 const PAUSE: Duration = Duration::from_millis(40);
@@ -20,14 +20,14 @@ fn path(turn: usize) -> String {
 
 /// What it saw.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct LatencySamples {
     /// How long right answers took.
     pub(crate) took: Vec<Duration>,
     /// What became of all others.
     pub(crate) failed: Vec<String>,
 }
 
-impl Seen {
+impl LatencySamples {
     /// The time within which so many of a thousand answers came.
     pub(crate) fn within(&self, of: usize) -> Duration {
         let mut sorted = self.took.clone();
@@ -44,9 +44,9 @@ impl Seen {
 }
 
 /// Reads for as long as `lasting`; every other request has a connection of its own.
-pub(crate) async fn read(server: &Server, lasting: Duration) -> Seen {
+pub(crate) async fn read(server: &AttackedServer, lasting: Duration) -> LatencySamples {
     let clients = [client(1), client(0)];
-    let (mut seen, until) = (Seen::default(), Instant::now() + lasting);
+    let (mut seen, until) = (LatencySamples::default(), Instant::now() + lasting);
     for turn in 0.. {
         let begun = Instant::now();
         if begun > until {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use yearbook_tests::app::{big, harvest, parks};
-use yearbook_tests::fuzz::Random;
+use yearbook_tests::fuzz::FuzzRng;
 use yearbook_tests::process::{self, ChildProcess, free_port};
 
 use crate::polite;
@@ -38,7 +38,7 @@ struct Data {
 }
 
 /// A running server.
-pub(crate) struct Server {
+pub(crate) struct AttackedServer {
     process: ChildProcess,
     pub(crate) address: SocketAddr,
     /// A key that nobody attacks with.
@@ -85,7 +85,7 @@ impl Data {
     }
 }
 
-impl Server {
+impl AttackedServer {
     /// Starts one. None where there is no binary and none is required.
     pub(crate) async fn start() -> Option<Self> {
         let data = Data::published(process::binary()?);
@@ -133,7 +133,7 @@ fn packages(folder: &Path) -> Vec<PathBuf> {
         place
     };
     // Numbers compress badly, so that the file is as large as it looks.
-    let (mut large, mut random) = ("date,series,value\n".to_owned(), Random::of(1));
+    let (mut large, mut random) = ("date,series,value\n".to_owned(), FuzzRng::of(1));
     for row in 0..ROWS {
         let (day, series) = (row / 100, row % 100);
         let (year, month, day) = (1900 + day / 336, day / 28 % 12 + 1, day % 28 + 1);

@@ -10,7 +10,7 @@ use yearbook_platform::{PluginReconciler, ReleaseMonitorSettings};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::component;
 
-use super::hosts::{embedded, eventually, patched, record_release, serving, start_reconciler};
+use super::test_hosts::{embedded, eventually, patched, record_release, serving, start_reconciler};
 
 const PATH: &str = "/v1/datasets/harvest/data?format=";
 
@@ -166,7 +166,7 @@ async fn wait_until_compared(app: &TestApp, key: &str, newer: &ReleaseId) -> (Re
         }
     }
     // What was drawn last is compared beside the responses, and told some rounds later.
-    tokio::time::sleep(10 * super::hosts::POLL_INTERVAL).await;
+    tokio::time::sleep(10 * super::test_hosts::POLL_INTERVAL).await;
     (state().await, app.store.canary_totals().await.unwrap().len())
 }
 

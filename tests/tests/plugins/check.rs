@@ -1,11 +1,11 @@
 //! What `plugin check` says of our plugins, of evil ones and of files that are none.
 
-use yearbook_platform::{CheckReport, Component, check};
+use yearbook_platform::{CheckReport, ComponentFile, check};
 use yearbook_sandbox::Limits;
 use yearbook_tests::components::{component, sandbox};
 
 fn report(bytes: Vec<u8>, limits: Limits) -> CheckReport {
-    let component = Component::read(bytes, limits.component_bytes).unwrap();
+    let component = ComponentFile::read(bytes, limits.component_bytes).unwrap();
     check(&sandbox(CheckReport::limits(limits)), &component).report
 }
 

@@ -6,19 +6,24 @@ use std::time::Instant;
 use yearbook_catalog::ReleaseState;
 use yearbook_domain::Plan;
 use yearbook_platform::{
-    Component, Installed, Problem, TrustPolicy, Wish, install, pin, remove, rollback,
+    ComponentFile, InstallOptions, InstalledRelease, ReleaseError, TrustPolicy, install, pin,
+    remove, rollback,
 };
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::component;
 
-use super::hosts::{
+use super::test_hosts::{
     TWO_SECONDS, embedded, eventually, patched, record_release, second_host, serving, set_state,
     start_reconciler, states,
 };
 
-async fn installed(app: &TestApp, bytes: Vec<u8>, now: bool) -> Result<Installed, Problem> {
-    let component = Component::read(bytes, 32 << 20).unwrap();
-    let wish = Wish { now, by: "ann".to_owned(), reason: None, signature: None };
+async fn installed(
+    app: &TestApp,
+    bytes: Vec<u8>,
+    now: bool,
+) -> Result<InstalledRelease, ReleaseError> {
+    let component = ComponentFile::read(bytes, 32 << 20).unwrap();
+    let wish = InstallOptions { now, by: "ann".to_owned(), reason: None, signature: None };
     install(&*app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish).await
 }
 
@@ -94,7 +99,7 @@ async fn rollback_returns_to_the_release_before_and_in_the_end_to_what_is_built_
     assert!(nothing.contains("no other promoted release"), "{nothing}");
     assert!(matches!(
         rollback(&*app.store, "xlsx", "ann", None).await,
-        Err(Problem::NoSuchPlugin(_))
+        Err(ReleaseError::NoSuchPlugin(_))
     ));
 
     // A pin outlasts promotions, and guards against rolling back.
@@ -106,7 +111,7 @@ async fn rollback_returns_to_the_release_before_and_in_the_end_to_what_is_built_
     );
     assert!(matches!(
         pin(&*app.store, "json", Some(""), "ann").await,
-        Err(Problem::Digest { found: 4, .. })
+        Err(ReleaseError::Digest { found: 4, .. })
     ));
     pin(&*app.store, "json", None, "ann").await.unwrap();
     assert!(pin(&*app.store, "json", None, "ann").await.is_err());
@@ -192,7 +197,8 @@ async fn a_release_whose_bytes_do_not_have_its_digest_is_refused_and_the_one_bef
 async fn what_does_not_pass_its_check_leaves_no_trace() {
     let app = TestApp::start().await;
     let before = (app.store.revision().await.unwrap(), app.store.releases().await.unwrap());
-    let Err(Problem::Unfit(report)) = installed(&app, component("evil-generator"), true).await
+    let Err(ReleaseError::CheckFailed(report)) =
+        installed(&app, component("evil-generator"), true).await
     else {
         panic!("not refused")
     };

@@ -10,12 +10,12 @@ use arrow::array::{
 };
 use sha2::{Digest, Sha256};
 use yearbook_domain::Plan;
-use yearbook_platform::{CheckReport, Component, TrustPolicy, Wish, check, install};
+use yearbook_platform::{CheckReport, ComponentFile, InstallOptions, TrustPolicy, check, install};
 use yearbook_sandbox::{Limits, Plugin};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::{root, sandbox};
 
-use super::hosts::{embedded, eventually, start_reconciler};
+use super::test_hosts::{embedded, eventually, start_reconciler};
 
 /// Digests of the components' files, and of what the encoders make of [`batches`].
 const RELEASED: [(&str, &str, Option<&str>); 3] = [
@@ -79,7 +79,7 @@ fn plugins_built_against_a_released_interface_write_the_same_bytes_for_ever() {
     for (name, file, written) in RELEASED {
         let bytes = fixture(name);
         assert_eq!(digest(&bytes), file, "{name} is not the file that was released");
-        let component = Component::read(bytes, Limits::default().component_bytes).unwrap();
+        let component = ComponentFile::read(bytes, Limits::default().component_bytes).unwrap();
         let checked = check(&sandbox(CheckReport::limits(Limits::default())), &component);
         assert!(checked.report.passed(), "{name}: {:#?}", checked.report.findings);
         let (Plugin::Encoder(encoder), Some(written)) = (checked.plugin.unwrap(), written) else {
@@ -105,8 +105,9 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
     let key = app.key(Plan::Enterprise).await;
     let _keeper = start_reconciler(&app, embedded()).await;
     for (name, ..) in RELEASED {
-        let component = Component::read(fixture(name), 32 << 20).unwrap();
-        let wish = Wish { now: true, by: "ann".to_owned(), reason: None, signature: None };
+        let component = ComponentFile::read(fixture(name), 32 << 20).unwrap();
+        let wish =
+            InstallOptions { now: true, by: "ann".to_owned(), reason: None, signature: None };
         install(&*app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish)
             .await
             .unwrap();

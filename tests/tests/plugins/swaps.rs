@@ -10,7 +10,7 @@ use yearbook_domain::Plan;
 use yearbook_tests::app::{TestApp, big};
 use yearbook_tests::components::component;
 
-use super::hosts::{
+use super::test_hosts::{
     embedded, eventually, patched, record_release, serving, set_state, start_reconciler,
 };
 

@@ -7,13 +7,14 @@ use base64::engine::general_purpose::STANDARD;
 use ed25519_compact::{KeyPair, Seed};
 use yearbook_catalog::ReleaseState;
 use yearbook_platform::{
-    Component, Installed, Problem, Signature, TrustPolicy, Untrusted, Wish, install,
+    ComponentFile, InstallOptions, InstalledRelease, ReleaseError, Signature, TrustError,
+    TrustPolicy, install,
 };
 use yearbook_snapshot::ObjectStorage;
 use yearbook_tests::app::TestApp;
 use yearbook_tests::components::component;
 
-use super::hosts::{
+use super::test_hosts::{
     embedded, eventually, patched, record_release, second_host_with, serving, start_reconciler,
 };
 
@@ -54,9 +55,9 @@ async fn installed(
     trust: &TrustPolicy,
     bytes: Vec<u8>,
     signature: Option<Signature>,
-) -> Result<Installed, Problem> {
-    let component = Component::read(bytes, 32 << 20).unwrap();
-    let wish = Wish { now: true, by: "ann".to_owned(), reason: None, signature };
+) -> Result<InstalledRelease, ReleaseError> {
+    let component = ComponentFile::read(bytes, 32 << 20).unwrap();
+    let wish = InstallOptions { now: true, by: "ann".to_owned(), reason: None, signature };
     install(&*app.store, &app.files, &app.sandbox, trust, component, wish).await
 }
 
@@ -74,7 +75,7 @@ async fn what_is_not_trusted_is_refused_before_anything_of_it_is_compiled() {
         (component("csv"), Some(Signature::of(b"signed, believe me"))),
     ] {
         let refused = installed(&app, &trust, bytes, signature).await.err().unwrap();
-        assert!(matches!(refused, Problem::Untrusted(_)), "{refused}");
+        assert!(matches!(refused, ReleaseError::Untrusted(_)), "{refused}");
     }
     assert!(
         app.store.releases().await.unwrap().iter().all(|release| release.id.name != "csv"),
@@ -93,9 +94,9 @@ async fn what_is_not_trusted_is_refused_before_anything_of_it_is_compiled() {
     );
 }
 
-fn trust_error(outcome: Result<Installed, Problem>) -> String {
+fn trust_error(outcome: Result<InstalledRelease, ReleaseError>) -> String {
     match outcome {
-        Err(Problem::Untrusted(untrusted)) => untrusted.to_string(),
+        Err(ReleaseError::Untrusted(untrusted)) => untrusted.to_string(),
         other => panic!("{:?}", other.map(|installed| installed.id)),
     }
 }
@@ -191,11 +192,11 @@ fn a_sentence_names_digest_key_and_what_to_do() {
     let (digest, key) = ("d".repeat(64), "AF26".to_owned());
     for (untrusted, words) in [
         (
-            Untrusted::Key { digest: digest.clone(), key: key.clone() },
+            TrustError::UnknownKey { digest: digest.clone(), key: key.clone() },
             ["AF26", "plugins.trusted_keys"],
         ),
-        (Untrusted::Signature { digest: digest.clone(), key }, ["AF26", "--write-component"]),
-        (Untrusted::Unsigned { digest: digest.clone() }, ["minisign -Sm", "--signature"]),
+        (TrustError::Signature { digest: digest.clone(), key }, ["AF26", "--write-component"]),
+        (TrustError::Unsigned { digest: digest.clone() }, ["minisign -Sm", "--signature"]),
     ] {
         let sentence = untrusted.to_string();
         assert!(

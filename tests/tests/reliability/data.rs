@@ -12,9 +12,9 @@ use arrow::ipc::reader::StreamReader;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use yearbook_catalog::{CommitOutcome, DatabaseSettings, Publication, Retention, Store};
+use yearbook_catalog::{Catalog, CommitOutcome, DatabaseSettings, Publication, Retention};
 use yearbook_platform::UploadRegistry;
-use yearbook_snapshot::{ObjectStorage, Package, Silent, StorageSettings};
+use yearbook_snapshot::{DataPackage, ObjectStorage, SilentReporter, StorageSettings};
 use yearbook_workers::Workers;
 
 /// Rows of the table: enough for a body in several chunks.
@@ -31,7 +31,7 @@ pub(crate) struct PublishedVersions {
 
 /// What publishes.
 pub(crate) struct VersionPublisher {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Catalog>,
     files: ObjectStorage,
     workers: Arc<Workers>,
     versions: Arc<PublishedVersions>,
@@ -58,7 +58,7 @@ impl VersionPublisher {
         let folder = TempDir::new().unwrap();
         std::fs::write(folder.path().join("data.csv"), csv(version, ROWS)).unwrap();
         std::fs::write(folder.path().join("datapackage.json"), descriptor().to_string()).unwrap();
-        let package = Package::open(&folder.path().join("datapackage.json")).unwrap();
+        let package = DataPackage::open(&folder.path().join("datapackage.json")).unwrap();
         let current =
             self.store.current_snapshot(package.name()).await.map_err(|error| error.to_string())?;
         let publishing = yearbook_snapshot::publish(
@@ -66,7 +66,7 @@ impl VersionPublisher {
             &self.workers,
             &package,
             current.as_ref(),
-            &Silent,
+            &SilentReporter,
         );
         let draft = Box::pin(publishing).await.map_err(|error| error.to_string())?;
         // Before anybody can be served it.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use yearbook_tests::app::{Line, S3, postgres};
+use yearbook_tests::app::{PostgresProxy, S3Server, postgres};
 use yearbook_tests::process::{self, ChildProcess, free_port};
 
 use crate::data::{PublishedVersions, VersionPublisher};
@@ -23,14 +23,14 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Everything.
 pub(crate) struct Fleet {
-    pub(crate) hosts: Vec<Host>,
+    pub(crate) hosts: Vec<FleetHost>,
     _nginx: ChildProcess,
     /// Address of nginx.
     pub(crate) base: String,
     /// The store.
-    pub(crate) s3: S3,
+    pub(crate) s3: S3Server,
     /// The line of all hosts to the database.
-    pub(crate) line: Line,
+    pub(crate) line: PostgresProxy,
     pub(crate) versions: Arc<PublishedVersions>,
     /// What publishes, on a line of its own.
     pub(crate) publisher: VersionPublisher,
@@ -48,7 +48,7 @@ struct HostSettings {
 }
 
 /// One host.
-pub(crate) struct Host {
+pub(crate) struct FleetHost {
     number: usize,
     port: u16,
     process: Option<ChildProcess>,
@@ -62,7 +62,7 @@ impl Fleet {
         let database = postgres()?;
         let binary = process::binary()?;
         nginx::is_available()?;
-        let (line, s3) = (Line::to(&database).await, S3::start().await);
+        let (line, s3) = (PostgresProxy::to(&database).await, S3Server::start().await);
         let mut variables = s3.variables();
         variables.extend(process::cache(&compiled_plugins()));
         let ours = [
@@ -78,8 +78,8 @@ impl Fleet {
             VersionPublisher::open(&database, &s3.url, &s3.variables(), Arc::clone(&versions))
                 .await;
         publisher.publish().await.unwrap();
-        let mut hosts: Vec<Host> =
-            (0..HOSTS).map(|number| Host::new(number, setting.clone())).collect();
+        let mut hosts: Vec<FleetHost> =
+            (0..HOSTS).map(|number| FleetHost::new(number, setting.clone())).collect();
         for host in &mut hosts {
             host.start();
             host.healthy().await;
@@ -129,7 +129,7 @@ impl Fleet {
 
     /// Addresses of the hosts themselves.
     pub(crate) fn addresses(&self) -> Vec<String> {
-        self.hosts.iter().map(Host::base).collect()
+        self.hosts.iter().map(FleetHost::base).collect()
     }
 
     /// Waits until every host serves the newest version to the key; how long that took.
@@ -157,7 +157,7 @@ impl HostSettings {
     }
 }
 
-impl Host {
+impl FleetHost {
     fn new(number: usize, setting: HostSettings) -> Self {
         Self { number, port: free_port(), process: None, setting }
     }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use tokio::time::sleep;
-use yearbook_tests::app::Fault;
+use yearbook_tests::app::S3Fault;
 use yearbook_tests::components::root;
 
 use data::FleetRequest;
@@ -285,7 +285,7 @@ async fn the_database_goes_away() {
 
 /// Has the store do `fault` for as long as a fault lasts, while a new version each second makes the
 /// hosts read it.
-async fn with_store_fault(name: &'static str, fault: Fault) -> Option<FaultFigures> {
+async fn with_store_fault(name: &'static str, fault: S3Fault) -> Option<FaultFigures> {
     let mut fleet = Fleet::start().await?;
     let load = fleet.load();
     let until = Instant::now() + fault_duration();
@@ -319,7 +319,7 @@ async fn with_store_fault(name: &'static str, fault: Fault) -> Option<FaultFigur
 async fn the_store_is_slow() {
     let _alone = exclusive();
     let Some(figures) =
-        with_store_fault("store-slow", Fault::Slow(Duration::from_millis(300))).await
+        with_store_fault("store-slow", S3Fault::Slow(Duration::from_millis(300))).await
     else {
         return;
     };
@@ -330,7 +330,9 @@ async fn the_store_is_slow() {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_answers_with_errors() {
     let _alone = exclusive();
-    let Some(figures) = with_store_fault("store-errors", Fault::Status(503)).await else { return };
+    let Some(figures) = with_store_fault("store-errors", S3Fault::Status(503)).await else {
+        return;
+    };
     // What had begun may be cut; who has not got a byte is told 503.
     assert!(
         figures.failed() * 10 < figures.correct(),
@@ -344,7 +346,7 @@ async fn the_store_answers_with_errors() {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_sends_half_of_what_it_has() {
     let _alone = exclusive();
-    let Some(figures) = with_store_fault("store-truncated", Fault::Truncated(1_000)).await else {
+    let Some(figures) = with_store_fault("store-truncated", S3Fault::Truncated(1_000)).await else {
         return;
     };
     assert!(
@@ -359,7 +361,7 @@ async fn the_store_sends_half_of_what_it_has() {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_sends_other_bytes() {
     let _alone = exclusive();
-    let Some(figures) = with_store_fault("store-flipped", Fault::Flipped(1_000)).await else {
+    let Some(figures) = with_store_fault("store-flipped", S3Fault::Flipped(1_000)).await else {
         return;
     };
     assert!(figures.correct() > 0);

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 use yearbook_prerequisites::Prerequisite;
-use yearbook_tests::app::S3;
+use yearbook_tests::app::S3Server;
 use yearbook_tests::process;
 
 use crate::{compiled_plugins, nginx};
@@ -26,7 +26,7 @@ async fn a_store_is_reached_by_tls_where_its_certificate_is_trusted_and_nowhere_
         return;
     };
     let Some(()) = nginx::is_available() else { return };
-    let (s3, folder) = (S3::start().await, TempDir::new().unwrap());
+    let (s3, folder) = (S3Server::start().await, TempDir::new().unwrap());
     let certificates = Path::new(&authority).parent().unwrap();
     let (_nginx, endpoint) = nginx::tls(
         folder.path(),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha2::{Digest, Sha256};
 use yearbook_domain::{Millis, Plan};
-use yearbook_server::Settings;
-use yearbook_tests::app::{Ask, Table, TestApp, big, harvest, parks};
+use yearbook_server::ServiceSettings;
+use yearbook_tests::app::{TestApp, TestRequest, TestTable, big, harvest, parks};
 
 const HARVEST: &str = "/v1/bulk/farms/harvest";
 
@@ -19,7 +19,7 @@ fn stored(app: &TestApp, bytes: &[u8]) -> PathBuf {
 }
 
 /// One more version of the harvest.
-fn second_version() -> Table {
+fn second_version() -> TestTable {
     harvest().with_rows("date,region,value,final\n2020-01-01,Auckland,1.5,true\n")
 }
 
@@ -84,7 +84,7 @@ async fn the_file_is_the_stored_one_with_its_digest_and_credit_contract_4() {
 
 #[tokio::test]
 async fn refusals_come_in_the_order_of_contract_1() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.plans.pro.requests_per_month = Some(1);
     let app = TestApp::with(settings).await;
@@ -321,7 +321,7 @@ async fn a_download_cut_at_random_places_and_resumed_is_identical() {
 }
 
 /// The first `bytes` of an answer's body, after which the connection is lost.
-async fn cut_after(ask: Ask, bytes: usize) -> Vec<u8> {
+async fn cut_after(ask: TestRequest, bytes: usize) -> Vec<u8> {
     let reply = ask.begin().await;
     assert_eq!(reply.status(), 206);
     let mut body = reply.into_body();
@@ -363,7 +363,7 @@ async fn a_read_that_fails_midway_cuts_the_body_contract_3() {
 
 #[tokio::test]
 async fn only_gets_that_send_bytes_are_charged_contract_5() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.plans.pro.requests_per_month = Some(100);
     let app = TestApp::with(settings).await;

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use serde_json::Value;
 use yearbook_domain::{Millis, Plan};
-use yearbook_server::Settings;
-use yearbook_tests::app::{Reply, Table, TestApp, big, harvest, parks};
+use yearbook_server::ServiceSettings;
+use yearbook_tests::app::{Reply, TestApp, TestTable, big, harvest, parks};
 
 const PATH: &str = "/v1/datasets/harvest/changes";
 
 /// The harvest in its version `version`: rows come, go and change with it.
-fn version(version: usize) -> Table {
+fn version(version: usize) -> TestTable {
     let mut csv = "date,region,value,final\n".to_owned();
     for index in (0..60).filter(|index| index % 7 != version % 7) {
         let value = if (index + version).is_multiple_of(5) {
@@ -368,7 +368,7 @@ async fn a_watermark_older_than_what_is_kept_is_410_with_the_oldest_usable_one_c
 
 #[tokio::test]
 async fn the_plans_row_cap_holds_and_is_said_contract_4() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.plans.free.row_cap = Some(4);
     let app = TestApp::with(settings).await;

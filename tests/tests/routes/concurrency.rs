@@ -108,7 +108,7 @@ async fn answers_without_a_body_keep_the_connection() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_hundred_clients_that_stop_reading_do_not_stop_others() {
     const STALLED: usize = 200;
-    let mut settings = yearbook_server::Settings::default();
+    let mut settings = yearbook_server::ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     // One key plays all of them here; what it may hold otherwise is another test.
     (settings.limits.key_share_percent, settings.server.body_bytes) = (0, 2 << 30);

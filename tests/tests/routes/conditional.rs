@@ -3,10 +3,10 @@
 use std::io::Read;
 
 use yearbook_domain::{Millis, Plan};
-use yearbook_tests::app::{Table, TestApp, harvest};
+use yearbook_tests::app::{TestApp, TestTable, harvest};
 
 /// One more version of the harvest.
-fn second_version() -> Table {
+fn second_version() -> TestTable {
     harvest().with_rows("date,region,value,final\n2020-01-01,Auckland,1.5,true\n")
 }
 

@@ -14,7 +14,7 @@ use yearbook_tests::http2::kind::{HEADERS, PING, SETTINGS};
 use yearbook_tests::http2::{END_HEADERS, END_STREAM, PREFACE, client_preface, frame};
 
 use super::wire::{
-    NEIGHBOUR, PATIENCE, Server, connect_from, get, health, sent, until_closed, wait_until,
+    NEIGHBOUR, PATIENCE, SocketServer, connect_from, get, health, sent, until_closed, wait_until,
 };
 
 /// A deadline that no test reaches.
@@ -45,7 +45,7 @@ async fn connect_many(server: SocketAddr, many: usize) -> Vec<TcpStream> {
 
 #[tokio::test]
 async fn silent_sockets_of_one_address_leave_half_of_the_slots_to_others() {
-    let server = Server::start(ServerSettings { connections: 8, ..patient() }).await;
+    let server = SocketServer::start(ServerSettings { connections: 8, ..patient() }).await;
     let mut silent = connect_many(server.address, 8).await;
     wait_until(async || server.refused("address").await == 4).await;
     // What has no slot is closed at once and does not wait for ever.
@@ -66,9 +66,12 @@ async fn silent_sockets_of_one_address_leave_half_of_the_slots_to_others() {
 
 #[tokio::test]
 async fn eight_silent_sockets_on_eight_slots_are_closed_in_time() {
-    let server =
-        Server::start(ServerSettings { connections: 8, header_read_ms: SOON_MS, ..patient() })
-            .await;
+    let server = SocketServer::start(ServerSettings {
+        connections: 8,
+        header_read_ms: SOON_MS,
+        ..patient()
+    })
+    .await;
     let mut silent = Vec::new();
     for from in ["127.0.0.1", "127.0.0.2"].into_iter().cycle().take(8) {
         silent.push(connect_from(from.parse().unwrap(), server.address).await);
@@ -92,7 +95,7 @@ async fn eight_silent_sockets_on_eight_slots_are_closed_in_time() {
 
 #[tokio::test]
 async fn a_head_that_is_late_closes_its_connection_http_1_and_2() {
-    let server = Server::start(ServerSettings { header_read_ms: SOON_MS, ..patient() }).await;
+    let server = SocketServer::start(ServerSettings { header_read_ms: SOON_MS, ..patient() }).await;
     let preface_and = |more: &[u8]| [PREFACE, more].concat();
     let cases: [(&str, Vec<u8>); 8] = [
         ("nothing", vec![]),
@@ -133,7 +136,7 @@ async fn a_head_that_is_late_closes_its_connection_http_1_and_2() {
 
 #[tokio::test]
 async fn an_idle_connection_is_closed_and_one_that_is_used_is_not() {
-    let server = Server::start(ServerSettings { idle_ms: 1_500, ..patient() }).await;
+    let server = SocketServer::start(ServerSettings { idle_ms: 1_500, ..patient() }).await;
     let mut socket = TcpStream::connect(server.address).await.unwrap();
     // Longer in all than an idle connection lives.
     for _ in 0..20 {
@@ -169,7 +172,7 @@ async fn http2_get(
 
 #[tokio::test]
 async fn http_2_that_only_answers_pings_is_idle_and_an_open_stream_is_not() {
-    let server = Server::start(ServerSettings { idle_ms: 1_000, ..patient() }).await;
+    let server = SocketServer::start(ServerSettings { idle_ms: 1_000, ..patient() }).await;
     server.app.publish(&big(90_000)).await;
     let key = server.app.key(Plan::Enterprise).await;
     let stream = TcpStream::connect(server.address).await.unwrap();
@@ -198,7 +201,7 @@ async fn http_2_that_only_answers_pings_is_idle_and_an_open_stream_is_not() {
 
 #[tokio::test]
 async fn http_2_that_answers_nothing_is_closed_after_goodbye() {
-    let server = Server::start(ServerSettings { idle_ms: SOON_MS, ..patient() }).await;
+    let server = SocketServer::start(ServerSettings { idle_ms: SOON_MS, ..patient() }).await;
     let request = frame(HEADERS, END_STREAM | END_HEADERS, 1, &health());
     let mut socket = sent(server.address, &[client_preface(), request].concat()).await;
     // Neither our settings nor our pings are acknowledged.
@@ -209,7 +212,7 @@ async fn http_2_that_answers_nothing_is_closed_after_goodbye() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reader_that_never_reads_is_cut_off_and_a_slow_one_is_not() {
-    let server = Server::start(ServerSettings { write_idle_ms: 1_500, ..patient() }).await;
+    let server = SocketServer::start(ServerSettings { write_idle_ms: 1_500, ..patient() }).await;
     // Some 20 MB as JSON: more than sockets and buffers hold.
     server.app.publish(&big(400_000)).await;
     let key = server.app.key(Plan::Enterprise).await;
@@ -251,7 +254,7 @@ async fn a_reader_that_never_reads_is_cut_off_and_a_slow_one_is_not() {
 #[tokio::test]
 async fn the_admin_listener_has_the_same_bounds() {
     let admin = |metric: &str| format!("yearbook_connections_{metric}");
-    let server = Server::start(patient()).await;
+    let server = SocketServer::start(patient()).await;
     let _silent = connect_many(server.admin, 64).await;
     wait_until(async || {
         server.metric(&admin("refused_total{listener=\"admin\",reason=\"address\"}")).await == 32
@@ -265,7 +268,7 @@ async fn the_admin_listener_has_the_same_bounds() {
         "each listener counts its own"
     );
 
-    let server = Server::start(ServerSettings { header_read_ms: SOON_MS, ..patient() }).await;
+    let server = SocketServer::start(ServerSettings { header_read_ms: SOON_MS, ..patient() }).await;
     let mut socket = sent(server.admin, &PREFACE[..12]).await;
     assert!(until_closed(&mut socket).await.is_empty());
     assert_eq!(
@@ -277,7 +280,8 @@ async fn the_admin_listener_has_the_same_bounds() {
 #[tokio::test]
 async fn a_stop_waits_for_nobody_who_asks_nothing() {
     let mut server =
-        Server::start(ServerSettings { connections: 4, shutdown_ms: NEVER_MS, ..patient() }).await;
+        SocketServer::start(ServerSettings { connections: 4, shutdown_ms: NEVER_MS, ..patient() })
+            .await;
     let mut others = Vec::new();
     // Nothing, half of a preface, an answered request, and one that waits for a slot.
     others.push(TcpStream::connect(server.address).await.unwrap());

@@ -1,7 +1,7 @@
 //! `X-Service-Rows` and `X-Service-Total-Rows` (contract 3).
 
 use yearbook_domain::Plan;
-use yearbook_server::Settings;
+use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{Reply, TestApp, harvest, parks};
 
 fn counts(reply: &Reply) -> (String, String) {
@@ -10,7 +10,7 @@ fn counts(reply: &Reply) -> (String, String) {
 
 #[tokio::test]
 async fn rows_of_the_answer_and_of_the_selection_are_told_contract_3() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.plans.free.row_cap = Some(50);
     settings.plans.free.requests_per_month = None;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use yearbook_domain::Plan;
-use yearbook_server::Settings;
+use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, big, harvest, parks};
 
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn parameters_choose_rows_and_columns_spec_4_1() {
 
 #[tokio::test]
 async fn a_plans_cap_truncates_and_says_so_spec_4_1() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.plans.free.row_cap = Some(50);
     let app = TestApp::with(settings).await;

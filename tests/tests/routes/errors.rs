@@ -2,12 +2,12 @@
 
 use serde_json::json;
 use yearbook_domain::Plan;
-use yearbook_server::Settings;
+use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, parks};
 
 #[tokio::test]
 async fn refusals_come_in_the_order_of_contract_1() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.plans.free.requests_per_month = Some(0);
     let app = TestApp::with(settings).await;

@@ -8,8 +8,8 @@ use http::Response;
 use serde_json::json;
 use yearbook_domain::Plan;
 use yearbook_sandbox::Limits;
-use yearbook_server::Settings;
-use yearbook_tests::app::{Ask, Reply, TestApp, big, harvest};
+use yearbook_server::ServiceSettings;
+use yearbook_tests::app::{Reply, TestApp, TestRequest, big, harvest};
 
 use super::router::keyed;
 
@@ -41,14 +41,20 @@ const HEADERS: [&str; 6] = [
     "retry-after",
 ];
 
-fn unlimited() -> Settings {
-    let mut settings = Settings::default();
+fn unlimited() -> ServiceSettings {
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings
 }
 
 /// Asserts that `ask`, sent plainly and with problem details, is this failure, word for word.
-async fn fails(ask: impl Fn() -> Ask, status: u16, code: &str, sentence: &str, retry_after: &str) {
+async fn fails(
+    ask: impl Fn() -> TestRequest,
+    status: u16,
+    code: &str,
+    sentence: &str,
+    retry_after: &str,
+) {
     let plain = ask().header("x-request-id", ID).send().await;
     let what = format!("{} {}", plain.status, plain.text());
     assert_eq!(plain.outcome(), (status, code.to_owned()), "{what}");
@@ -157,7 +163,10 @@ async fn without_its_database_every_route_of_a_limited_key_is_503_that_says_when
 
 /// A service with one instance of the sandbox, which a client that has begun to read and does not
 /// go on holds.
-async fn at_capacity(settings: Settings, queue_ms: u64) -> (TestApp, String, Response<Body>) {
+async fn at_capacity(
+    settings: ServiceSettings,
+    queue_ms: u64,
+) -> (TestApp, String, Response<Body>) {
     let app =
         TestApp::with_limits(settings, Limits { instances: 1, queue_ms, ..Limits::default() })
             .await;

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use serde_json::Value;
 use yearbook_domain::Plan;
-use yearbook_server::{PublicUrl, Settings};
+use yearbook_server::{PublicUrl, ServiceSettings};
 use yearbook_tests::app::{TestApp, harvest, parks};
 
 const TOOLS: [&str; 3] = ["meltano", "fivetran", "azure-data-factory"];
@@ -214,7 +214,7 @@ async fn head_costs_nothing_and_a_used_up_month_is_429() {
 
 #[tokio::test]
 async fn addresses_begin_with_the_public_one_contract_6() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.server.public_url =
         Some(PublicUrl::try_from("https://data.example.org/statistics/".to_owned()).unwrap());
     let app = TestApp::with(settings).await;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use yearbook_domain::Plan;
-use yearbook_server::{ForwardedHeader, Settings, TrustedProxies};
-use yearbook_tests::app::{Ask, TestApp, harvest};
+use yearbook_server::{ForwardedHeader, ServiceSettings, TrustedProxies};
+use yearbook_tests::app::{TestApp, TestRequest, harvest};
 
 use super::router::routes;
 
@@ -164,7 +164,7 @@ fn headers(bytes: usize) -> Vec<(&'static str, String)> {
 
 /// Least processor time of this thread, which is all of the reactor here, that an answer took, and
 /// what was answered.
-async fn cost(turns: usize, ask: &impl Fn() -> Ask) -> (Duration, u16, usize) {
+async fn cost(turns: usize, ask: &impl Fn() -> TestRequest) -> (Duration, u16, usize) {
     let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
     let mut least = (Duration::MAX, 0, 0);
     for _ in 0..turns {
@@ -180,7 +180,10 @@ async fn cost(turns: usize, ask: &impl Fn() -> Ask) -> (Duration, u16, usize) {
 }
 
 /// What is wrong with the growth between two requests.
-async fn growth(short: impl Fn() -> Ask, long: impl Fn() -> Ask) -> Result<(), String> {
+async fn growth(
+    short: impl Fn() -> TestRequest,
+    long: impl Fn() -> TestRequest,
+) -> Result<(), String> {
     let mut told = String::new();
     for turns in TURNS {
         let (little, much) = (cost(turns, &short).await, cost(turns, &long).await);
@@ -200,7 +203,7 @@ async fn growth(short: impl Fn() -> Ask, long: impl Fn() -> Ask) -> Result<(), S
 
 /// A service that reads addresses and headers of any size, and believes proxies.
 async fn patient(forwarded_header: ForwardedHeader) -> (TestApp, String) {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.server.uri_bytes = 1 << 20;
     settings.server.header_bytes = 1 << 20;
@@ -268,7 +271,7 @@ async fn no_header_costs_more_than_its_length_contract_2() {
                 None,
             ] {
                 let ask = |lines: usize| {
-                    let line = |ask: Ask, index: usize| match name {
+                    let line = |ask: TestRequest, index: usize| match name {
                         Some(name) => ask.header(name, "\"a/b"),
                         None => ask.header(&format!("x-{index}"), "1"),
                     };

@@ -1,14 +1,14 @@
 //! What absolute links and generated projects begin with (contract 6).
 
 use yearbook_domain::Plan;
-use yearbook_server::{ForwardedHeader, PublicUrl, Settings};
+use yearbook_server::{ForwardedHeader, PublicUrl, ServiceSettings};
 use yearbook_tests::app::{TestApp, harvest};
 
 const TOOLS: [&str; 3] = ["meltano", "fivetran", "azure-data-factory"];
 
 /// A service with one dataset behind trusted proxies in 10.0.0.0/8.
 async fn behind_proxies(header: ForwardedHeader, public_url: Option<&str>) -> (TestApp, String) {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.server.forwarded_header = header;
     settings.server.trusted_proxies = vec!["10.0.0.0/8".to_owned()].try_into().unwrap();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use yearbook_catalog::key;
 use yearbook_domain::{Millis, Plan};
-use yearbook_server::Settings;
+use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, harvest, parks};
 
 use super::statements::Statements;
@@ -64,7 +64,7 @@ async fn only_answered_gets_are_charged_contract_5() {
 
 #[tokio::test]
 async fn head_and_304_are_answered_when_the_quota_is_used_up_contract_5() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.plans.free.requests_per_month = Some(1);
     let app = TestApp::with(settings).await;
     app.publish(&parks()).await;
@@ -90,7 +90,7 @@ async fn unlimited_plans_have_no_rate_limit_headers_contract_5() {
 
 #[tokio::test]
 async fn a_burst_says_the_buckets_numbers_and_the_end_of_the_month_the_months_contract_5() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 1;
     settings.limits.burst_size = 3;
     settings.plans.free.requests_per_month = Some(1);
@@ -132,7 +132,7 @@ async fn a_burst_says_the_buckets_numbers_and_the_end_of_the_month_the_months_co
 
 #[tokio::test]
 async fn a_burst_is_refused_without_the_database_contract_5() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 1;
     settings.limits.burst_size = 1;
     let app = TestApp::with(settings).await;
@@ -157,7 +157,7 @@ async fn a_burst_is_refused_without_the_database_contract_5() {
 
 /// A service whose buckets hold `burst_size` requests and fill by one a second.
 async fn hasty(burst_size: u32) -> TestApp {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 1;
     settings.limits.burst_size = burst_size;
     TestApp::with(settings).await
@@ -251,7 +251,7 @@ async fn what_an_encoder_declines_writes_nothing_to_the_database_contract_5() {
 
 #[tokio::test]
 async fn a_key_in_a_tight_loop_is_slowed_down_contract_5() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 1;
     settings.limits.burst_size = 2;
     let app = TestApp::with(settings).await;
@@ -277,7 +277,7 @@ async fn a_key_in_a_tight_loop_is_slowed_down_contract_5() {
 
 #[tokio::test]
 async fn by_default_a_hundred_come_at_once_and_fifty_a_second_after_contract_5() {
-    let app = TestApp::with(Settings::default()).await;
+    let app = TestApp::with(ServiceSettings::default()).await;
     app.publish(&parks()).await;
     let key = app.key(Plan::Enterprise).await;
     for (path, key) in [("/v1/me", key.as_str()), ("/v1/datasets/parks/preview", "")] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use yearbook_domain::Plan;
-use yearbook_tests::app::{Ask, TestApp, big, parks};
+use yearbook_tests::app::{TestApp, TestRequest, big, parks};
 use yearbook_tests::components::root;
 
 /// Every sample by its name and labels as printed.
@@ -143,7 +143,7 @@ async fn a_response_that_ends_early_is_counted_as_aborted_and_leaves_nothing_in_
 async fn metrics_are_on_the_admin_listener_alone_contract_6() {
     let app = TestApp::start().await;
     assert_eq!(app.get("/metrics").send().await.status, 404);
-    let admin = |path: &str| Ask::to(app.admin.clone(), "GET", path);
+    let admin = |path: &str| TestRequest::to(app.admin.clone(), "GET", path);
     let classic = admin("/metrics").send().await;
     assert_eq!(
         (classic.status.as_u16(), classic.header("content-type")),
@@ -161,7 +161,7 @@ async fn metrics_are_on_the_admin_listener_alone_contract_6() {
     assert_eq!(admin("/health").send().await.json()["status"], "ok");
     assert_eq!(admin("/health/full").send().await.json()["status"], "ok");
     assert_eq!(admin("/v1/datasets").send().await.outcome(), (404, "no_such_route".to_owned()));
-    assert_eq!(Ask::to(app.admin.clone(), "POST", "/metrics").send().await.status, 405);
+    assert_eq!(TestRequest::to(app.admin.clone(), "POST", "/metrics").send().await.status, 405);
 }
 
 /// Names of families as the older format prints them, with their kinds.

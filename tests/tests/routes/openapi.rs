@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use yearbook_domain::Plan;
-use yearbook_server::Settings;
+use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::root;
 
@@ -21,7 +21,7 @@ fn words(value: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn the_document_changes_only_on_purpose() {
-    let document = described(&TestApp::with(Settings::default()).await).await;
+    let document = described(&TestApp::with(ServiceSettings::default()).await).await;
     insta::assert_snapshot!("openapi", serde_json::to_string_pretty(&document).unwrap());
 }
 
@@ -261,7 +261,7 @@ async fn answers_carry_the_headers_that_are_described_and_no_others_contract_4()
 
 #[tokio::test]
 async fn the_operators_address_is_the_base_of_the_description_contract_6() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.server.public_url =
         Some("https://data.example.org/statistics".to_owned().try_into().unwrap());
     let document = described(&TestApp::with(settings).await).await;

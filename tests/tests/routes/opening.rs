@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use yearbook_domain::Plan;
-use yearbook_server::Settings;
+use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, harvest, parks};
 
 fn calls(app: &TestApp, format: &str) -> u64 {
@@ -16,7 +16,7 @@ fn calls(app: &TestApp, format: &str) -> u64 {
 
 #[tokio::test]
 async fn what_an_encoder_declines_has_one_status_for_get_head_and_304_contract_3() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.plans.starter.requests_per_month = Some(0);
     let app = TestApp::with(settings).await;

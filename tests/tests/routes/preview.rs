@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use yearbook_server::Settings;
-use yearbook_tests::app::{Table, TestApp, harvest, parks};
+use yearbook_server::ServiceSettings;
+use yearbook_tests::app::{TestApp, TestTable, harvest, parks};
 
 #[tokio::test]
 async fn anybody_sees_the_newest_ten_rows_contract_4() {
@@ -39,7 +39,7 @@ async fn geometry_is_hidden_contract_4() {
 }
 
 /// The harvest with `columns` more columns of text, 20 rows, and texts of `characters` characters.
-fn wide(columns: usize, characters: usize) -> Table {
+fn wide(columns: usize, characters: usize) -> TestTable {
     let fields = (0..columns).map(|index| format!("note_{index:03}"));
     let csv = format!("date,region,value,final,{}\n", fields.clone().collect::<Vec<_>>().join(","));
     let text = format!(",{}", "ā".repeat(characters)).repeat(columns);
@@ -91,7 +91,7 @@ async fn long_cells_are_cut_and_large_previews_lose_rows_then_columns_contract_4
 }
 
 /// Ten rows with a text of twelve mebibytes each.
-fn heavy() -> Table {
+fn heavy() -> TestTable {
     let text = "x".repeat(12 << 20);
     let rows: String =
         (1..=10).map(|day| format!("2024-01-{day:02},Otago,1.5,true,{text}\n")).collect();
@@ -114,7 +114,7 @@ fn reactor_time() -> Duration {
 
 #[tokio::test]
 async fn heavy_cells_cost_neither_memory_nor_the_reactor_contract_4() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     let app = TestApp::with(settings).await;
     let idle = mebibytes("VmRSS:");
@@ -159,7 +159,7 @@ async fn a_preview_is_made_once_for_all_who_ask_and_for_those_who_go_away_contra
 
 #[tokio::test]
 async fn a_burst_from_one_address_is_refused_contract_4() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 1;
     settings.limits.burst_size = 3;
     let app = TestApp::with(settings).await;

@@ -13,7 +13,7 @@ use yearbook_tests::http2::kind::{
 use yearbook_tests::http2::{END_HEADERS, END_STREAM, client_preface, frame};
 
 use super::wire::{
-    PATIENCE, Server, get, goaway, health, read_frame, sent, until_closed, wait_until,
+    PATIENCE, SocketServer, get, goaway, health, read_frame, sent, until_closed, wait_until,
 };
 
 /// Reason "this is too much" of HTTP/2 (RFC 9113, 7).
@@ -27,7 +27,7 @@ const TAKEN: usize = 32 << 20;
 
 #[tokio::test]
 async fn a_body_or_trailers_that_trickle_hold_nothing_http_1() {
-    let server = Server::start(ServerSettings::default()).await;
+    let server = SocketServer::start(ServerSettings::default()).await;
     let begun = |more: &str| format!("GET /health HTTP/1.1\r\nHost: t\r\n{more}");
     for (name, request, drop_by_drop) in [
         ("a body", begun("Content-Length: 1000\r\n\r\n"), "x"),
@@ -71,7 +71,7 @@ async fn a_body_or_trailers_that_trickle_hold_nothing_http_1() {
 
 #[tokio::test]
 async fn a_body_or_trailers_that_trickle_hold_nothing_http_2() {
-    let server = Server::start(ServerSettings::default()).await;
+    let server = SocketServer::start(ServerSettings::default()).await;
     // A request that announces a body, whose data and trailers never end.
     let mut socket = sent(
         server.address,
@@ -103,7 +103,7 @@ async fn a_body_or_trailers_that_trickle_hold_nothing_http_2() {
 
 #[tokio::test]
 async fn expect_100_continue_is_answered_by_the_final_status_rfc_9110_10_1_1() {
-    let server = Server::start(ServerSettings::default()).await;
+    let server = SocketServer::start(ServerSettings::default()).await;
     for (method, framing, status) in [
         ("GET", "Content-Length: 1000", "200"),
         ("GET", "Transfer-Encoding: chunked", "200"),
@@ -126,7 +126,7 @@ async fn expect_100_continue_is_answered_by_the_final_status_rfc_9110_10_1_1() {
 
 #[tokio::test]
 async fn http_2_says_our_bounds_in_its_settings() {
-    let server = Server::start(ServerSettings::default()).await;
+    let server = SocketServer::start(ServerSettings::default()).await;
     let mut socket = sent(server.address, &client_preface()).await;
     let settings = read_frame(&mut socket).await.unwrap();
     assert_eq!((settings.kind, settings.flags), (SETTINGS, 0));
@@ -152,7 +152,7 @@ async fn http_2_says_our_bounds_in_its_settings() {
 
 #[tokio::test]
 async fn a_rapid_reset_ends_its_connection_and_nobody_elses() {
-    let server = Server::start(ServerSettings::default()).await;
+    let server = SocketServer::start(ServerSettings::default()).await;
     let mut other = TcpStream::connect(server.address).await.unwrap();
     let mut bytes = client_preface();
     for number in 0..2_000_u32 {
@@ -170,7 +170,7 @@ async fn a_rapid_reset_ends_its_connection_and_nobody_elses() {
 
 #[tokio::test]
 async fn streams_that_we_must_reset_are_numbered_made_you_reset() {
-    let server = Server::start(ServerSettings::default()).await;
+    let server = SocketServer::start(ServerSettings::default()).await;
     let mut bytes = client_preface();
     for number in 0..3_000_u32 {
         let stream = 2 * number + 1;
@@ -185,7 +185,7 @@ async fn streams_that_we_must_reset_are_numbered_made_you_reset() {
 
 #[tokio::test]
 async fn header_blocks_without_end_end_their_connection() {
-    let server = Server::start(ServerSettings::default()).await;
+    let server = SocketServer::start(ServerSettings::default()).await;
     // A field of 4 KiB that is not indexed, and one of nothing.
     let field = |bytes: usize| {
         [&[0, 1, b'x'][..], &[0x7f, 0x81, 0x1f][..], &vec![b'y'; bytes][..]].concat()
@@ -213,7 +213,8 @@ async fn header_blocks_without_end_end_their_connection() {
 #[tokio::test]
 async fn a_flood_of_pings_or_settings_stops_at_a_client_that_does_not_read() {
     let server =
-        Server::start(ServerSettings { write_idle_ms: 500, ..ServerSettings::default() }).await;
+        SocketServer::start(ServerSettings { write_idle_ms: 500, ..ServerSettings::default() })
+            .await;
     for (done, (name, one)) in
         [("pings", frame(PING, 0, 0, &[0; 8])), ("settings", frame(SETTINGS, 0, 0, &[]))]
             .into_iter()

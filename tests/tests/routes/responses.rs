@@ -2,15 +2,15 @@
 
 use futures::future::join_all;
 use yearbook_domain::{Millis, Plan};
-use yearbook_server::{CacheCounts, Settings};
+use yearbook_server::{ResponseCacheStats, ServiceSettings};
 use yearbook_tests::app::{Reply, TestApp, big, harvest, parks};
 use yearbook_tests::components::component;
 
 /// Published at one moment, so that two services say the same.
 const AT: Millis = Millis(1_795_219_200_000);
 
-async fn app_with(change: impl FnOnce(&mut Settings)) -> TestApp {
-    let mut settings = Settings::default();
+async fn app_with(change: impl FnOnce(&mut ServiceSettings)) -> TestApp {
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     change(&mut settings);
     let app = TestApp::with(settings).await;
@@ -24,7 +24,7 @@ async fn app() -> TestApp {
 
 /// Hits and misses so far.
 fn cache_counts(app: &TestApp) -> (u64, u64) {
-    let CacheCounts { hits, misses, .. } = app.response_cache();
+    let ResponseCacheStats { hits, misses, .. } = app.response_cache();
     (hits, misses)
 }
 
@@ -84,7 +84,7 @@ async fn a_kept_response_is_the_same_bytes_and_headers() {
         hits > expected.0 && misses < expected.0,
         "{hits} {misses}: the alias shares what its canonical address made"
     );
-    assert_eq!(without.response_cache(), CacheCounts::default());
+    assert_eq!(without.response_cache(), ResponseCacheStats::default());
 }
 
 #[tokio::test]

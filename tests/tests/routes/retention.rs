@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use yearbook_catalog::Retention;
 use yearbook_domain::{Millis, Plan};
-use yearbook_platform::{Collected, GcSettings, gc};
+use yearbook_platform::{GcSettings, GcSummary, gc};
 use yearbook_tests::app::{Reply, TestApp, harvest};
 
 const DAY: i64 = 86_400_000;
 
-async fn collect(app: &TestApp, unnamed_for: Duration) -> Collected {
+async fn collect(app: &TestApp, unnamed_for: Duration) -> GcSummary {
     // What was let go an instant ago is too young, however short the age.
     tokio::time::sleep(Duration::from_millis(5)).await;
     let retention = Retention { snapshots: 1, hours: 0 };

@@ -4,7 +4,7 @@
 use futures::StreamExt;
 use serde_json::{Value, json};
 use yearbook_domain::{Millis, Plan};
-use yearbook_server::{PublicUrl, Settings};
+use yearbook_server::{PublicUrl, ServiceSettings};
 use yearbook_tests::app::{TestApp, big, harvest, parks};
 
 use super::router::{keyed, open};
@@ -258,7 +258,7 @@ async fn head_says_what_get_says_contract_3() {
 
 #[tokio::test]
 async fn every_refusal_is_one_sentence_with_a_code_contract_2() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.plans.starter.requests_per_month = Some(0);
     let app = TestApp::with(settings).await;
@@ -361,7 +361,7 @@ async fn each_plan_has_its_limits_contract_5() {
 
 #[tokio::test]
 async fn links_begin_with_the_public_address_contract_6() {
-    let mut settings = Settings::default();
+    let mut settings = ServiceSettings::default();
     settings.server.public_url =
         Some(PublicUrl::try_from("https://data.example.org/statistics/".to_owned()).unwrap());
     let app = TestApp::with(settings).await;

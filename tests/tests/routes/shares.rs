@@ -5,7 +5,7 @@ use axum::body::Body;
 use http::Response;
 use yearbook_domain::Plan;
 use yearbook_sandbox::Limits;
-use yearbook_server::Settings;
+use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, big};
 
 const ROWS: &str = "/v1/datasets/big/data?limit=0&format=csv";
@@ -13,14 +13,14 @@ const FILE: &str = "/v1/bulk/tests/big";
 
 const SENTENCE: &str = "Too many answers to you are open at once; read them to their end or close them, then try again in 5 s.";
 
-fn settings() -> Settings {
-    let mut settings = Settings::default();
+fn settings() -> ServiceSettings {
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.server.response_cache_bytes = 0;
     settings
 }
 
-async fn service(settings: Settings, instances: u32) -> TestApp {
+async fn service(settings: ServiceSettings, instances: u32) -> TestApp {
     let app = TestApp::with_limits(
         settings,
         Limits { instances, queue_ms: 50, parallel_parts: 1, ..Limits::default() },

@@ -11,21 +11,21 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use yearbook_domain::Plan;
 use yearbook_sandbox::Limits;
-use yearbook_server::Settings;
-use yearbook_tests::app::{Table, TestApp, big};
+use yearbook_server::ServiceSettings;
+use yearbook_tests::app::{TestApp, TestTable, big};
 
 use self::http2::{Http2Client, Http2Event};
 
 /// Bursts are another rule, and what comes from memory needs no instance.
-fn settings() -> Settings {
-    let mut settings = Settings::default();
+fn settings() -> ServiceSettings {
+    let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.server.response_cache_bytes = 0;
     settings
 }
 
 /// Rows that no coding makes much smaller, 240 bytes each.
-fn wide(rows: usize) -> Table {
+fn wide(rows: usize) -> TestTable {
     let mut csv = "date,series,value,text\n".to_owned();
     let mut state = 1_u64;
     for row in 0..rows {
@@ -49,7 +49,7 @@ fn wide(rows: usize) -> Table {
     big(0).with_field("text", "string").with_rows(&csv)
 }
 
-async fn serve(app: &TestApp, settings: &Settings) -> SocketAddr {
+async fn serve(app: &TestApp, settings: &ServiceSettings) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (router, server) = (app.router.clone(), settings.server.clone());

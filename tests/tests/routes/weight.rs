@@ -5,12 +5,12 @@ use std::fmt::Write;
 
 use serde_json::json;
 use yearbook_domain::{Plan, json_size};
-use yearbook_tests::app::{Table, TestApp, harvest};
+use yearbook_tests::app::{TestApp, TestTable, harvest};
 
 const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
 /// 5,000 rows of 400 truth values that JSON writes in 150 MB, and that take 300 kB as bits.
-fn survey() -> Table {
+fn survey() -> TestTable {
     const ROWS: usize = 5_000;
     let name = |index: usize| {
         format!("whether_the_household_said_that_it_had_answered_question_{index:03}")
@@ -28,7 +28,7 @@ fn survey() -> Table {
 }
 
 /// The harvest's descriptor around another table.
-fn plain(fields: Vec<serde_json::Value>, csv: String) -> Table {
+fn plain(fields: Vec<serde_json::Value>, csv: String) -> TestTable {
     let yearbook = json!({"namespace": "farms"});
     harvest()
         .with("/resources/0/schema/fields", json!(fields))

@@ -8,9 +8,9 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use yearbook_sandbox::Limits;
-use yearbook_server::{ServerSettings, Settings};
+use yearbook_server::{ServerSettings, ServiceSettings};
 use yearbook_tests::app::TestApp;
-use yearbook_tests::http2::{Frame, kind};
+use yearbook_tests::http2::{Http2Frame, kind};
 
 /// An address of this machine that has done nothing yet.
 pub(super) const NEIGHBOUR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -19,7 +19,7 @@ pub(super) const NEIGHBOUR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A service on a socket, with the listener for operators where a test asks there.
-pub(super) struct Server {
+pub(super) struct SocketServer {
     pub(super) app: TestApp,
     pub(super) address: SocketAddr,
     pub(super) admin: SocketAddr,
@@ -27,10 +27,10 @@ pub(super) struct Server {
     public: JoinHandle<std::io::Result<()>>,
 }
 
-impl Server {
+impl SocketServer {
     /// One with these settings, without burst limits.
     pub(super) async fn start(server: ServerSettings) -> Self {
-        let mut settings = Settings { server, ..Settings::default() };
+        let mut settings = ServiceSettings { server, ..ServiceSettings::default() };
         settings.limits.burst_per_second = 0;
         let app = TestApp::with_limits(settings, Limits::default()).await;
         let (public, admin) = (
@@ -143,12 +143,15 @@ pub(super) fn health() -> Vec<u8> {
 }
 
 /// The next frame; none when the server has hung up.
-pub(super) async fn read_frame(stream: &mut TcpStream) -> Option<Frame> {
-    tokio::time::timeout(PATIENCE, Frame::read(stream)).await.expect("a frame, or the end").ok()
+pub(super) async fn read_frame(stream: &mut TcpStream) -> Option<Http2Frame> {
+    tokio::time::timeout(PATIENCE, Http2Frame::read(stream))
+        .await
+        .expect("a frame, or the end")
+        .ok()
 }
 
 /// The reason of a GOAWAY.
-fn reason(goaway: &Frame) -> u32 {
+fn reason(goaway: &Http2Frame) -> u32 {
     u32::from_be_bytes(goaway.payload[4..8].try_into().unwrap())
 }
 

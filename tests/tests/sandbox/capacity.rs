@@ -13,7 +13,7 @@ fn endless() -> Batches {
     futures::stream::repeat_with(|| Ok(batch(2))).boxed()
 }
 
-async fn begin_response(guest: &Arc<Encoder>) -> Encoded {
+async fn begin_response(guest: &Arc<PluginEncoder>) -> EncodedBody {
     guest.encode(batch(0).schema(), &[], endless()).await.unwrap()
 }
 
@@ -64,7 +64,7 @@ async fn a_guest_that_finds_no_memory_left_is_not_to_blame_and_gives_all_of_it_b
         assert!(!refused.is_failure_of_the_plugin());
         assert_eq!(sandbox.held_memory(), 0);
     }
-    let Ok(Encoded::Stream(mut chunks)) = evil(&guest, "grow", "tail", 50).await else {
+    let Ok(EncodedBody::Stream(mut chunks)) = evil(&guest, "grow", "tail", 50).await else {
         panic!("fifty parts were one")
     };
     let cut = loop {

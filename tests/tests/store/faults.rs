@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use yearbook_domain::StoredFile;
-use yearbook_snapshot::{Failure, ObjectStorage, StorageSettings};
-use yearbook_tests::app::{Fault, S3};
+use yearbook_snapshot::{ObjectStorage, StorageFailure, StorageSettings};
+use yearbook_tests::app::{S3Fault, S3Server};
 
 /// Some blocks, and the end of one.
 const LENGTH: usize = 300_000;
@@ -20,33 +20,33 @@ fn content() -> Vec<u8> {
     (0..LENGTH).map(|at| u8::try_from(at * 31 % 251).unwrap()).collect()
 }
 
-async fn stored(s3: &S3) -> StoredFile {
+async fn stored(s3: &S3Server) -> StoredFile {
     let source = TempDir::new().unwrap();
     std::fs::write(source.path().join("file"), content()).unwrap();
     open(s3).put_snapshot(&source.path().join("file")).await.unwrap()
 }
 
 /// Nothing of it is in memory.
-fn open(s3: &S3) -> ObjectStorage {
+fn open(s3: &S3Server) -> ObjectStorage {
     ObjectStorage::open_with(&s3.url, &short(), &s3.variables()).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_passes_is_got_over_and_no_byte_is_wrong() {
-    let s3 = S3::start().await;
+    let s3 = S3Server::start().await;
     let file = stored(&s3).await;
     let content = content();
     let passing = [
-        Fault::Status(500),
-        Fault::Status(503),
-        Fault::Status(429),
-        Fault::Reset,
-        Fault::Silent,
-        Fault::Slow(Duration::from_millis(100)),
-        Fault::Truncated(0),
-        Fault::Truncated(20_000),
-        Fault::Flipped(0),
-        Fault::Flipped(20_000),
+        S3Fault::Status(500),
+        S3Fault::Status(503),
+        S3Fault::Status(429),
+        S3Fault::Reset,
+        S3Fault::Silent,
+        S3Fault::Slow(Duration::from_millis(100)),
+        S3Fault::Truncated(0),
+        S3Fault::Truncated(20_000),
+        S3Fault::Flipped(0),
+        S3Fault::Flipped(20_000),
     ];
     for fault in passing {
         // The first is for the checksums, the second for the file.
@@ -59,10 +59,10 @@ async fn what_passes_is_got_over_and_no_byte_is_wrong() {
             let counts = files.counts();
             assert_eq!(counts.requests, s3.requests() - before, "{fault:?}, request {request}");
             let failed = match fault {
-                Fault::Status(_) | Fault::Reset | Fault::Silent => 1..=1,
+                S3Fault::Status(_) | S3Fault::Reset | S3Fault::Silent => 1..=1,
                 // A server that breaks off early may close the connection before the head has left
                 // it.
-                Fault::Truncated(_) => 0..=1,
+                S3Fault::Truncated(_) => 0..=1,
                 _ => 0..=0,
             };
             assert!(
@@ -76,18 +76,18 @@ async fn what_passes_is_got_over_and_no_byte_is_wrong() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_stays_is_a_failure_in_bounded_time_and_is_over_when_the_store_is_well() {
-    let s3 = S3::start().await;
+    let s3 = S3Server::start().await;
     let file = stored(&s3).await;
     let staying = [
-        Fault::Status(500),
-        Fault::Status(503),
-        Fault::Status(403),
-        Fault::Reset,
-        Fault::Silent,
-        Fault::Slow(Duration::from_secs(60)),
-        Fault::Truncated(0),
-        Fault::Truncated(200),
-        Fault::Flipped(100),
+        S3Fault::Status(500),
+        S3Fault::Status(503),
+        S3Fault::Status(403),
+        S3Fault::Reset,
+        S3Fault::Silent,
+        S3Fault::Slow(Duration::from_secs(60)),
+        S3Fault::Truncated(0),
+        S3Fault::Truncated(200),
+        S3Fault::Flipped(100),
     ];
     let warm = open(&s3);
     assert_eq!(warm.get_range(&file, 0..3).await.unwrap(), content()[..3]);
@@ -99,8 +99,8 @@ async fn what_stays_is_a_failure_in_bounded_time_and_is_over_when_the_store_is_w
             // The checksums, and the file's own bytes twice.
             let bound = 3 * Duration::from_millis(short().answer_ms + short().attempt_ms);
             assert!(begun.elapsed() < bound, "{fault:?}: {:?}", begun.elapsed());
-            let damaged =
-                matches!(fault, Fault::Flipped(_)) && matches!(failure, Failure::Damaged { .. });
+            let damaged = matches!(fault, S3Fault::Flipped(_))
+                && matches!(failure, StorageFailure::Damaged { .. });
             assert!(failure.is_outage() || damaged, "{fault:?}: {failure}");
         }
         s3.mend();
@@ -114,7 +114,7 @@ async fn what_stays_is_a_failure_in_bounded_time_and_is_over_when_the_store_is_w
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_is_not_there_is_told_from_an_empty_one() {
-    let s3 = S3::start().await;
+    let s3 = S3Server::start().await;
     open(&s3).ping().await.unwrap();
     let ping = async |url: &str, variables: &[(String, String)]| {
         ObjectStorage::open_with(url, &short(), variables).unwrap().ping().await
@@ -127,7 +127,7 @@ async fn a_store_that_is_not_there_is_told_from_an_empty_one() {
     variables[1].1 = "not the secret".to_owned();
     let failure = ping(&s3.url, &variables).await.unwrap_err();
     assert!(failure.is_outage() && !failure.to_string().contains("not the secret"), "{failure}");
-    s3.fail_from_now(Fault::Silent);
+    s3.fail_from_now(S3Fault::Silent);
     let begun = Instant::now();
     assert!(open(&s3).ping().await.unwrap_err().is_outage());
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
@@ -135,11 +135,11 @@ async fn a_store_that_is_not_there_is_told_from_an_empty_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_gets_over_what_passes_and_leaves_nothing_visible_otherwise() {
-    let s3 = S3::start().await;
+    let s3 = S3Server::start().await;
     let source = TempDir::new().unwrap();
     let path = source.path().join("file");
     std::fs::write(&path, content()).unwrap();
-    for fault in [Fault::Status(500), Fault::Reset, Fault::Slow(Duration::from_secs(60))] {
+    for fault in [S3Fault::Status(500), S3Fault::Reset, S3Fault::Slow(Duration::from_secs(60))] {
         s3.fail_from_now(fault);
         assert!(open(&s3).put_snapshot(&path).await.unwrap_err().is_outage(), "{fault:?}");
         s3.mend();
@@ -150,7 +150,7 @@ async fn an_upload_gets_over_what_passes_and_leaves_nothing_visible_otherwise() 
     let requests = s3.requests() - before;
     for nth in 0..requests {
         std::fs::remove_dir_all(s3.below()).unwrap();
-        s3.fail_after(nth, Fault::Status(503));
+        s3.fail_after(nth, S3Fault::Status(503));
         assert_eq!(
             open(&s3).put_snapshot(&path).await.unwrap(),
             file,
@@ -167,11 +167,11 @@ async fn an_upload_gets_over_what_passes_and_leaves_nothing_visible_otherwise() 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_goes_on_beyond_what_was_asked_for_is_given_up_and_not_kept_contract_4() {
     const BEYOND: u64 = 256 << 20;
-    let s3 = S3::start().await;
+    let s3 = S3Server::start().await;
     let file = stored(&s3).await;
     let warm = open(&s3);
     assert_eq!(warm.get_range(&file, 0..3).await.unwrap(), content()[..3]);
-    s3.fail_from_now(Fault::Overlong(BEYOND));
+    s3.fail_from_now(S3Fault::Overlong(BEYOND));
     let failure =
         warm.get_range(&file, 10..LENGTH as u64).await.map(|got| got.len()).expect_err("it lies");
     assert!(failure.is_outage() && failure.to_string().contains("more than the"), "{failure}");

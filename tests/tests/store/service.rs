@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use yearbook_domain::{Millis, Plan};
-use yearbook_snapshot::{Bulk, StorageSettings};
-use yearbook_tests::app::{Fault, Ground, Reply, S3, Table, TestApp, big, harvest, parks};
+use yearbook_snapshot::{BulkDelivery, StorageSettings};
+use yearbook_tests::app::{
+    HostFixture, Reply, S3Fault, S3Server, TestApp, TestTable, big, harvest, parks,
+};
 
-use crate::plugins::hosts::{
+use crate::plugins::test_hosts::{
     TWO_SECONDS, embedded, eventually, patched, record_release, serving, start_reconciler,
 };
 
@@ -50,7 +52,7 @@ async fn published(app: &TestApp) -> String {
     app.key(Plan::Enterprise).await
 }
 
-fn second_version() -> Table {
+fn second_version() -> TestTable {
     harvest().with_rows("date,region,value,final\n2020-01-01,Auckland,1.5,true\n")
 }
 
@@ -60,9 +62,11 @@ fn summarize(reply: &Reply) -> (u16, bool, String, &[u8]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bucket_serves_the_bytes_that_a_folder_serves() {
-    let s3 = S3::start().await;
-    let (folder, bucket) =
-        (TestApp::start().await, TestApp::on(&Ground::on(&s3, StorageSettings::default())).await);
+    let s3 = S3Server::start().await;
+    let (folder, bucket) = (
+        TestApp::start().await,
+        TestApp::on(&HostFixture::on(&s3, StorageSettings::default())).await,
+    );
     let (key, other) = (published(&folder).await, published(&bucket).await);
     for path in every() {
         let (expected, got) =
@@ -88,8 +92,8 @@ async fn a_bucket_serves_the_bytes_that_a_folder_serves() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn small_reads_of_a_bucket_cost_few_requests_and_then_none() {
-    let s3 = S3::start().await;
-    let app = TestApp::on(&Ground::on(&s3, StorageSettings::default())).await;
+    let s3 = S3Server::start().await;
+    let app = TestApp::on(&HostFixture::on(&s3, StorageSettings::default())).await;
     let key = published(&app).await;
     let cost = async |path: &str| {
         let before = s3.requests();
@@ -106,8 +110,8 @@ async fn small_reads_of_a_bucket_cost_few_requests_and_then_none() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_in_a_bucket_is_served_by_every_host_within_2_s_contract_6() {
-    let s3 = S3::start().await;
-    let ground = Ground::on(&s3, StorageSettings::default());
+    let s3 = S3Server::start().await;
+    let ground = HostFixture::on(&s3, StorageSettings::default());
     let (here, there) = (TestApp::on(&ground).await, TestApp::on(&ground).await);
     let _keepers =
         (start_reconciler(&here, embedded()).await, start_reconciler(&there, embedded()).await);
@@ -130,8 +134,8 @@ async fn a_release_in_a_bucket_is_served_by_every_host_within_2_s_contract_6() {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_service_recovers_by_itself()
  {
-    let s3 = S3::start().await;
-    let ground = Ground::on(&s3, short());
+    let s3 = S3Server::start().await;
+    let ground = HostFixture::on(&s3, short());
     let writer = TestApp::on(&ground).await;
     let key = published(&writer).await;
     let paths = every();
@@ -141,13 +145,13 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
     let expected = ask(&writer).await;
     assert!(expected.iter().all(|reply| reply.status == 200 && !reply.cut));
     for fault in [
-        Fault::Status(500),
-        Fault::Status(503),
-        Fault::Reset,
-        Fault::Silent,
-        Fault::Slow(Duration::from_millis(50)),
-        Fault::Truncated(1_000),
-        Fault::Flipped(1_000),
+        S3Fault::Status(500),
+        S3Fault::Status(503),
+        S3Fault::Reset,
+        S3Fault::Silent,
+        S3Fault::Slow(Duration::from_millis(50)),
+        S3Fault::Truncated(1_000),
+        S3Fault::Flipped(1_000),
     ] {
         // A host that has nothing in memory.
         let app = TestApp::on(&ground).await;
@@ -159,7 +163,7 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
                     assert!(summarize(got) == summarize(expected), "{fault:?}: {path}")
                 }
                 // Damage that stays is no outage; a client sees neither as a whole answer.
-                500 if matches!(fault, Fault::Flipped(_)) => {}
+                500 if matches!(fault, S3Fault::Flipped(_)) => {}
                 503 => {
                     assert_eq!(
                         (got.outcome().1.as_str(), got.header("retry-after").as_str()),
@@ -188,9 +192,10 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bulk_files_are_fetched_from_the_bucket_itself_where_settings_say_so() {
-    let s3 = S3::start().await;
-    let storing = StorageSettings { bulk: Bulk::Redirect, link_s: 1, ..StorageSettings::default() };
-    let app = TestApp::on(&Ground::on(&s3, storing)).await;
+    let s3 = S3Server::start().await;
+    let storing =
+        StorageSettings { bulk: BulkDelivery::Redirect, link_s: 1, ..StorageSettings::default() };
+    let app = TestApp::on(&HostFixture::on(&s3, storing)).await;
     let key = published(&app).await;
     let ask = |method| app.ask(method, BULK).key(&key);
     let reply = ask("GET").send().await;

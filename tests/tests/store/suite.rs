@@ -11,8 +11,8 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use yearbook_domain::StoredFile;
-use yearbook_snapshot::{Failure, ObjectStorage, StorageSettings};
-use yearbook_tests::app::S3;
+use yearbook_snapshot::{ObjectStorage, StorageFailure, StorageSettings};
+use yearbook_tests::app::S3Server;
 
 /// More than two parts of an upload, ending within a block.
 const LARGE: usize = (16 << 20) + 12_345;
@@ -22,7 +22,7 @@ struct StoreUnderTest {
     name: &'static str,
     files: ObjectStorage,
     behind: Arc<dyn ObjectStore>,
-    _ground: Option<S3>,
+    _ground: Option<S3Server>,
     _folder: TempDir,
 }
 
@@ -36,7 +36,7 @@ impl StoreUnderTest {
         let behind = |path: &std::path::Path| {
             Arc::new(object_store::local::LocalFileSystem::new_with_prefix(path).unwrap())
         };
-        let s3 = S3::start().await;
+        let s3 = S3Server::start().await;
         let below = s3.below();
         std::fs::create_dir_all(&below).unwrap();
         vec![
@@ -59,7 +59,7 @@ impl StoreUnderTest {
     }
 
     /// Stores `content` as a snapshot's file.
-    async fn put(&self, content: &[u8]) -> Result<StoredFile, Failure> {
+    async fn put(&self, content: &[u8]) -> Result<StoredFile, StorageFailure> {
         let source = TempDir::new().unwrap();
         std::fs::write(source.path().join("file"), content).unwrap();
         self.files.put_snapshot(&source.path().join("file")).await
@@ -89,7 +89,7 @@ impl StoreUnderTest {
     }
 }
 
-fn open(s3: &S3) -> ObjectStorage {
+fn open(s3: &S3Server) -> ObjectStorage {
     ObjectStorage::open_with(&s3.url, &StorageSettings::default(), &s3.variables()).unwrap()
 }
 
@@ -153,7 +153,7 @@ async fn damage_is_named_and_publishing_again_repairs_it_in_every_store() {
             match got {
                 Ok(bytes) => assert!(length > 100_000 && bytes == content, "{name}: {length}"),
                 Err(failure) => assert!(
-                    matches!(&failure, Failure::Damaged { key, .. } if *key == ObjectStorage::key(&file)),
+                    matches!(&failure, StorageFailure::Damaged { key, .. } if *key == ObjectStorage::key(&file)),
                     "{name}: {failure}"
                 ),
             }
@@ -166,7 +166,10 @@ async fn damage_is_named_and_publishing_again_repairs_it_in_every_store() {
         }
         subject.replace(&ObjectStorage::key(&file), None).await;
         assert!(
-            matches!(subject.files.get_range(&file, 0..1).await, Err(Failure::Missing { .. })),
+            matches!(
+                subject.files.get_range(&file, 0..1).await,
+                Err(StorageFailure::Missing { .. })
+            ),
             "{name}"
         );
         assert_eq!(subject.files.size(&file).await.unwrap(), None, "{name}");
@@ -234,7 +237,7 @@ async fn components_come_back_as_they_went_in_or_not_at_all_from_every_store() {
         assert!(
             matches!(
                 files.get_component(&digest, size).await,
-                Err(Failure::ComponentDamaged { .. })
+                Err(StorageFailure::ComponentDamaged { .. })
             ),
             "{name}"
         );
@@ -242,7 +245,7 @@ async fn components_come_back_as_they_went_in_or_not_at_all_from_every_store() {
         assert!(
             matches!(
                 files.get_component(&digest, size).await,
-                Err(Failure::ComponentMissing { .. })
+                Err(StorageFailure::ComponentMissing { .. })
             ),
             "{name}"
         );

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use super::Bench;
-use super::figures::Measurements;
+use super::measurements::Measurements;
 use crate::command;
 
 /// One line of the benchmark.

@@ -4,12 +4,12 @@
 use anyhow::Result;
 use serde_json::json;
 
-use super::ask::{BenchCase, HttpRequest};
-use super::client::{self, Download};
-use super::contestants::{DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
-use super::figures::{Measurements, median};
+use super::equivalence::{self, EquivalenceResult};
+use super::http_client::{self, Download};
+use super::measurements::{Measurements, median};
+use super::peers::{DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
 use super::process::MeasuredProcess;
-use super::same::{self, EquivalenceResult};
+use super::request::{BenchCase, HttpRequest};
 use super::tables::{AREA_ROWS, LONG_ROWS};
 
 /// Part of every figure here.
@@ -128,7 +128,7 @@ pub(super) fn measure(
             figures.add(PART, case.name, who, exports.values(case.rows));
             let slow = (exports.downloads.len() == 1 && runs > 1).then(|| "one run".to_owned());
             let remarks: Vec<String> =
-                same::remark(found, case.name, who).into_iter().chain(slow).collect();
+                equivalence::remark(found, case.name, who).into_iter().chain(slow).collect();
             figures.note((!remarks.is_empty()).then(|| remarks.join("; ")));
         }
         for (who, way) in &case.ways {
@@ -163,7 +163,7 @@ impl ExportRuns {
     ) -> Result<()> {
         server.reset_peak()?;
         let cpu = server.cpu_time()?;
-        let download = client::get(ask)?;
+        let download = http_client::get(ask)?;
         if !counted {
             self.first_run = download.seconds;
             return Ok(());

@@ -6,11 +6,11 @@ use std::thread;
 
 use anyhow::{Context as _, Result, anyhow};
 
-use super::ask::HttpRequest;
 use super::exports::ExportRuns;
-use super::figures::Measurements;
+use super::measurements::Measurements;
 use super::process::MeasuredProcess;
-use super::{Bench, client, contestants, machine, tables};
+use super::request::HttpRequest;
+use super::{Bench, http_client, machine, peers, tables};
 use crate::demo;
 use crate::generate::{self, TableShape};
 
@@ -41,7 +41,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
         tables::published(binary, &data_dir, &[descriptor])?;
     }
     let key = demo::enterprise_key(binary, &data_dir)?;
-    let server = contestants::yearbook(bench, binary, &data_dir, &machine::all(), true)?;
+    let server = peers::yearbook(bench, binary, &data_dir, &machine::all(), true)?;
     let ask = |rows: u64, format: &str| {
         let url = format!(
             "{}/v1/datasets/synthetic_long_{rows}/data?start=0001-01-01&limit=0&format={format}",
@@ -60,7 +60,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
             figures.add(
                 PART,
                 &format!("{rows} rows, {format}"),
-                contestants::YEARBOOK,
+                peers::YEARBOOK,
                 exports.values(rows),
             );
         }
@@ -85,7 +85,8 @@ fn measure_concurrent(
     server.reset_peak()?;
     let started = std::time::Instant::now();
     let slowest: f64 = thread::scope(|scope| -> Result<f64> {
-        let clients: Vec<_> = asks.iter().map(|ask| scope.spawn(|| client::get(ask))).collect();
+        let clients: Vec<_> =
+            asks.iter().map(|ask| scope.spawn(|| http_client::get(ask))).collect();
         let mut slowest = 0.0_f64;
         for client in clients {
             let download = client.join().map_err(|_| anyhow!("a client panicked"))??;
@@ -100,6 +101,6 @@ fn measure_concurrent(
         ("peak_mib", server.peak_mebibytes()?),
         ("above_idle_mib", server.peak_mebibytes()? - server.idle),
     ];
-    figures.add(PART, CONCURRENT_CASE, contestants::YEARBOOK, values);
+    figures.add(PART, CONCURRENT_CASE, peers::YEARBOOK, values);
     Ok(())
 }

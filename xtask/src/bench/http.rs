@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::contestants::{self, PeerServers};
-use super::figures::Measurements;
-use super::{Bench, exports, machine, requests, same, tables};
+use super::measurements::Measurements;
+use super::peers::{self, PeerServers};
+use super::{Bench, equivalence, exports, machine, requests, tables};
 use crate::{command, demo};
 
 pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements) -> Result<()> {
@@ -17,7 +17,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
     let key = demo::enterprise_key(binary, &data_dir)?;
     fs::create_dir_all(&exported).with_context(|| format!("cannot make {}", exported.display()))?;
     {
-        let server = contestants::yearbook(bench, binary, &data_dir, &machine::all(), true)?;
+        let server = peers::yearbook(bench, binary, &data_dir, &machine::all(), true)?;
         let mut prepare = super::script(bench, "prepare.py");
         command::run(
             prepare
@@ -37,12 +37,12 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
             &bench.wanted.cores().server,
         )?;
         let mut cases = requests::cases(&all)?;
-        let found = same::check(bench, &exported, &cases)?;
+        let found = equivalence::check(bench, &exported, &cases)?;
         cases.extend(requests::minimal_cases(&all)?);
         requests::measure(bench, &all, &cases, &found, figures)?;
     }
     let all = PeerServers::start(bench, binary, &data_dir, &key, &exported, &machine::all())?;
     let cases = exports::cases(&all)?;
-    let found = same::check(bench, &exported, &cases)?;
+    let found = equivalence::check(bench, &exported, &cases)?;
     exports::measure(bench.wanted.runs, &all, &cases, &found, figures)
 }

@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use super::contestants::YEARBOOK;
-use super::figures::{Measurement, Measurements};
 use super::machine::CoreAssignment;
-use super::targets::{Target, TargetBound};
+use super::measurements::{Measurement, Measurements};
+use super::peers::YEARBOOK;
+use super::targets::{PerformanceTarget, TargetBound};
 use super::{plugins, wrk};
 
 /// Everything that was measured.
@@ -15,7 +15,7 @@ pub(super) fn render(
     machine: &str,
     cores: &CoreAssignment,
     figures: &Measurements,
-    targets: &[Target],
+    targets: &[PerformanceTarget],
 ) -> String {
     let mut page = format!(
         "# Benchmarks\n\
@@ -33,8 +33,8 @@ pub(super) fn render(
     page
 }
 
-fn targets_section(targets: &[Target]) -> String {
-    let measured: Vec<&Target> =
+fn targets_section(targets: &[PerformanceTarget]) -> String {
+    let measured: Vec<&PerformanceTarget> =
         targets.iter().filter(|target| target.measured.is_some()).collect();
     let met = measured.iter().filter(|target| target.met == Some(true)).count();
     let mut text = format!(

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value};
 
-use super::ask::HttpRequest;
-use super::contestants::YEARBOOK;
-use super::figures::{Measurements, median};
-use super::{Bench, client, tables};
+use super::measurements::{Measurements, median};
+use super::peers::YEARBOOK;
+use super::request::HttpRequest;
+use super::{Bench, http_client, tables};
 use crate::command;
 use crate::demo;
 use crate::generate::{self, TableShape};
@@ -89,7 +89,7 @@ pub(super) fn measure_swaps(
         fs::write(&file, with_marker_section(&component, run))
             .with_context(|| format!("cannot write {}", file.display()))?;
         // The entity tag names the release that made the bytes.
-        let before = client::response_header(&ask, "etag")?;
+        let before = http_client::response_header(&ask, "etag")?;
         let begun = Instant::now();
         command::output(
             Command::new(binary)
@@ -99,7 +99,7 @@ pub(super) fn measure_swaps(
                 .arg(&file),
         )?;
         let installed = begun.elapsed();
-        while client::response_header(&ask, "etag")? == before {
+        while http_client::response_header(&ask, "etag")? == before {
             if begun.elapsed() > installed + SERVE_TIMEOUT {
                 bail!("an installed release does not serve within {SERVE_TIMEOUT:?}");
             }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::ask::HttpRequest;
-use super::client;
+use super::http_client;
+use super::request::HttpRequest;
 use crate::command;
 
 /// How long a server may take to load its tables.
@@ -90,7 +90,7 @@ impl MeasuredProcess {
                     fs::read_to_string(log).unwrap_or_default()
                 );
             }
-            if client::get(&ready).is_ok() {
+            if http_client::get(&ready).is_ok() {
                 process.started = started.elapsed().as_secs_f64();
                 process.idle = process.status_mebibytes("VmRSS:")?;
                 return Ok(process);

@@ -4,12 +4,12 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::ask::{BenchCase, HttpRequest};
-use super::contestants::{CACHED, DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
-use super::figures::{Measurements, median};
-use super::same::{self, EquivalenceResult};
-use super::tables::{AREA_ROWS, DATASETS, LATE_MATCH, RARE_MATCH};
-use super::{Bench, client, wrk};
+use super::equivalence::{self, EquivalenceResult};
+use super::measurements::{Measurements, median};
+use super::peers::{CACHED, DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
+use super::request::{BenchCase, HttpRequest};
+use super::tables::{AREA_ROWS, DATASET_ROWS, LATE_MATCH, RARE_MATCH};
+use super::{Bench, http_client, wrk};
 
 /// Part of every figure here.
 const PART: &str = "requests";
@@ -126,13 +126,16 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     }
     cases.push(BenchCase {
         name: "list of 1,500 datasets",
-        rows: DATASETS,
-        asked: json!({ "table": "datasets", "limit": DATASETS }),
+        rows: DATASET_ROWS,
+        asked: json!({ "table": "datasets", "limit": DATASET_ROWS }),
         format: "json",
         ways: vec![
             (YEARBOOK, key(format!("{ours}/v1/datasets"))),
             (ROAPI, get(format!("{tables}/datasets"))),
-            (DATASETTE, get(format!("{datasette}/tables/datasets.json?{lean}&_size={DATASETS}"))),
+            (
+                DATASETTE,
+                get(format!("{datasette}/tables/datasets.json?{lean}&_size={DATASET_ROWS}")),
+            ),
             (FASTAPI, get(format!("{fastapi}/datasets"))),
         ],
     });
@@ -152,7 +155,7 @@ pub(super) fn minimal_cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     let ours = &all.get(YEARBOOK)?.base;
     let data =
         HttpRequest::get(format!("{ours}/v1/datasets/long/data")).with("X-API-Key", &all.key);
-    let tag = client::response_header(&data, "etag")?;
+    let tag = http_client::response_header(&data, "etag")?;
     let case = |name, ways| BenchCase { name, rows: 0, asked: Value::Null, format: "json", ways };
     Ok(vec![
         case(
@@ -231,7 +234,7 @@ pub(super) fn measure(
                 run.who,
                 run.values(case.rows, all.get(run.who)?.peak_mebibytes()?),
             );
-            figures.note(same::remark(found, case.name, run.who));
+            figures.note(equivalence::remark(found, case.name, run.who));
         }
         for (who, way) in &case.ways {
             if let Err(reason) = way {

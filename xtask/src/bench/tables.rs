@@ -18,7 +18,7 @@ pub(super) const LONG_ROWS: u64 = demo::ROWS;
 /// Rows of `areas` and `places`.
 pub(super) const AREA_ROWS: u64 = 20_000;
 /// All datasets together.
-pub(super) const DATASETS: u64 = 1_500;
+pub(super) const DATASET_ROWS: u64 = 1_500;
 /// What a search for the end of the table looks for: in one row of eight of its last 4 %, and
 /// nowhere before.
 pub(super) const LATE_MATCH: &str = "chatham";
@@ -33,7 +33,7 @@ pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Resu
     let areas = generate::package(AREA_ROWS, TableShape::Spatial, false, &folder.join("areas"))?;
     descriptors.push(copy_renamed(&areas, &areas, "areas", |_| ())?);
     descriptors.push(places(&areas, &folder.join("places"))?);
-    for number in 4..=DATASETS {
+    for number in 4..=DATASET_ROWS {
         // One row, to be one of many datasets.
         descriptors.push(generate::numbered_package(number, 1, 1, &folder)?);
     }

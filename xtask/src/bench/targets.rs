@@ -3,13 +3,13 @@
 
 use serde::Serialize;
 
-use super::contestants::{CACHED, DATASETTE, FASTAPI, ROAPI, YEARBOOK};
-use super::figures::Measurements;
 use super::growth;
+use super::measurements::Measurements;
+use super::peers::{CACHED, DATASETTE, FASTAPI, ROAPI, YEARBOOK};
 
 /// One target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Target {
+pub(super) struct PerformanceTarget {
     pub(super) what: String,
     /// The unit of both numbers.
     pub(super) unit: &'static str,
@@ -62,7 +62,7 @@ const CONCURRENT_MIB: f64 = 512.0;
 const FIRST_BYTE_MS: f64 = 50.0;
 
 /// Every target, in the order of the parts.
-pub(super) fn evaluate(figures: &Measurements) -> Vec<Target> {
+pub(super) fn evaluate(figures: &Measurements) -> Vec<PerformanceTarget> {
     let judge = TargetEvaluator(figures);
     let mut targets = judge.encoders();
     targets.extend(judge.requests());
@@ -78,7 +78,7 @@ impl TargetEvaluator<'_> {
         self.0.value(part, case, who, name)
     }
 
-    fn encoders(&self) -> Vec<Target> {
+    fn encoders(&self) -> Vec<PerformanceTarget> {
         let speed =
             |case: &str, who: &str| self.value("encode", case, who, "million_rows_a_second");
         let mut targets = Vec::new();
@@ -113,7 +113,7 @@ impl TargetEvaluator<'_> {
         targets
     }
 
-    fn requests(&self) -> Vec<Target> {
+    fn requests(&self) -> Vec<PerformanceTarget> {
         let of = |case: &str, who: &str, name: &str| self.value("requests", case, who, name);
         let rate = |case: &str, who: &str| of(case, who, "requests_a_second");
         let (rows, year, late) =
@@ -171,7 +171,7 @@ impl TargetEvaluator<'_> {
         ]
     }
 
-    fn exports(&self) -> Vec<Target> {
+    fn exports(&self) -> Vec<PerformanceTarget> {
         let of = |case: &str, who: &str, name: &str| self.value("exports", case, who, name);
         let seconds = |case: &str, who: &str| of(case, who, "seconds");
         let mut targets = Vec::new();
@@ -214,7 +214,7 @@ impl TargetEvaluator<'_> {
         targets
     }
 
-    fn growth(&self) -> Vec<Target> {
+    fn growth(&self) -> Vec<PerformanceTarget> {
         let of = |case: &str, name: &str| self.value("growth", case, YEARBOOK, name);
         let mut targets = Vec::new();
         for format in ["json", "csv", "arrow", "parquet"] {
@@ -255,8 +255,8 @@ fn target(
     unit: &'static str,
     bound: TargetBound,
     measured: Option<f64>,
-) -> Target {
-    Target {
+) -> PerformanceTarget {
+    PerformanceTarget {
         what: what.into(),
         unit,
         bound,

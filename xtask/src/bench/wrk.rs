@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::ask::HttpRequest;
+use super::request::HttpRequest;
 use crate::command;
 
 /// Connections: as many as the first measurements had.

@@ -3,9 +3,9 @@
 
 use anyhow::Result;
 
-use super::site::{ScaleDeployment, ScaleHost};
-use crate::bench::ask::HttpRequest;
-use crate::bench::{client, machine, wrk};
+use super::deployment::{ScaleDeployment, ScaleHost};
+use crate::bench::request::HttpRequest;
+use crate::bench::{http_client, machine, wrk};
 use crate::demo;
 use crate::metrics::MetricsScrape;
 
@@ -14,7 +14,7 @@ const EXPORTS: u32 = 3;
 
 /// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     NotModified,
     Cached,
     Page,
@@ -24,7 +24,7 @@ pub(super) enum Kind {
     Export,
 }
 
-impl Kind {
+impl RequestKind {
     pub(super) const ALL: [Self; 7] = [
         Self::NotModified,
         Self::Cached,
@@ -51,7 +51,7 @@ impl Kind {
 /// What one of a kind costs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestCost {
-    pub(super) kind: Kind,
+    pub(super) kind: RequestKind,
     /// Processor time of the server, microseconds.
     pub(super) cpu: f64,
     /// Processor time of the database's own processes, microseconds.
@@ -71,23 +71,23 @@ pub(super) struct RequestCosts(pub(super) Vec<RequestCost>);
 pub(super) fn measure(site: &ScaleDeployment<'_>, seconds: u32) -> Result<RequestCosts> {
     let (unlimited, limited) = (site.key("enterprise")?, site.key("starter")?);
     let mut costs = Vec::new();
-    for kind in Kind::ALL {
-        let host = site.serve(kind == Kind::Cached)?;
+    for kind in RequestKind::ALL {
+        let host = site.serve(kind == RequestKind::Cached)?;
         let data = format!("{}/v1/datasets/synthetic_long_{}", host.process.base, demo::ROWS);
-        let key = if kind == Kind::Limited { &limited } else { &unlimited };
+        let key = if kind == RequestKind::Limited { &limited } else { &unlimited };
         let ask = |rest: &str| HttpRequest::get(format!("{data}{rest}")).with("X-API-Key", key);
         let ask = match kind {
-            Kind::NotModified => {
+            RequestKind::NotModified => {
                 let ask = ask("/data");
-                let tag = client::response_header(&ask, "etag")?;
+                let tag = http_client::response_header(&ask, "etag")?;
                 ask.with("If-None-Match", &tag)
             }
-            Kind::Cached | Kind::Page | Kind::Limited => ask("/data"),
-            Kind::Year => ask("/data?start=2020-01-01&end=2020-12-31&limit=1000"),
-            Kind::Metadata => ask(""),
-            Kind::Export => ask("/data?start=0001-01-01&limit=0&format=csv"),
+            RequestKind::Cached | RequestKind::Page | RequestKind::Limited => ask("/data"),
+            RequestKind::Year => ask("/data?start=2020-01-01&end=2020-12-31&limit=1000"),
+            RequestKind::Metadata => ask(""),
+            RequestKind::Export => ask("/data?start=0001-01-01&limit=0&format=csv"),
         };
-        let cost = if kind == Kind::Export {
+        let cost = if kind == RequestKind::Export {
             exports(site, &host, &ask)?
         } else {
             requests(site, &host, kind, &ask, seconds)?
@@ -102,7 +102,7 @@ pub(super) fn measure(site: &ScaleDeployment<'_>, seconds: u32) -> Result<Reques
 fn requests(
     site: &ScaleDeployment<'_>,
     host: &ScaleHost,
-    kind: Kind,
+    kind: RequestKind,
     ask: &HttpRequest,
     seconds: u32,
 ) -> Result<RequestCost> {
@@ -116,12 +116,12 @@ fn requests(
 
 /// One after the other.
 fn exports(site: &ScaleDeployment<'_>, host: &ScaleHost, ask: &HttpRequest) -> Result<RequestCost> {
-    client::get(ask)?;
+    http_client::get(ask)?;
     let before = CounterReading::now(site, host)?;
     for _ in 0..EXPORTS {
-        client::get(ask)?;
+        http_client::get(ask)?;
     }
-    CounterReading::now(site, host)?.since(&before, Kind::Export, f64::from(EXPORTS))
+    CounterReading::now(site, host)?.since(&before, RequestKind::Export, f64::from(EXPORTS))
 }
 
 /// What counters say at one moment.
@@ -141,7 +141,7 @@ impl CounterReading {
     }
 
     /// What each of `requests` cost since `before`.
-    fn since(&self, before: &Self, kind: Kind, requests: f64) -> Result<RequestCost> {
+    fn since(&self, before: &Self, kind: RequestKind, requests: f64) -> Result<RequestCost> {
         let moved = |name: &str| {
             Ok::<_, anyhow::Error>((self.metrics.sum(name)? - before.metrics.sum(name)?) / requests)
         };

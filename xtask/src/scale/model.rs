@@ -3,18 +3,18 @@
 
 use anyhow::{Context as _, Result};
 
-use super::catalogue::CatalogCosts;
-use super::costs::{Kind, RequestCosts};
+use super::catalog_costs::CatalogCosts;
+use super::costs::{RequestCosts, RequestKind};
 
 /// Of a thousand requests, so many are of this kind. Assumed.
-pub(super) const TRAFFIC_MIX: [(Kind, f64); 7] = [
-    (Kind::NotModified, 200.0),
-    (Kind::Cached, 250.0),
-    (Kind::Page, 390.0),
-    (Kind::Limited, 60.0),
-    (Kind::Year, 90.0),
-    (Kind::Metadata, 9.0),
-    (Kind::Export, 1.0),
+pub(super) const TRAFFIC_MIX: [(RequestKind, f64); 7] = [
+    (RequestKind::NotModified, 200.0),
+    (RequestKind::Cached, 250.0),
+    (RequestKind::Page, 390.0),
+    (RequestKind::Limited, 60.0),
+    (RequestKind::Year, 90.0),
+    (RequestKind::Metadata, 9.0),
+    (RequestKind::Export, 1.0),
 ];
 
 /// Requests a second and datasets that everything else is a multiple of.
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_load_takes_the_sum_of_its_requests_and_datasets_lie_on_a_line() {
         let costs = RequestCosts(
-            Kind::ALL
+            RequestKind::ALL
                 .map(|kind| RequestCost {
                     kind,
                     cpu: 100.0,

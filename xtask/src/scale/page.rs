@@ -46,7 +46,7 @@ fn requests(measured: &[DatabaseCosts]) -> String {
         reads are calls of the object store; bytes are the body's. The table that is read has a million rows; except where it is named, there is no response cache.\n\n\
         | request | database | CPU, µs | of the database, µs | reads | bytes | requests/s here |\n|---|---|--:|--:|--:|--:|--:|\n",
     );
-    for kind in super::costs::Kind::ALL {
+    for kind in super::costs::RequestKind::ALL {
         for DatabaseCosts { database, costs, .. } in measured {
             for cost in costs.0.iter().filter(|cost| cost.kind == kind) {
                 let rate = cost.rate.map_or("–".to_owned(), number);

@@ -12,8 +12,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::bench::ask::HttpRequest;
-use crate::bench::client::{self, Begun, BodyEnd};
+use crate::bench::http_client::{self, BodyEnd, ResponseStart};
+use crate::bench::request::HttpRequest;
 
 /// Formats that are always there.
 const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
@@ -28,7 +28,7 @@ pub(super) struct SoakDataset {
 }
 
 /// A server and what it serves.
-pub(super) struct Target {
+pub(super) struct SoakTarget {
     pub(super) base: String,
     pub(super) key: String,
     pub(super) datasets: Vec<SoakDataset>,
@@ -36,7 +36,7 @@ pub(super) struct Target {
 
 /// What a client does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum ClientKind {
     /// A hundred rows in some format.
     Page,
     /// All rows.
@@ -57,7 +57,7 @@ pub(super) enum Kind {
     Swapped,
 }
 
-impl Kind {
+impl ClientKind {
     pub(super) const ALL: [Self; 9] = [
         Self::Page,
         Self::Export,
@@ -110,8 +110,8 @@ pub(super) enum RequestEnd {
 
 /// How the requests of one kind ended.
 #[derive(Debug)]
-pub(super) struct Answered {
-    kind: Kind,
+pub(super) struct ResponseCounts {
+    kind: ClientKind,
     statuses: BTreeMap<u16, u64>,
     cut: u64,
     lost: u64,
@@ -119,12 +119,12 @@ pub(super) struct Answered {
 
 /// How all requests ended.
 #[derive(Default)]
-pub(super) struct TrafficOutcomes(Mutex<BTreeMap<Kind, Answered>>);
+pub(super) struct TrafficOutcomes(Mutex<BTreeMap<ClientKind, ResponseCounts>>);
 
 impl TrafficOutcomes {
-    pub(super) fn count(&self, kind: Kind, ended: RequestEnd) {
+    pub(super) fn count(&self, kind: ClientKind, ended: RequestEnd) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_kind = all.entry(kind).or_insert_with(|| Answered {
+        let of_kind = all.entry(kind).or_insert_with(|| ResponseCounts {
             kind,
             statuses: BTreeMap::new(),
             cut: 0,
@@ -137,13 +137,13 @@ impl TrafficOutcomes {
         }
     }
 
-    pub(super) fn all(&self) -> Vec<(Kind, Answered)> {
+    pub(super) fn all(&self) -> Vec<(ClientKind, ResponseCounts)> {
         let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         all.into_iter().collect()
     }
 }
 
-impl Answered {
+impl ResponseCounts {
     /// Some were answered, and none otherwise than it should be.
     pub(super) fn all_as_expected(&self) -> bool {
         let right = self.statuses.keys().all(|status| self.kind.expected().contains(status));
@@ -151,7 +151,7 @@ impl Answered {
     }
 }
 
-impl fmt::Display for Answered {
+impl fmt::Display for ResponseCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (status, count) in &self.statuses {
             write!(f, "{count} times {status}, ")?;
@@ -178,18 +178,20 @@ impl SoakDataset {
     }
 }
 
-impl Target {
+impl SoakTarget {
     /// Sends one request of a kind; `turn` decides which.
-    pub(super) fn send(&self, kind: Kind, turn: u64) -> RequestEnd {
-        let Ok(Begun { mut stream, head, body }) = client::send(&self.request(kind, turn)) else {
+    pub(super) fn send(&self, kind: ClientKind, turn: u64) -> RequestEnd {
+        let Ok(ResponseStart { mut stream, head, body }) =
+            http_client::send(&self.request(kind, turn))
+        else {
             return RequestEnd::Lost;
         };
         let Some(status) = head.get(9..12).and_then(|status| status.parse().ok()) else {
             return RequestEnd::Lost;
         };
         let pace = match kind {
-            Kind::GivesUp => return RequestEnd::Answered(status),
-            Kind::Slow => Some(Duration::from_millis(100)),
+            ClientKind::GivesUp => return RequestEnd::Answered(status),
+            ClientKind::Slow => Some(Duration::from_millis(100)),
             _ => None,
         };
         let (mut buffer, mut bytes) =
@@ -221,26 +223,28 @@ impl Target {
         }
     }
 
-    fn request(&self, kind: Kind, turn: u64) -> HttpRequest {
+    fn request(&self, kind: ClientKind, turn: u64) -> HttpRequest {
         let some = |of: usize| usize::try_from(splitmix64(turn) % of as u64).unwrap_or(0);
         let dataset = &self.datasets[some(self.datasets.len())];
         let format = FORMATS[usize::try_from(turn % 4).unwrap_or(0)];
         let name = &dataset.name;
         let all = if dataset.dated { "start=0001-01-01&limit=0" } else { "limit=100000000" };
         let path = match kind {
-            Kind::Page => format!("/v1/datasets/{name}/data?format={format}&limit=100"),
-            Kind::Export | Kind::GivesUp | Kind::Slow => {
+            ClientKind::Page => format!("/v1/datasets/{name}/data?format={format}&limit=100"),
+            ClientKind::Export | ClientKind::GivesUp | ClientKind::Slow => {
                 format!("/v1/datasets/{name}/data?format={format}&{all}")
             }
-            Kind::Search => format!("/v1/datasets/{name}/data?dimensions=a{}&limit=50", turn % 10),
-            Kind::Document => match turn % 5 {
+            ClientKind::Search => {
+                format!("/v1/datasets/{name}/data?dimensions=a{}&limit=50", turn % 10)
+            }
+            ClientKind::Document => match turn % 5 {
                 0 => "/v1/datasets".to_owned(),
                 1 => format!("/v1/datasets/{name}"),
                 2 => format!("/v1/datasets/{name}/preview"),
                 3 => format!("/v1/integrations/meltano?datasets={name}"),
                 _ => "/openapi.json".to_owned(),
             },
-            Kind::File => {
+            ClientKind::File => {
                 let file = self
                     .datasets
                     .iter()
@@ -255,7 +259,7 @@ impl Target {
                     .with("X-API-Key", &self.key)
                     .with("Range", &format!("bytes={}-", turn % 1_000));
             }
-            Kind::Mistake => match turn % 5 {
+            ClientKind::Mistake => match turn % 5 {
                 0 => "/v1/datasets/no_such_table/data".to_owned(),
                 1 => format!("/v1/datasets/{name}/data?limit=-1"),
                 2 => format!("/v1/datasets/{name}/data?cursor=%00%ff{turn}"),
@@ -265,7 +269,7 @@ impl Target {
                         .with("X-API-Key", "yb_no_such_key");
                 }
             },
-            Kind::Swapped => format!("/v1/datasets/{name}/data?format=ndjson&limit=1000"),
+            ClientKind::Swapped => format!("/v1/datasets/{name}/data?format=ndjson&limit=1000"),
         };
         HttpRequest::get(format!("{}{path}", self.base)).with("X-API-Key", &self.key)
     }

@@ -3,14 +3,14 @@
 
 use anyhow::Result;
 
-use super::report::Tally;
+use super::report::CheckCounts;
 use super::served::ServerFixture;
 use super::suites;
 use super::tools;
 use crate::python;
 use crate::repository::Repository;
 
-pub(super) fn check(repository: &Repository) -> Result<Tally> {
+pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let python = python::environment(repository, "deploy", "tests/deploy/requirements.txt")?;
     let systemd = tools::systemd();
     let ground = ServerFixture::prepare(repository, "deploy")?;

@@ -3,13 +3,13 @@
 
 use anyhow::Result;
 
-use super::report::Tally;
+use super::report::CheckCounts;
 use super::served::ServerFixture;
 use super::tools;
 use crate::python;
 use crate::repository::Repository;
 
-pub(super) fn check(repository: &Repository) -> Result<Tally> {
+pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let python = python::interpreter(repository)?;
     let r = tools::r();
     let ground = ServerFixture::prepare(repository, "guide")?;

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 
-use super::report::Tally;
+use super::report::CheckCounts;
 use super::served::ServerFixture;
 use super::tools;
 use crate::repository::Repository;
@@ -32,7 +32,7 @@ const SETTINGS: [(&str, &str); 3] = [
     ("YEARBOOK_LIMITS__BURST_SIZE", "4"),
 ];
 
-pub(super) fn check(repository: &Repository) -> Result<Tally> {
+pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let python =
         python::environment(repository, "integrations", "tests/integrations/requirements.txt")?;
     // Apart, since Meltano and the other tools don't agree on versions of what they share.

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::report::Tally;
+use super::report::CheckCounts;
 use super::served::ServerFixture;
 use super::tools;
 use crate::repository::Repository;
@@ -29,7 +29,7 @@ const SETTINGS: [(&str, &str); 3] = [
 /// The interface that the examples are built against.
 const WIT: &str = "wit/1.0.0";
 
-pub(super) fn check(repository: &Repository) -> Result<Tally> {
+pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let python = python::environment(repository, "languages", "tests/languages/requirements.txt")?;
     let markdown = markdown(repository, &python)?;
     let node = tools::node("plugins in JavaScript");

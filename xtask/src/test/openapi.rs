@@ -6,7 +6,7 @@ use std::fs;
 
 use anyhow::{Context as _, Result};
 
-use super::report::Tally;
+use super::report::CheckCounts;
 use super::served::ServerFixture;
 use super::tools;
 use crate::repository::Repository;
@@ -15,7 +15,7 @@ use crate::{command, python};
 /// Hundreds of requests a second from one address are the point here, so no burst limit.
 const SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
 
-pub(super) fn check(repository: &Repository) -> Result<Tally> {
+pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let python = python::environment(repository, "openapi", "tests/openapi/requirements.txt")?;
     let browser = tools::chromium();
     let ground = ServerFixture::prepare(repository, "openapi")?;

@@ -58,14 +58,14 @@ pub(crate) fn find_programs() -> Option<PathBuf> {
 impl Postgres {
     /// Makes and starts a server.
     pub(crate) fn start(programs: &Path) -> Result<Self> {
-        let user = User::for_servers()?;
+        let user = ServerUser::for_servers()?;
         // Short, since the path of a socket has to be; outside of the target folder, which another
         // user may not be let into.
         let folder = std::env::temp_dir().join(format!("yearbook-postgres-{}", std::process::id()));
         fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))
             .context("cannot close the folder to others")?;
-        if let User::Other { uid, gid } = user {
+        if let ServerUser::Other { uid, gid } = user {
             chown(&folder, Some(uid), Some(gid)).context("cannot give the folder away")?;
         }
         let data = folder.join("data");
@@ -182,12 +182,12 @@ impl Drop for Postgres {
 
 /// Who runs the server.
 #[derive(Clone, Copy, Debug)]
-enum User {
+enum ServerUser {
     Ourselves,
     Other { uid: u32, gid: u32 },
 }
 
-impl User {
+impl ServerUser {
     fn for_servers() -> Result<Self> {
         if !rustix::process::geteuid().is_root() {
             return Ok(Self::Ourselves);

@@ -4,13 +4,13 @@
 
 use anyhow::Result;
 
-use super::report::Tally;
+use super::report::CheckCounts;
 use super::served::ServerFixture;
 use super::tools;
 use crate::repository::Repository;
 use crate::{command, demo, packages, python, server};
 
-pub(super) fn check(repository: &Repository) -> Result<Tally> {
+pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let python = python::interpreter(repository)?;
     let r = tools::r();
     let ground = ServerFixture::prepare(repository, "readers")?;

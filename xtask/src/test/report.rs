@@ -6,12 +6,12 @@ use anyhow::Result;
 
 /// Checks that ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct CheckCounts {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
 }
 
-impl Tally {
+impl CheckCounts {
     /// With one more failure where a tool that some checks need is missing: they were left out, the
     /// others were not.
     pub(super) fn and_tool(mut self, tool: &Result<()>) -> Self {
@@ -26,14 +26,14 @@ impl Tally {
 /// The steps so far.
 #[derive(Debug, Default)]
 pub(super) struct StepReport {
-    total: Tally,
+    total: CheckCounts,
     lines: Vec<String>,
 }
 
 impl StepReport {
     /// Runs a step that is one check; whether it passed.
     pub(super) fn step(&mut self, what: &str, check: impl FnOnce() -> Result<()>) -> bool {
-        self.counted_step(what, || check().map(|()| Tally { passed: 1, failed: 0 }))
+        self.counted_step(what, || check().map(|()| CheckCounts { passed: 1, failed: 0 }))
     }
 
     /// Runs a step that is many checks; whether all passed. An error is one more failed check, and
@@ -41,13 +41,13 @@ impl StepReport {
     pub(super) fn counted_step(
         &mut self,
         what: &str,
-        checks: impl FnOnce() -> Result<Tally>,
+        checks: impl FnOnce() -> Result<CheckCounts>,
     ) -> bool {
         println!("\n== {what}");
         let started = Instant::now();
         let tally = checks().unwrap_or_else(|error| {
             println!("error: {error:#}");
-            Tally { passed: 0, failed: 1 }
+            CheckCounts { passed: 0, failed: 1 }
         });
         let failed = if tally.passed == 0 { tally.failed.max(1) } else { tally.failed };
         self.total.passed += tally.passed;
@@ -85,20 +85,20 @@ mod tests {
         let mut report = StepReport::default();
         assert!(report.step("good", || Ok(())));
         assert!(!report.step("bad", || bail!("no")));
-        assert!(!report.counted_step("empty", || Ok(Tally::default())));
-        assert!(!report.counted_step("mixed", || Ok(Tally { passed: 3, failed: 2 })));
-        assert_eq!(report.total, Tally { passed: 4, failed: 4 });
+        assert!(!report.counted_step("empty", || Ok(CheckCounts::default())));
+        assert!(!report.counted_step("mixed", || Ok(CheckCounts { passed: 3, failed: 2 })));
+        assert_eq!(report.total, CheckCounts { passed: 4, failed: 4 });
     }
 
     #[test]
     fn a_tool_that_cannot_be_installed_is_a_failure() {
-        let checked = Tally { passed: 3, failed: 0 };
+        let checked = CheckCounts { passed: 3, failed: 0 };
         assert_eq!(checked.and_tool(&Ok(())), checked);
         let mut report = StepReport::default();
         assert!(
             !report
                 .counted_step("without R", || Ok(checked.and_tool(&Err(anyhow::anyhow!("no R")))))
         );
-        assert_eq!(report.total, Tally { passed: 3, failed: 1 });
+        assert_eq!(report.total, CheckCounts { passed: 3, failed: 1 });
     }
 }

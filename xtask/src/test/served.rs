@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::report::Tally;
+use super::report::CheckCounts;
 use super::suites;
 use crate::repository::{Profile, Repository};
 use crate::server::{self, ServerProcess};
@@ -112,7 +112,7 @@ impl ServerFixture {
         &self,
         settings: &[(&str, &str)],
         script: impl FnOnce(&ServerProcess) -> Result<Command>,
-    ) -> Result<Tally> {
+    ) -> Result<CheckCounts> {
         let log = self.folder.join("server.log");
         let mut server = self.serve(&log, settings)?;
         let tally = script(&server).and_then(|mut script| suites::count(&mut script));

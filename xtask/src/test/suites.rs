@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use yearbook_prerequisites::{Prerequisite, REQUIRED};
 
 use super::postgres::{self, Postgres};
-use super::report::Tally;
+use super::report::CheckCounts;
 use crate::command;
 use crate::repository::Repository;
 use crate::spec::ExecutedTests;
@@ -24,7 +24,7 @@ pub(super) fn run_workspace_tests(
     repository: &Repository,
     postgres: Option<&Postgres>,
     complete: bool,
-) -> Result<Tally> {
+) -> Result<CheckCounts> {
     let mut run = repository.cargo();
     if complete {
         run.env(REQUIRED, Prerequisite::list(&[Prerequisite::Postgres]));
@@ -41,7 +41,7 @@ pub(super) fn run_workspace_tests(
 }
 
 /// Examples in documentation, which nextest does not run.
-pub(super) fn run_doc_tests(repository: &Repository) -> Result<Tally> {
+pub(super) fn run_doc_tests(repository: &Repository) -> Result<CheckCounts> {
     count(repository.cargo().args(["test", "--workspace", "--doc", "--no-fail-fast"]))
 }
 
@@ -52,7 +52,7 @@ pub(super) fn with_executed<T>(check: impl FnOnce(&ExecutedTests) -> T) -> T {
 }
 
 /// Runs `command`, passes its output on and adds up the results that it prints.
-pub(crate) fn count(command: &mut Command) -> Result<Tally> {
+pub(crate) fn count(command: &mut Command) -> Result<CheckCounts> {
     println!("$ {}", command::display(command));
     let mut child = command
         .stdout(Stdio::piped())
@@ -60,8 +60,8 @@ pub(crate) fn count(command: &mut Command) -> Result<Tally> {
         .spawn()
         .with_context(|| format!("cannot run {}", command::display(command)))?;
     let errors = child.stderr.take();
-    let beside = thread::spawn(move || errors.map_or(Ok(Tally::default()), read_results));
-    let mut tally = child.stdout.take().map_or(Ok(Tally::default()), read_results)?;
+    let beside = thread::spawn(move || errors.map_or(Ok(CheckCounts::default()), read_results));
+    let mut tally = child.stdout.take().map_or(Ok(CheckCounts::default()), read_results)?;
     let more = beside.join().map_err(|_| anyhow::anyhow!("reading the output panicked"))??;
     tally.passed += more.passed;
     tally.failed += more.failed;
@@ -72,8 +72,8 @@ pub(crate) fn count(command: &mut Command) -> Result<Tally> {
     Ok(tally)
 }
 
-fn read_results(stream: impl Read) -> Result<Tally> {
-    let mut tally = Tally::default();
+fn read_results(stream: impl Read) -> Result<CheckCounts> {
+    let mut tally = CheckCounts::default();
     for line in BufReader::new(stream).split(b'\n') {
         let line = line.context("cannot read the tests' output")?;
         let line = String::from_utf8_lossy(&line);
@@ -97,7 +97,7 @@ fn read_results(stream: impl Read) -> Result<Tally> {
 /// The numbers in a line that sums up: `test parse_summary: ok. 3 passed; 0 failed; …` of libtest,
 /// `Summary [ 1.2s] 5 tests run: 4 passed, 1 failed, …` of nextest, `readers: 7 passed, 0 failed`
 /// of our scripts.
-fn parse_summary(line: &str) -> Option<Tally> {
+fn parse_summary(line: &str) -> Option<CheckCounts> {
     let line = line.trim_start();
     if ![
         "test result:",
@@ -121,7 +121,7 @@ fn parse_summary(line: &str) -> Option<Tally> {
     };
     let timed_out =
         words.windows(2).find(|pair| pair[1] == "timed").and_then(|pair| pair[0].parse().ok());
-    Some(Tally {
+    Some(CheckCounts {
         passed: before("passed")?,
         failed: before("failed").unwrap_or(0) + timed_out.unwrap_or(0),
     })
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn both_runners_are_understood() {
-        let of = |passed, failed| Some(Tally { passed, failed });
+        let of = |passed, failed| Some(CheckCounts { passed, failed });
         assert_eq!(
             parse_summary(
                 "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"

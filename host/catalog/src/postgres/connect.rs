@@ -8,10 +8,10 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 
-use super::presence::PostgresCircuitBreaker;
+use super::circuit_breaker::PostgresCircuitBreaker;
 use super::{PostgresServer, listen, migrate};
 use crate::sql::with_timeout;
-use crate::{DatabaseSettings, Failure};
+use crate::{CatalogError, DatabaseSettings};
 
 /// A connection that nobody has used for so long is asked whether it still works before somebody
 /// relies on it.
@@ -45,10 +45,10 @@ const PARAMETERS: [&str; 18] = [
 
 impl PostgresServer {
     /// Connects to `postgres://user@host:port/database`, and migrates it.
-    pub(crate) async fn open(url: &str, settings: &DatabaseSettings) -> Result<Self, Failure> {
+    pub(crate) async fn open(url: &str, settings: &DatabaseSettings) -> Result<Self, CatalogError> {
         let options = parse_options(url, settings)?;
         let location = describe_location(&options);
-        let unreachable = |source| Failure::Unreachable { location: location.clone(), source };
+        let unreachable = |source| CatalogError::Unreachable { location: location.clone(), source };
         // Not through the pool, which keeps its reasons to itself.
         let mut connection = with_timeout(
             settings.acquire_timeout().max(settings.statement_timeout()),
@@ -79,8 +79,8 @@ impl PostgresServer {
 }
 
 /// Reads the address. What it holds is never repeated: there may be a password anywhere in it.
-fn parse_options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOptions, Failure> {
-    let bad = |reason: &str| Failure::BadPostgresAddress { reason: reason.to_owned() };
+fn parse_options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOptions, CatalogError> {
+    let bad = |reason: &str| CatalogError::BadPostgresAddress { reason: reason.to_owned() };
     if let Some((_, query)) = url.split_once('?') {
         for name in query.split('&').filter_map(|pair| pair.split('=').next()) {
             let session = name.starts_with("options[") || name.starts_with("options%5B");

@@ -4,7 +4,7 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{Connection, PgConnection};
 
 use crate::migrations::check_least_migration;
-use crate::{Failure, statements};
+use crate::{CatalogError, statements};
 
 /// Longest wait for another host that migrates: it is seconds, minutes where a migration rewrites a
 /// large table.
@@ -12,8 +12,12 @@ const SET_TIMEOUTS: &str = "SET LOCAL lock_timeout = '10min'; SET LOCAL statemen
 
 /// Under a lock, all or nothing: of several hosts that start at once, one migrates and the others
 /// find it done.
-pub(super) async fn migrate(connection: &mut PgConnection, location: &str) -> Result<(), Failure> {
-    let told = |source: MigrateError| Failure::Migrate { location: location.to_owned(), source };
+pub(super) async fn migrate(
+    connection: &mut PgConnection,
+    location: &str,
+) -> Result<(), CatalogError> {
+    let told =
+        |source: MigrateError| CatalogError::Migrate { location: location.to_owned(), source };
     let failed = |source: sqlx::Error| told(source.into());
     let mut transaction = connection.begin().await.map_err(failed)?;
     sqlx::raw_sql(SET_TIMEOUTS).execute(&mut *transaction).await.map_err(failed)?;

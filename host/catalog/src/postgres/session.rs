@@ -8,7 +8,7 @@ use std::time::Duration;
 use sqlx::Postgres;
 use sqlx::pool::PoolConnection;
 
-use super::presence::PostgresCircuitBreaker;
+use super::circuit_breaker::PostgresCircuitBreaker;
 use crate::database::TransactionMode;
 use crate::sql::{Connection, with_timeout};
 use crate::statements;
@@ -37,10 +37,10 @@ impl PostgresSession {
         patience: Duration,
         presence: Arc<PostgresCircuitBreaker>,
     ) -> Result<Self, sqlx::Error> {
-        let transaction = !matches!(begin, TransactionMode::Probe | TransactionMode::One);
+        let transaction = !matches!(begin, TransactionMode::Probe | TransactionMode::SingleRead);
         let mut session = Self { connection, patience, transaction, settled: false, presence };
         let begun = match begin {
-            TransactionMode::Probe | TransactionMode::One => Ok(()),
+            TransactionMode::Probe | TransactionMode::SingleRead => Ok(()),
             TransactionMode::Read => session.execute_raw(BEGIN_READ).await,
             TransactionMode::Write => session.execute_raw(BEGIN_WRITE).await,
             TransactionMode::WriteReleases => match session.execute_raw(BEGIN_WRITE).await {

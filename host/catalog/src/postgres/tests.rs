@@ -16,7 +16,8 @@ use yearbook_prerequisites::Prerequisite;
 
 use crate::suite::fixtures::{TODAY, caller, issue_key, limits, publish};
 use crate::{
-    CatalogCache, DatabaseSettings, Failure, KeyVerifier, Meter, Reserved, Store, key, open,
+    Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyVerifier, Quota, ReserveOutcome, key,
+    open,
 };
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
@@ -45,7 +46,7 @@ impl TestSchema {
     }
 
     /// Another host's store in the schema.
-    pub(crate) async fn store(&self) -> Arc<dyn Store> {
+    pub(crate) async fn store(&self) -> Arc<dyn Catalog> {
         open(&self.0, &DatabaseSettings { connections: 4, ..DatabaseSettings::default() })
             .await
             .unwrap()
@@ -104,7 +105,7 @@ async fn an_older_host_works_on_an_expanded_catalogue_and_not_on_a_contracted_on
         .await
         .unwrap();
     let failure = open(&schema.0, &DatabaseSettings::default()).await.err().unwrap();
-    assert!(matches!(failure, Failure::TooNew { least: 9999, .. }), "{failure}");
+    assert!(matches!(failure, CatalogError::TooNew { least: 9999, .. }), "{failure}");
     assert!(failure.to_string().contains("run a newer version"), "{failure}");
 }
 
@@ -148,7 +149,7 @@ async fn a_statement_that_waits_too_long_is_given_up_and_costs_its_connection_al
     store.revision().await.unwrap();
     assert_eq!(
         store.reserve_request("key_1", "2026-11", 10).await.unwrap(),
-        Reserved::Granted { used: 1 }
+        ReserveOutcome::Granted { used: 1 }
     );
 }
 
@@ -158,9 +159,9 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
     let settings = DatabaseSettings { connections: 4, ..DatabaseSettings::default() };
     let store = open(&schema.0, &settings).await.unwrap();
     issue_key(&*store, "key_1", Plan::Free).await;
-    let live = CatalogCache::start(Arc::clone(&store), CatalogCache::PERIOD).await.unwrap();
+    let live = CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
     let ring = Arc::new(KeyVerifier::new(Arc::clone(&store), live, &settings));
-    let meter = Meter::new(Arc::clone(&store));
+    let meter = Quota::new(Arc::clone(&store));
     let reserve = async || {
         meter
             .reserve(&caller("key_1", Plan::Free), limits(Plan::Free))
@@ -187,8 +188,10 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
     }
     lock.rollback().await.unwrap();
     let outcomes = flood.join_all().await;
-    let overloaded =
-        outcomes.iter().filter(|outcome| outcome.as_ref().is_err_and(Failure::is_overload)).count();
+    let overloaded = outcomes
+        .iter()
+        .filter(|outcome| outcome.as_ref().is_err_and(CatalogError::is_overload))
+        .count();
     assert!(overloaded >= 190, "{overloaded} of 200 gave up waiting for their turn");
     assert_eq!(store.used_requests("key_1", &Millis::now().month()).await.unwrap(), 7);
 }

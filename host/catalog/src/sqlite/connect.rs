@@ -17,7 +17,7 @@ use sqlx::{Connection, Row};
 
 use super::SqliteFile;
 use crate::migrations::check_least_migration;
-use crate::{Failure, statements};
+use crate::{CatalogError, statements};
 
 /// How long to wait for another process to finish writing, and for a free connection. A commit
 /// holds the lock for milliseconds; the rest is room for a slow disk.
@@ -34,7 +34,7 @@ const WAL_SIZE_LIMIT: &str = "67108864";
 
 impl SqliteFile {
     /// Opens `sqlite:<path>` or `sqlite::memory:`, and migrates it.
-    pub(crate) async fn open(url: &str) -> Result<Self, Failure> {
+    pub(crate) async fn open(url: &str) -> Result<Self, CatalogError> {
         let options = SqliteConnectOptions::from_str(url)
             .map_err(|_| address_error("it has parameters that SQLite does not know"))?;
         let path = url.trim_start_matches("sqlite:").trim_start_matches("//");
@@ -54,7 +54,7 @@ impl SqliteFile {
         }
     }
 
-    async fn open_file(options: SqliteConnectOptions) -> Result<Self, Failure> {
+    async fn open_file(options: SqliteConnectOptions) -> Result<Self, CatalogError> {
         let location = options.get_filename().display().to_string();
         let writer = pool_options(1)
             .connect_with(options.clone())
@@ -71,7 +71,7 @@ impl SqliteFile {
     }
 
     /// A database in memory lives in its connection, so there is only one.
-    async fn open_in_memory(options: SqliteConnectOptions) -> Result<Self, Failure> {
+    async fn open_in_memory(options: SqliteConnectOptions) -> Result<Self, CatalogError> {
         let location = "(memory)".to_owned();
         let writer = pool_options(1)
             .connect_with(options.shared_cache(false))
@@ -97,7 +97,7 @@ fn pool_options(connections: u32) -> SqlitePoolOptions {
 
 /// Switches the file to write-ahead logging, which then holds for every connection. The switch does
 /// not wait for locks by itself, and two processes may make a new file at the same time.
-async fn enable_wal(connection: &mut SqliteConnection, location: &str) -> Result<(), Failure> {
+async fn enable_wal(connection: &mut SqliteConnection, location: &str) -> Result<(), CatalogError> {
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         let outcome = sqlx::query("PRAGMA journal_mode = WAL").fetch_one(&mut *connection).await;
@@ -105,7 +105,7 @@ async fn enable_wal(connection: &mut SqliteConnection, location: &str) -> Result
         match outcome {
             Ok(mode) if mode.eq_ignore_ascii_case("wal") => return Ok(()),
             Ok(mode) if Instant::now() >= deadline => {
-                return Err(Failure::NoWriteAheadLog { location: location.to_owned(), mode });
+                return Err(CatalogError::NoWriteAheadLog { location: location.to_owned(), mode });
             }
             Err(source) if !is_busy(&source) || Instant::now() >= deadline => {
                 return Err(open_error(location, source));
@@ -117,8 +117,9 @@ async fn enable_wal(connection: &mut SqliteConnection, location: &str) -> Result
 
 /// Brings the tables up to date under the write lock, all or nothing: of several processes that
 /// start at once, one migrates and the others find it done.
-async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<(), Failure> {
-    let told = |source: MigrateError| Failure::Migrate { location: location.to_owned(), source };
+async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<(), CatalogError> {
+    let told =
+        |source: MigrateError| CatalogError::Migrate { location: location.to_owned(), source };
     let mut transaction = connection
         .begin_with("BEGIN IMMEDIATE")
         .await
@@ -144,10 +145,10 @@ fn is_busy(error: &sqlx::Error) -> bool {
     code.and_then(|code| code.parse::<u32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 
-fn open_error(location: &str, source: sqlx::Error) -> Failure {
-    Failure::Open { location: location.to_owned(), source }
+fn open_error(location: &str, source: sqlx::Error) -> CatalogError {
+    CatalogError::Open { location: location.to_owned(), source }
 }
 
-fn address_error(reason: &str) -> Failure {
-    Failure::BadSqliteAddress { reason: reason.to_owned() }
+fn address_error(reason: &str) -> CatalogError {
+    CatalogError::BadSqliteAddress { reason: reason.to_owned() }
 }

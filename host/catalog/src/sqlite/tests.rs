@@ -13,9 +13,9 @@ use tempfile::TempDir;
 use yearbook_domain::Plan;
 
 use super::SqliteFile;
-use crate::catalogue::SqlCatalog;
+use crate::sql_catalog::SqlCatalog;
 use crate::suite::fixtures::{TODAY, issue_key, name, publish};
-use crate::{Failure, Reserved, Store, sqlite_url};
+use crate::{Catalog, CatalogError, ReserveOutcome, sqlite_url};
 
 fn folder() -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -82,7 +82,7 @@ async fn a_write_waits_for_another_process_and_a_read_does_not() {
         lock.rollback().await.unwrap();
     };
     let (reserved, ()) = tokio::join!(waiting, holding);
-    assert_eq!(reserved.unwrap(), Reserved::Granted { used: 1 });
+    assert_eq!(reserved.unwrap(), ReserveOutcome::Granted { used: 1 });
     assert!(begun.elapsed() >= Duration::from_millis(300));
 }
 
@@ -132,7 +132,7 @@ async fn a_catalogue_whose_migrations_were_altered_is_refused() {
         .await
         .unwrap();
     let failure = SqliteFile::open(&url).await.err().unwrap();
-    assert!(matches!(failure, Failure::Migrate { .. }), "{failure}");
+    assert!(matches!(failure, CatalogError::Migrate { .. }), "{failure}");
     assert!(failure.to_string().contains("catalogue.db"), "{failure}");
 }
 

@@ -5,9 +5,9 @@
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{CreditLine, StoredFile};
 
-use super::Place;
+use super::TestDatabase;
 use super::fixtures::{DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, commit, name, publication, snapshot};
-use crate::{Publication, Retention, SnapshotStatus, Store};
+use crate::{Catalog, Publication, Retention, SnapshotStatus};
 
 fn line(id: &str) -> CreditLine {
     CreditLine { attribution: format!("Credit of {id}"), licence: format!("Licence of {id}") }
@@ -28,12 +28,12 @@ pub(super) fn following(from: &str, to: &str, at: i64) -> Publication {
     Publication { changes: Some(changes), ..publication("cpi", to, at) }
 }
 
-async fn history(store: &dyn Store) -> Vec<String> {
+async fn history(store: &dyn Catalog) -> Vec<String> {
     let found = store.changes(&name("cpi")).await.unwrap();
     found.iter().map(|set| format!("{}>{}", set.from, set.to)).collect()
 }
 
-pub(crate) async fn a_history_of_changes_comes_back_in_order(place: Place) {
+pub(crate) async fn a_history_of_changes_comes_back_in_order(place: TestDatabase) {
     let store = place.host().await;
     assert_eq!(history(&*store).await, [""; 0]);
     let (b, c) = (following("a", "b", TODAY + HOUR), following("b", "c", TODAY + 2 * HOUR));
@@ -60,7 +60,7 @@ pub(crate) async fn a_history_of_changes_comes_back_in_order(place: Place) {
     );
 }
 
-pub(crate) async fn a_gap_begins_the_history_anew(place: Place) {
+pub(crate) async fn a_gap_begins_the_history_anew(place: TestDatabase) {
     let store = place.host().await;
     commit(&*store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
     commit(&*store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
@@ -73,7 +73,7 @@ pub(crate) async fn a_gap_begins_the_history_anew(place: Place) {
     assert_eq!(history(&*store).await, [""; 0]);
 }
 
-pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(place: Place) {
+pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(place: TestDatabase) {
     let store = place.host().await;
     commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     for (from, to, day) in [("a", "b", -40), ("b", "c", -9), ("c", "d", -8), ("d", "e", -7)] {
@@ -101,7 +101,7 @@ pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(pla
 }
 
 pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snapshots(
-    place: Place,
+    place: TestDatabase,
 ) {
     let store = place.host().await;
     commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
@@ -123,7 +123,7 @@ pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snap
     assert_eq!(credits, [(own.clone(), None), (None, own)]);
 }
 
-pub(crate) async fn a_file_written_anew_keeps_its_changes(place: Place) {
+pub(crate) async fn a_file_written_anew_keeps_its_changes(place: TestDatabase) {
     let store = place.host().await;
     commit(&*store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
     commit(&*store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use yearbook_domain::{Millis, Stored};
 
-use super::Place;
+use super::TestDatabase;
 use super::changes::following;
 use super::fixtures::{HOUR, TODAY, name, publication, publish};
-use crate::{CommitOutcome, Publication, Retention, Store};
+use crate::{Catalog, CommitOutcome, Publication, Retention};
 
 /// Commits, once, what was compared with `predecessor`.
-async fn compared(store: &dyn Store, predecessor: Option<&str>, id: &str) -> CommitOutcome {
+async fn compared(store: &dyn Catalog, predecessor: Option<&str>, id: &str) -> CommitOutcome {
     let drafted = match predecessor {
         Some(from) => following(from, id, TODAY + HOUR),
         None => publication("cpi", id, TODAY + HOUR),
@@ -26,7 +26,7 @@ async fn compared(store: &dyn Store, predecessor: Option<&str>, id: &str) -> Com
     store.commit_snapshot(&drafted, Retention::default()).await.unwrap()
 }
 
-pub(crate) async fn a_draft_whose_predecessor_has_moved_is_refused(place: Place) {
+pub(crate) async fn a_draft_whose_predecessor_has_moved_is_refused(place: TestDatabase) {
     let (store, other) = (place.host().await, place.host().await);
     assert_eq!(
         compared(&*store, Some("a"), "b").await,
@@ -60,7 +60,7 @@ pub(crate) async fn a_draft_whose_predecessor_has_moved_is_refused(place: Place)
 }
 
 pub(crate) async fn what_is_current_already_is_unchanged_whatever_it_was_compared_with(
-    place: Place,
+    place: TestDatabase,
 ) {
     let store = place.host().await;
     assert_eq!(compared(&*store, None, "a").await, CommitOutcome::New);
@@ -78,7 +78,7 @@ pub(crate) async fn what_is_current_already_is_unchanged_whatever_it_was_compare
     assert_eq!(store.changes(&name("cpi")).await.unwrap().len(), 3);
 }
 
-pub(crate) async fn a_retired_dataset_is_followed_without_a_gap(place: Place) {
+pub(crate) async fn a_retired_dataset_is_followed_without_a_gap(place: TestDatabase) {
     let store = place.host().await;
     publish(&*store, "cpi", "a", TODAY).await;
     store.retire_dataset(&name("cpi")).await.unwrap();
@@ -91,7 +91,9 @@ pub(crate) async fn a_retired_dataset_is_followed_without_a_gap(place: Place) {
     assert_eq!(store.changes(&name("cpi")).await.unwrap().len(), 1);
 }
 
-pub(crate) async fn the_database_tells_when_and_no_two_snapshots_share_a_second(place: Place) {
+pub(crate) async fn the_database_tells_when_and_no_two_snapshots_share_a_second(
+    place: TestDatabase,
+) {
     let hosts = [place.host().await, place.host().await];
     let begun = hosts[0].database_time().await.unwrap();
     for (index, (from, to)) in

@@ -11,7 +11,8 @@ use yearbook_domain::{
 };
 
 use crate::{
-    CommitOutcome, Declared, Failure, KeyRecord, PluginRelease, Publication, Retention, Store, key,
+    Catalog, CatalogError, CommitOutcome, KeyRecord, PluginRelease, Publication, Retention,
+    UploadRegistration, key,
 };
 
 /// 2026-11-21T00:00:00Z.
@@ -123,20 +124,23 @@ pub(crate) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
     }
 }
 
-pub(crate) async fn publish(store: &dyn Store, dataset: &str, id: &str, at: i64) {
+pub(crate) async fn publish(store: &dyn Catalog, dataset: &str, id: &str, at: i64) {
     commit(store, &publication(dataset, id, at), Retention::default()).await.unwrap();
 }
 
 /// Commits a publication whose files are declared, as a publisher does that compares again until
 /// nobody is faster.
 pub(crate) async fn commit(
-    store: &dyn Store,
+    store: &dyn Catalog,
     publication: &Publication,
     retention: Retention,
-) -> Result<CommitOutcome, Failure> {
+) -> Result<CommitOutcome, CatalogError> {
     let changed = publication.changes.iter().map(|changes| &changes.file);
     for file in std::iter::once(&publication.snapshot.file).chain(changed) {
-        assert_eq!(store.register_upload(&Stored::snapshot(&file.sha256)).await?, Declared::Yes);
+        assert_eq!(
+            store.register_upload(&Stored::snapshot(&file.sha256)).await?,
+            UploadRegistration::Registered
+        );
     }
     loop {
         let predecessor =
@@ -152,13 +156,19 @@ pub(crate) async fn commit(
 }
 
 /// Registers a release whose component is declared.
-pub(crate) async fn register(store: &dyn Store, release: &PluginRelease) -> Result<bool, Failure> {
-    assert_eq!(store.register_upload(&Stored::component(&release.id.digest)).await?, Declared::Yes);
+pub(crate) async fn register(
+    store: &dyn Catalog,
+    release: &PluginRelease,
+) -> Result<bool, CatalogError> {
+    assert_eq!(
+        store.register_upload(&Stored::component(&release.id.digest)).await?,
+        UploadRegistration::Registered
+    );
     store.register_release(release).await
 }
 
 /// Issues a key and says its text.
-pub(crate) async fn issue_key(store: &dyn Store, id: &str, plan: Plan) -> String {
+pub(crate) async fn issue_key(store: &dyn Catalog, id: &str, plan: Plan) -> String {
     let (text, hash) = key::issue().unwrap();
     let record = KeyRecord {
         id: id.to_owned(),

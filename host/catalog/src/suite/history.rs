@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use yearbook_domain::{Millis, Namespace, Plan};
 
-use super::Place;
+use super::TestDatabase;
 use super::fixtures::{
     DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, bare_snapshot, commit, issue_key, name, publication,
     publish, snapshot,
 };
 use crate::{
-    CommitOutcome, DatasetSet, Publication, Retention, SnapshotStatus, Store, UsageIncrement,
+    Catalog, CommitOutcome, DatasetSet, Publication, Retention, SnapshotStatus, UsageIncrement,
 };
 
-pub(crate) async fn a_fresh_catalogue_is_empty(place: Place) {
+pub(crate) async fn a_fresh_catalogue_is_empty(place: TestDatabase) {
     let store = place.host().await;
     assert!(store.datasets().await.unwrap().is_empty());
     assert!(store.keys().await.unwrap().is_empty());
@@ -26,7 +26,7 @@ pub(crate) async fn a_fresh_catalogue_is_empty(place: Place) {
     assert!(!store.retire_dataset(&name("cpi")).await.unwrap());
 }
 
-pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: Place) {
+pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: TestDatabase) {
     let (writer, reader) = (place.host().await, place.host().await);
     for (dataset, snapshot) in
         [("full", snapshot("f1", TODAY)), ("bare", bare_snapshot("b1", TODAY))]
@@ -62,7 +62,7 @@ pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: Place) {
     );
 }
 
-pub(crate) async fn datasets_are_sorted_by_name(place: Place) {
+pub(crate) async fn datasets_are_sorted_by_name(place: TestDatabase) {
     let store = place.host().await;
     for dataset in ["rent", "a_b", "cpi", "ab", "a1"] {
         publish(&*store, dataset, dataset, TODAY).await;
@@ -72,7 +72,7 @@ pub(crate) async fn datasets_are_sorted_by_name(place: Place) {
     assert_eq!(names, ["a1", "a_b", "ab", "cpi", "rent"]);
 }
 
-pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: Place) {
+pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: TestDatabase) {
     let (writer, reader) = (place.host().await, place.host().await);
     publish(&*writer, "still", "one", TODAY).await;
     let mut known = reader.dataset_set(&DatasetSet::default()).await.unwrap();
@@ -131,7 +131,7 @@ pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: Place) {
     }
 }
 
-pub(crate) async fn the_newest_commit_is_current(place: Place) {
+pub(crate) async fn the_newest_commit_is_current(place: TestDatabase) {
     let store = place.host().await;
     publish(&*store, "cpi", "first", TODAY).await;
     // A publisher's clock may be behind: the order of commits counts.
@@ -147,7 +147,7 @@ pub(crate) async fn the_newest_commit_is_current(place: Place) {
 }
 
 pub(crate) async fn a_file_written_anew_replaces_the_old_one_and_the_snapshot_keeps_its_age(
-    place: Place,
+    place: TestDatabase,
 ) {
     let store = place.host().await;
     publish(&*store, "cpi", "first", TODAY).await;
@@ -169,7 +169,7 @@ pub(crate) async fn a_file_written_anew_replaces_the_old_one_and_the_snapshot_ke
     assert_eq!(history(&*store).await, ["first"]);
 }
 
-pub(crate) async fn the_same_snapshot_only_moves_checked_at_contract_7(place: Place) {
+pub(crate) async fn the_same_snapshot_only_moves_checked_at_contract_7(place: TestDatabase) {
     let store = place.host().await;
     publish(&*store, "cpi", "same", TODAY).await;
     let again = publication("cpi", "same", TODAY + DAY);
@@ -183,14 +183,14 @@ pub(crate) async fn the_same_snapshot_only_moves_checked_at_contract_7(place: Pl
     assert_eq!(dataset.snapshots.len(), 1);
 }
 
-pub(crate) async fn a_late_publisher_does_not_turn_checked_at_back(place: Place) {
+pub(crate) async fn a_late_publisher_does_not_turn_checked_at_back(place: TestDatabase) {
     let store = place.host().await;
     publish(&*store, "cpi", "same", TODAY).await;
     publish(&*store, "cpi", "same", TODAY - DAY).await;
     assert_eq!(store.datasets().await.unwrap()[0].checked_at, Millis(TODAY));
 }
 
-pub(crate) async fn data_that_went_back_is_current_again(place: Place) {
+pub(crate) async fn data_that_went_back_is_current_again(place: TestDatabase) {
     let store = place.host().await;
     for (id, at) in [("a", TODAY), ("b", TODAY + HOUR), ("a", TODAY + 2 * HOUR)] {
         assert_eq!(
@@ -203,7 +203,9 @@ pub(crate) async fn data_that_went_back_is_current_again(place: Place) {
     assert_eq!(found.created_at, Millis(TODAY + 2 * HOUR));
 }
 
-pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(place: Place) {
+pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(
+    place: TestDatabase,
+) {
     let store = place.host().await;
     publish(&*store, "cpi", "one", TODAY).await;
     publish(&*store, "rent", "two", TODAY).await;
@@ -227,7 +229,7 @@ pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(p
     assert_eq!(history(&*store).await, ["one"]);
 }
 
-pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Place) {
+pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: TestDatabase) {
     let store = place.host().await;
     // 14 days apart: the first of November lies between b and c.
     for (id, day) in [("a", -42), ("b", -28), ("c", -14), ("d", -1), ("e", 0)] {
@@ -256,7 +258,7 @@ pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Pl
     assert_eq!(store.snapshot_status(&name("rent"), "a").await.unwrap(), SnapshotStatus::Unknown);
 }
 
-pub(crate) async fn a_dropped_snapshot_that_is_published_again_is_retained(place: Place) {
+pub(crate) async fn a_dropped_snapshot_that_is_published_again_is_retained(place: TestDatabase) {
     let store = place.host().await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8), ("b", -7), ("d", -6), ("e", -5)] {
         commit(&*store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY)
@@ -271,7 +273,7 @@ pub(crate) async fn a_dropped_snapshot_that_is_published_again_is_retained(place
     assert_eq!(history(&*store).await, ["a", "b"]);
 }
 
-pub(crate) async fn datasets_do_not_drop_each_others_history(place: Place) {
+pub(crate) async fn datasets_do_not_drop_each_others_history(place: TestDatabase) {
     let store = place.host().await;
     for day in [-100, -50, -10] {
         publish(&*store, "rent", &format!("rent{day}"), TODAY + day * DAY).await;
@@ -290,7 +292,7 @@ pub(crate) async fn datasets_do_not_drop_each_others_history(place: Place) {
     assert_eq!(lengths, [2, 3]);
 }
 
-pub(crate) async fn referenced_files_are_those_of_retained_snapshots(place: Place) {
+pub(crate) async fn referenced_files_are_those_of_retained_snapshots(place: TestDatabase) {
     let store = place.host().await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8)] {
         commit(&*store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY)
@@ -303,7 +305,9 @@ pub(crate) async fn referenced_files_are_those_of_retained_snapshots(place: Plac
     assert_eq!(files, [snapshot("a", 0).file, snapshot("c", 0).file]);
 }
 
-pub(crate) async fn the_revision_moves_with_every_change_that_readers_must_notice(place: Place) {
+pub(crate) async fn the_revision_moves_with_every_change_that_readers_must_notice(
+    place: TestDatabase,
+) {
     let store = place.host().await;
     let other = place.host().await;
     let mut seen = other.revision().await.unwrap();
@@ -340,7 +344,7 @@ pub(crate) async fn the_revision_moves_with_every_change_that_readers_must_notic
     moved("revoke_key of none", false).await;
 }
 
-pub(crate) async fn a_commit_that_fails_leaves_nothing(place: Place) {
+pub(crate) async fn a_commit_that_fails_leaves_nothing(place: TestDatabase) {
     let store = place.host().await;
     publish(&*store, "cpi", "good", TODAY).await;
     let before = (store.datasets().await.unwrap(), store.revision().await.unwrap());
@@ -354,7 +358,7 @@ pub(crate) async fn a_commit_that_fails_leaves_nothing(place: Place) {
     assert_eq!(history(&*store).await, ["good", "better"]);
 }
 
-pub(crate) async fn concurrent_publishers_leave_one_whole_history(place: Place) {
+pub(crate) async fn concurrent_publishers_leave_one_whole_history(place: TestDatabase) {
     let hosts = [place.host().await, place.host().await];
     let mut tasks = tokio::task::JoinSet::new();
     for index in 0..20_i64 {
@@ -376,7 +380,7 @@ pub(crate) async fn concurrent_publishers_leave_one_whole_history(place: Place) 
     assert_eq!(ids.len(), 20);
 }
 
-pub(crate) async fn readers_never_see_half_a_commit(place: Place) {
+pub(crate) async fn readers_never_see_half_a_commit(place: TestDatabase) {
     let (writer, reader) = (place.host().await, place.host().await);
     publish(&*writer, "cpi", "s0", TODAY).await;
     let publishing = tokio::spawn(async move {
@@ -392,7 +396,7 @@ pub(crate) async fn readers_never_see_half_a_commit(place: Place) {
     publishing.await.unwrap();
 }
 
-async fn history(store: &dyn Store) -> Vec<String> {
+async fn history(store: &dyn Catalog) -> Vec<String> {
     let datasets = store.datasets().await.unwrap();
     let dataset = datasets.iter().find(|dataset| dataset.name == name("cpi")).unwrap();
     assert_eq!(dataset.snapshots.last().unwrap().id, dataset.current.id);

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use yearbook_domain::{Millis, Plan};
 
-use super::Place;
+use super::TestDatabase;
 use super::fixtures::{TODAY, issue_key};
 use crate::{KeyRecord, key};
 
-pub(crate) async fn a_key_is_found_by_its_hash_alone(place: Place) {
+pub(crate) async fn a_key_is_found_by_its_hash_alone(place: TestDatabase) {
     let store = place.host().await;
     let (_, hash) = key::issue().unwrap();
     let (_, other) = key::issue().unwrap();
@@ -38,7 +38,7 @@ pub(crate) async fn a_key_is_found_by_its_hash_alone(place: Place) {
     assert_eq!(store.keys().await.unwrap(), [older, record], "oldest first");
 }
 
-pub(crate) async fn ids_and_hashes_are_unique(place: Place) {
+pub(crate) async fn ids_and_hashes_are_unique(place: TestDatabase) {
     let store = place.host().await;
     let record = |id: &str| KeyRecord {
         id: id.to_owned(),
@@ -54,7 +54,7 @@ pub(crate) async fn ids_and_hashes_are_unique(place: Place) {
     assert_eq!(store.keys().await.unwrap(), [record("key_1")]);
 }
 
-pub(crate) async fn a_key_is_revoked_once(place: Place) {
+pub(crate) async fn a_key_is_revoked_once(place: TestDatabase) {
     let store = place.host().await;
     let hash = key::parse(&issue_key(&*store, "key_1", Plan::Starter).await).unwrap();
     assert!(store.revoke_key("key_1", Millis(TODAY + 5)).await.unwrap());
@@ -63,7 +63,7 @@ pub(crate) async fn a_key_is_revoked_once(place: Place) {
     assert_eq!(store.key(&hash).await.unwrap().unwrap().revoked_at, Some(Millis(TODAY + 5)));
 }
 
-pub(crate) async fn a_secret_is_the_same_on_every_host_for_ever(place: Place) {
+pub(crate) async fn a_secret_is_the_same_on_every_host_for_ever(place: TestDatabase) {
     let hosts = [place.host().await, place.host().await];
     let mut tasks = tokio::task::JoinSet::new();
     for index in 0..16 {

@@ -5,11 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Place;
+use super::TestDatabase;
 use super::fixtures::{
     DAY, KEEP_NEWEST_ONLY, TODAY, commit, name, publication, publish, register, wait_until,
 };
-use super::probe::Probe;
+use super::probe::FaultyCatalog;
 use super::releases::release;
 use crate::CatalogCache;
 
@@ -17,10 +17,12 @@ use crate::CatalogCache;
 const NEVER: Duration = Duration::from_secs(3600);
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
-pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(place: Place) {
+pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(
+    place: TestDatabase,
+) {
     let (server, publisher) = (place.host().await, place.host().await);
     publish(&*publisher, "cpi", "one", TODAY).await;
-    let live = CatalogCache::start(server, CatalogCache::PERIOD).await.unwrap();
+    let live = CatalogCache::start(server, CatalogCache::POLL_INTERVAL).await.unwrap();
     assert_eq!(live.dataset("cpi").unwrap().current.id, "one");
     assert!(live.dataset("rent").is_none());
 
@@ -39,9 +41,9 @@ pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(p
     wait_until(TWO_SECONDS, async || live.dataset("cpi").is_none()).await;
 }
 
-pub(crate) async fn the_last_view_stays_when_the_database_fails(place: Place) {
+pub(crate) async fn the_last_view_stays_when_the_database_fails(place: TestDatabase) {
     let store = place.host().await;
-    let probe = Probe::wrap(Arc::clone(&store));
+    let probe = FaultyCatalog::wrap(Arc::clone(&store));
     publish(&*store, "cpi", "one", TODAY).await;
     let live = CatalogCache::start(probe.clone(), Duration::from_millis(20)).await.unwrap();
     assert!(live.healthy());
@@ -56,7 +58,7 @@ pub(crate) async fn the_last_view_stays_when_the_database_fails(place: Place) {
     wait_until(TWO_SECONDS, async || live.healthy()).await;
     assert_eq!(live.dataset("cpi").unwrap().current.id, "two");
 
-    let none = Probe::wrap(store);
+    let none = FaultyCatalog::wrap(store);
     none.fail(true);
     assert!(
         CatalogCache::start(none, NEVER).await.is_err(),
@@ -64,9 +66,9 @@ pub(crate) async fn the_last_view_stays_when_the_database_fails(place: Place) {
     );
 }
 
-pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(place: Place) {
+pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(place: TestDatabase) {
     let store = place.host().await;
-    let probe = Probe::wrap(Arc::clone(&store));
+    let probe = FaultyCatalog::wrap(Arc::clone(&store));
     publish(&*store, "cpi", "one", TODAY).await;
     let live = CatalogCache::start(probe.clone(), NEVER).await.unwrap();
     let before = live.dataset("cpi").unwrap();
@@ -84,9 +86,9 @@ pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(pla
     assert_eq!(live.revision(), store.revision().await.unwrap());
 }
 
-pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(place: Place) {
+pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(place: TestDatabase) {
     let store = place.host().await;
-    let probe = Probe::wrap(Arc::clone(&store));
+    let probe = FaultyCatalog::wrap(Arc::clone(&store));
     for (id, day) in [("a", -3), ("b", -2), ("c", -1)] {
         publish(&*store, "cpi", id, TODAY + day * DAY).await;
     }
@@ -111,7 +113,7 @@ pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(pla
     assert!(live.snapshot(&dataset, "a").await.unwrap().is_some(), "and is not remembered");
 }
 
-pub(crate) async fn following_ends_with_the_last_handle(place: Place) {
+pub(crate) async fn following_ends_with_the_last_handle(place: TestDatabase) {
     let store = place.host().await;
     let live = CatalogCache::start(Arc::clone(&store), Duration::from_millis(10)).await.unwrap();
     let weak = Arc::downgrade(&live);
@@ -119,9 +121,11 @@ pub(crate) async fn following_ends_with_the_last_handle(place: Place) {
     wait_until(TWO_SECONDS, async || weak.strong_count() == 0).await;
 }
 
-pub(crate) async fn a_release_of_another_process_is_known_within_2_s_contract_6(place: Place) {
+pub(crate) async fn a_release_of_another_process_is_known_within_2_s_contract_6(
+    place: TestDatabase,
+) {
     let (server, operator) = (place.host().await, place.host().await);
-    let live = CatalogCache::start(server, CatalogCache::PERIOD).await.unwrap();
+    let live = CatalogCache::start(server, CatalogCache::POLL_INTERVAL).await.unwrap();
     let mut releases = live.releases();
     assert!(releases.borrow_and_update().is_empty());
     register(&*operator, &release("csv", "a", TODAY)).await.unwrap();

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use yearbook_domain::{Millis, Stored};
 
-use super::Place;
+use super::TestDatabase;
 use super::fixtures::{
     DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, commit, name, publication, publish, register, snapshot,
 };
 use super::releases::release;
 use crate::{
-    CommitOutcome, Declared, DeletionBatch, Failure, Publication, ReleaseChange, ReleaseState,
-    Retention, SnapshotStatus, Store,
+    Catalog, CatalogError, CommitOutcome, DeletionBatch, Publication, ReleaseChange, ReleaseState,
+    Retention, SnapshotStatus, UploadRegistration,
 };
 
 const ANY: usize = 100;
@@ -23,12 +23,12 @@ fn file(id: &str) -> Stored {
 }
 
 /// An instant after all that has happened.
-async fn after_all(store: &dyn Store) -> Millis {
+async fn after_all(store: &dyn Catalog) -> Millis {
     tokio::time::sleep(Duration::from_millis(3)).await;
     store.database_time().await.unwrap()
 }
 
-async fn condemn(store: &dyn Store, found: &[Stored], before: Millis) -> DeletionBatch {
+async fn condemn(store: &dyn Catalog, found: &[Stored], before: Millis) -> DeletionBatch {
     store.mark_for_deletion(found, before, ANY, false).await.unwrap()
 }
 
@@ -36,29 +36,31 @@ fn names(list: &[crate::UnreferencedObject]) -> Vec<Stored> {
     list.iter().map(|loose| loose.stored.clone()).collect()
 }
 
-pub(crate) async fn the_clock_is_the_present(place: Place) {
+pub(crate) async fn the_clock_is_the_present(place: TestDatabase) {
     let store = place.host().await;
     let off = store.database_time().await.unwrap().0 - Millis::now().0;
     assert!(off.abs() < 2_000, "{off} ms");
 }
 
-pub(crate) async fn what_nobody_declared_is_not_named(place: Place) {
+pub(crate) async fn what_nobody_declared_is_not_named(place: TestDatabase) {
     let (store, other) = (place.host().await, place.host().await);
-    let refused = |outcome: Result<_, Failure>| matches!(outcome, Err(Failure::Swept(_)));
+    let refused = |outcome: Result<_, CatalogError>| {
+        matches!(outcome, Err(CatalogError::DeletedConcurrently(_)))
+    };
     assert!(refused(
         store.commit_snapshot(&publication("cpi", "a", TODAY), Retention::default()).await
     ));
     assert!(store.datasets().await.unwrap().is_empty(), "nothing was changed");
     assert!(matches!(
         store.register_release(&release("csv", "a", TODAY)).await,
-        Err(Failure::Swept(_))
+        Err(CatalogError::DeletedConcurrently(_))
     ));
     assert!(store.releases().await.unwrap().is_empty());
     publish(&*store, "cpi", "a", TODAY).await;
     // What is named already needs no declaration, whoever named it.
     other.commit_snapshot(&publication("rent", "a", TODAY), Retention::default()).await.unwrap();
     assert!(
-        store.register_upload(&file("b")).await.unwrap() == Declared::Yes
+        store.register_upload(&file("b")).await.unwrap() == UploadRegistration::Registered
             && names(&condemn(&*store, &[file("b")], Millis(0)).await.due).is_empty()
     );
     let second =
@@ -69,7 +71,9 @@ pub(crate) async fn what_nobody_declared_is_not_named(place: Place) {
     );
 }
 
-pub(crate) async fn what_is_loose_for_long_is_removed_once_and_what_is_named_never(place: Place) {
+pub(crate) async fn what_is_loose_for_long_is_removed_once_and_what_is_named_never(
+    place: TestDatabase,
+) {
     let (store, other) = (place.host().await, place.host().await);
     publish(&*store, "cpi", "named", TODAY).await;
     let found = [file("named"), file("orphan"), Stored::component(&"c".repeat(64))];
@@ -86,24 +90,33 @@ pub(crate) async fn what_is_loose_for_long_is_removed_once_and_what_is_named_nev
     // Another gc takes the rest, and leaves what is in hand.
     let rest = condemn(&*other, &found, late).await;
     assert_eq!((names(&rest.due), rest.being_removed), (found[2..].to_vec(), 1));
-    assert_eq!(store.register_upload(&file("orphan")).await.unwrap(), Declared::BeingRemoved);
+    assert_eq!(
+        store.register_upload(&file("orphan")).await.unwrap(),
+        UploadRegistration::BeingDeleted
+    );
     other.forget_deleted(&names(&one.due), Millis(one.at.0 - 1)).await.unwrap();
     assert_eq!(
         store.register_upload(&file("orphan")).await.unwrap(),
-        Declared::BeingRemoved,
+        UploadRegistration::BeingDeleted,
         "it is not theirs"
     );
     store.forget_deleted(&names(&one.due), one.at).await.unwrap();
-    assert_eq!(store.register_upload(&file("orphan")).await.unwrap(), Declared::Yes);
+    assert_eq!(
+        store.register_upload(&file("orphan")).await.unwrap(),
+        UploadRegistration::Registered
+    );
 }
 
-pub(crate) async fn what_was_removed_meanwhile_is_not_named(place: Place) {
+pub(crate) async fn what_was_removed_meanwhile_is_not_named(place: TestDatabase) {
     let store = place.host().await;
     store.register_upload(&file("a")).await.unwrap();
     let due = condemn(&*store, &[file("a")], after_all(&*store).await).await;
     let slow =
         async || store.commit_snapshot(&publication("cpi", "a", TODAY), Retention::default()).await;
-    assert!(matches!(slow().await, Err(Failure::Swept(_))), "it is being removed");
+    assert!(
+        matches!(slow().await, Err(CatalogError::DeletedConcurrently(_))),
+        "it is being removed"
+    );
     store.forget_deleted(&names(&due.due), due.at).await.unwrap();
     let message = slow().await.unwrap_err().to_string();
     assert!(
@@ -113,7 +126,7 @@ pub(crate) async fn what_was_removed_meanwhile_is_not_named(place: Place) {
     publish(&*store, "cpi", "a", TODAY).await;
 }
 
-pub(crate) async fn what_is_let_go_is_loose_from_then_on(place: Place) {
+pub(crate) async fn what_is_let_go_is_loose_from_then_on(place: TestDatabase) {
     let store = place.host().await;
     let found = [file("a"), file("b"), file("c"), Stored::component(&"a".repeat(64))];
     let before = after_all(&*store).await;
@@ -144,13 +157,16 @@ pub(crate) async fn what_is_let_go_is_loose_from_then_on(place: Place) {
     store.forget_deleted(&names(&due.due), due.at).await.unwrap();
     // A release that was removed serves again once its component has been stored again.
     let promote = change(ReleaseState::Promoted);
-    assert!(matches!(store.change_release(&promote).await, Err(Failure::Swept(_))));
+    assert!(matches!(
+        store.change_release(&promote).await,
+        Err(CatalogError::DeletedConcurrently(_))
+    ));
     store.register_upload(&found[3]).await.unwrap();
     store.change_release(&promote).await.unwrap();
     assert!(names(&condemn(&*store, &found, after_all(&*store).await).await.due).is_empty());
 }
 
-pub(crate) async fn retention_applies_without_a_publish(place: Place) {
+pub(crate) async fn retention_applies_without_a_publish(place: TestDatabase) {
     let store = place.host().await;
     let now = store.database_time().await.unwrap().0;
     for (id, at) in
@@ -160,7 +176,7 @@ pub(crate) async fn retention_applies_without_a_publish(place: Place) {
     }
     store.retire_dataset(&name("cpi")).await.unwrap();
     let before = store.revision().await.unwrap();
-    let ids = |dropped: &[crate::Dropped]| {
+    let ids = |dropped: &[crate::DroppedSnapshot]| {
         dropped
             .iter()
             .map(|dropped| format!("{} {}", dropped.dataset, dropped.id))

@@ -7,21 +7,21 @@ use std::time::Duration;
 
 use yearbook_domain::{Millis, Plan};
 
-use super::Place;
+use super::TestDatabase;
 use super::fixtures::{caller, issue_key, limits, wait_until};
-use super::probe::Probe;
-use crate::{Meter, Store, Usage};
+use super::probe::FaultyCatalog;
+use crate::{Catalog, Quota, QuotaUsage};
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
-async fn used(store: &dyn Store) -> u64 {
+async fn used(store: &dyn Catalog) -> u64 {
     store.used_requests("key_1", &Millis::now().month()).await.unwrap()
 }
 
-pub(crate) async fn a_reservation_carries_what_the_headers_say(place: Place) {
+pub(crate) async fn a_reservation_carries_what_the_headers_say(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let meter = Meter::new(Arc::clone(&store));
+    let meter = Quota::new(Arc::clone(&store));
     let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
     for used in 1..=10 {
         let reservation = meter.reserve(&caller, limits).await.unwrap().unwrap();
@@ -38,14 +38,17 @@ pub(crate) async fn a_reservation_carries_what_the_headers_say(place: Place) {
         (10, 10, Millis::now().next_month())
     );
     let usage = meter.usage(&caller, limits).await.unwrap();
-    assert_eq!(usage, Usage { used: 10, limit: Some(10), resets_at: Millis::now().next_month() });
+    assert_eq!(
+        usage,
+        QuotaUsage { used: 10, limit: Some(10), resets_at: Millis::now().next_month() }
+    );
     assert_eq!(usage.left(), Some(0));
 }
 
-pub(crate) async fn a_dropped_reservation_is_given_back_contract_5(place: Place) {
+pub(crate) async fn a_dropped_reservation_is_given_back_contract_5(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let meter = Meter::new(Arc::clone(&store));
+    let meter = Quota::new(Arc::clone(&store));
     let held: Vec<_> = {
         let mut held = Vec::new();
         for _ in 0..10 {
@@ -64,20 +67,20 @@ pub(crate) async fn a_dropped_reservation_is_given_back_contract_5(place: Place)
     wait_until(TWO_SECONDS, async || used(&*store).await == 0).await;
 }
 
-pub(crate) async fn a_released_reservation_is_given_back_at_once(place: Place) {
+pub(crate) async fn a_released_reservation_is_given_back_at_once(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let meter = Meter::new(Arc::clone(&store));
+    let meter = Quota::new(Arc::clone(&store));
     let reservation =
         meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap().unwrap();
     reservation.release().await;
     assert_eq!(used(&*store).await, 0);
 }
 
-pub(crate) async fn a_committed_reservation_stays_charged(place: Place) {
+pub(crate) async fn a_committed_reservation_stays_charged(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let meter = Meter::new(Arc::clone(&store));
+    let meter = Quota::new(Arc::clone(&store));
     meter
         .reserve(&caller("key_1", Plan::Free), limits(Plan::Free))
         .await
@@ -88,11 +91,11 @@ pub(crate) async fn a_committed_reservation_stays_charged(place: Place) {
     assert_eq!(used(&*store).await, 1);
 }
 
-pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(place: Place) {
+pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let probe = Probe::wrap(Arc::clone(&store));
-    let meter = Meter::new(probe.clone());
+    let probe = FaultyCatalog::wrap(Arc::clone(&store));
+    let meter = Quota::new(probe.clone());
     probe.block_reservations();
     let waiting = tokio::spawn({
         let meter = Arc::clone(&meter);
@@ -108,11 +111,11 @@ pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(pla
     wait_until(TWO_SECONDS, async || used(&*store).await == 0).await;
 }
 
-pub(crate) async fn what_could_not_be_given_back_is_given_back_later(place: Place) {
+pub(crate) async fn what_could_not_be_given_back_is_given_back_later(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let probe = Probe::wrap(Arc::clone(&store));
-    let meter = Meter::new(probe.clone());
+    let probe = FaultyCatalog::wrap(Arc::clone(&store));
+    let meter = Quota::new(probe.clone());
     let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
     let first = meter.reserve(&caller, limits).await.unwrap().unwrap();
     let second = meter.reserve(&caller, limits).await.unwrap().unwrap();
@@ -127,11 +130,13 @@ pub(crate) async fn what_could_not_be_given_back_is_given_back_later(place: Plac
     assert_eq!(used(&*store).await, 0);
 }
 
-pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_second(place: Place) {
+pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_second(
+    place: TestDatabase,
+) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Enterprise).await;
-    let probe = Probe::wrap(Arc::clone(&store));
-    let meter = Meter::new(probe.clone());
+    let probe = FaultyCatalog::wrap(Arc::clone(&store));
+    let meter = Quota::new(probe.clone());
     let (caller, limits) = (caller("key_1", Plan::Enterprise), limits(Plan::Enterprise));
     for index in 0..100 {
         let reservation = meter.reserve(&caller, limits).await.unwrap().unwrap();
@@ -149,10 +154,10 @@ pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_secon
     assert_eq!((usage.used, usage.limit, usage.left()), (50, None, None));
 }
 
-pub(crate) async fn shutdown_writes_every_count(place: Place) {
+pub(crate) async fn shutdown_writes_every_count(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Pro).await;
-    let meter = Meter::new(Arc::clone(&store));
+    let meter = Quota::new(Arc::clone(&store));
     for _ in 0..7 {
         meter
             .reserve(&caller("key_1", Plan::Pro), limits(Plan::Pro))
@@ -168,11 +173,11 @@ pub(crate) async fn shutdown_writes_every_count(place: Place) {
     assert_eq!(used(&*store).await, 7);
 }
 
-pub(crate) async fn counts_survive_a_failing_database(place: Place) {
+pub(crate) async fn counts_survive_a_failing_database(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Pro).await;
-    let probe = Probe::wrap(Arc::clone(&store));
-    let meter = Meter::new(probe.clone());
+    let probe = FaultyCatalog::wrap(Arc::clone(&store));
+    let meter = Quota::new(probe.clone());
     probe.fail(true);
     for _ in 0..5 {
         let reserved = meter.reserve(&caller("key_1", Plan::Pro), limits(Plan::Pro)).await;
@@ -184,10 +189,10 @@ pub(crate) async fn counts_survive_a_failing_database(place: Place) {
     assert_eq!(used(&*store).await, 5);
 }
 
-pub(crate) async fn no_two_meters_grant_the_last_request_contract_5(place: Place) {
+pub(crate) async fn no_two_meters_grant_the_last_request_contract_5(place: TestDatabase) {
     let hosts = [place.host().await, place.host().await];
     issue_key(&*hosts[0], "key_1", Plan::Free).await;
-    let meters = hosts.clone().map(Meter::new);
+    let meters = hosts.clone().map(Quota::new);
     let mut tasks = tokio::task::JoinSet::new();
     for index in 0..50 {
         let meter = Arc::clone(&meters[index % 2]);
@@ -201,10 +206,10 @@ pub(crate) async fn no_two_meters_grant_the_last_request_contract_5(place: Place
     assert_eq!(used(&*hosts[0]).await, 10);
 }
 
-pub(crate) async fn a_month_that_ends_is_charged_to_the_month_it_began_in(place: Place) {
+pub(crate) async fn a_month_that_ends_is_charged_to_the_month_it_began_in(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let meter = Meter::new(Arc::clone(&store));
+    let meter = Quota::new(Arc::clone(&store));
     let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
     let (before, after) = (Millis(1_798_761_599_999), Millis(1_798_761_600_000));
     for _ in 0..10 {
@@ -224,10 +229,12 @@ pub(crate) async fn a_month_that_ends_is_charged_to_the_month_it_began_in(place:
     );
 }
 
-pub(crate) async fn a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contract_5(place: Place) {
+pub(crate) async fn a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contract_5(
+    place: TestDatabase,
+) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let meter = Meter::new(Arc::clone(&store));
+    let meter = Quota::new(Arc::clone(&store));
     let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
     let (december, january) = (Millis(1_798_761_599_999), Millis(1_798_761_600_000));
     let used = async |month: &str| store.used_requests("key_1", month).await.unwrap();

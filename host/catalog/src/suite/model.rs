@@ -9,10 +9,13 @@ use std::sync::Arc;
 
 use yearbook_domain::{Millis, Stored};
 
-use super::Place;
+use super::TestDatabase;
 use super::fixtures::{DAY, KEEP_NEWEST_ONLY, TODAY, publication, snapshot};
 use super::releases::release;
-use crate::{Declared, DeletionBatch, Failure, Publication, ReleaseChange, ReleaseState, Store};
+use crate::{
+    Catalog, CatalogError, DeletionBatch, Publication, ReleaseChange, ReleaseState,
+    UploadRegistration,
+};
 
 const STEPS: u32 = 1_500;
 /// Contents that publishers and the installer choose from: few, so that they meet.
@@ -22,7 +25,7 @@ const DEATHS: u64 = 4;
 
 /// A process that stores something and has it named.
 struct UploadWriter {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Catalog>,
     plugins: bool,
     content: u64,
     /// What it found when it looked into the object store.
@@ -42,9 +45,9 @@ enum CollectorRun {
     Removing(DeletionBatch, usize),
 }
 
-struct World {
+struct CatalogModel {
     /// The operator's, who declares nothing.
-    store: Arc<dyn Store>,
+    store: Arc<dyn Catalog>,
     /// Whether the writers have others: a store declares for one process.
     apart: bool,
     objects: BTreeSet<Stored>,
@@ -55,7 +58,7 @@ struct World {
     refused: u32,
 }
 
-impl World {
+impl CatalogModel {
     /// A number below `bound` (SplitMix64).
     fn below(&mut self, bound: u64) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -81,8 +84,8 @@ impl World {
                 let stored =
                     if writer.plugins { component(writer.content) } else { file(writer.content) };
                 match writer.store.register_upload(&stored).await.unwrap() {
-                    Declared::Yes => Step::Declared,
-                    Declared::BeingRemoved => Step::Idle,
+                    UploadRegistration::Registered => Step::Declared,
+                    UploadRegistration::BeingDeleted => Step::Idle,
                 }
             }
             Step::Declared => Step::Looked { there: self.objects.contains(&stored) },
@@ -100,7 +103,7 @@ impl World {
                 };
                 match outcome {
                     Ok(()) => self.named += 1,
-                    Err(Failure::Swept(_)) => self.refused += 1,
+                    Err(CatalogError::DeletedConcurrently(_)) => self.refused += 1,
                     Err(failure) => panic!("{failure}"),
                 }
                 Step::Idle
@@ -108,7 +111,7 @@ impl World {
         };
     }
 
-    async fn publish(&mut self, writer: &UploadWriter) -> Result<(), Failure> {
+    async fn publish(&mut self, writer: &UploadWriter) -> Result<(), CatalogError> {
         let dataset = ["cpi", "rent"][usize::try_from(self.below(2)).unwrap()];
         // A month ago each, so that `KEEP_NEWEST_ONLY` keeps two of them.
         let publication = publication(dataset, &id(writer.content), TODAY - 40 * DAY);
@@ -118,7 +121,7 @@ impl World {
         writer.store.commit_snapshot(&publication, KEEP_NEWEST_ONLY).await.map(drop)
     }
 
-    async fn install(&mut self, writer: &UploadWriter) -> Result<(), Failure> {
+    async fn install(&mut self, writer: &UploadWriter) -> Result<(), CatalogError> {
         let release = release("csv", &id(writer.content), TODAY);
         if writer.store.register_release(&release).await? {
             return Ok(());
@@ -157,7 +160,7 @@ impl World {
         };
         match self.store.change_release(&change).await {
             // What was removed is promoted by installing it.
-            Ok(_) | Err(Failure::Swept(_)) => {}
+            Ok(_) | Err(CatalogError::DeletedConcurrently(_)) => {}
             Err(failure) => panic!("{failure}"),
         }
     }
@@ -226,12 +229,12 @@ fn component(content: u64) -> Stored {
     Stored::component(&id(content).repeat(64))
 }
 
-pub(crate) async fn no_order_of_events_loses_a_live_file(place: Place) {
+pub(crate) async fn no_order_of_events_loses_a_live_file(place: TestDatabase) {
     let (store, one, two) = (place.host().await, place.host().await, place.host().await);
     let apart = !Arc::ptr_eq(&one, &two);
     let seed = Millis::now().0.unsigned_abs();
     println!("seed {seed}");
-    let writer = |store: &Arc<dyn Store>, plugins| UploadWriter {
+    let writer = |store: &Arc<dyn Catalog>, plugins| UploadWriter {
         store: Arc::clone(store),
         plugins,
         content: 0,
@@ -242,7 +245,7 @@ pub(crate) async fn no_order_of_events_loses_a_live_file(place: Place) {
         writers.extend([writer(&two, false), writer(&two, true)]);
     }
     let mut gcs = [CollectorRun::Idle, CollectorRun::Idle];
-    let mut world = World {
+    let mut world = CatalogModel {
         store,
         apart,
         objects: BTreeSet::new(),
@@ -277,7 +280,7 @@ pub(crate) async fn no_order_of_events_loses_a_live_file(place: Place) {
             );
         }
     }
-    let World { removed, named, refused, .. } = world;
+    let CatalogModel { removed, named, refused, .. } = world;
     println!("{named} named, {removed} removed, {refused} refused");
     assert!(
         named > 10 && removed > 0,

@@ -4,14 +4,19 @@
 
 use yearbook_domain::Millis;
 
-use super::Place;
+use super::TestDatabase;
 use super::fixtures::{TODAY, register};
 use super::releases::release;
 use crate::{
-    PluginRelease, ReleaseChange, ReleaseState, ReleaseUsage, Settlement, Store, Trial, lines,
+    CanaryTotals, Catalog, PluginRelease, ReleaseChange, ReleaseState, ReleaseUsage,
+    StateTransition, lines,
 };
 
-fn state_transition(release: &PluginRelease, from: ReleaseState, to: ReleaseState) -> Settlement {
+fn state_transition(
+    release: &PluginRelease,
+    from: ReleaseState,
+    to: ReleaseState,
+) -> StateTransition {
     let change = ReleaseChange {
         id: release.id.clone(),
         to,
@@ -19,11 +24,16 @@ fn state_transition(release: &PluginRelease, from: ReleaseState, to: ReleaseStat
         at: Millis(TODAY),
         reason: Some("because".to_owned()),
     };
-    Settlement { change, from, against: None, until: None }
+    StateTransition { change, from, against: None, until: None }
 }
 
-fn canary_totals(release: &PluginRelease, samples: u64, memory: u64, fault: Option<&str>) -> Trial {
-    Trial {
+fn canary_totals(
+    release: &PluginRelease,
+    samples: u64,
+    memory: u64,
+    fault: Option<&str>,
+) -> CanaryTotals {
+    CanaryTotals {
         id: release.id.clone(),
         incumbent: "s".repeat(64),
         samples,
@@ -38,7 +48,7 @@ fn canary_totals(release: &PluginRelease, samples: u64, memory: u64, fault: Opti
 }
 
 /// One that serves and one that waits.
-async fn register_two(store: &dyn Store) -> (PluginRelease, PluginRelease) {
+async fn register_two(store: &dyn Catalog) -> (PluginRelease, PluginRelease) {
     let serves = release("csv", "s", TODAY);
     let waits = PluginRelease {
         state: ReleaseState::Installed,
@@ -49,7 +59,7 @@ async fn register_two(store: &dyn Store) -> (PluginRelease, PluginRelease) {
     (serves, waits)
 }
 
-pub(crate) async fn what_hosts_saw_of_a_release_is_added_up(place: Place) {
+pub(crate) async fn what_hosts_saw_of_a_release_is_added_up(place: TestDatabase) {
     let (one, other) = (place.host().await, place.host().await);
     let (serves, waits) = register_two(&*one).await;
     let revision = one.revision().await.unwrap();
@@ -81,7 +91,7 @@ pub(crate) async fn what_hosts_saw_of_a_release_is_added_up(place: Place) {
     );
 }
 
-pub(crate) async fn of_two_hosts_that_conclude_the_same_one_records_it(place: Place) {
+pub(crate) async fn of_two_hosts_that_conclude_the_same_one_records_it(place: TestDatabase) {
     let (one, other) = (place.host().await, place.host().await);
     let (_, waits) = register_two(&*one).await;
     let verdict = state_transition(&waits, ReleaseState::Installed, ReleaseState::Promoted);
@@ -93,11 +103,11 @@ pub(crate) async fn of_two_hosts_that_conclude_the_same_one_records_it(place: Pl
     assert_eq!(lines(&one.releases().await.unwrap())[0].candidates[0].id, waits.id);
 }
 
-pub(crate) async fn a_conclusion_that_no_longer_holds_is_not_recorded(place: Place) {
+pub(crate) async fn a_conclusion_that_no_longer_holds_is_not_recorded(place: TestDatabase) {
     let store = place.host().await;
     let (serves, waits) = register_two(&*store).await;
     let promote = state_transition(&waits, ReleaseState::Installed, ReleaseState::Promoted);
-    let against = Settlement { against: Some("x".repeat(64)), ..promote.clone() };
+    let against = StateTransition { against: Some("x".repeat(64)), ..promote.clone() };
     assert!(
         !store.transition_release(&against).await.unwrap(),
         "what it was compared with does not serve"
@@ -126,13 +136,18 @@ pub(crate) async fn a_conclusion_that_no_longer_holds_is_not_recorded(place: Pla
     );
     assert!(
         store
-            .transition_release(&Settlement { against: Some(serves.id.digest.clone()), ..promote })
+            .transition_release(&StateTransition {
+                against: Some(serves.id.digest.clone()),
+                ..promote
+            })
             .await
             .unwrap()
     );
 }
 
-pub(crate) async fn quarantines_are_counted_until_an_operator_promotes_the_release(place: Place) {
+pub(crate) async fn quarantines_are_counted_until_an_operator_promotes_the_release(
+    place: TestDatabase,
+) {
     let store = place.host().await;
     let (serves, _) = register_two(&*store).await;
     let stands = async || {
@@ -147,7 +162,7 @@ pub(crate) async fn quarantines_are_counted_until_an_operator_promotes_the_relea
     };
     use ReleaseState::{Promoted, Quarantined};
     for round in 1..=2 {
-        let quarantine = Settlement {
+        let quarantine = StateTransition {
             until: Some(Millis(round)),
             ..state_transition(&serves, Promoted, Quarantined)
         };
@@ -169,7 +184,7 @@ pub(crate) async fn quarantines_are_counted_until_an_operator_promotes_the_relea
     assert_eq!(stands().await, (Promoted, 0, None));
 }
 
-pub(crate) async fn a_release_that_is_installed_anew_is_tried_anew(place: Place) {
+pub(crate) async fn a_release_that_is_installed_anew_is_tried_anew(place: TestDatabase) {
     let store = place.host().await;
     let (_, waits) = register_two(&*store).await;
     store.add_canary_totals(&canary_totals(&waits, 3, 20, Some("a wrong byte"))).await.unwrap();

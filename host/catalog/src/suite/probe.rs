@@ -11,14 +11,14 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
 use crate::{
-    CatalogDescription, ChangeOutcome, CommitOutcome, DatasetSet, Declared, DeletionBatch, Dropped,
-    Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
-    ReleaseId, ReleaseUsage, Reserved, Retention, Revisions, Settlement, SnapshotStatus, Store,
-    Trial, UsageIncrement,
+    CanaryTotals, Catalog, CatalogDescription, CatalogError, ChangeOutcome, CommitOutcome,
+    DatasetSet, DeletionBatch, DroppedSnapshot, KeyHash, KeyRecord, PluginRelease, Publication,
+    ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUsage, ReserveOutcome, Retention, Revisions,
+    SnapshotStatus, StateTransition, UploadRegistration, UsageIncrement,
 };
 
-pub(super) struct Probe {
-    inner: Arc<dyn Store>,
+pub(super) struct FaultyCatalog {
+    inner: Arc<dyn Catalog>,
     /// Questions other than for the revision.
     calls: AtomicU64,
     failing: AtomicBool,
@@ -31,8 +31,8 @@ pub(super) struct Probe {
     most_looking: AtomicU64,
 }
 
-impl Probe {
-    pub(super) fn wrap(inner: Arc<dyn Store>) -> Arc<Self> {
+impl FaultyCatalog {
+    pub(super) fn wrap(inner: Arc<dyn Catalog>) -> Arc<Self> {
         Arc::new(Self {
             inner,
             calls: AtomicU64::new(0),
@@ -69,15 +69,15 @@ impl Probe {
         self.most_looking.load(Ordering::SeqCst)
     }
 
-    fn count_call(&self) -> Result<&dyn Store, Failure> {
+    fn count_call(&self) -> Result<&dyn Catalog, CatalogError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         self.fail_if_told()
     }
 
-    fn fail_if_told(&self) -> Result<&dyn Store, Failure> {
+    fn fail_if_told(&self) -> Result<&dyn Catalog, CatalogError> {
         if self.failing.load(Ordering::SeqCst) {
             let source = sqlx::Error::PoolClosed;
-            return Err(Failure::Query {
+            return Err(CatalogError::Query {
                 location: "(probe)".to_owned(),
                 doing: "answer: told to fail",
                 source,
@@ -88,68 +88,75 @@ impl Probe {
 }
 
 #[async_trait]
-impl Store for Probe {
+impl Catalog for FaultyCatalog {
     fn describe(&self) -> CatalogDescription {
         self.inner.describe()
     }
-    async fn ping(&self) -> Result<(), Failure> {
+    async fn ping(&self) -> Result<(), CatalogError> {
         self.count_call()?.ping().await
     }
-    async fn check_integrity(&self) -> Result<Vec<String>, Failure> {
+    async fn check_integrity(&self) -> Result<Vec<String>, CatalogError> {
         self.count_call()?.check_integrity().await
     }
-    async fn revisions(&self) -> Result<Revisions, Failure> {
+    async fn revisions(&self) -> Result<Revisions, CatalogError> {
         self.fail_if_told()?.revisions().await
     }
     fn change_notifications(&self) -> Option<watch::Receiver<()>> {
         self.inner.change_notifications()
     }
-    async fn dataset_set(&self, known: &DatasetSet) -> Result<DatasetSet, Failure> {
+    async fn dataset_set(&self, known: &DatasetSet) -> Result<DatasetSet, CatalogError> {
         self.count_call()?.dataset_set(known).await
     }
-    async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, Failure> {
+    async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, CatalogError> {
         self.count_call()?.dataset(name).await
     }
-    async fn current_snapshot(&self, dataset: &DatasetName) -> Result<Option<Snapshot>, Failure> {
+    async fn current_snapshot(
+        &self,
+        dataset: &DatasetName,
+    ) -> Result<Option<Snapshot>, CatalogError> {
         self.count_call()?.current_snapshot(dataset).await
     }
-    async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure> {
+    async fn snapshot(
+        &self,
+        dataset: &DatasetName,
+        id: &str,
+    ) -> Result<Option<Snapshot>, CatalogError> {
         self.count_call()?.snapshot(dataset, id).await
     }
     async fn snapshot_status(
         &self,
         dataset: &DatasetName,
         id: &str,
-    ) -> Result<SnapshotStatus, Failure> {
+    ) -> Result<SnapshotStatus, CatalogError> {
         self.count_call()?.snapshot_status(dataset, id).await
     }
-    async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, Failure> {
+    async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, CatalogError> {
         self.count_call()?.changes(dataset).await
     }
     async fn commit_snapshot(
         &self,
         publication: &Publication,
         retention: Retention,
-    ) -> Result<CommitOutcome, Failure> {
+    ) -> Result<CommitOutcome, CatalogError> {
         self.count_call()?.commit_snapshot(publication, retention).await
     }
-    async fn retire_dataset(&self, dataset: &DatasetName) -> Result<bool, Failure> {
+    async fn retire_dataset(&self, dataset: &DatasetName) -> Result<bool, CatalogError> {
         self.count_call()?.retire_dataset(dataset).await
     }
-    async fn referenced_files(&self) -> Result<Vec<StoredFile>, Failure> {
+    async fn referenced_files(&self) -> Result<Vec<StoredFile>, CatalogError> {
         self.count_call()?.referenced_files().await
     }
-    async fn database_time(&self) -> Result<Millis, Failure> {
+    async fn database_time(&self) -> Result<Millis, CatalogError> {
         self.count_call()?.database_time().await
     }
     async fn apply_retention(
         &self,
         retention: Retention,
         dry_run: bool,
-    ) -> Result<Vec<Dropped>, Failure> {
+    ) -> Result<Vec<DroppedSnapshot>, CatalogError> {
         self.count_call()?.apply_retention(retention, dry_run).await
     }
-    async fn register_upload(&self, stored: &Stored) -> Result<Declared, Failure> {
+    async fn register_upload(&self, stored: &Stored) -> Result<UploadRegistration, CatalogError> {
         self.count_call()?.register_upload(stored).await
     }
     async fn mark_for_deletion(
@@ -158,19 +165,19 @@ impl Store for Probe {
         before: Millis,
         at_most: usize,
         dry_run: bool,
-    ) -> Result<DeletionBatch, Failure> {
+    ) -> Result<DeletionBatch, CatalogError> {
         self.count_call()?.mark_for_deletion(found, before, at_most, dry_run).await
     }
-    async fn forget_deleted(&self, removed: &[Stored], at: Millis) -> Result<(), Failure> {
+    async fn forget_deleted(&self, removed: &[Stored], at: Millis) -> Result<(), CatalogError> {
         self.count_call()?.forget_deleted(removed, at).await
     }
-    async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), Failure> {
+    async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), CatalogError> {
         self.count_call()?.insert_key(key, hash).await
     }
-    async fn keys(&self) -> Result<Vec<KeyRecord>, Failure> {
+    async fn keys(&self) -> Result<Vec<KeyRecord>, CatalogError> {
         self.count_call()?.keys().await
     }
-    async fn key(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, Failure> {
+    async fn key(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, CatalogError> {
         let looking = self.looking.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_looking.fetch_max(looking, Ordering::SeqCst);
         let found = match self.count_call() {
@@ -182,7 +189,7 @@ impl Store for Probe {
         self.looking.fetch_sub(1, Ordering::SeqCst);
         found
     }
-    async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, Failure> {
+    async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, CatalogError> {
         self.count_call()?.revoke_key(id, at).await
     }
     async fn reserve_request(
@@ -190,42 +197,42 @@ impl Store for Probe {
         key_id: &str,
         month: &str,
         limit: u64,
-    ) -> Result<Reserved, Failure> {
+    ) -> Result<ReserveOutcome, CatalogError> {
         self.reserving.fetch_add(1, Ordering::SeqCst);
         let _permit = self.gate.acquire().await;
         self.count_call()?.reserve_request(key_id, month, limit).await
     }
-    async fn refund_request(&self, key_id: &str, month: &str) -> Result<(), Failure> {
+    async fn refund_request(&self, key_id: &str, month: &str) -> Result<(), CatalogError> {
         self.count_call()?.refund_request(key_id, month).await
     }
-    async fn add_usage(&self, counts: &[UsageIncrement]) -> Result<(), Failure> {
+    async fn add_usage(&self, counts: &[UsageIncrement]) -> Result<(), CatalogError> {
         self.count_call()?.add_usage(counts).await
     }
-    async fn used_requests(&self, key_id: &str, month: &str) -> Result<u64, Failure> {
+    async fn used_requests(&self, key_id: &str, month: &str) -> Result<u64, CatalogError> {
         self.count_call()?.used_requests(key_id, month).await
     }
-    async fn secret(&self, name: &str) -> Result<[u8; 32], Failure> {
+    async fn secret(&self, name: &str) -> Result<[u8; 32], CatalogError> {
         self.count_call()?.secret(name).await
     }
-    async fn register_release(&self, release: &PluginRelease) -> Result<bool, Failure> {
+    async fn register_release(&self, release: &PluginRelease) -> Result<bool, CatalogError> {
         self.count_call()?.register_release(release).await
     }
-    async fn change_release(&self, change: &ReleaseChange) -> Result<ChangeOutcome, Failure> {
+    async fn change_release(&self, change: &ReleaseChange) -> Result<ChangeOutcome, CatalogError> {
         self.count_call()?.change_release(change).await
     }
-    async fn transition_release(&self, settlement: &Settlement) -> Result<bool, Failure> {
+    async fn transition_release(&self, settlement: &StateTransition) -> Result<bool, CatalogError> {
         self.count_call()?.transition_release(settlement).await
     }
-    async fn add_canary_totals(&self, seen: &Trial) -> Result<Trial, Failure> {
+    async fn add_canary_totals(&self, seen: &CanaryTotals) -> Result<CanaryTotals, CatalogError> {
         self.count_call()?.add_canary_totals(seen).await
     }
-    async fn canary_totals(&self) -> Result<Vec<Trial>, Failure> {
+    async fn canary_totals(&self) -> Result<Vec<CanaryTotals>, CatalogError> {
         self.count_call()?.canary_totals().await
     }
-    async fn add_release_usage(&self, seen: &[ReleaseUsage]) -> Result<(), Failure> {
+    async fn add_release_usage(&self, seen: &[ReleaseUsage]) -> Result<(), CatalogError> {
         self.count_call()?.add_release_usage(seen).await
     }
-    async fn release_usage(&self) -> Result<Vec<ReleaseUsage>, Failure> {
+    async fn release_usage(&self) -> Result<Vec<ReleaseUsage>, CatalogError> {
         self.count_call()?.release_usage().await
     }
     async fn pin_release(
@@ -234,13 +241,13 @@ impl Store for Probe {
         to: bool,
         by: &str,
         at: Millis,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, CatalogError> {
         self.count_call()?.pin_release(id, to, by, at).await
     }
-    async fn releases(&self) -> Result<Vec<PluginRelease>, Failure> {
+    async fn releases(&self) -> Result<Vec<PluginRelease>, CatalogError> {
         self.count_call()?.releases().await
     }
-    async fn release_events(&self) -> Result<Vec<ReleaseEvent>, Failure> {
+    async fn release_events(&self) -> Result<Vec<ReleaseEvent>, CatalogError> {
         self.count_call()?.release_events().await
     }
     async fn close(&self) {

@@ -4,9 +4,9 @@
 
 use yearbook_domain::Millis;
 
-use super::Place;
+use super::TestDatabase;
 use super::fixtures::{TODAY, register};
-use crate::{ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines};
+use crate::{Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, lines};
 
 pub(super) fn release(name: &str, digest: &str, at: i64) -> PluginRelease {
     PluginRelease {
@@ -40,7 +40,7 @@ fn change(release: &PluginRelease, to: ReleaseState) -> ReleaseChange {
 }
 
 /// Digests of the releases of csv that may serve, the best first, by their first letter.
-async fn order(store: &dyn Store) -> String {
+async fn order(store: &dyn Catalog) -> String {
     let lines = lines(&store.releases().await.unwrap());
     lines
         .iter()
@@ -49,7 +49,7 @@ async fn order(store: &dyn Store) -> String {
         .unwrap()
 }
 
-pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Place) {
+pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: TestDatabase) {
     let store = place.host().await;
     let releases = [
         release("csv", "b", TODAY),
@@ -82,7 +82,7 @@ pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Plac
     assert_eq!(store.revision().await.unwrap(), before, "nothing to notice");
 }
 
-pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: Place) {
+pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: TestDatabase) {
     let store = place.host().await;
     let csv = release("csv", "a", TODAY);
     assert_eq!(
@@ -92,7 +92,7 @@ pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: Plac
     register(&*store, &csv).await.unwrap();
     let before = (store.revision().await.unwrap(), store.releases().await.unwrap());
     let refused = store.change_release(&change(&csv, ReleaseState::Installed)).await.unwrap();
-    assert_eq!(refused, ChangeOutcome::Not(ReleaseState::Promoted));
+    assert_eq!(refused, ChangeOutcome::NotAllowedFrom(ReleaseState::Promoted));
     assert_eq!((store.revision().await.unwrap(), store.releases().await.unwrap()), before);
 
     assert_eq!(
@@ -113,7 +113,7 @@ pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: Plac
     assert_eq!(told, [("promoted", "embedded", None), ("rolled_back", "ann", Some("because"))]);
 }
 
-pub(crate) async fn a_promotion_goes_before_earlier_ones(place: Place) {
+pub(crate) async fn a_promotion_goes_before_earlier_ones(place: TestDatabase) {
     let store = place.host().await;
     let (a, b) = (release("csv", "a", TODAY), release("csv", "b", TODAY));
     register(&*store, &a).await.unwrap();
@@ -127,7 +127,7 @@ pub(crate) async fn a_promotion_goes_before_earlier_ones(place: Place) {
     assert_eq!(order(&*store).await, "", "known, and nothing may serve");
 }
 
-pub(crate) async fn a_name_has_one_pin_and_a_release_out_of_service_none(place: Place) {
+pub(crate) async fn a_name_has_one_pin_and_a_release_out_of_service_none(place: TestDatabase) {
     let store = place.host().await;
     let (a, b) = (release("csv", "a", TODAY), release("csv", "b", TODAY));
     register(&*store, &a).await.unwrap();
@@ -148,7 +148,7 @@ pub(crate) async fn a_name_has_one_pin_and_a_release_out_of_service_none(place: 
     assert!(pin(&a, true).await && pin(&a, false).await && !pin(&a, false).await);
 }
 
-pub(crate) async fn a_store_describes_itself_and_answers_a_ping(place: Place) {
+pub(crate) async fn a_store_describes_itself_and_answers_a_ping(place: TestDatabase) {
     let store = place.host().await;
     store.ping().await.unwrap();
     assert_eq!(store.check_integrity().await.unwrap(), Vec::<String>::new());

@@ -7,31 +7,31 @@ use std::time::Duration;
 
 use yearbook_domain::{Millis, Plan};
 
-use super::Place;
+use super::TestDatabase;
 use super::fixtures::{TODAY, caller, issue_key, publish, wait_until};
-use super::probe::Probe;
+use super::probe::FaultyCatalog;
 use crate::{
-    CatalogCache, DatabaseSettings, Failure, KeyLookup, KeyRecord, KeyVerifier, Store, key,
+    Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyLookup, KeyRecord, KeyVerifier, key,
 };
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
 /// A server's key ring, with a probe between it and the store.
-async fn verifier(store: &Arc<dyn Store>) -> (KeyVerifier, Arc<Probe>) {
+async fn verifier(store: &Arc<dyn Catalog>) -> (KeyVerifier, Arc<FaultyCatalog>) {
     let (ring, probe, _) = verifier_with_settings(store, &DatabaseSettings::default()).await;
     (ring, probe)
 }
 
 async fn verifier_with_settings(
-    store: &Arc<dyn Store>,
+    store: &Arc<dyn Catalog>,
     settings: &DatabaseSettings,
-) -> (KeyVerifier, Arc<Probe>, Arc<CatalogCache>) {
-    let probe = Probe::wrap(Arc::clone(store));
-    let live = CatalogCache::start(probe.clone(), CatalogCache::PERIOD).await.unwrap();
+) -> (KeyVerifier, Arc<FaultyCatalog>, Arc<CatalogCache>) {
+    let probe = FaultyCatalog::wrap(Arc::clone(store));
+    let live = CatalogCache::start(probe.clone(), CatalogCache::POLL_INTERVAL).await.unwrap();
     (KeyVerifier::new(probe.clone(), Arc::clone(&live), settings), probe, live)
 }
 
-pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: Place) {
+pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: TestDatabase) {
     let store = place.host().await;
     let text = issue_key(&*store, "key_1", Plan::Free).await;
     let (ring, probe) = verifier(&store).await;
@@ -54,7 +54,7 @@ pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: Place) {
     assert_eq!(probe.calls(), asked + 1);
 }
 
-pub(crate) async fn a_good_key_is_asked_for_once(place: Place) {
+pub(crate) async fn a_good_key_is_asked_for_once(place: TestDatabase) {
     let store = place.host().await;
     let text = issue_key(&*store, "key_1", Plan::Enterprise).await;
     let (ring, probe) = verifier(&store).await;
@@ -71,7 +71,7 @@ pub(crate) async fn a_good_key_is_asked_for_once(place: Place) {
     assert_eq!(probe.calls(), asked + 1);
 }
 
-pub(crate) async fn an_unknown_key_works_within_2_s_of_being_made_contract_6(place: Place) {
+pub(crate) async fn an_unknown_key_works_within_2_s_of_being_made_contract_6(place: TestDatabase) {
     let (server, operator) = (place.host().await, place.host().await);
     let (ring, probe) = verifier(&server).await;
     let (text, hash) = key::issue().unwrap();
@@ -92,7 +92,7 @@ pub(crate) async fn an_unknown_key_works_within_2_s_of_being_made_contract_6(pla
     wait_until(TWO_SECONDS, async || ring.check(text.expose()).await.unwrap().is_some()).await;
 }
 
-pub(crate) async fn a_revoked_key_is_refused_within_2_s_contract_6(place: Place) {
+pub(crate) async fn a_revoked_key_is_refused_within_2_s_contract_6(place: TestDatabase) {
     let (server, operator) = (place.host().await, place.host().await);
     let text = issue_key(&*operator, "key_1", Plan::Free).await;
     let (ring, _) = verifier(&server).await;
@@ -101,7 +101,7 @@ pub(crate) async fn a_revoked_key_is_refused_within_2_s_contract_6(place: Place)
     wait_until(TWO_SECONDS, async || ring.check(&text).await.unwrap().is_none()).await;
 }
 
-pub(crate) async fn a_failing_database_does_not_make_a_key_unknown(place: Place) {
+pub(crate) async fn a_failing_database_does_not_make_a_key_unknown(place: TestDatabase) {
     let store = place.host().await;
     let known = issue_key(&*store, "key_1", Plan::Pro).await;
     let unseen = issue_key(&*store, "key_2", Plan::Pro).await;
@@ -115,7 +115,9 @@ pub(crate) async fn a_failing_database_does_not_make_a_key_unknown(place: Place)
     assert!(ring.check(&unseen).await.unwrap().is_some(), "a failure is not remembered");
 }
 
-pub(crate) async fn what_is_known_of_keys_outlives_everything_but_a_change_of_keys(place: Place) {
+pub(crate) async fn what_is_known_of_keys_outlives_everything_but_a_change_of_keys(
+    place: TestDatabase,
+) {
     let store = place.host().await;
     let known = issue_key(&*store, "key_1", Plan::Pro).await;
     issue_key(&*store, "key_2", Plan::Pro).await;
@@ -133,7 +135,7 @@ pub(crate) async fn what_is_known_of_keys_outlives_everything_but_a_change_of_ke
     assert!(ring.check(&known).await.is_err(), "some key was revoked: it may be this one");
 }
 
-pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(place: Place) {
+pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(place: TestDatabase) {
     let store = place.host().await;
     let known = issue_key(&*store, "key_1", Plan::Pro).await;
     let (ring, probe, live) = verifier_with_settings(
@@ -150,7 +152,7 @@ pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(pl
     wait_until(TWO_SECONDS, async || ring.check(&known).await.is_ok()).await;
 }
 
-pub(crate) async fn unknown_keys_are_looked_up_a_few_at_a_time_contract_5(place: Place) {
+pub(crate) async fn unknown_keys_are_looked_up_a_few_at_a_time_contract_5(place: TestDatabase) {
     let store = place.host().await;
     let text = issue_key(&*store, "key_1", Plan::Free).await;
     let settings =
@@ -172,7 +174,7 @@ pub(crate) async fn unknown_keys_are_looked_up_a_few_at_a_time_contract_5(place:
 }
 
 pub(crate) async fn an_unknown_key_that_waits_too_long_is_told_to_come_back_contract_5(
-    place: Place,
+    place: TestDatabase,
 ) {
     let store = place.host().await;
     let settings =
@@ -191,9 +193,9 @@ pub(crate) async fn an_unknown_key_that_waits_too_long_is_told_to_come_back_cont
     let outcomes: Vec<_> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
     let late = outcomes.iter().position(Result::is_err).expect("nobody has so much patience");
     assert!(
-        outcomes
-            .iter()
-            .all(|outcome| outcome.as_ref().map_or_else(Failure::is_overload, Option::is_none)),
+        outcomes.iter().all(|outcome| outcome
+            .as_ref()
+            .map_or_else(CatalogError::is_overload, Option::is_none)),
         "{outcomes:?}"
     );
     assert_eq!(
@@ -203,7 +205,9 @@ pub(crate) async fn an_unknown_key_that_waits_too_long_is_told_to_come_back_cont
     );
 }
 
-pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(place: Place) {
+pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(
+    place: TestDatabase,
+) {
     let store = place.host().await;
     let (kept, revoked) = (
         issue_key(&*store, "key_1", Plan::Pro).await,
@@ -213,7 +217,7 @@ pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(p
     let (ring, _, live) = verifier_with_settings(&store, &DatabaseSettings::default()).await;
     for text in [&kept, &revoked] {
         assert!(
-            matches!(ring.check_cached(text).await.unwrap(), KeyLookup::Unknown(key) if !key.was_previously_valid()),
+            matches!(ring.check_cached(text).await.unwrap(), KeyLookup::Uncached(key) if !key.was_previously_valid()),
             "nobody has asked yet"
         );
         assert!(ring.check(text).await.unwrap().is_some());
@@ -223,7 +227,7 @@ pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(p
     live.refresh().await.unwrap();
     for (text, known) in [(kept.as_str(), true), (&revoked, true), (stranger.expose(), false)] {
         assert!(
-            matches!(ring.check_cached(text).await.unwrap(), KeyLookup::Unknown(key) if key.was_previously_valid() == known)
+            matches!(ring.check_cached(text).await.unwrap(), KeyLookup::Uncached(key) if key.was_previously_valid() == known)
         );
     }
     assert_eq!(
@@ -236,7 +240,7 @@ pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(p
     );
     tokio::time::sleep(TWO_SECONDS).await;
     assert!(
-        matches!(ring.check_cached(&revoked).await.unwrap(), KeyLookup::Unknown(key) if !key.was_previously_valid()),
+        matches!(ring.check_cached(&revoked).await.unwrap(), KeyLookup::Uncached(key) if !key.was_previously_valid()),
         "a stranger by now"
     );
 }

@@ -4,29 +4,31 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
-use yearbook_catalog::Store;
+use yearbook_catalog::Catalog;
 use yearbook_domain::{Dataset, DatasetName};
 
-use crate::arguments::Datasets;
-use crate::context::Context;
-use crate::output::Table;
+use crate::arguments::DatasetsCommand;
+use crate::context::CommandContext;
+use crate::output::TextTable;
 
-pub(super) async fn run(context: &Context, command: Datasets) -> anyhow::Result<()> {
+pub(super) async fn run(context: &CommandContext, command: DatasetsCommand) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     match command {
-        Datasets::List => list(context, &*store).await,
-        Datasets::Show { name } => show(context, &find_dataset(&*store, &name).await?),
-        Datasets::Snapshots { name } => snapshots(context, &find_dataset(&*store, &name).await?),
-        Datasets::Retire { name } => retire(context, store, &name).await,
+        DatasetsCommand::List => list(context, &*store).await,
+        DatasetsCommand::Show { name } => show(context, &find_dataset(&*store, &name).await?),
+        DatasetsCommand::Snapshots { name } => {
+            snapshots(context, &find_dataset(&*store, &name).await?)
+        }
+        DatasetsCommand::Retire { name } => retire(context, store, &name).await,
     }
 }
 
-async fn list(context: &Context, store: &dyn Store) -> anyhow::Result<()> {
+async fn list(context: &CommandContext, store: &dyn Catalog) -> anyhow::Result<()> {
     let datasets = store.datasets().await.context("cannot list datasets")?;
     let values: Vec<Value> = datasets.iter().map(summary_json).collect();
     context.output.print_result(&values, || {
         let mut table =
-            Table::new(&["name", "namespace", "#rows", "refreshed", "snapshot", "title"]);
+            TextTable::new(&["name", "namespace", "#rows", "refreshed", "snapshot", "title"]);
         for dataset in &datasets {
             let current = &dataset.current;
             table.row([
@@ -46,7 +48,7 @@ async fn list(context: &Context, store: &dyn Store) -> anyhow::Result<()> {
     })
 }
 
-fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
+fn show(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
     context.output.print_result(&detail_json(dataset), || {
         let current = &dataset.current;
         let mut facts = vec![
@@ -84,7 +86,8 @@ fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
         if let Some(bounds) = &current.bbox {
             facts.push(("bounds", bounds.0.map(|degrees| degrees.to_string()).join(", ")));
         }
-        let mut columns = Table::new(&["column", "type", "role", "nulls", "unit", "description"]);
+        let mut columns =
+            TextTable::new(&["column", "type", "role", "nulls", "unit", "description"]);
         for column in &current.columns {
             columns.row([
                 column.name.clone(),
@@ -101,10 +104,10 @@ fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
     })
 }
 
-fn snapshots(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
+fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
     let current = &dataset.current.id;
     context.output.print_result(&snapshots_json(dataset), || {
-        let mut table = Table::new(&["snapshot", "created", "#rows", "current"]);
+        let mut table = TextTable::new(&["snapshot", "created", "#rows", "current"]);
         for snapshot in &dataset.snapshots {
             let mark = if snapshot.id == *current { "current" } else { "" };
             table.row([
@@ -119,8 +122,8 @@ fn snapshots(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
 }
 
 async fn retire(
-    context: &Context,
-    store: Arc<dyn Store>,
+    context: &CommandContext,
+    store: Arc<dyn Catalog>,
     name: &DatasetName,
 ) -> anyhow::Result<()> {
     if !store
@@ -135,7 +138,7 @@ async fn retire(
     })
 }
 
-async fn find_dataset(store: &dyn Store, name: &DatasetName) -> anyhow::Result<Dataset> {
+async fn find_dataset(store: &dyn Catalog, name: &DatasetName) -> anyhow::Result<Dataset> {
     match store.dataset(name).await.context("cannot read datasets")? {
         Some(dataset) => Ok(dataset),
         None => Err(unknown_dataset(store, name).await),
@@ -143,7 +146,7 @@ async fn find_dataset(store: &dyn Store, name: &DatasetName) -> anyhow::Result<D
 }
 
 /// "No such dataset", with the nearest name where one is near.
-async fn unknown_dataset(store: &dyn Store, name: &DatasetName) -> anyhow::Error {
+async fn unknown_dataset(store: &dyn Catalog, name: &DatasetName) -> anyhow::Error {
     let names: Vec<String> = store
         .datasets()
         .await

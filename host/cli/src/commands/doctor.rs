@@ -4,19 +4,19 @@
 //! each area has a file.
 
 mod cache;
-mod links;
+mod connectivity;
 mod listeners;
-mod machine;
-mod places;
 mod plugins;
+mod public_url;
+mod resources;
 mod settings;
-mod stored;
+mod stored_files;
 
 use anyhow::bail;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::output::Table;
+use crate::context::CommandContext;
+use crate::output::TextTable;
 
 /// How a check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -54,12 +54,12 @@ impl CheckList {
 }
 
 /// Runs every check. `deep`: reads all that is stored.
-pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
+pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<()> {
     let fresh = !context.settings.data_dir.exists();
     let values = &context.settings.values;
     let mut checks = CheckList::default();
     checks.add("settings", Ok(settings::effective_settings(context)));
-    checks.add("data directory", places::check_data_dir(&context.settings.data_dir));
+    checks.add("data directory", connectivity::check_data_dir(&context.settings.data_dir));
 
     // A fresh data directory is made by `serve`, not by looking at it.
     let later = || Ok((Status::Ok, "nothing there yet; made when it is first needed".to_owned()));
@@ -67,28 +67,28 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
     let found = if fresh && values.database.url.is_none() {
         later()
     } else {
-        places::check_database(context, &mut store).await
+        connectivity::check_database(context, &mut store).await
     };
     checks.add("database", found);
     if let Some(store) = &store {
-        checks.add("clocks", places::check_clocks(&**store).await);
+        checks.add("clocks", connectivity::check_clocks(&**store).await);
     }
     let mut files = None;
     let found = if fresh && values.storage.url.is_none() {
         later()
     } else {
-        places::check_object_store(context, &mut files).await
+        connectivity::check_object_store(context, &mut files).await
     };
     checks.add("object store", found);
     if let (Some(store), Some(files)) = (&store, &files) {
-        stored::snapshots(&mut checks, &**store, files, deep).await;
+        stored_files::snapshots(&mut checks, &**store, files, deep).await;
         plugins::releases(&mut checks, context, &**store, files).await;
     }
     checks.add("plugins", plugins::check_built_in(context, fresh).await);
     checks.add("cache", cache::is_ours(&context.settings));
-    checks.add("links", Ok(links::look(&values.server)));
-    checks.add("memory", Ok(machine::check_memory(values)));
-    checks.add("descriptors", Ok(machine::check_descriptors(values)));
+    checks.add("links", Ok(public_url::look(&values.server)));
+    checks.add("memory", Ok(resources::check_memory(values)));
+    checks.add("descriptors", Ok(resources::check_descriptors(values)));
     for (setting, address) in [
         ("server.listen", Some(values.server.listen)),
         ("server.admin_listen", values.server.admin_listen),
@@ -103,9 +103,9 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
     report(context, &checks.0)
 }
 
-fn report(context: &Context, checks: &[Check]) -> anyhow::Result<()> {
+fn report(context: &CommandContext, checks: &[Check]) -> anyhow::Result<()> {
     context.output.print_result(&checks, || {
-        let mut table = Table::new(&["check", "", "finding"]);
+        let mut table = TextTable::new(&["check", "", "finding"]);
         for check in checks {
             let status = match check.status {
                 Status::Ok => "ok",

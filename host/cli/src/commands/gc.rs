@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use yearbook_catalog::UnreferencedObject;
-use yearbook_platform::{Collected, GcSettings, gc};
+use yearbook_platform::{GcSettings, GcSummary, gc};
 use yearbook_snapshot::StaleUpload;
 
-use crate::context::Context;
-use crate::output::Table;
+use crate::context::CommandContext;
+use crate::output::TextTable;
 
 /// One thing that went, or will.
 #[derive(Debug, Serialize)]
@@ -29,7 +29,7 @@ struct GcReport {
     being_removed: usize,
 }
 
-pub(super) async fn run(context: &Context, dry_run: bool) -> anyhow::Result<()> {
+pub(super) async fn run(context: &CommandContext, dry_run: bool) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let files = context.files()?;
     let settings = GcSettings {
@@ -43,8 +43,8 @@ pub(super) async fn run(context: &Context, dry_run: bool) -> anyhow::Result<()> 
     context.output.print_result(&said, || render(&said))
 }
 
-fn build_report(collected: Collected, settings: GcSettings) -> GcReport {
-    let Collected { dropped, removed, later, being_removed, leftovers } = collected;
+fn build_report(collected: GcSummary, settings: GcSettings) -> GcReport {
+    let GcSummary { dropped, removed, later, being_removed, leftovers } = collected;
     let unnamed =
         |what, (UnreferencedObject { stored, since }, bytes): (UnreferencedObject, u64)| GcItem {
             what,
@@ -82,7 +82,7 @@ fn build_report(collected: Collected, settings: GcSettings) -> GcReport {
 fn render(said: &GcReport) -> String {
     let mut text = String::new();
     if !said.removed.is_empty() {
-        let mut table = Table::new(&["what", "name", "#bytes", "why"]);
+        let mut table = TextTable::new(&["what", "name", "#bytes", "why"]);
         for GcItem { what, name, bytes, why } in &said.removed {
             table.row([
                 (*what).to_owned(),

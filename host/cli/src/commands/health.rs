@@ -6,15 +6,17 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use anyhow::Context as _;
 use serde_json::json;
 
-use crate::ask;
-use crate::context::Context;
+use crate::context::CommandContext;
+use crate::http_client;
 
-pub(super) async fn run(context: &Context, url: Option<String>) -> anyhow::Result<()> {
+pub(super) async fn run(context: &CommandContext, url: Option<String>) -> anyhow::Result<()> {
     let server = &context.settings.values.server;
     let url = url.unwrap_or_else(|| {
         format!("http://{}", connect_address(server.admin_listen.unwrap_or(server.listen)))
     });
-    ask::get(&url, "/health").await.with_context(|| format!("the server at {url} is not alive"))?;
+    http_client::get(&url, "/health")
+        .await
+        .with_context(|| format!("the server at {url} is not alive"))?;
     context.output.print_result(&json!({ "status": "ok" }), || "ok".to_owned())
 }
 

@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 use yearbook_catalog::{KeyRecord, key};
 use yearbook_domain::{Millis, Plan};
 
-use crate::arguments::Keys;
-use crate::context::Context;
-use crate::output::Table;
+use crate::arguments::KeysCommand;
+use crate::context::CommandContext;
+use crate::output::TextTable;
 
-pub(super) async fn run(context: &Context, command: Keys) -> anyhow::Result<()> {
+pub(super) async fn run(context: &CommandContext, command: KeysCommand) -> anyhow::Result<()> {
     match command {
-        Keys::Create { plan, label } => create(context, plan, label).await,
-        Keys::List => list(context).await,
-        Keys::Revoke { id } => revoke(context, &id).await,
+        KeysCommand::Create { plan, label } => create(context, plan, label).await,
+        KeysCommand::List => list(context).await,
+        KeysCommand::Revoke { id } => revoke(context, &id).await,
     }
 }
 
-async fn create(context: &Context, plan: Plan, label: Option<String>) -> anyhow::Result<()> {
+async fn create(context: &CommandContext, plan: Plan, label: Option<String>) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let (issued, hash) = key::issue()?;
     let record =
@@ -36,11 +36,11 @@ async fn create(context: &Context, plan: Plan, label: Option<String>) -> anyhow:
     })
 }
 
-async fn list(context: &Context) -> anyhow::Result<()> {
+async fn list(context: &CommandContext) -> anyhow::Result<()> {
     let keys = context.catalogue().await?.keys().await.context("cannot list keys")?;
     let values: Vec<Value> = keys.iter().map(key_json).collect();
     context.output.print_result(&values, || {
-        let mut table = Table::new(&["id", "plan", "created", "revoked", "label"]);
+        let mut table = TextTable::new(&["id", "plan", "created", "revoked", "label"]);
         for key in &keys {
             table.row([
                 key.id.clone(),
@@ -58,7 +58,7 @@ async fn list(context: &Context) -> anyhow::Result<()> {
     })
 }
 
-async fn revoke(context: &Context, id: &str) -> anyhow::Result<()> {
+async fn revoke(context: &CommandContext, id: &str) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     if !store.revoke_key(id, Millis::now()).await.context("the key was not revoked; try again")? {
         // Asking twice is no mistake, a wrong id is.

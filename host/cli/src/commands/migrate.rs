@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::context::{Context, redact_password};
+use crate::context::{CommandContext, redact_password};
 
-pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
+pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     store.close().await;
     let url = redact_password(&context.settings.database_url());

@@ -6,54 +6,59 @@ mod inspect;
 mod install;
 mod list;
 mod new;
-mod operate;
+mod release_actions;
 mod replay;
 mod top;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use yearbook_platform::{CheckReport, Component, Signature};
+use yearbook_platform::{CheckReport, ComponentFile, Signature};
 use yearbook_sandbox::Limits;
 
-use crate::arguments::{Actor, Plugin};
-use crate::context::Context;
+use crate::arguments::{Actor, PluginCommand};
+use crate::context::CommandContext;
 
 pub(crate) use new::check_name;
 
 /// Characters of a digest that people compare.
 const SHORT_DIGEST: usize = 12;
 
-pub(super) async fn run(context: &Context, command: Plugin) -> anyhow::Result<()> {
+pub(super) async fn run(context: &CommandContext, command: PluginCommand) -> anyhow::Result<()> {
     match command {
-        Plugin::Check { file, capsules } => check::run(context, &file, capsules.as_deref()).await,
-        Plugin::Replay { capsule, component } => {
+        PluginCommand::Check { file, capsules } => {
+            check::run(context, &file, capsules.as_deref()).await
+        }
+        PluginCommand::Replay { capsule, component } => {
             replay::run(context, &capsule, component.as_deref()).await
         }
-        Plugin::New { kind, name } => new::run(context, kind, &name),
-        Plugin::Inspect { file, signature, write_component } => {
+        PluginCommand::New { kind, name } => new::run(context, kind, &name),
+        PluginCommand::Inspect { file, signature, write_component } => {
             inspect::run(context, &file, signature.as_deref(), write_component.as_deref())
         }
-        Plugin::Install { file, now, signature, who } => {
+        PluginCommand::Install { file, now, signature, who } => {
             install::run(context, &file, now, signature.as_deref(), who).await
         }
-        Plugin::List { history: false } => list::run(context).await,
-        Plugin::List { history: true } => list::history(context).await,
-        Plugin::Top { url, once } => top::run(context, url, once).await,
-        Plugin::Rollback { name, who } => operate::rollback(context, &name, who).await,
-        Plugin::Remove { name, who } => operate::remove(context, &name, who).await,
-        Plugin::Pin { name, digest, off: _, by } => {
-            operate::pin(context, &name, digest.as_deref(), Actor { by, reason: None }).await
+        PluginCommand::List { history: false } => list::run(context).await,
+        PluginCommand::List { history: true } => list::history(context).await,
+        PluginCommand::Top { url, once } => top::run(context, url, once).await,
+        PluginCommand::Rollback { name, who } => {
+            release_actions::rollback(context, &name, who).await
+        }
+        PluginCommand::Remove { name, who } => release_actions::remove(context, &name, who).await,
+        PluginCommand::Pin { name, digest, off: _, by } => {
+            release_actions::pin(context, &name, digest.as_deref(), Actor { by, reason: None })
+                .await
         }
     }
 }
 
 /// Reads a plugin's file, whichever of the two kinds it is.
-fn read_component(context: &Context, file: &Path) -> anyhow::Result<Component> {
+fn read_component(context: &CommandContext, file: &Path) -> anyhow::Result<ComponentFile> {
     let bytes = std::fs::read(file)
         .with_context(|| format!("cannot read {}; build the plugin first", file.display()))?;
     let limit = context.settings.values.sandbox.limits.component_bytes;
-    Component::read(bytes, limit).with_context(|| format!("{} is no plugin", file.display()))
+    ComponentFile::read(bytes, limit).with_context(|| format!("{} is no plugin", file.display()))
 }
 
 /// What came as a plugin's signature: the file that was named, or the one beside the plugin, if
@@ -67,7 +72,7 @@ fn read_signature(file: &Path, named: Option<&Path>) -> anyhow::Result<Option<Si
 }
 
 /// The limits to check with.
-fn check_limits(context: &Context) -> Limits {
+fn check_limits(context: &CommandContext) -> Limits {
     CheckReport::limits(context.settings.values.sandbox.limits)
 }
 

@@ -1,21 +1,21 @@
 //! `yearbook publish`: check packages, store their snapshots, commit each in one transaction
 //! (contract 7). A running server on the same data directory notices by itself.
 
-mod refusal;
+mod failure_report;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
 use yearbook_platform::{PublishFailure, Publisher};
-use yearbook_snapshot::Package;
+use yearbook_snapshot::DataPackage;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::PublishProgress;
 
 /// What became of one package.
 #[derive(Clone, Debug, Serialize)]
-struct Published {
+struct PublishSummary {
     dataset: String,
     namespace: String,
     snapshot_id: String,
@@ -26,7 +26,7 @@ struct Published {
 
 /// Publishes packages in order and stops at the first that fails: what was committed stays, and
 /// publishing all of them again changes nothing about it.
-pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<()> {
+pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let publisher = Publisher::new(
         Arc::clone(&store),
@@ -34,7 +34,7 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
         context.workers(),
         context.settings.retention(),
     );
-    let mut done: Vec<Published> = Vec::new();
+    let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
         match publish_package(context, &publisher, path).await {
             Ok(published) => {
@@ -45,7 +45,7 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
                 store.close().await;
                 let names: Vec<String> =
                     done.into_iter().map(|published| published.dataset).collect();
-                return Err(refusal::explain(error, path, &names, paths.len()));
+                return Err(failure_report::explain(error, path, &names, paths.len()));
             }
         }
     }
@@ -54,21 +54,21 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
 }
 
 async fn publish_package(
-    context: &Context,
+    context: &CommandContext,
     publisher: &Publisher,
     path: &Path,
-) -> anyhow::Result<Published> {
-    let package = Package::open(path)?;
+) -> anyhow::Result<PublishSummary> {
+    let package = DataPackage::open(path)?;
     let progress = PublishProgress::new(context.output, package.name().as_str());
     let published = publisher.publish(&package, &progress).await;
     progress.finish();
-    let yearbook_platform::Published { publication, unchanged } =
+    let yearbook_platform::PublishResult { publication, unchanged } =
         published.map_err(|failure| match failure {
             // Its faults are shown in a table.
             PublishFailure::Package(error) => error.into(),
             failure => anyhow::Error::from(failure),
         })?;
-    Ok(Published {
+    Ok(PublishSummary {
         dataset: publication.name.to_string(),
         namespace: publication.namespace.to_string(),
         snapshot_id: publication.snapshot.id,
@@ -77,8 +77,8 @@ async fn publish_package(
     })
 }
 
-fn summary_line(published: &Published) -> String {
-    let Published { dataset, snapshot_id, rows, status, .. } = published;
+fn summary_line(published: &PublishSummary) -> String {
+    let PublishSummary { dataset, snapshot_id, rows, status, .. } = published;
     let noun = if *rows == 1 { "row" } else { "rows" };
     format!("{dataset}: snapshot {snapshot_id}, {rows} {noun}, {status}")
 }

@@ -9,15 +9,15 @@ use anyhow::{Context as _, anyhow};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use yearbook_catalog::{CatalogCache, KeyVerifier, Meter};
-use yearbook_server::{AppState, Parts};
+use yearbook_catalog::{CatalogCache, KeyVerifier, Quota};
+use yearbook_server::{AppState, Services};
 use yearbook_snapshot::Reader;
 
-use crate::context::Context;
-use crate::plugins;
+use crate::context::CommandContext;
+use crate::plugin_runtime;
 use crate::settings::LogFormat;
 
-pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
+pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     // Asked for first: a signal that comes while plugins are compiled must not be lost.
     let stop = stop_signal()?;
     // A port that is taken should be heard of before a second of compiling.
@@ -31,13 +31,13 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let files = context.files()?;
     let workers = context.workers();
-    let kept = plugins::start_runtime(context, &store, &files, Arc::clone(&workers)).await?;
-    let live = CatalogCache::start(Arc::clone(&store), CatalogCache::PERIOD)
+    let kept = plugin_runtime::start_runtime(context, &store, &files, Arc::clone(&workers)).await?;
+    let live = CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL)
         .await
         .context("the catalogue cannot be read")?;
     kept.follow(&live).await;
-    let meter = Meter::new(Arc::clone(&store));
-    let state = AppState::new(Parts {
+    let meter = Quota::new(Arc::clone(&store));
+    let state = AppState::new(Services {
         keys: KeyVerifier::new(
             Arc::clone(&store),
             Arc::clone(&live),
@@ -75,7 +75,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
 
 /// Says where the server listens: people and scripts wait for this line.
 fn announce(
-    context: &Context,
+    context: &CommandContext,
     address: SocketAddr,
     admin: Option<SocketAddr>,
 ) -> anyhow::Result<()> {

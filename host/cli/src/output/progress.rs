@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use yearbook_snapshot::Progress;
+use yearbook_snapshot::ProgressReporter;
 
 use super::Output;
 
@@ -48,7 +48,7 @@ impl PublishProgress {
     }
 }
 
-impl Progress for PublishProgress {
+impl ProgressReporter for PublishProgress {
     fn stage(&self, name: &str, total: Option<u64>) {
         self.finish();
         if self.output.shows_progress() {

@@ -6,22 +6,24 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Assignment, Origin, Problem, Written};
+use super::{Assignment, RawSetting, SettingError, SettingOrigin};
 
 /// Every value of the file, `[limits] burst_size = 1` as the key `limits.burst_size`.
 ///
 /// # Errors
 /// [`Problem::Syntax`] when `text` is not TOML.
-pub(super) fn assignments(path: &Path, text: &str) -> Result<Vec<Assignment>, Problem> {
-    let origin =
-        |offset: usize| Origin::File { path: path.to_owned(), line: line_number(text, offset) };
-    let table = DeTable::parse(text).map_err(|error| Problem::Syntax {
+pub(super) fn assignments(path: &Path, text: &str) -> Result<Vec<Assignment>, SettingError> {
+    let origin = |offset: usize| SettingOrigin::File {
+        path: path.to_owned(),
+        line: line_number(text, offset),
+    };
+    let table = DeTable::parse(text).map_err(|error| SettingError::Syntax {
         origin: origin(error.span().map_or(0, |span| span.start)),
         message: error.message().to_owned(),
     })?;
     let mut found = Vec::new();
     flatten(table.get_ref(), "", &mut |key, offset, value| {
-        found.push(Assignment { key, value: Written::Typed(value), origin: origin(offset) })
+        found.push(Assignment { key, value: RawSetting::Typed(value), origin: origin(offset) })
     });
     Ok(found)
 }
@@ -74,11 +76,11 @@ mod tests {
         let flat: Vec<_> = found
             .iter()
             .map(|a| {
-                let Origin::File { line, .. } = a.origin else { panic!("{a:?}") };
+                let SettingOrigin::File { line, .. } = a.origin else { panic!("{a:?}") };
                 (a.key.as_str(), a.value.clone(), line)
             })
             .collect();
-        let typed = Written::Typed;
+        let typed = RawSetting::Typed;
         // Sections come in the order of their names.
         assert_eq!(
             flat,

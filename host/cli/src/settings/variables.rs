@@ -1,6 +1,6 @@
 //! Settings from variables: `YEARBOOK_<SECTION>__<KEY>`, and the few short names of contract 6.
 
-use super::{Assignment, Origin, Written};
+use super::{Assignment, RawSetting, SettingOrigin};
 
 const PREFIX: &str = "YEARBOOK_";
 
@@ -33,8 +33,8 @@ pub(super) fn assignments(variables: &[(String, String)]) -> Vec<Assignment> {
             };
             Some(Assignment {
                 key,
-                value: Written::Text(text.clone()),
-                origin: Origin::Variable(name.clone()),
+                value: RawSetting::Text(text.clone()),
+                origin: SettingOrigin::Variable(name.clone()),
             })
         })
         .collect();

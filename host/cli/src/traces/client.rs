@@ -23,22 +23,22 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_RESPONSE_BYTES: usize = 64 << 10;
 
 /// Sends batches.
-pub(super) struct Client(Runtime);
+pub(super) struct CollectorClient(Runtime);
 
-impl Client {
+impl CollectorClient {
     pub(super) fn new() -> io::Result<Self> {
         Builder::new_current_thread().enable_all().build().map(Self)
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for CollectorClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Client")
     }
 }
 
 #[async_trait]
-impl HttpClient for Client {
+impl HttpClient for CollectorClient {
     /// Blocks its thread, which is the exporter's own.
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         self.0.block_on(async { tokio::time::timeout(TIMEOUT, send(request)).await? })

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::binary::Yearbook;
 use crate::plugin::built;
-use crate::serve::{Server, status, within_two_seconds};
+use crate::serve::{ServeProcess, status, within_two_seconds};
 
 /// Under a limit that no large table keeps to, csv fails.
 const SMALL_OUTPUT_LIMIT: (&str, &str) = ("YEARBOOK_SANDBOX__OUTPUT_BYTES_PER_CALL", "20000");
@@ -136,7 +136,8 @@ fn a_server_keeps_what_a_plugin_fails_at_where_the_settings_say() {
     // run.
     let limits = [("YEARBOOK_SANDBOX__NOTE_BYTES", "0"), ("YEARBOOK_SERVER__FAILED_INPUT_MS", "0")];
     command.envs(limits).env("YEARBOOK_PLUGINS__CAPSULES", "kept");
-    let mut server = Server(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let mut server =
+        ServeProcess(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let ready: Value = serde_json::from_str(&line)

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::binary::{CommandOutput, Yearbook};
-use crate::serve::Server;
+use crate::serve::ServeProcess;
 
 /// A command and what it prints.
 struct Block {
@@ -70,7 +70,8 @@ fn the_guide_leads_from_nothing_to_a_live_format_and_back() {
     yearbook.run(&["publish", "tiny"]).ok();
     let key = yearbook.run(&["keys", "create", "--plan", "enterprise", "--json"]).ok().json();
     let mut command = yearbook.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
-    let mut server = Server(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let mut server =
+        ServeProcess(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let ready: Value = serde_json::from_str(&line)

@@ -37,9 +37,9 @@ fn a_server_without_plugins_says_how_to_build_them() {
 }
 
 /// A server that a failing test does not leave behind.
-pub(crate) struct Server(pub(crate) Child);
+pub(crate) struct ServeProcess(pub(crate) Child);
 
-impl Drop for Server {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -61,7 +61,7 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
     ]);
     command.env("YEARBOOK_LOG__LEVEL", "info,yearbook_sandbox=debug");
     let log = std::fs::File::create(yearbook.path("log")).unwrap();
-    let mut server = Server(command.stdout(Stdio::piped()).stderr(log).spawn().unwrap());
+    let mut server = ServeProcess(command.stdout(Stdio::piped()).stderr(log).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let ready: serde_json::Value = serde_json::from_str(&line)

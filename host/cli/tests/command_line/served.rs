@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::binary::Yearbook;
-use crate::serve::Server;
+use crate::serve::ServeProcess;
 
 /// A server of a folder of its own.
 pub(crate) struct CliServer {
     yearbook: Yearbook,
-    server: Server,
+    server: ServeProcess,
     pub(crate) address: String,
     pub(crate) key: String,
 }
@@ -27,7 +27,7 @@ impl CliServer {
         let mut command = yearbook.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
         let log = std::fs::File::create(yearbook.path("log")).unwrap();
         command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(log);
-        let mut server = Server(command.spawn().unwrap());
+        let mut server = ServeProcess(command.spawn().unwrap());
         let mut line = String::new();
         BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let ready: Value = serde_json::from_str(&line)

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use opentelemetry_proto::tonic::trace::v1::Span;
 
-use self::collector::{CollectedSpans, Collector, attributes};
+use self::collector::{CollectedSpans, TestCollector, attributes};
 use crate::binary::Yearbook;
 use crate::served::CliServer;
 
@@ -32,7 +32,7 @@ fn only<'a>(seen: &'a CollectedSpans, name: &str) -> &'a Span {
 
 /// What one request of rows gives, to a server that trusts `trusted`, and its key.
 fn traced(trusted: &str) -> (CollectedSpans, String) {
-    let collector = Collector::start();
+    let collector = TestCollector::start();
     let served = CliServer::start(&[
         ("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url),
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=statistics"),
@@ -113,7 +113,7 @@ fn a_stranger_s_trace_is_not_taken_over() {
 
 #[test]
 fn nothing_is_sampled_where_the_sampler_says_so() {
-    let collector = Collector::start();
+    let collector = TestCollector::start();
     let served = CliServer::start(&[
         ("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url),
         ("OTEL_TRACES_SAMPLER", "always_off"),
@@ -176,7 +176,7 @@ fn a_collector_s_address_is_plain_http() {
 
 #[test]
 fn every_line_of_a_json_log_has_the_request_s_id_with_traces_or_without() {
-    let collector = Collector::start();
+    let collector = TestCollector::start();
     for endpoint in ["", collector.url.as_str()] {
         let variables = [
             ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint),

@@ -34,8 +34,8 @@ pub fn plan_read(
     query: &DataQuery,
     first_row: u64,
 ) -> Result<ReadPlan, Refusal> {
-    let columns =
-        resolve_projection(&snapshot, query).map_err(|problem| Refusal::Invalid(vec![problem]))?;
+    let columns = resolve_projection(&snapshot, query)
+        .map_err(|problem| Refusal::InvalidParameters(vec![problem]))?;
     guard(dataset, &snapshot, limits, query)?;
     let dated = snapshot.date_column.is_some();
     let (max_rows, capped_at) = bound(query.limit, limits.row_cap);
@@ -137,7 +137,7 @@ fn guard(
     let filtered = dated && (query.start.is_some() || query.end.is_some());
     let geometry = query.geometry && snapshot.has_geometry();
     if query.limit == 0 && !filtered && (snapshot.rows > UNBOUNDED_ROWS || geometry) {
-        return Err(Refusal::Unbounded {
+        return Err(Refusal::UnboundedRequest {
             rows: snapshot.rows,
             geometry,
             dated,

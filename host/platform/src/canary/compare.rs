@@ -3,8 +3,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use yearbook_catalog::{ReleaseId, Trial as Sum};
-use yearbook_sandbox::{EncodeError, Encoder, Failed, Trap, Trial};
+use yearbook_catalog::{CanaryTotals as Sum, ReleaseId};
+use yearbook_sandbox::{EncodeError, PluginEncoder, Trap, TrialError, TrialResponse};
 
 use super::values::{self, ValueComparison};
 use super::{CanarySample, empty_totals};
@@ -13,10 +13,11 @@ use super::{CanarySample, empty_totals};
 pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum> {
     // Every other time each part by an instance of its own, as hosts make large responses where
     // parts are independent.
-    let promised = |encoder: &Encoder| encoder.description().separator.is_some();
+    let promised = |encoder: &PluginEncoder| encoder.description().separator.is_some();
     let apart = turn / 2 % 2 == 1 && promised(&sample.incumbent) && promised(&sample.waiting);
-    let make =
-        |encoder: &Encoder| encoder.trial(&sample.schema, &sample.options, &sample.batches, apart);
+    let make = |encoder: &PluginEncoder| {
+        encoder.trial(&sample.schema, &sample.options, &sample.batches, apart)
+    };
     // Whoever comes second finds the batches in the processor's cache.
     let (one, other) = if turn.is_multiple_of(2) {
         let one = make(&sample.incumbent);
@@ -57,8 +58,12 @@ pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum>
 }
 
 /// Whether both wrote the same: true where they did so in other bytes.
-fn compare_responses(sample: &CanarySample, one: &Trial, other: &Trial) -> Result<bool, String> {
-    let response = |encoder: &Encoder, trial: &Trial| {
+fn compare_responses(
+    sample: &CanarySample,
+    one: &TrialResponse,
+    other: &TrialResponse,
+) -> Result<bool, String> {
+    let response = |encoder: &PluginEncoder, trial: &TrialResponse| {
         trial.response(encoder.description().separator.as_deref())
     };
     let (one, other) = (response(&sample.incumbent, one), response(&sample.waiting, other));
@@ -70,10 +75,12 @@ fn compare_responses(sample: &CanarySample, one: &Trial, other: &Trial) -> Resul
     let read = catch_unwind(AssertUnwindSafe(|| {
         values::compare(media_type, &sample.schema, &one, &other)
     }));
-    match read.unwrap_or_else(|_| ValueComparison::Unlike("a reader panicked over it".to_owned())) {
-        ValueComparison::Same => Ok(true),
-        ValueComparison::Unlike(difference) => Err(difference),
-        ValueComparison::Unread(why) => {
+    match read
+        .unwrap_or_else(|_| ValueComparison::Different("a reader panicked over it".to_owned()))
+    {
+        ValueComparison::Equal => Ok(true),
+        ValueComparison::Different(difference) => Err(difference),
+        ValueComparison::Unsupported(why) => {
             let at = one
                 .iter()
                 .zip(&other)
@@ -90,7 +97,7 @@ fn compare_responses(sample: &CanarySample, one: &Trial, other: &Trial) -> Resul
 
 /// Whether a failure says nothing about the release: want of room, or a thread that had to stand
 /// back too long.
-fn is_host_fault(failed: &Failed) -> bool {
+fn is_host_fault(failed: &TrialError) -> bool {
     matches!(
         failed.error,
         EncodeError::Busy { .. }
@@ -111,10 +118,10 @@ fn totals_of(sample: &CanarySample) -> Sum {
     Sum { samples: 1, ..empty_totals(&(id, sample.incumbent.digest().to_owned())) }
 }
 
-fn nanoseconds(trial: &Trial) -> u64 {
+fn nanoseconds(trial: &TrialResponse) -> u64 {
     u64::try_from(trial.cpu.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn short_digest(encoder: &Encoder) -> &str {
+fn short_digest(encoder: &PluginEncoder) -> &str {
     encoder.digest().get(..12).unwrap_or_default()
 }

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use futures::StreamExt;
-use yearbook_sandbox::{Batches, Encoder, OptionValue};
+use yearbook_sandbox::{Batches, OptionValue, PluginEncoder};
 
 use super::ShadowWorker;
 
 /// What a response is made of, as far as it is compared.
 pub(crate) struct CanarySample {
     /// The release that serves.
-    pub(crate) incumbent: Arc<Encoder>,
+    pub(crate) incumbent: Arc<PluginEncoder>,
     /// The release that waits.
-    pub(crate) waiting: Arc<Encoder>,
+    pub(crate) waiting: Arc<PluginEncoder>,
     /// Of all batches.
     pub(crate) schema: SchemaRef,
     /// As the client chose.

@@ -2,8 +2,8 @@
 //! read without trusting sizes that a stranger wrote. Everything else must be the same bytes.
 
 mod arrow_stream;
+mod delimited;
 mod json;
-mod separated;
 
 use arrow::datatypes::Schema;
 
@@ -20,11 +20,11 @@ const QUOTED_CHARS: usize = 60;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ValueComparison {
     /// The same values in other bytes.
-    Same,
+    Equal,
     /// Other values, or what nobody can read.
-    Unlike(String),
+    Different(String),
     /// This host has no reader; why, in words.
-    Unread(String),
+    Unsupported(String),
 }
 
 /// Compares `other` with `one`, which is by the release that serves.
@@ -35,14 +35,18 @@ pub(super) fn compare(
     other: &[u8],
 ) -> ValueComparison {
     if other.len() > one.len().saturating_mul(MAX_LENGTH_RATIO).saturating_add(FREE_BYTES) {
-        return ValueComparison::Unlike(format!("{} bytes instead of {}", other.len(), one.len()));
+        return ValueComparison::Different(format!(
+            "{} bytes instead of {}",
+            other.len(),
+            one.len()
+        ));
     }
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     match essence {
-        "text/csv" | "text/tab-separated-values" => separated::compare(schema, one, other),
+        "text/csv" | "text/tab-separated-values" => delimited::compare(schema, one, other),
         "application/vnd.apache.arrow.stream" => arrow_stream::compare(one, other),
         essence if essence.ends_with("json") => json::compare(one, other),
-        essence => ValueComparison::Unread(format!("this host does not read {essence} back")),
+        essence => ValueComparison::Unsupported(format!("this host does not read {essence} back")),
     }
 }
 

@@ -5,7 +5,8 @@
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use yearbook_sandbox::{
-    EncodeError, Encoder, Failed, OptionValue, ParameterKind, Trap, Trial, Value,
+    EncodeError, OptionScalar, OptionValue, ParameterKind, PluginEncoder, Trap, TrialError,
+    TrialResponse,
 };
 use yearbook_sdk::testing::{Table, conformance, record_batches};
 
@@ -17,7 +18,7 @@ const LARGE_ROWS: i32 = 20_000;
 /// Differs from any length: rows that no reader of ours can count.
 type Rows = Option<usize>;
 
-pub(super) fn check(encoder: &Encoder, tally: &mut ReportBuilder) {
+pub(super) fn check(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
     for case in conformance::cases() {
         let case = if needs_more_columns(encoder, &case.table) { case.furnished() } else { case };
         check_table(encoder, tally, &case);
@@ -28,13 +29,13 @@ pub(super) fn check(encoder: &Encoder, tally: &mut ReportBuilder) {
 
 /// Whether the format declines a table as it is: it may want columns of certain roles, such as a
 /// geometry.
-fn needs_more_columns(encoder: &Encoder, table: &Table) -> bool {
+fn needs_more_columns(encoder: &PluginEncoder, table: &Table) -> bool {
     let Ok((schema, batches)) = record_batches(table) else { return false };
     let tried = encoder.trial(&schema, &[], &batches, false);
-    matches!(tried, Err(Failed { error: EncodeError::UnsupportedSchema(_), .. }))
+    matches!(tried, Err(TrialError { error: EncodeError::UnsupportedSchema(_), .. }))
 }
 
-fn check_table(encoder: &Encoder, tally: &mut ReportBuilder, case: &conformance::Case) {
+fn check_table(encoder: &PluginEncoder, tally: &mut ReportBuilder, case: &conformance::Case) {
     let name = format!("table `{}`", case.name);
     let rows = case.table.rows();
     let cut = case.table.clone().batches_of(rows.div_ceil(3).max(1));
@@ -77,7 +78,7 @@ fn check_table(encoder: &Encoder, tally: &mut ReportBuilder, case: &conformance:
 }
 
 /// Every value that a parameter says it allows must work on a plain table.
-fn check_options(encoder: &Encoder, tally: &mut ReportBuilder) {
+fn check_options(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
     let plain = Table::new()
         .text("region", &[Some("north"), None])
         .numbers("value", &[Some(1.5), None])
@@ -92,7 +93,7 @@ fn check_options(encoder: &Encoder, tally: &mut ReportBuilder) {
             _ => parameter.allowed.clone(),
         };
         for text in texts {
-            let value = parameter.parse(&text).unwrap_or(Value::Text(text.clone()));
+            let value = parameter.parse(&text).unwrap_or(OptionScalar::Text(text.clone()));
             let chosen = [OptionValue { name: parameter.name.clone(), value }];
             match encoder.trial(&schema, &chosen, &batches, false) {
                 Ok(trial) => tally.record_usage(trial.usage),
@@ -107,7 +108,7 @@ fn check_options(encoder: &Encoder, tally: &mut ReportBuilder) {
 }
 
 /// Four large batches, for the budget.
-fn check_large_batches(encoder: &Encoder, tally: &mut ReportBuilder) {
+fn check_large_batches(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
     let rows = 4 * LARGE_ROWS;
     let count = usize::try_from(LARGE_ROWS).unwrap_or_default();
     let texts: Vec<_> =
@@ -159,7 +160,7 @@ fn to_record_batches(
 }
 
 /// A type that datasets do not have may be declined, if the column is named.
-fn report_decline(name: &str, optional: bool, failed: Failed, tally: &mut ReportBuilder) {
+fn report_decline(name: &str, optional: bool, failed: TrialError, tally: &mut ReportBuilder) {
     match &failed.error {
         // This host hands no such column over; another one might.
         EncodeError::Host(_) if optional => tally.add_skipped(name),
@@ -176,7 +177,7 @@ fn report_decline(name: &str, optional: bool, failed: Failed, tally: &mut Report
     }
 }
 
-fn report_failure(place: &str, failed: Failed, tally: &mut ReportBuilder) {
+fn report_failure(place: &str, failed: TrialError, tally: &mut ReportBuilder) {
     tally.add_dump(failed.capsule);
     tally.find(
         format!("{place}, {}", failed.call),
@@ -226,7 +227,7 @@ pub(super) fn advice_on(trap: &Trap) -> &'static str {
 }
 
 /// Where two responses differ, in words; none: nowhere.
-fn first_difference(one: &Trial, other: &Trial) -> Option<String> {
+fn first_difference(one: &TrialResponse, other: &TrialResponse) -> Option<String> {
     let differ = |place: String, one: &[u8], other: &[u8]| {
         let at =
             one.iter().zip(other).position(|(a, b)| a != b).unwrap_or(one.len().min(other.len()));
@@ -250,9 +251,9 @@ fn first_difference(one: &Trial, other: &Trial) -> Option<String> {
 
 /// Reads the response back where this crate can, and counts its rows.
 fn check_row_count(
-    encoder: &Encoder,
+    encoder: &PluginEncoder,
     name: &str,
-    trial: &Trial,
+    trial: &TrialResponse,
     rows: usize,
     tally: &mut ReportBuilder,
 ) {

@@ -3,7 +3,8 @@
 
 use yearbook_domain::Plan;
 use yearbook_sandbox::{
-    Failed, GenerateError, Generator, OptionValue, ParameterKind, Request, Value,
+    GenerateError, GeneratorRequest, OptionScalar, OptionValue, ParameterKind, PluginGenerator,
+    TrialError,
 };
 
 use super::encoder::advice_on;
@@ -13,12 +14,12 @@ use super::requests;
 /// Datasets of the largest request: what a curious client may name in one address.
 const MANY: usize = 200;
 
-pub(super) fn check(generator: &Generator, tally: &mut ReportBuilder) {
+pub(super) fn check(generator: &PluginGenerator, tally: &mut ReportBuilder) {
     let all =
         requests::sample_request(Plan::Free, &["harvest_long", "prices_wide", "places", "codes"]);
     check_request(generator, "a request for a dataset of every shape", &all, tally);
     for dataset in &all.datasets {
-        let alone = Request { datasets: vec![dataset.clone()], ..all.clone() };
+        let alone = GeneratorRequest { datasets: vec![dataset.clone()], ..all.clone() };
         check_request(
             generator,
             &format!("a request for `{}` alone", dataset.dataset.name),
@@ -41,7 +42,12 @@ pub(super) fn check(generator: &Generator, tally: &mut ReportBuilder) {
     check_options(generator, &all, tally);
 }
 
-fn check_request(generator: &Generator, place: &str, request: &Request, tally: &mut ReportBuilder) {
+fn check_request(
+    generator: &PluginGenerator,
+    place: &str,
+    request: &GeneratorRequest,
+    tally: &mut ReportBuilder,
+) {
     let made = match generator.trial(request) {
         Ok((project, usage)) => {
             tally.record_usage(usage);
@@ -73,7 +79,7 @@ fn check_request(generator: &Generator, place: &str, request: &Request, tally: &
     }
 }
 
-fn check_options(generator: &Generator, all: &Request, tally: &mut ReportBuilder) {
+fn check_options(generator: &PluginGenerator, all: &GeneratorRequest, tally: &mut ReportBuilder) {
     for parameter in &generator.description().parameters {
         let texts = match parameter.kind {
             ParameterKind::Boolean if parameter.allowed.is_empty() => {
@@ -82,8 +88,8 @@ fn check_options(generator: &Generator, all: &Request, tally: &mut ReportBuilder
             _ => parameter.allowed.clone(),
         };
         for text in texts {
-            let value = parameter.parse(&text).unwrap_or(Value::Text(text.clone()));
-            let asked = Request {
+            let value = parameter.parse(&text).unwrap_or(OptionScalar::Text(text.clone()));
+            let asked = GeneratorRequest {
                 options: vec![OptionValue { name: parameter.name.clone(), value }],
                 ..all.clone()
             };
@@ -99,7 +105,7 @@ fn check_options(generator: &Generator, all: &Request, tally: &mut ReportBuilder
     }
 }
 
-fn report_failure(place: &str, failed: Failed<GenerateError>, tally: &mut ReportBuilder) {
+fn report_failure(place: &str, failed: TrialError<GenerateError>, tally: &mut ReportBuilder) {
     tally.add_dump(failed.capsule);
     let advice = match &failed.error {
         GenerateError::Trapped { trap, .. } | GenerateError::TooLarge { trap, .. } => {

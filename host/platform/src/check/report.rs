@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use yearbook_sandbox::{FailureDump, Limits, Plugin, Trial, Usage};
+use yearbook_sandbox::{FailureDump, Limits, Plugin, ResourceUsage, TrialResponse};
 
-use crate::Component;
+use crate::ComponentFile;
 
 /// Findings that are listed; a plugin that fails everything fails it for few reasons.
 const MAX_FINDINGS: usize = 50;
@@ -79,7 +79,7 @@ pub struct LimitUsage {
 pub(super) struct ReportBuilder {
     report: CheckReport,
     limits: Limits,
-    usage: Usage,
+    usage: ResourceUsage,
     amplification: f64,
     compiled: (Duration, Duration),
     loaded_again: Duration,
@@ -87,7 +87,7 @@ pub(super) struct ReportBuilder {
 }
 
 impl ReportBuilder {
-    pub(super) fn new(component: &Component, limits: &Limits) -> Self {
+    pub(super) fn new(component: &ComponentFile, limits: &Limits) -> Self {
         let report = CheckReport {
             kind: None,
             name: None,
@@ -107,7 +107,7 @@ impl ReportBuilder {
         Self {
             report,
             limits: *limits,
-            usage: Usage::default(),
+            usage: ResourceUsage::default(),
             amplification: 0.0,
             compiled: (zero, zero),
             loaded_again: zero,
@@ -160,14 +160,14 @@ impl ReportBuilder {
     }
 
     /// Counts a response.
-    pub(super) fn record_usage(&mut self, usage: Usage) {
+    pub(super) fn record_usage(&mut self, usage: ResourceUsage) {
         self.report.tries += 1;
         self.usage = self.usage.and(usage);
     }
 
     /// Takes the ratio of a large response; small ones may exceed the limit, since any call may
     /// return some bytes whatever its input.
-    pub(super) fn record_amplification(&mut self, trial: &Trial) {
+    pub(super) fn record_amplification(&mut self, trial: &TrialResponse) {
         #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
         let ratio = trial.bytes() as f64 / trial.weight.max(1) as f64;
         self.amplification = self.amplification.max(ratio);

@@ -6,15 +6,15 @@ use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, Dataset, DatasetName, Millis, Namespace, Plan,
     PlanTable, Snapshot, StoredFile, TableLayout,
 };
-use yearbook_sandbox::{DatasetWithUrls, Request};
+use yearbook_sandbox::{DatasetWithUrls, GeneratorRequest};
 use yearbook_sdk::generator as sdk;
 use yearbook_sdk::testing::project;
 
 /// A request for those of the SDK's datasets that are named.
-pub(super) fn sample_request(plan: Plan, names: &[&str]) -> Request {
+pub(super) fn sample_request(plan: Plan, names: &[&str]) -> GeneratorRequest {
     let canned = project::request();
     let datasets = canned.datasets.iter().filter(|dataset| names.contains(&dataset.name.as_str()));
-    Request {
+    GeneratorRequest {
         base_url: canned.base_url.clone(),
         plan,
         limits: PlanTable::default().limits(plan),
@@ -24,13 +24,13 @@ pub(super) fn sample_request(plan: Plan, names: &[&str]) -> Request {
 }
 
 /// A request for `count` datasets, each a copy with a name of its own, on a plan that allows it.
-pub(super) fn sample_request_of(count: usize) -> Request {
+pub(super) fn sample_request_of(count: usize) -> GeneratorRequest {
     let shapes = project::request().datasets;
     let copy = |(index, shape): (usize, &sdk::Dataset)| {
         with_urls(&sdk::Dataset { name: format!("{}_{index}", shape.name), ..shape.clone() })
     };
     let datasets = shapes.iter().cycle().take(count).enumerate().filter_map(copy).collect();
-    Request { datasets, ..sample_request(Plan::Enterprise, &[]) }
+    GeneratorRequest { datasets, ..sample_request(Plan::Enterprise, &[]) }
 }
 
 /// None for a name that no dataset can have.

@@ -4,20 +4,20 @@
 use std::sync::Arc;
 
 use yearbook_catalog::{
-    ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines,
+    Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, lines,
 };
 use yearbook_domain::Millis;
 use yearbook_sandbox::Sandbox;
 use yearbook_snapshot::ObjectStorage;
 
-use super::Problem;
-use crate::declare::store_component;
-use crate::keeper::{id, new_release};
-use crate::{CheckReport, Component, Signature, TrustPolicy, check};
+use super::ReleaseError;
+use crate::reconciler::{id, new_release};
+use crate::upload_registration::store_component;
+use crate::{CheckReport, ComponentFile, Signature, TrustPolicy, check};
 
 /// How a component is installed.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct InstallOptions {
     /// Promote it at once.
     pub now: bool,
     /// Who wants it.
@@ -30,7 +30,7 @@ pub struct Wish {
 
 /// A release that has been recorded.
 #[derive(Clone, Debug)]
-pub struct Installed {
+pub struct InstalledRelease {
     /// Which.
     pub id: ReleaseId,
     /// The plugin's own version.
@@ -53,22 +53,22 @@ pub struct Installed {
 /// [`Problem::Untrusted`] before anything of it is compiled; [`Problem::Unfit`] when it does not
 /// pass its check, or what store and catalogue fail with.
 pub async fn install(
-    store: &dyn Store,
+    store: &dyn Catalog,
     files: &ObjectStorage,
     sandbox: &Arc<Sandbox>,
     trust: &TrustPolicy,
-    component: Component,
-    wish: Wish,
-) -> Result<Installed, Problem> {
-    let Wish { now, by, reason, signature } = wish;
+    component: ComponentFile,
+    wish: InstallOptions,
+) -> Result<InstalledRelease, ReleaseError> {
+    let InstallOptions { now, by, reason, signature } = wish;
     trust.judge(&component.bytes, signature.as_ref())?;
     let (sandbox, tried) = (Arc::clone(sandbox), component.clone());
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &tried))
         .await
-        .map_err(|_| Problem::Panicked)?;
+        .map_err(|_| ReleaseError::Panicked)?;
     let plugin = match checked.plugin {
         Some(plugin) if checked.report.passed() => plugin,
-        _ => return Err(Problem::Unfit(Box::new(checked.report))),
+        _ => return Err(ReleaseError::CheckFailed(Box::new(checked.report))),
     };
     let known = store.releases().await?;
     let id = id(&plugin);
@@ -89,7 +89,7 @@ pub async fn install(
         // Beside the bytes that it vouches for: hosts believe neither the store nor the catalogue.
         files.put_signature(&digest, signature.as_str().to_owned().into()).await?;
     }
-    let done = |state, unchanged| Installed {
+    let done = |state, unchanged| InstalledRelease {
         id: id.clone(),
         version: plugin.version().to_owned(),
         state,
@@ -115,7 +115,7 @@ pub async fn install(
         .await?
     {
         ChangeOutcome::Done => Ok(done(state, false)),
-        ChangeOutcome::NoSuchRelease => Err(Problem::NoSuchPlugin(id.name)),
-        ChangeOutcome::Not(state) => Err(Problem::Moved(id, state)),
+        ChangeOutcome::NoSuchRelease => Err(ReleaseError::NoSuchPlugin(id.name)),
+        ChangeOutcome::NotAllowedFrom(state) => Err(ReleaseError::StateChanged(id, state)),
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use yearbook_catalog::{DatabaseSettings, open, sqlite_url};
-use yearbook_snapshot::Silent;
+use yearbook_snapshot::SilentReporter;
 
 use super::*;
 
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Shared {
     folder: TempDir,
-    store: Arc<dyn Store>,
+    store: Arc<dyn Catalog>,
     files: ObjectStorage,
 }
 
@@ -40,14 +40,14 @@ impl Shared {
     }
 
     /// A package whose only row says `value`.
-    fn package(&self, value: u32) -> Package {
+    fn package(&self, value: u32) -> DataPackage {
         let folder = self.folder.path().join(format!("package {value}"));
         write(&folder, value);
-        Package::open(&folder).unwrap()
+        DataPackage::open(&folder).unwrap()
     }
 
-    async fn publish(&self, value: u32) -> Published {
-        self.publisher().publish(&self.package(value), &Silent).await.unwrap()
+    async fn publish(&self, value: u32) -> PublishResult {
+        self.publisher().publish(&self.package(value), &SilentReporter).await.unwrap()
     }
 
     async fn history(&self) -> Vec<(String, String)> {
@@ -74,7 +74,7 @@ struct Gate {
     leave: Mutex<Receiver<()>>,
 }
 
-impl Progress for Gate {
+impl ProgressReporter for Gate {
     fn stage(&self, name: &str, _total: Option<u64>) {
         if name == "identifying" {
             self.reached.send(()).unwrap();
@@ -91,7 +91,7 @@ async fn interleaved(
     shared: &Shared,
     slow: u32,
     fast: &[u32],
-) -> Result<Published, PublishFailure> {
+) -> Result<PublishResult, PublishFailure> {
     let ((reached, is_reached), (leave, is_left)) = (channel(), channel());
     let (publisher, package) = (shared.publisher(), shared.package(slow));
     let gate = Gate { reached, leave: Mutex::new(is_left) };
@@ -157,7 +157,7 @@ async fn a_publisher_that_is_always_overtaken_gives_up() {
     shared.publish(1).await;
     let fast: Vec<u32> = (10..10 + u32::try_from(MAX_ATTEMPTS).unwrap()).collect();
     let outcome = interleaved(&shared, 2, &fast).await;
-    assert!(matches!(&outcome, Err(PublishFailure::Overtaken { .. })), "{outcome:?}");
+    assert!(matches!(&outcome, Err(PublishFailure::TooManyConflicts { .. })), "{outcome:?}");
     assert_eq!(
         shared.history().await.len(),
         MAX_ATTEMPTS,

@@ -14,13 +14,13 @@ const ID: std::ops::Range<usize> = 2..10;
 /// A public key: the line of `minisign.pub` that is no comment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Key {
+pub struct TrustedKey {
     text: String,
     id: String,
     key: minisign_verify::PublicKey,
 }
 
-impl Key {
+impl TrustedKey {
     /// As the tool shows it.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -32,7 +32,7 @@ impl Key {
     }
 }
 
-impl TryFrom<String> for Key {
+impl TryFrom<String> for TrustedKey {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -47,8 +47,8 @@ impl TryFrom<String> for Key {
     }
 }
 
-impl From<Key> for String {
-    fn from(key: Key) -> Self {
+impl From<TrustedKey> for String {
+    fn from(key: TrustedKey) -> Self {
         key.text
     }
 }

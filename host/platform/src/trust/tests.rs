@@ -33,7 +33,10 @@ fn trust(require: TrustRequirement, digests: &[&str], keys: &[&str]) -> TrustPol
             .iter()
             .map(|digest| Digest::try_from((*digest).to_owned()).unwrap())
             .collect(),
-        trusted_keys: keys.iter().map(|key| Key::try_from((*key).to_owned()).unwrap()).collect(),
+        trusted_keys: keys
+            .iter()
+            .map(|key| TrustedKey::try_from((*key).to_owned()).unwrap())
+            .collect(),
     }
 }
 
@@ -76,25 +79,25 @@ fn signatures_of_both_forms_count_and_none_of_other_bytes_or_keys() {
     let (key, digest) = ("A625391074C6A9AF".to_owned(), DIGEST.to_owned());
     assert_eq!(
         judge(COMPONENT, FOREIGN),
-        Err(Untrusted::Key { digest: digest.clone(), key: "AF2684440B9B638".to_owned() })
+        Err(TrustError::UnknownKey { digest: digest.clone(), key: "AF2684440B9B638".to_owned() })
     );
-    assert!(matches!(judge(b"another component", SIGNATURE), Err(Untrusted::Signature { .. })));
+    assert!(matches!(judge(b"another component", SIGNATURE), Err(TrustError::Signature { .. })));
     for (from, to) in [("made for", "made by"), ("JiuVHX", "JiuVHY"), ("8rAUz", "8rAUy")] {
         let forged = judge(COMPONENT, &SIGNATURE.replace(from, to));
         assert_eq!(
             forged,
-            Err(Untrusted::Signature { digest: digest.clone(), key: key.clone() }),
+            Err(TrustError::Signature { digest: digest.clone(), key: key.clone() }),
             "{from}"
         );
     }
     for nothing in ["", "untrusted comment: x", "a\nb\nc\nd", &"x".repeat(5_000), &SIGNATURE[..200]]
     {
         assert!(
-            matches!(judge(COMPONENT, nothing), Err(Untrusted::Unreadable { .. })),
+            matches!(judge(COMPONENT, nothing), Err(TrustError::Unreadable { .. })),
             "{nothing}"
         );
     }
-    assert_eq!(trust.judge(COMPONENT, None), Err(Untrusted::Unsigned { digest }));
+    assert_eq!(trust.judge(COMPONENT, None), Err(TrustError::Unsigned { digest }));
 }
 
 #[test]
@@ -106,7 +109,7 @@ fn a_key_that_borrows_the_identifier_of_a_trusted_one_is_nobody() {
     let trust = trust(TrustRequirement::Signature, &[], &[&standard.encode(key)]);
     assert!(matches!(
         trust.judge(COMPONENT, signature(SIGNATURE).as_ref()),
-        Err(Untrusted::Signature { .. })
+        Err(TrustError::Signature { .. })
     ));
 }
 

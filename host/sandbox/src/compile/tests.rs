@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::{cache, engine};
+use crate::{component_cache, engine};
 
 /// What comes of a child that does this.
 fn with(script: &str, limits: &Limits) -> Result<Vec<u8>, String> {
@@ -15,7 +15,7 @@ fn with(script: &str, limits: &Limits) -> Result<Vec<u8>, String> {
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o700)).unwrap();
     let engine = Engine::default();
     // Larger than a pipe, so that a child that reads nothing is noticed.
-    Compiler::Child(program)
+    Compiler::ChildProcess(program)
         .compile(&engine, limits, &vec![0; 1 << 20])
         .map_err(|rejected| rejected.to_string())
 }
@@ -46,7 +46,7 @@ fn only_a_whole_answer_of_a_child_that_ended_well_counts() {
         let rejected = answer(script).unwrap_err();
         assert!(rejected.contains("sandbox.compile_memory_bytes"), "{script}: {rejected}");
     }
-    let absent = Compiler::Child("/nowhere/yearbook".into()).compile(
+    let absent = Compiler::ChildProcess("/nowhere/yearbook".into()).compile(
         &Engine::default(),
         &Limits::default(),
         b"",
@@ -60,7 +60,7 @@ fn a_child_compiles_for_the_engine_that_serves_whatever_its_limits() {
         Limits { instances: 1, stack_bytes: 1 << 19, memory_bytes: 64 << 20, ..Limits::default() };
     let serving = engine::serving_engine(&limits, false).unwrap();
     assert_eq!(
-        cache::engine_hash(&serving),
-        cache::engine_hash(&engine::compiling_engine().unwrap())
+        component_cache::engine_hash(&serving),
+        component_cache::engine_hash(&engine::compiling_engine().unwrap())
     );
 }

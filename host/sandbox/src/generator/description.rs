@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::description::{
-    OptionValue, Parameter, WORD_BYTES, check_docs, check_name, check_parameters, check_word,
+    OptionValue, PluginParameter, WORD_BYTES, check_docs, check_name, check_parameters, check_word,
     complete, non_default, quote,
 };
-use crate::words::is_hidden;
+use crate::sanitize::is_hidden;
 
 /// A generator's description, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,7 +19,7 @@ pub struct GeneratorDescription {
     /// The tool's name as its makers write it.
     pub title: String,
     /// Query parameters `<tool>.<name>`.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<PluginParameter>,
     /// A paragraph for people.
     pub docs: String,
 }

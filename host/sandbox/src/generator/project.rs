@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::description::{check_media_type, quote};
-use crate::words::sanitize_sentence;
+use crate::sanitize::sanitize_sentence;
 
 /// Most files of a project: one a dataset of the largest request, and a few around them.
 pub(crate) const FILES: usize = 2048;
@@ -18,16 +18,16 @@ pub(crate) const WARNINGS: usize = 256;
 
 /// Files for a data tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Project {
+pub struct GeneratedProject {
     /// In the order of the generator; paths are unique even where case does not count.
-    pub files: Vec<File>,
+    pub files: Vec<ProjectFile>,
     /// Sentences for the person who asked.
     pub warnings: Vec<String>,
 }
 
 /// A text file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
+pub struct ProjectFile {
     /// Relative, `/` between folders, safe to unpack.
     pub path: String,
     /// `type/subtype`, printable ASCII.
@@ -36,7 +36,7 @@ pub struct File {
     pub content: String,
 }
 
-impl Project {
+impl GeneratedProject {
     /// Checks what a guest returned.
     ///
     /// # Errors
@@ -62,13 +62,13 @@ impl Project {
     }
 }
 
-fn check_file(raw: guest::File) -> Result<File, String> {
+fn check_file(raw: guest::File) -> Result<ProjectFile, String> {
     let guest::File { path, media_type, content } = raw;
     check_path(&path)?;
     check_media_type(&media_type).map_err(|rule| format!("{}: {rule}", quote(&path)))?;
     let content = String::from_utf8(content)
         .map_err(|_| format!("{}: a file must be UTF-8 text", quote(&path)))?;
-    Ok(File { path, media_type, content })
+    Ok(ProjectFile { path, media_type, content })
 }
 
 fn check_path(path: &str) -> Result<(), String> {
@@ -119,7 +119,7 @@ fn is_device(name: &str) -> bool {
 }
 
 /// No path twice, and none that is also a folder of another, in whatever case.
-fn check_no_overlap(files: &[File]) -> Result<(), String> {
+fn check_no_overlap(files: &[ProjectFile]) -> Result<(), String> {
     let mut taken = HashSet::new();
     let mut folders = HashSet::new();
     for file in files {
@@ -151,8 +151,8 @@ mod tests {
         }
     }
 
-    fn check(files: Vec<guest::File>) -> Result<Project, String> {
-        Project::check(guest::Project { files, warnings: vec!["Two\r\nlines".into()] })
+    fn check(files: Vec<guest::File>) -> Result<GeneratedProject, String> {
+        GeneratedProject::check(guest::Project { files, warnings: vec!["Two\r\nlines".into()] })
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
         );
         let warnings = vec![String::new(); WARNINGS + 1];
         assert!(
-            Project::check(guest::Project { files: vec![file("a")], warnings })
+            GeneratedProject::check(guest::Project { files: vec![file("a")], warnings })
                 .unwrap_err()
                 .contains("warnings")
         );

@@ -11,7 +11,7 @@ use crate::description::OptionValue;
 
 /// What a client asked for.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct GeneratorRequest {
     /// Absolute address of the service, without a trailing slash.
     pub base_url: String,
     /// The caller's plan.
@@ -24,7 +24,7 @@ pub struct Request {
     pub options: Vec<OptionValue>,
 }
 
-impl Request {
+impl GeneratorRequest {
     /// Columns of all datasets together: what a generator is told grows with them.
     pub(super) fn columns(&self) -> usize {
         self.datasets.iter().map(|described| described.dataset.current.columns.len()).sum()
@@ -46,7 +46,7 @@ pub struct DatasetWithUrls {
 
 /// Lends `request` in the guest's shape.
 pub(super) fn borrow<T>(
-    request: &Request,
+    request: &GeneratorRequest,
     options: &[types::OptionValue<'_>],
     use_it: impl FnOnce(wire::Request<'_>) -> T,
 ) -> T {

@@ -1,11 +1,11 @@
 //! What an instance has used, for trials.
 
 use super::EncoderInstance;
-use crate::usage::Usage;
+use crate::resource_usage::ResourceUsage;
 
 impl EncoderInstance {
     /// What it has used so far; bytes returned are for the caller to count, who sees them.
-    pub(crate) fn used(&self) -> Usage {
+    pub(crate) fn used(&self) -> ResourceUsage {
         self.store.data().used()
     }
 

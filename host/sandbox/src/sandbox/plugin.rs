@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::encoder::Encoder;
-use crate::generator::Generator;
-use crate::tally::Tally;
+use crate::encoder::PluginEncoder;
+use crate::generator::PluginGenerator;
+use crate::metrics::PluginMetrics;
 
 /// A loaded plugin of either kind.
 #[derive(Clone)]
 pub enum Plugin {
     /// An output format.
-    Encoder(Arc<Encoder>),
+    Encoder(Arc<PluginEncoder>),
     /// An integration.
-    Generator(Arc<Generator>),
+    Generator(Arc<PluginGenerator>),
 }
 
 impl Plugin {
@@ -54,7 +54,7 @@ impl Plugin {
 
     /// What this release has done so far.
     #[must_use]
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &PluginMetrics {
         match self {
             Self::Encoder(encoder) => encoder.tally(),
             Self::Generator(generator) => generator.tally(),

@@ -17,7 +17,7 @@ const MEBIBYTE: usize = 1 << 20;
 fn bodies(open_responses: usize, body_bytes: usize) -> OpenResponses {
     let server = ServerSettings { open_responses, body_bytes, ..ServerSettings::default() };
     let limits = LimitSettings { key_share_percent: 50, ..LimitSettings::default() };
-    OpenResponses::start(&Settings { server, limits, ..Settings::default() })
+    OpenResponses::start(&ServiceSettings { server, limits, ..ServiceSettings::default() })
 }
 
 async fn opened(bodies: &OpenResponses, key: &str) -> OpenResponse {

@@ -4,7 +4,7 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 
 use crate::error::Error;
-use crate::middleware::keyed::Authenticated;
+use crate::middleware::authentication::Authenticated;
 
 impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
     type Rejection = Error;

@@ -4,7 +4,8 @@ use yearbook_domain::query::last_value;
 use yearbook_domain::query::options::{self as rules, ParameterType};
 use yearbook_domain::{DataQuery, ValidationError};
 use yearbook_sandbox::{
-    Description, Encoder, GeneratorDescription, OptionValue, ParameterKind, Plugins, Value,
+    EncoderDescription, GeneratorDescription, OptionScalar, OptionValue, ParameterKind,
+    PluginEncoder, PluginSet,
 };
 
 /// The boolean parameter that `envelope=true` sets in an encoder that declares it (spec 2.3: JSON
@@ -15,18 +16,18 @@ pub(crate) const ENVELOPE: &str = "envelope";
 /// other unknown one; a wrong value is wrong even where another format was asked for, as with every
 /// declared parameter.
 pub(super) fn choose(
-    plugins: &Plugins,
-    encoder: &Encoder,
+    plugins: &PluginSet,
+    encoder: &PluginEncoder,
     query: &DataQuery,
 ) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
-    let loaded: Vec<&Description> =
+    let loaded: Vec<&EncoderDescription> =
         plugins.encoders().map(|encoder| encoder.description()).collect();
     encoder_options_of(&loaded, encoder.description(), query)
 }
 
 fn encoder_options_of(
-    loaded: &[&Description],
-    chosen: &Description,
+    loaded: &[&EncoderDescription],
+    chosen: &EncoderDescription,
     query: &DataQuery,
 ) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
     let mut options = Vec::new();
@@ -60,7 +61,7 @@ fn encoder_options_of(
             .any(|declared| declared.name == ENVELOPE && declared.kind == ParameterKind::Boolean)
     {
         options.retain(|option| option.name != ENVELOPE);
-        options.push(OptionValue { name: ENVELOPE.to_owned(), value: Value::Boolean(true) });
+        options.push(OptionValue { name: ENVELOPE.to_owned(), value: OptionScalar::Boolean(true) });
     }
     if problems.is_empty() { Ok(options) } else { Err(problems) }
 }
@@ -93,12 +94,12 @@ fn value_kind(kind: ParameterKind) -> ParameterType {
     }
 }
 
-fn to_sandbox_value(value: rules::ParameterValue) -> Value {
+fn to_sandbox_value(value: rules::ParameterValue) -> OptionScalar {
     match value {
-        rules::ParameterValue::Text(text) => Value::Text(text),
-        rules::ParameterValue::Integer(integer) => Value::Integer(integer),
-        rules::ParameterValue::Number(number) => Value::Number(number),
-        rules::ParameterValue::Boolean(boolean) => Value::Boolean(boolean),
+        rules::ParameterValue::Text(text) => OptionScalar::Text(text),
+        rules::ParameterValue::Integer(integer) => OptionScalar::Integer(integer),
+        rules::ParameterValue::Number(number) => OptionScalar::Number(number),
+        rules::ParameterValue::Boolean(boolean) => OptionScalar::Boolean(boolean),
     }
 }
 
@@ -108,21 +109,23 @@ mod tests {
 
     use super::*;
     use yearbook_domain::query::parse_pairs;
-    use yearbook_sandbox::Parameter;
+    use yearbook_sandbox::PluginParameter;
 
     fn description(
         format: &str,
-        parameters: &[(&str, ParameterKind, Value, &[&str])],
-    ) -> Description {
+        parameters: &[(&str, ParameterKind, OptionScalar, &[&str])],
+    ) -> EncoderDescription {
         let parameter =
-            |(name, kind, default, allowed): &(&str, ParameterKind, Value, &[&str])| Parameter {
-                name: (*name).to_owned(),
-                kind: *kind,
-                default: default.clone(),
-                allowed: allowed.iter().map(|text| (*text).to_owned()).collect(),
-                docs: String::new(),
+            |(name, kind, default, allowed): &(&str, ParameterKind, OptionScalar, &[&str])| {
+                PluginParameter {
+                    name: (*name).to_owned(),
+                    kind: *kind,
+                    default: default.clone(),
+                    allowed: allowed.iter().map(|text| (*text).to_owned()).collect(),
+                    docs: String::new(),
+                }
             };
-        Description {
+        EncoderDescription {
             format: format.to_owned(),
             version: "1.0.0".to_owned(),
             media_type: "text/plain".to_owned(),
@@ -136,15 +139,20 @@ mod tests {
         }
     }
 
-    fn check(chosen: usize, raw: &str) -> Result<Vec<(String, Value)>, Vec<String>> {
+    fn check(chosen: usize, raw: &str) -> Result<Vec<(String, OptionScalar)>, Vec<String>> {
         let loaded = [
             description(
                 "json",
-                &[("envelope", ParameterKind::Boolean, Value::Boolean(false), &[])],
+                &[("envelope", ParameterKind::Boolean, OptionScalar::Boolean(false), &[])],
             ),
             description(
                 "csv",
-                &[("delimiter", ParameterKind::Text, Value::Text(",".to_owned()), &[",", ";"])],
+                &[(
+                    "delimiter",
+                    ParameterKind::Text,
+                    OptionScalar::Text(",".to_owned()),
+                    &[",", ";"],
+                )],
             ),
         ];
         let query = DataQuery::parse(&parse_pairs(raw), &["json", "csv"]).unwrap();
@@ -160,7 +168,7 @@ mod tests {
     fn declared_parameters_reach_their_own_encoder_only() {
         assert_eq!(
             check(1, "csv.delimiter=;"),
-            Ok(vec![("delimiter".to_owned(), Value::Text(";".to_owned()))])
+            Ok(vec![("delimiter".to_owned(), OptionScalar::Text(";".to_owned()))])
         );
         assert_eq!(check(0, "csv.delimiter=;"), Ok(Vec::new()));
         assert_eq!(check(1, "csv.other=1&xml.indent=2&.=3&a.b.c=4"), Ok(Vec::new()));
@@ -178,11 +186,11 @@ mod tests {
     fn envelope_is_ignored_outside_json_contract_3() {
         assert_eq!(
             check(0, "envelope=true"),
-            Ok(vec![("envelope".to_owned(), Value::Boolean(true))])
+            Ok(vec![("envelope".to_owned(), OptionScalar::Boolean(true))])
         );
         assert_eq!(
             check(0, "envelope=true&json.envelope=false"),
-            Ok(vec![("envelope".to_owned(), Value::Boolean(true))])
+            Ok(vec![("envelope".to_owned(), OptionScalar::Boolean(true))])
         );
         assert_eq!(check(1, "envelope=true"), Ok(Vec::new()));
     }

@@ -13,10 +13,10 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use yearbook_domain::{Millis, Refusal};
 
 use super::address_block;
-use super::fields::RateLimitWindow;
+use super::rate_limit_headers::RateLimitWindow;
 use super::refunds::TokenRefunds;
 use crate::error::Error;
-use crate::middleware::client::ClientAddress;
+use crate::middleware::client_address::ClientAddress;
 use crate::settings::LimitSettings;
 
 /// Requests between two sweeps of full buckets: what bounds the memory of buckets that nobody uses
@@ -92,7 +92,7 @@ impl BurstLimiter {
 
 impl BurstBuckets {
     fn refuse(&self, wait: u64) -> Response {
-        let mut response = Error::from(Refusal::TooFast { retry_after: wait }).into_response();
+        let mut response = Error::from(Refusal::RateLimited { retry_after: wait }).into_response();
         let (limit, per_second) = (u64::from(self.size.get()), u64::from(self.per_second.get()));
         let length = limit.div_ceil(per_second);
         let reset = Millis::now().0.div_euclid(1000).saturating_add_unsigned(wait);
@@ -129,8 +129,8 @@ mod tests {
 
     use super::*;
     use crate::headers::{IETF_RATE_LIMIT_POLICY, RATE_LIMIT, RATE_REMAINING};
-    use crate::middleware::client;
-    use crate::settings::{ServerSettings, Settings, TrustedProxies};
+    use crate::middleware::client_address;
+    use crate::settings::{ServerSettings, ServiceSettings, TrustedProxies};
 
     #[test]
     fn a_burst_beyond_the_bucket_is_refused_with_its_wait_contract_5() {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn by_default_a_hundred_may_come_at_once_and_fifty_a_second_contract_5() {
-        let bursts = BurstLimiter::new(Settings::default().limits);
+        let bursts = BurstLimiter::new(ServiceSettings::default().limits);
         let passed = (0..1000).take_while(|_| bursts.take_for_key("a").is_none()).count();
         // What took longer than a fiftieth of a second has earned more.
         assert!((100..200).contains(&passed), "{passed}");
@@ -192,7 +192,7 @@ mod tests {
             let mut request = Request::default();
             request.headers_mut().insert("x-forwarded-for", client.parse().unwrap());
             request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
-            client::mark(&mut request, &settings);
+            client_address::mark(&mut request, &settings);
             bursts.take_for_address(&request).is_some()
         };
         assert!(

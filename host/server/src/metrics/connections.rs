@@ -9,7 +9,7 @@ use super::exposition::MetricsWriter;
 
 /// Reasons for closing a connection before it had a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum ConnectionRefusal {
     /// Its address holds as many connections as one may.
     Address,
     /// Every slot was taken, and none came free in time.
@@ -60,7 +60,7 @@ impl ConnectionMetrics {
     }
 
     /// Counts a connection that was closed before it had a slot.
-    pub(crate) fn refuse(&self, reason: Refused) {
+    pub(crate) fn refuse(&self, reason: ConnectionRefusal) {
         self.refused[reason as usize].fetch_add(1, Ordering::Relaxed);
     }
 

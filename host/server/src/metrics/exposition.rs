@@ -12,7 +12,7 @@ use prometheus_client::encoding::{
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
-use super::{machine, plugins, process};
+use super::{plugins, process, subsystems};
 use crate::state::AppState;
 
 /// Content type of OpenMetrics.
@@ -72,7 +72,7 @@ impl Collector for ServerCollector {
         self.0.own().http.show(&mut sheet)?;
         self.0.own().listeners.show(&mut sheet)?;
         plugins::show(&self.0.sandbox, &mut sheet)?;
-        machine::show(&self.0, &mut sheet)?;
+        subsystems::show(&self.0, &mut sheet)?;
         process::show(&mut sheet)
     }
 }

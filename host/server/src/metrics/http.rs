@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
 use http::{Extensions, Method, StatusCode};
 use yearbook_domain::Plan;
 
+use super::counter_table::CounterTable;
 use super::exposition::MetricsWriter;
 use super::histogram::{BOUNDS_US, Histogram};
-use super::names::NameTable;
-use super::series::CounterTable;
+use super::name_table::NameTable;
 
 /// Routes that are told apart; there are thirteen, and what matches none.
 const ROUTES: usize = 32;

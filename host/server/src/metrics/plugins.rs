@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use yearbook_sandbox::{Counts, FIRST_BYTES_BUCKETS_US, Outcome, Sandbox, TrapKind};
+use yearbook_sandbox::{
+    FIRST_BYTES_BUCKETS_US, PluginMetricsSnapshot, ResponseOutcome, Sandbox, TrapKind,
+};
 
 use super::exposition::{Labels, MetricsWriter};
 
@@ -20,7 +22,7 @@ pub(super) fn show(sandbox: &Sandbox, sheet: &mut MetricsWriter<'_>) -> fmt::Res
     all.loads(sheet)
 }
 
-struct ReleaseSnapshots<'a>(&'a [Counts]);
+struct ReleaseSnapshots<'a>(&'a [PluginMetricsSnapshot]);
 
 impl<'a> ReleaseSnapshots<'a> {
     fn responses(&self, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
@@ -33,7 +35,7 @@ impl<'a> ReleaseSnapshots<'a> {
             "yearbook_plugin_responses",
             "Responses by how they ended.",
             self.0.iter().flat_map(|counts| {
-                Outcome::ALL.map(|outcome| {
+                ResponseOutcome::ALL.map(|outcome| {
                     (labels(counts, Some(("outcome", outcome.name()))), counts.outcome(outcome))
                 })
             }),
@@ -145,7 +147,10 @@ impl<'a> ReleaseSnapshots<'a> {
         )
     }
 
-    fn each<V>(&self, value: impl Fn(&Counts) -> V) -> impl Iterator<Item = (Labels<'a>, V)> {
+    fn each<V>(
+        &self,
+        value: impl Fn(&PluginMetricsSnapshot) -> V,
+    ) -> impl Iterator<Item = (Labels<'a>, V)> {
         self.0.iter().map(move |counts| (labels(counts, None), value(counts)))
     }
 
@@ -160,7 +165,10 @@ impl<'a> ReleaseSnapshots<'a> {
     }
 }
 
-fn labels<'a>(counts: &'a Counts, further: Option<(&'a str, &'a str)>) -> Labels<'a> {
+fn labels<'a>(
+    counts: &'a PluginMetricsSnapshot,
+    further: Option<(&'a str, &'a str)>,
+) -> Labels<'a> {
     let release = &counts.release;
     let digest = release.digest.get(..SHORT_DIGEST).unwrap_or(&release.digest);
     let own = [

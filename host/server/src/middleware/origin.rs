@@ -7,7 +7,7 @@ use std::net::Ipv6Addr;
 use http::header::{HOST, HeaderName};
 use http::request::Parts;
 
-use super::client::{self, ClientAddress};
+use super::client_address::{self, ClientAddress};
 use super::forwarded::{entries, parameter};
 use crate::settings::{ForwardedHeader, ServerSettings};
 
@@ -52,7 +52,7 @@ fn forwarded_origin<'h>(parts: &'h Parts, settings: &ServerSettings) -> Forwarde
             (last(X_FORWARDED_PROTO), last(X_FORWARDED_HOST))
         }
         ForwardedHeader::Forwarded => {
-            let element = client::outermost_entry(&parts.headers, settings);
+            let element = client_address::outermost_entry(&parts.headers, settings);
             let of = |name| element.and_then(|element| parameter(element, name));
             (of("proto"), of("host"))
         }
@@ -127,7 +127,7 @@ mod tests {
             );
         }
         request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
-        client::mark(&mut request, &settings);
+        client_address::mark(&mut request, &settings);
         of(&request.into_parts().0, &settings).unwrap_or_default()
     }
 

@@ -11,7 +11,7 @@ use http::HeaderValue;
 use tracing::Instrument;
 use tracing::field::Empty;
 
-use super::{client, traces};
+use super::{client_address, traces};
 use crate::headers::REQUEST_ID;
 use crate::metrics::RequestLabels;
 use crate::state::AppState;
@@ -34,7 +34,7 @@ pub(crate) async fn mark(
     next: Next,
 ) -> Response {
     let id = request.headers().get(&REQUEST_ID).and_then(valid_id).unwrap_or_else(generate);
-    let client = client::mark(&mut request, &state.settings.server);
+    let client = client_address::mark(&mut request, &state.settings.server);
     let (method, path) = (request.method(), request.uri().path());
     let span =
         tracing::info_span!("request", %id, %method, path, otel.name = Empty, otel.kind = Empty);

@@ -10,7 +10,7 @@ use opentelemetry_http::HeaderExtractor;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use super::client::ClientAddress;
+use super::client_address::ClientAddress;
 use crate::metrics::{HttpMetrics, RequestLabels};
 
 /// Makes `span` that of a server's request. A parent in `traceparent` counts from trusted proxies

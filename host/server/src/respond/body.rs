@@ -11,11 +11,11 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use http_body::{Frame, SizeHint};
-use yearbook_sandbox::Encoded;
+use yearbook_sandbox::EncodedBody;
 use yearbook_workers::Workers;
 
-use super::compress;
-use crate::extract::coding::ContentCoding;
+use super::compression;
+use crate::extract::content_coding::ContentCoding;
 
 /// A body was cut off after its first byte.
 #[derive(Debug, thiserror::Error)]
@@ -53,18 +53,18 @@ impl From<BodyContent> for Body {
 pub(crate) async fn of(
     workers: &Arc<Workers>,
     coding: Option<ContentCoding>,
-    encoded: Encoded,
+    encoded: EncodedBody,
 ) -> Result<BodyContent, BodyError> {
     match (encoded, coding) {
-        (Encoded::Whole(bytes), None) => Ok(BodyContent::Whole(bytes)),
-        (Encoded::Whole(bytes), Some(coding)) => {
-            compress::whole(workers, coding, bytes).await.map(BodyContent::Whole)
+        (EncodedBody::Whole(bytes), None) => Ok(BodyContent::Whole(bytes)),
+        (EncodedBody::Whole(bytes), Some(coding)) => {
+            compression::whole(workers, coding, bytes).await.map(BodyContent::Whole)
         }
-        (Encoded::Stream(chunks), coding) => {
+        (EncodedBody::Stream(chunks), coding) => {
             let chunks: BoxStream<'static, Result<Bytes, BodyError>> =
                 chunks.map(|chunk| chunk.map_err(BodyError::new)).boxed();
             let chunks = match coding {
-                Some(coding) => compress::compress_stream(Arc::clone(workers), coding, chunks),
+                Some(coding) => compression::compress_stream(Arc::clone(workers), coding, chunks),
                 None => chunks,
             };
             Ok(BodyContent::Stream(Body::from_stream(log_errors(chunks))))

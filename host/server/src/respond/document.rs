@@ -8,10 +8,10 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Serialize;
 
-use super::conditional::PreconditionOutcome;
-use super::{EntityTag, body, compress, conditional};
+use super::preconditions::PreconditionOutcome;
+use super::{EntityTag, body, compression, preconditions};
 use crate::error::Error;
-use crate::extract::coding::ContentCoding;
+use crate::extract::content_coding::ContentCoding;
 use crate::state::AppState;
 
 /// A rendered document. Cloning it is cheap.
@@ -30,7 +30,7 @@ pub(crate) enum CachePolicy {
     /// The same for everybody, asked for again each time.
     Public,
     /// Of this moment: no entity tag either.
-    Never,
+    NoStore,
 }
 
 impl RenderedDocument {
@@ -73,8 +73,8 @@ impl RenderedDocument {
         asked: &HeaderMap,
         keeping: CachePolicy,
     ) -> Result<Option<Response>, Error> {
-        if matches!(keeping, CachePolicy::Never)
-            || conditional::evaluate(asked, &self.tag, None)? == PreconditionOutcome::Met
+        if matches!(keeping, CachePolicy::NoStore)
+            || preconditions::evaluate(asked, &self.tag, None)? == PreconditionOutcome::Met
         {
             return Ok(None);
         }
@@ -99,7 +99,7 @@ impl RenderedDocument {
         }
         let coding = self.coding(state, asked);
         let bytes = match coding {
-            Some(coding) => compress::whole(&state.workers, coding, self.bytes.clone())
+            Some(coding) => compression::whole(&state.workers, coding, self.bytes.clone())
                 .await
                 .map_err(|failure| Error::internal("compress a document", &failure))?,
             None => self.bytes.clone(),
@@ -123,9 +123,9 @@ impl RenderedDocument {
         let (cache, vary) = match keeping {
             CachePolicy::Private => ("private, no-cache", "Accept-Encoding, X-API-Key"),
             CachePolicy::Public => ("no-cache", "Accept-Encoding"),
-            CachePolicy::Never => ("no-store", "Accept-Encoding"),
+            CachePolicy::NoStore => ("no-store", "Accept-Encoding"),
         };
-        if !matches!(keeping, CachePolicy::Never) {
+        if !matches!(keeping, CachePolicy::NoStore) {
             headers.insert(ETAG, self.tag.header(coding));
         }
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));

@@ -4,10 +4,10 @@
 use http::HeaderValue;
 use sha2::{Digest, Sha256};
 use yearbook_domain::{ReadPlan, StoredFile};
-use yearbook_sandbox::{Description, OptionValue, Value};
+use yearbook_sandbox::{EncoderDescription, OptionScalar, OptionValue};
 use yearbook_snapshot::BATCHING_VERSION;
 
-use crate::extract::coding::ContentCoding;
+use crate::extract::content_coding::ContentCoding;
 
 /// Bytes of hash kept: two bodies share a tag by accident once in 2^64.
 const HASH_BYTES: usize = 16;
@@ -31,7 +31,7 @@ impl EntityTag {
     /// is read or charged.
     pub(crate) fn from_plan(
         plan: &ReadPlan,
-        description: &Description,
+        description: &EncoderDescription,
         digest: &str,
         chosen: &[OptionValue],
     ) -> Self {
@@ -52,10 +52,10 @@ impl EntityTag {
         for option in description.complete(chosen) {
             hash.text(&option.name);
             match &option.value {
-                Value::Text(text) => hash.text(text),
-                Value::Integer(integer) => hash.number(integer.cast_unsigned()),
-                Value::Number(number) => hash.number(number.to_bits()),
-                Value::Boolean(boolean) => hash.number(u64::from(*boolean)),
+                OptionScalar::Text(text) => hash.text(text),
+                OptionScalar::Integer(integer) => hash.number(integer.cast_unsigned()),
+                OptionScalar::Number(number) => hash.number(number.to_bits()),
+                OptionScalar::Boolean(boolean) => hash.number(u64::from(*boolean)),
             }
         }
         Self::from_hash(hash.0.finalize().as_slice())

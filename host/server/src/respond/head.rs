@@ -12,15 +12,15 @@ use yearbook_domain::{Namespace, Snapshot};
 
 use super::{EntityTag, attribution, body};
 use crate::error::Error;
-use crate::extract::Asked;
-use crate::extract::coding::ContentCoding;
+use crate::extract::DataRequest;
+use crate::extract::content_coding::ContentCoding;
 use crate::headers::GEOMETRY_OMITTED;
 
 /// Headers of a response, about.
 const HEADERS: usize = 24;
 
 /// The head of a response.
-pub(crate) struct Head {
+pub(crate) struct ResponseHead {
     /// Entity tag, without the coding.
     pub(crate) tag: EntityTag,
     /// How the body is compressed. A function of the request alone, never of the body's size, so
@@ -32,11 +32,11 @@ pub(crate) struct Head {
     content: HeaderMap,
 }
 
-impl Head {
+impl ResponseHead {
     /// What every answer with rows says. `name` is that of the file, without extension.
     pub(crate) fn new(
         parts: &Parts,
-        asked: &Asked,
+        asked: &DataRequest,
         tag: EntityTag,
         namespace: &Namespace,
         snapshot: &Snapshot,

@@ -6,11 +6,11 @@ use yearbook_domain::{Refusal, ValidationError};
 use yearbook_sandbox::OptionValue;
 
 use crate::error::Error;
-use crate::extract::Asked;
+use crate::extract::DataRequest;
 use crate::extract::options::ENVELOPE;
 
 /// The refusal of rows in a format. `chosen`: the options that the client named.
-pub(crate) fn rows_too_large(asked: &Asked, chosen: &[OptionValue]) -> Error {
+pub(crate) fn rows_too_large(asked: &DataRequest, chosen: &[OptionValue]) -> Error {
     let description = asked.encoder.description();
     let format = &description.format;
     option_problems(format, description.non_default(chosen), &asked.pairs).unwrap_or_else(|| {
@@ -25,7 +25,7 @@ pub(crate) fn rows_too_large(asked: &Asked, chosen: &[OptionValue]) -> Error {
         if !others.is_empty() {
             ways.push(format!("use another format ({})", others.join(", ")));
         }
-        Refusal::AnswerTooLarge { plugin: format.clone(), ways }.into()
+        Refusal::ResponseTooLarge { plugin: format.clone(), ways }.into()
     })
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn files_too_large<'a>(
 ) -> Error {
     option_problems(tool, chosen, pairs).unwrap_or_else(|| {
         let ways = if datasets > 1 { vec!["name fewer datasets".to_owned()] } else { Vec::new() };
-        Refusal::AnswerTooLarge { plugin: tool.to_owned(), ways }.into()
+        Refusal::ResponseTooLarge { plugin: tool.to_owned(), ways }.into()
     })
 }
 
@@ -61,17 +61,17 @@ fn option_problems<'a>(
         ValidationError::value_error(name, &sentence, last_value(pairs, name).unwrap_or_default())
     };
     let problems: Vec<ValidationError> = chosen.map(problem).collect();
-    (!problems.is_empty()).then(|| Refusal::Invalid(problems).into())
+    (!problems.is_empty()).then(|| Refusal::InvalidParameters(problems).into())
 }
 
 #[cfg(test)]
 mod tests {
-    use yearbook_sandbox::Value;
+    use yearbook_sandbox::OptionScalar;
 
     use super::*;
 
     fn option(name: &str) -> OptionValue {
-        OptionValue { name: name.to_owned(), value: Value::Boolean(true) }
+        OptionValue { name: name.to_owned(), value: OptionScalar::Boolean(true) }
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
             (&[("json.indent", "9")], "indent", ("json.indent", "9")),
         ] {
             let refused = option_problems("json", [option(chosen)].iter(), &pairs(sent));
-            let Some(Error::Refused(Refusal::Invalid(problems))) = refused else {
+            let Some(Error::Refused(Refusal::InvalidParameters(problems))) = refused else {
                 panic!("{refused:?}")
             };
             let named: Vec<_> = problems
@@ -104,7 +104,7 @@ mod tests {
         for (datasets, expected) in [(2, &["name fewer datasets"][..]), (1, &[])] {
             let refused = files_too_large("dbt", [].iter(), &[], datasets);
             assert!(
-                matches!(&refused, Error::Refused(Refusal::AnswerTooLarge { ways, .. }) if ways == expected),
+                matches!(&refused, Error::Refused(Refusal::ResponseTooLarge { ways, .. }) if ways == expected),
                 "{refused:?}"
             );
         }

@@ -21,13 +21,13 @@ use yearbook_domain::{Dataset, Millis, Refusal, Snapshot};
 use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::bulk_names;
-use crate::middleware::keyed::Authenticated;
-use crate::respond::conditional::PreconditionOutcome;
-use crate::respond::{body, conditional};
+use crate::middleware::authentication::Authenticated;
+use crate::respond::preconditions::PreconditionOutcome;
+use crate::respond::{body, preconditions};
 use crate::state::AppState;
 
-use self::head::Head;
-use self::range::Part;
+use self::head::BulkHead;
+use self::range::ByteRange;
 
 /// `GET /v1/bulk/{namespace}/{name}`.
 pub(crate) async fn download(
@@ -45,8 +45,8 @@ pub(crate) async fn download(
     let freshness = Freshness::resolve(freshness, keyed.limits);
     let snapshot = snapshot_of_freshness(&state, &dataset, freshness).await?;
     let plan = bulk::plan_download(&dataset, snapshot, freshness, &keyed.caller, keyed.limits)?;
-    let head = Head::new(&plan);
-    if conditional::evaluate(&parts.headers, head.tag(), Some(plan.snapshot.created_at))?
+    let head = BulkHead::new(&plan);
+    if preconditions::evaluate(&parts.headers, head.tag(), Some(plan.snapshot.created_at))?
         == PreconditionOutcome::NotModified
     {
         return Ok(head.not_modified());
@@ -56,12 +56,12 @@ pub(crate) async fn download(
         return Ok(head.whole(body::empty()));
     }
     let part = range::of(&parts.headers, &head, &dataset)?;
-    let range = part.as_ref().map_or(0..plan.snapshot.file.bytes, |Part(range)| range.clone());
+    let range = part.as_ref().map_or(0..plan.snapshot.file.bytes, |ByteRange(range)| range.clone());
     charged(&state, &keyed, &parts.method, async {
         // Ranges and conditions are judged by our tags and dates, which the store does not know;
         // clients repeat them there.
         if !parts.headers.contains_key(RANGE)
-            && !conditional::has_match_precondition(&parts.headers)
+            && !preconditions::has_match_precondition(&parts.headers)
             && let Some(link) =
                 state.files.link(&plan.snapshot.file, head::PARQUET, head.disposition()).await?
         {
@@ -94,7 +94,7 @@ fn parse(
     let freshness = Freshness::parse(&parse_pairs(parts.uri.query().unwrap_or_default()));
     match (names, freshness) {
         (Ok((namespace, name)), Ok(freshness)) => Ok((namespace, name, freshness)),
-        (names, freshness) => Err(Refusal::Invalid(
+        (names, freshness) => Err(Refusal::InvalidParameters(
             names.err().into_iter().flatten().chain(freshness.err()).collect(),
         )
         .into()),

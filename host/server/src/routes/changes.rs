@@ -20,11 +20,11 @@ use yearbook_snapshot::ChangesPlan;
 
 use crate::charge::charged;
 use crate::error::Error;
-use crate::extract::Asked;
-use crate::middleware::keyed::Authenticated;
-use crate::respond::conditional::PreconditionOutcome;
-use crate::respond::head::Head;
-use crate::respond::{EntityTag, body, conditional, opening, rows};
+use crate::extract::DataRequest;
+use crate::middleware::authentication::Authenticated;
+use crate::respond::head::ResponseHead;
+use crate::respond::preconditions::PreconditionOutcome;
+use crate::respond::{EntityTag, body, open_check, preconditions, render};
 use crate::state::AppState;
 
 /// What one answer holds, and how far the client is then.
@@ -44,7 +44,7 @@ pub(crate) async fn rows(
 ) -> Result<Response, Error> {
     let plugins = state.registry.current();
     let (parts, _) = request.into_parts();
-    let asked = Asked::parse_with(&parts, plugins, changes::parse_query)?;
+    let asked = DataRequest::parse_with(&parts, plugins, changes::parse_query)?;
     state.own().http.set_format(&parts.extensions, &asked.encoder.description().format);
     let dataset = state
         .live
@@ -56,7 +56,7 @@ pub(crate) async fn rows(
     let (since, options) = match (since, asked.options()) {
         (Ok(since), Ok(options)) => (since, options),
         (since, options) => {
-            return Err(Refusal::Invalid(
+            return Err(Refusal::InvalidParameters(
                 since.err().into_iter().chain(options.err().into_iter().flatten()).collect(),
             )
             .into());
@@ -74,10 +74,10 @@ pub(crate) async fn rows(
     let head = match request.without_body(&asked).await {
         Continue(head) => head,
         Break(response) => {
-            let again = async |asked: Asked| {
+            let again = async |asked: DataRequest| {
                 request.without_body(&asked).await.break_value().unwrap_or(Err(Error::PluginFailed))
             };
-            return rows::with_fallback_release(&state, &asked, response, again).await;
+            return render::with_fallback_release(&state, &asked, response, again).await;
         }
     };
     // A quota is counted in the database: what the encoder declines is found out without it, and
@@ -98,11 +98,11 @@ pub(crate) async fn rows(
             Err(failed) => Err(failed),
         };
         // Another release, another tag: its preconditions are evaluated anew.
-        let again = async |asked: Asked| match request.without_body(&asked).await {
+        let again = async |asked: DataRequest| match request.without_body(&asked).await {
             Break(response) => response,
             Continue(head) => request.body(&asked, head).await,
         };
-        rows::with_fallback_release(&state, &asked, first, again).await
+        render::with_fallback_release(&state, &asked, first, again).await
     };
     charged(&state, &keyed, &parts.method, work).await
 }
@@ -119,15 +119,18 @@ struct ChangesResponder<'a> {
 impl ChangesResponder<'_> {
     /// 304, or the answer to HEAD, by the release of `asked`; for a GET that needs a body, its
     /// head.
-    async fn without_body(&self, asked: &Asked) -> ControlFlow<Result<Response, Error>, Head> {
+    async fn without_body(
+        &self,
+        asked: &DataRequest,
+    ) -> ControlFlow<Result<Response, Error>, ResponseHead> {
         let head = head::of(self.parts, asked, self.answer, self.options);
-        let preconditions = conditional::evaluate(&self.parts.headers, &head.tag, None);
+        let preconditions = preconditions::evaluate(&self.parts.headers, &head.tag, None);
         match preconditions {
             Ok(PreconditionOutcome::Met) if self.parts.method != Method::HEAD => {
                 return Continue(head);
             }
             Ok(PreconditionOutcome::NotModified)
-                if opening::is_named_by_client(&self.parts.headers, &head.tag) =>
+                if open_check::is_named_by_client(&self.parts.headers, &head.tag) =>
             {
                 return Break(Ok(head.not_modified()));
             }
@@ -144,9 +147,9 @@ impl ChangesResponder<'_> {
     }
 
     /// Judges whether the release of `asked` takes schema and options.
-    async fn check_open(&self, asked: &Asked, tag: &EntityTag) -> Result<(), Error> {
-        let asker = rows::request_fingerprint(self.keyed, asked, tag, self.options);
-        opening::check(
+    async fn check_open(&self, asked: &DataRequest, tag: &EntityTag) -> Result<(), Error> {
+        let asker = render::request_fingerprint(self.keyed, asked, tag, self.options);
+        open_check::check(
             self.state,
             asked,
             &asker,
@@ -158,11 +161,11 @@ impl ChangesResponder<'_> {
     }
 
     /// The response of the release of `asked`.
-    async fn body(&self, asked: &Asked, head: Head) -> Result<Response, Error> {
+    async fn body(&self, asked: &DataRequest, head: ResponseHead) -> Result<Response, Error> {
         let (reader, answer) = (self.state.reader.clone(), Arc::clone(self.answer));
-        let asker = rows::request_fingerprint(self.keyed, asked, &head.tag, self.options);
+        let asker = render::request_fingerprint(self.keyed, asked, &head.tag, self.options);
         let scan = async move { reader.changes(&answer.plan).await };
-        let made = Box::pin(rows::render(
+        let made = Box::pin(render::render(
             self.state,
             asked,
             asker,
@@ -179,7 +182,7 @@ impl ChangesResponder<'_> {
 /// Decides what is sent: no I/O.
 fn select_changes(
     state: &AppState,
-    asked: &Asked,
+    asked: &DataRequest,
     dataset: &Dataset,
     history: &[ChangeSet],
     start: Watermark,

@@ -2,7 +2,7 @@
 //! 3): the straight line of a request, one step after the other, in the order of contract 1.
 
 mod head;
-mod judge;
+mod resolve;
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use yearbook_snapshot::Reader;
 
 use crate::charge::charged;
 use crate::error::Error;
-use crate::extract::Asked;
-use crate::middleware::keyed::Authenticated;
-use crate::respond::conditional::PreconditionOutcome;
-use crate::respond::head::Head;
-use crate::respond::{body, conditional, opening, rows};
+use crate::extract::DataRequest;
+use crate::middleware::authentication::Authenticated;
+use crate::respond::head::ResponseHead;
+use crate::respond::preconditions::PreconditionOutcome;
+use crate::respond::{body, open_check, preconditions, render};
 use crate::state::AppState;
 
-use self::judge::{Judged, judge};
+use self::resolve::{ResolvedRequest, judge};
 
 /// `GET /v1/datasets/{name}/data` and `GET /v1/series/{name}/data`.
 pub(crate) async fn rows(
@@ -35,14 +35,14 @@ pub(crate) async fn rows(
 ) -> Result<Response, Error> {
     let plugins = state.registry.current();
     let (parts, _) = request.into_parts();
-    let asked = Asked::parse(&parts, plugins)?;
+    let asked = DataRequest::parse(&parts, plugins)?;
     state.own().http.set_format(&parts.extensions, &asked.encoder.description().format);
     let dataset = state
         .live
         .dataset(asked.name.as_str())
         .ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
     let span = tracing::debug_span!("plan", dataset = asked.name.as_str());
-    let Judged { snapshot, first_row, options } =
+    let ResolvedRequest { snapshot, first_row, options } =
         judge(&state, &asked, &dataset).instrument(span).await?;
     let plan = Arc::new(read_plan::plan_read(
         &dataset,
@@ -62,10 +62,10 @@ pub(crate) async fn rows(
     let head = match request.without_body(&asked).await {
         Continue(head) => head,
         Break(answer) => {
-            let again = async |asked: Asked| {
+            let again = async |asked: DataRequest| {
                 request.without_body(&asked).await.break_value().unwrap_or(Err(Error::PluginFailed))
             };
-            return rows::with_fallback_release(&state, &asked, answer, again).await;
+            return render::with_fallback_release(&state, &asked, answer, again).await;
         }
     };
     // A quota is counted in the database: what the encoder declines is found out without it, and
@@ -88,11 +88,11 @@ pub(crate) async fn rows(
             Err(failed) => Err(failed),
         };
         // Another release, another tag: its preconditions are evaluated anew.
-        let again = async |asked: Asked| match request.without_body(&asked).await {
+        let again = async |asked: DataRequest| match request.without_body(&asked).await {
             Break(answer) => answer,
             Continue(head) => Box::pin(request.body(&asked, head)).await,
         };
-        rows::with_fallback_release(&state, &asked, first, again).await
+        render::with_fallback_release(&state, &asked, first, again).await
     };
     charged(&state, &keyed, &parts.method, work).await
 }
@@ -109,9 +109,12 @@ struct DataResponder<'a> {
 impl DataResponder<'_> {
     /// 304, or the answer to HEAD, by the release of `asked`; for a GET that needs a body, its
     /// head.
-    async fn without_body(&self, asked: &Asked) -> ControlFlow<Result<Response, Error>, Head> {
+    async fn without_body(
+        &self,
+        asked: &DataRequest,
+    ) -> ControlFlow<Result<Response, Error>, ResponseHead> {
         let head = head::of(self.state, self.parts, asked, self.plan, self.options);
-        let preconditions = conditional::evaluate(
+        let preconditions = preconditions::evaluate(
             &self.parts.headers,
             &head.tag,
             Some(self.plan.snapshot.created_at),
@@ -119,7 +122,7 @@ impl DataResponder<'_> {
         match preconditions {
             Ok(PreconditionOutcome::Met) if self.parts.method != Method::HEAD => Continue(head),
             Ok(PreconditionOutcome::NotModified)
-                if opening::is_named_by_client(&self.parts.headers, &head.tag) =>
+                if open_check::is_named_by_client(&self.parts.headers, &head.tag) =>
             {
                 Break(Ok(head.not_modified()))
             }
@@ -131,8 +134,8 @@ impl DataResponder<'_> {
     /// false precondition (RFC 9110, 13.2.1).
     async fn respond_after_open_check(
         &self,
-        asked: &Asked,
-        head: Head,
+        asked: &DataRequest,
+        head: ResponseHead,
         preconditions: Result<PreconditionOutcome, Error>,
     ) -> Result<Response, Error> {
         self.check_open(asked).await?;
@@ -146,10 +149,10 @@ impl DataResponder<'_> {
     }
 
     /// Judges whether the release of `asked` takes schema and options.
-    async fn check_open(&self, asked: &Asked) -> Result<(), Error> {
+    async fn check_open(&self, asked: &DataRequest) -> Result<(), Error> {
         let tag = head::tag(asked, self.plan, self.options);
-        let asker = rows::request_fingerprint(self.keyed, asked, &tag, self.options);
-        opening::check(
+        let asker = render::request_fingerprint(self.keyed, asked, &tag, self.options);
+        open_check::check(
             self.state,
             asked,
             &asker,
@@ -161,12 +164,12 @@ impl DataResponder<'_> {
     }
 
     /// The response of the release of `asked`: from memory, or read and encoded.
-    async fn body(&self, asked: &Asked, head: Head) -> Result<Response, Error> {
+    async fn body(&self, asked: &DataRequest, head: ResponseHead) -> Result<Response, Error> {
         let Self { state, keyed, parts, plan, options } = *self;
         let make = || {
             let (reader, plan) = (state.reader.clone(), Arc::clone(plan));
-            let asker = rows::request_fingerprint(keyed, asked, &head.tag, options);
-            rows::render(
+            let asker = render::request_fingerprint(keyed, asked, &head.tag, options);
+            render::render(
                 state,
                 asked,
                 asker,

@@ -12,14 +12,14 @@ use yearbook_domain::{Dataset, Refusal};
 use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::dataset_name;
-use crate::middleware::keyed::Authenticated;
+use crate::middleware::authentication::Authenticated;
 use crate::respond::RenderedDocument;
 use crate::respond::document::CachePolicy;
 use crate::state::AppState;
 
 /// The list as it was last rendered, with the view of the catalogue that it was made from.
 #[derive(Default)]
-pub(crate) struct Listing {
+pub(crate) struct DatasetListCache {
     last: Mutex<Option<RenderedList>>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn show(
         .live
         .dataset(name.as_str())
         .ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
-    let document = RenderedDocument::new(&view::Full::of(&dataset))?;
+    let document = RenderedDocument::new(&view::DatasetDetails::of(&dataset))?;
     respond(&state, &keyed, &request.into_parts().0, &document).await
 }
 
@@ -65,7 +65,7 @@ async fn respond(
         .await
 }
 
-impl Listing {
+impl DatasetListCache {
     /// The document of `datasets`, rendered again only when the catalogue moved.
     fn of(&self, datasets: Arc<[Arc<Dataset>]>) -> Result<RenderedDocument, Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);

@@ -61,7 +61,7 @@ pub(crate) async fn liveness(
     request: Request,
 ) -> Result<Response, Error> {
     RenderedDocument::new(&json!({"status": "ok"}))?
-        .respond(&state, request.headers(), CachePolicy::Never)
+        .respond(&state, request.headers(), CachePolicy::NoStore)
         .await
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn readiness(
     request: Request,
 ) -> Result<Response, Error> {
     let (status, report) = state.own().readiness.report(Instant::now, run_checks(&state)).await?;
-    let mut response = report.respond(&state, request.headers(), CachePolicy::Never).await?;
+    let mut response = report.respond(&state, request.headers(), CachePolicy::NoStore).await?;
     if response.status() == StatusCode::OK {
         *response.status_mut() = status;
     }

@@ -2,7 +2,7 @@
 //! (spec 4.4, contract 4). Knows no tool by name.
 
 mod archive;
-mod asked;
+mod integration_request;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Map, Value, json};
 use yearbook_domain::ValidationError;
-use yearbook_platform::Asker;
-use yearbook_sandbox::{DatasetWithUrls, GenerateError, Project};
+use yearbook_platform::RequestFingerprint;
+use yearbook_sandbox::{DatasetWithUrls, GenerateError, GeneratedProject};
 
 use crate::charge::charge_within;
 use crate::error::Error;
 use crate::extract::accept;
-use crate::middleware::keyed::Authenticated;
+use crate::middleware::authentication::Authenticated;
 use crate::respond::document::CachePolicy;
 use crate::respond::{RenderedDocument, body, links, too_large};
 use crate::state::AppState;
 
-use self::asked::Asked;
+use self::integration_request::IntegrationRequest;
 
 /// Shapes of an answer, the default first.
-pub(crate) const OFFERS: [&str; 2] = ["application/json", ZIP];
+pub(crate) const MEDIA_TYPES: [&str; 2] = ["application/json", ZIP];
 const ZIP: &str = "application/zip";
 
 /// `GET /v1/integrations/{tool}`.
@@ -39,8 +39,8 @@ pub(crate) async fn generate_files(
 ) -> Result<Response, Error> {
     let plugins = state.registry.current();
     let (parts, _) = request.into_parts();
-    let asked = Asked::parse(&state, &parts, &plugins)?;
-    let zipped = accept::choose(&parts.headers, &OFFERS).ok_or_else(not_acceptable)? == 1;
+    let asked = IntegrationRequest::parse(&state, &parts, &plugins)?;
+    let zipped = accept::choose(&parts.headers, &MEDIA_TYPES).ok_or_else(not_acceptable)? == 1;
     if parts.method == Method::HEAD {
         // The length is not known without doing the work, which HEAD does not pay for.
         let mut response = Response::new(body::empty());
@@ -58,7 +58,7 @@ pub(crate) async fn generate_files(
             ))
         } else {
             RenderedDocument::new(&project_json(&asked, &project))?
-                .respond(&state, &parts.headers, CachePolicy::Never)
+                .respond(&state, &parts.headers, CachePolicy::NoStore)
                 .await?
         };
         insert_headers(response.headers_mut(), &asked, zipped);
@@ -72,8 +72,8 @@ async fn generate(
     state: &AppState,
     keyed: &Authenticated,
     parts: &http::request::Parts,
-    asked: &Asked,
-) -> Result<Project, Error> {
+    asked: &IntegrationRequest,
+) -> Result<GeneratedProject, Error> {
     let server = &state.settings.server;
     // A client that does not say what it calls us gets the address that we listen at.
     let base_url = Some(links::base_url(server, parts)).filter(|base| !base.is_empty());
@@ -90,7 +90,7 @@ async fn generate(
             dataset: Arc::clone(dataset),
         }
     };
-    let request = yearbook_sandbox::Request {
+    let request = yearbook_sandbox::GeneratorRequest {
         datasets: asked.datasets.iter().map(described).collect(),
         plan: keyed.caller.plan,
         limits: keyed.limits,
@@ -118,7 +118,7 @@ async fn generate(
         }
         failure => {
             if failure.is_failure_of_the_plugin() {
-                let asker = Asker {
+                let asker = RequestFingerprint {
                     client: keyed.caller.key_id.clone(),
                     request: parts.uri.query().unwrap_or_default().to_owned(),
                     datasets: asked
@@ -142,8 +142,8 @@ async fn generate(
 
 /// The answer in JSON: files and their media types by path, which no two files share. Credits stand
 /// once each, in the order of the datasets.
-fn project_json(asked: &Asked, project: &Project) -> Value {
-    let by_path = |text: fn(&yearbook_sandbox::File) -> &String| -> Map<String, Value> {
+fn project_json(asked: &IntegrationRequest, project: &GeneratedProject) -> Value {
+    let by_path = |text: fn(&yearbook_sandbox::ProjectFile) -> &String| -> Map<String, Value> {
         project
             .files
             .iter()
@@ -162,13 +162,13 @@ fn project_json(asked: &Asked, project: &Project) -> Value {
     })
 }
 
-fn insert_headers(headers: &mut HeaderMap, asked: &Asked, zipped: bool) {
+fn insert_headers(headers: &mut HeaderMap, asked: &IntegrationRequest, zipped: bool) {
     // The addresses in the files follow the host that was asked, their warnings the plan of the
     // key.
     headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, Host, X-API-Key"));
     // What a run costs is of the moment, whichever way the files travel.
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(OFFERS[usize::from(zipped)]));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPES[usize::from(zipped)]));
     if zipped {
         // A tool's name is lower-case letters, digits and hyphens.
         let name =
@@ -178,5 +178,6 @@ fn insert_headers(headers: &mut HeaderMap, asked: &Asked, zipped: bool) {
 }
 
 fn not_acceptable() -> Error {
-    yearbook_domain::Refusal::NotAcceptable { available: OFFERS.map(str::to_owned).to_vec() }.into()
+    yearbook_domain::Refusal::NotAcceptable { available: MEDIA_TYPES.map(str::to_owned).to_vec() }
+        .into()
 }

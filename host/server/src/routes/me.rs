@@ -5,7 +5,7 @@ use axum::response::Response;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::middleware::keyed::Authenticated;
+use crate::middleware::authentication::Authenticated;
 use crate::respond::RenderedDocument;
 use crate::respond::document::CachePolicy;
 use crate::state::AppState;
@@ -27,7 +27,7 @@ pub(crate) async fn show(
             "resets_at": usage.resets_at.to_rfc3339(),
         },
     }))?;
-    let mut response = document.respond(&state, request.headers(), CachePolicy::Never).await?;
+    let mut response = document.respond(&state, request.headers(), CachePolicy::NoStore).await?;
     response.extensions_mut().insert(usage);
     Ok(response)
 }

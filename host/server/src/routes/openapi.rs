@@ -3,8 +3,8 @@
 //! loaded now (spec 9.2, contract 4). Reads no dataset: the description of a service without data
 //! is the same. What it says of bodies is held against live answers by `tests/openapi`.
 
-mod answers;
-mod fields;
+mod examples;
+mod headers;
 mod operation;
 mod parameters;
 mod paths;
@@ -16,18 +16,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use serde_json::{Value, json};
-use yearbook_sandbox::Plugins;
+use yearbook_sandbox::PluginSet;
 
 use crate::error::Error;
 use crate::respond::RenderedDocument;
 use crate::respond::document::CachePolicy;
-use crate::settings::Settings;
+use crate::settings::ServiceSettings;
 use crate::state::AppState;
 
 /// The description as it was last rendered, with the plugins that it tells of.
 #[derive(Default)]
 pub(crate) struct OpenApiCache {
-    last: Mutex<Option<(Arc<Plugins>, RenderedDocument)>>,
+    last: Mutex<Option<(Arc<PluginSet>, RenderedDocument)>>,
 }
 
 /// `GET /openapi.json`.
@@ -41,7 +41,11 @@ pub(crate) async fn show(
 
 impl OpenApiCache {
     /// Rendered again only when plugins were loaded or removed.
-    fn of(&self, settings: &Settings, plugins: Arc<Plugins>) -> Result<RenderedDocument, Error> {
+    fn of(
+        &self,
+        settings: &ServiceSettings,
+        plugins: Arc<PluginSet>,
+    ) -> Result<RenderedDocument, Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((told, document)) = &*last
             && Arc::ptr_eq(told, &plugins)
@@ -56,10 +60,10 @@ impl OpenApiCache {
 
 /// The OpenAPI 3.1 document of a service with these settings and plugins.
 #[must_use]
-pub fn openapi(settings: &Settings, plugins: &Plugins) -> Value {
+pub fn openapi(settings: &ServiceSettings, plugins: &PluginSet) -> Value {
     // Relative to where the document was found, unless the operator says where that is.
     let base = settings.server.public_url.as_ref().map_or("/", |url| url.as_str());
-    let scheme = |description: &str| json!({"type": "apiKey", "in": "header", "name": fields::display_name(&crate::headers::API_KEY), "description": description});
+    let scheme = |description: &str| json!({"type": "apiKey", "in": "header", "name": headers::display_name(&crate::headers::API_KEY), "description": description});
     json!({
         "openapi": "3.1.1",
         "info": {
@@ -82,13 +86,13 @@ pub fn openapi(settings: &Settings, plugins: &Plugins) -> Value {
                 "APIKeyHeader": scheme("The same key in the same header, under the name that the integration routes give it."),
             },
             "parameters": parameters::components(settings, plugins),
-            "headers": fields::components(),
+            "headers": headers::components(),
             "schemas": schemas::components(),
         },
     })
 }
 
-fn service_description(settings: &Settings) -> String {
+fn service_description(settings: &ServiceSettings) -> String {
     let window = match settings.limits.burst_per_second {
         0 => String::new(),
         each => format!(
@@ -111,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_machine_description_names_both_key_schemes_and_its_version_spec_5_5_and_9_2() {
-        let document = openapi(&Settings::default(), &Plugins::default());
+        let document = openapi(&ServiceSettings::default(), &PluginSet::default());
         assert_eq!(
             (&document["openapi"], &document["info"]["version"]),
             (&json!("3.1.1"), &json!("0.1.0"))

@@ -1,8 +1,8 @@
 //! `/v1/datasets/{name}/preview`: up to ten rows for anybody, without geometry, in a bounded
 //! document (spec 4, contract 4).
 
+mod cells;
 mod fit;
-mod rows;
 
 use std::sync::Arc;
 
@@ -21,19 +21,22 @@ use crate::respond::document::CachePolicy;
 use crate::respond::{RenderedDocument, attribution};
 use crate::state::AppState;
 
+use self::cells::Cells;
 use self::fit::{Preview, PreviewColumn};
-use self::rows::Cells;
 
 /// Rows of a preview at most (spec 8).
-pub(crate) const ROWS: usize = 10;
+pub(crate) const MAX_ROWS: usize = 10;
 
 /// Previews that are read at once, whoever asks: each holds a batch of rows in memory, which is one
 /// row where rows are as heavy as they may be.
 const CONCURRENT_READS: usize = 4;
 
 /// How much of a snapshot is read.
-const SAMPLE_LIMITS: PreviewLimits =
-    PreviewLimits { rows: ROWS, characters: rows::MAX_TEXT_CHARACTERS, row_bytes: fit::BYTES };
+const SAMPLE_LIMITS: PreviewLimits = PreviewLimits {
+    rows: MAX_ROWS,
+    characters: cells::MAX_TEXT_CHARACTERS,
+    row_bytes: fit::MAX_BYTES,
+};
 
 /// Rendered previews by dataset and snapshot, so that anonymous traffic reads each once.
 #[derive(Clone)]
@@ -113,7 +116,7 @@ pub(crate) async fn show(
 fn shared_failure(failure: Arc<Error>) -> Error {
     match *failure {
         Error::Unavailable => Error::Unavailable,
-        _ => Error::Broken,
+        _ => Error::Internal,
     }
 }
 
@@ -134,6 +137,6 @@ async fn render(reader: Reader, dataset: Arc<Dataset>) -> Result<RenderedDocumen
         hidden_columns: hidden.iter().map(|column| column.name.as_str()).collect(),
         rows: Vec::new(),
     };
-    let rows = (0..batch.num_rows().min(ROWS)).map(|row| cells.row(row));
+    let rows = (0..batch.num_rows().min(MAX_ROWS)).map(|row| cells.row(row));
     RenderedDocument::new(&preview.fill(rows).map_err(broken)?)
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::address_block;
-use crate::metrics::Refused;
+use crate::metrics::ConnectionRefusal;
 use crate::settings::{ServerSettings, TrustedProxies};
 
 /// Connections that may wait for a slot while all are taken: what comes within the second that the
@@ -38,7 +38,7 @@ enum SlotOrQueue {
 }
 
 /// A slot, until it is dropped.
-pub(super) struct Slot {
+pub(super) struct ConnectionSlot {
     _permit: OwnedSemaphorePermit,
     _address: Option<AddressSlot>,
 }
@@ -68,16 +68,22 @@ impl ConnectionSlots {
     ///
     /// # Errors
     /// When its address holds its share, or when all slots and places in the queue are taken.
-    pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Result<ConnectionAdmission, Refused> {
+    pub(super) fn admit(
+        self: &Arc<Self>,
+        peer: IpAddr,
+    ) -> Result<ConnectionAdmission, ConnectionRefusal> {
         let address = self.acquire_for_address(peer)?;
         let slot = Arc::clone(&self.all).try_acquire_owned().map(SlotOrQueue::Slot);
         let place =
             slot.or_else(|_| Arc::clone(&self.queue).try_acquire_owned().map(SlotOrQueue::Queue));
-        let place = place.map_err(|_| Refused::Full)?;
+        let place = place.map_err(|_| ConnectionRefusal::Full)?;
         Ok(ConnectionAdmission { place, address, all: Arc::clone(&self.all) })
     }
 
-    fn acquire_for_address(self: &Arc<Self>, peer: IpAddr) -> Result<Option<AddressSlot>, Refused> {
+    fn acquire_for_address(
+        self: &Arc<Self>,
+        peer: IpAddr,
+    ) -> Result<Option<AddressSlot>, ConnectionRefusal> {
         if self.trusted_proxies.contains(peer.to_canonical()) {
             return Ok(None);
         }
@@ -85,7 +91,7 @@ impl ConnectionSlots {
         let mut held = self.held();
         let count = held.entry(household).or_default();
         if *count >= self.per_address {
-            return Err(Refused::Address);
+            return Err(ConnectionRefusal::Address);
         }
         *count += 1;
         Ok(Some(AddressSlot { slots: Arc::clone(self), household }))
@@ -99,13 +105,13 @@ impl ConnectionSlots {
 
 impl ConnectionAdmission {
     /// The slot, as soon as one is free; first come, first served.
-    pub(super) async fn wait_for_slot(self) -> Slot {
+    pub(super) async fn wait_for_slot(self) -> ConnectionSlot {
         let permit = match self.place {
             SlotOrQueue::Slot(permit) => Some(permit),
             SlotOrQueue::Queue(_in_line) => self.all.acquire_owned().await.ok(),
         };
         match permit {
-            Some(permit) => Slot { _permit: permit, _address: self.address },
+            Some(permit) => ConnectionSlot { _permit: permit, _address: self.address },
             // Nobody closes the semaphore.
             None => std::future::pending().await,
         }
@@ -142,7 +148,10 @@ mod tests {
         })
     }
 
-    fn admit(slots: &Arc<ConnectionSlots>, peer: &str) -> Result<ConnectionAdmission, Refused> {
+    fn admit(
+        slots: &Arc<ConnectionSlots>,
+        peer: &str,
+    ) -> Result<ConnectionAdmission, ConnectionRefusal> {
         slots.admit(peer.parse().unwrap())
     }
 
@@ -188,7 +197,7 @@ mod tests {
         let _second = admit(&slots, "192.0.2.2").unwrap().wait_for_slot().now_or_never().unwrap();
         assert_eq!(
             admit(&slots, "192.0.2.1").err(),
-            Some(Refused::Address),
+            Some(ConnectionRefusal::Address),
             "though there is room in the queue"
         );
         let mut third = Box::pin(admit(&slots, "192.0.2.3").unwrap().wait_for_slot());
@@ -196,7 +205,7 @@ mod tests {
         let queue: Vec<ConnectionAdmission> = (1..QUEUE_LENGTH)
             .map(|host| admit(&slots, &format!("192.0.3.{host}")).unwrap())
             .collect();
-        assert_eq!(admit(&slots, "192.0.2.9").err(), Some(Refused::Full));
+        assert_eq!(admit(&slots, "192.0.2.9").err(), Some(ConnectionRefusal::Full));
         drop(first);
         assert!(third.as_mut().now_or_never().is_some());
         drop(queue);

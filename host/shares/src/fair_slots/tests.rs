@@ -12,7 +12,7 @@ fn callers() -> CallerRegistry {
 }
 
 fn slots(total: usize) -> Arc<FairSlots> {
-    FairSlots::new(Resource::Responses, total)
+    FairSlots::new(SlotKind::Responses, total)
 }
 
 #[test]
@@ -20,12 +20,16 @@ fn nobody_holds_more_than_its_share() {
     let (callers, slots) = (callers(), slots(8));
     let address = Some([192, 0, 2, 1].into());
     let (one, two) = (callers.holder(Some("one"), address), callers.holder(Some("two"), address));
-    let mut held: Vec<Slot> = (0..4).map(|_| slots.try_acquire(&one).ok().unwrap()).collect();
-    assert_eq!(slots.try_acquire(&one).err(), Some(AcquireError::Share), "half of eight for a key");
+    let mut held: Vec<SlotPermit> = (0..4).map(|_| slots.try_acquire(&one).ok().unwrap()).collect();
+    assert_eq!(
+        slots.try_acquire(&one).err(),
+        Some(AcquireError::ShareExhausted),
+        "half of eight for a key"
+    );
     held.extend((0..2).map(|_| slots.try_acquire(&two).ok().unwrap()));
     assert_eq!(
         slots.try_acquire(&two).err(),
-        Some(AcquireError::Share),
+        Some(AcquireError::ShareExhausted),
         "three quarters of eight for its address"
     );
     assert_eq!(callers.exhausted_counts(&slots), (1, 1));
@@ -33,7 +37,7 @@ fn nobody_holds_more_than_its_share() {
     held.extend((0..2).map(|_| slots.try_acquire(&other).ok().unwrap()));
     assert_eq!(
         slots.try_acquire(&other).err(),
-        Some(AcquireError::Full),
+        Some(AcquireError::AllTaken),
         "where none is free, that is the reason"
     );
     drop(held);
@@ -46,7 +50,7 @@ fn a_share_has_one_slot_at_least() {
     let (callers, slots) = (callers(), slots(1));
     let one = callers.holder(Some("one"), None);
     let held = slots.try_acquire(&one).ok().unwrap();
-    assert_eq!(slots.try_acquire(&one).err(), Some(AcquireError::Full));
+    assert_eq!(slots.try_acquire(&one).err(), Some(AcquireError::AllTaken));
     drop(held);
     assert!(slots.try_acquire(&one).is_ok());
 }
@@ -55,7 +59,8 @@ fn a_share_has_one_slot_at_least() {
 async fn a_slot_that_comes_free_goes_to_the_caller_that_holds_the_fewest() {
     let (callers, slots) = (callers(), slots(4));
     let [many, few, none] = ["many", "few", "none"].map(|key| callers.holder(Some(key), None));
-    let mut of_many: Vec<Slot> = (0..2).map(|_| slots.try_acquire(&many).ok().unwrap()).collect();
+    let mut of_many: Vec<SlotPermit> =
+        (0..2).map(|_| slots.try_acquire(&many).ok().unwrap()).collect();
     let of_few = slots.try_acquire(&few).ok().unwrap();
     let spare = slots.try_acquire(&CallerShare::default()).ok().unwrap();
     // In the order of arrival: the one with most first.
@@ -78,7 +83,7 @@ async fn a_slot_that_comes_free_goes_to_the_caller_that_holds_the_fewest() {
 async fn who_is_at_its_share_waits_for_its_own_slots_alone() {
     let (callers, slots) = (callers(), slots(4));
     let (one, two) = (callers.holder(Some("one"), None), callers.holder(Some("two"), None));
-    let mut held: Vec<Slot> = (0..2).map(|_| slots.try_acquire(&one).ok().unwrap()).collect();
+    let mut held: Vec<SlotPermit> = (0..2).map(|_| slots.try_acquire(&one).ok().unwrap()).collect();
     let mut wait = Box::pin(slots.acquire(&one, false));
     assert!(wait.as_mut().now_or_never().is_none());
     let other = slots.try_acquire(&two).ok().unwrap();
@@ -92,10 +97,13 @@ async fn who_is_at_its_share_waits_for_its_own_slots_alone() {
 async fn no_more_requests_of_a_caller_wait_than_its_share_has_slots() {
     let (callers, slots) = (callers(), slots(4));
     let one = callers.holder(Some("one"), None);
-    let _held: Vec<Slot> = (0..2).map(|_| slots.try_acquire(&one).ok().unwrap()).collect();
+    let _held: Vec<SlotPermit> = (0..2).map(|_| slots.try_acquire(&one).ok().unwrap()).collect();
     let mut waits: Vec<_> = (0..2).map(|_| Box::pin(slots.acquire(&one, false))).collect();
     assert!(waits.iter_mut().all(|wait| wait.as_mut().now_or_never().is_none()));
-    assert_eq!(slots.acquire(&one, false).now_or_never().unwrap().err(), Some(AcquireError::Share));
+    assert_eq!(
+        slots.acquire(&one, false).now_or_never().unwrap().err(),
+        Some(AcquireError::ShareExhausted)
+    );
     assert!(
         slots.acquire(&one, true).now_or_never().is_none(),
         "unless it may wait without a bound"
@@ -108,7 +116,7 @@ async fn no_more_requests_of_a_caller_wait_than_its_share_has_slots() {
 async fn a_slot_whose_request_went_away_is_not_lost() {
     let (callers, slots) = (callers(), slots(2));
     let one = callers.holder(Some("one"), None);
-    let held: Vec<Slot> =
+    let held: Vec<SlotPermit> =
         (0..2).map(|_| slots.try_acquire(&CallerShare::default()).ok().unwrap()).collect();
     let mut gone = Box::pin(slots.acquire(&one, false));
     assert!(gone.as_mut().now_or_never().is_none());
@@ -117,7 +125,7 @@ async fn a_slot_whose_request_went_away_is_not_lost() {
     drop(gone);
     assert_eq!(slots.free(), 2);
     for _ in 0..1_000 {
-        let _full: Vec<Slot> =
+        let _full: Vec<SlotPermit> =
             (0..2).map(|_| slots.try_acquire(&CallerShare::default()).ok().unwrap()).collect();
         assert!(slots.acquire(&one, false).now_or_never().is_none());
     }

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use yearbook_domain::{DatasetName, Millis, Namespace};
 
 use super::*;
-use crate::{Draft, Package, Silent, publish};
+use crate::{DataPackage, SilentReporter, SnapshotDraft, publish};
 
 /// Every column that a version may have; `extra` comes with either of its types.
 const POOL: [(&str, &[&str]); 6] = [
@@ -122,7 +122,7 @@ impl Fixture {
         Self { folder, files, workers: Workers::new(1) }
     }
 
-    async fn publish(&self, version: &Version, current: Option<&Snapshot>) -> Draft {
+    async fn publish(&self, version: &Version, current: Option<&Snapshot>) -> SnapshotDraft {
         let name = |(column, _): &(usize, &str)| POOL[*column].0;
         let mut csv = version.columns.iter().map(name).collect::<Vec<_>>().join(",") + "\n";
         for row in &version.rows {
@@ -145,8 +145,8 @@ impl Fixture {
         }
         std::fs::write(self.folder.path().join("datapackage.json"), descriptor.to_string())
             .unwrap();
-        let package = Package::open(self.folder.path()).unwrap();
-        publish(&self.files, &self.workers, &package, current, &Silent)
+        let package = DataPackage::open(self.folder.path()).unwrap();
+        publish(&self.files, &self.workers, &package, current, &SilentReporter)
             .await
             .unwrap_or_else(|error| panic!("{error}: {version:?}"))
     }

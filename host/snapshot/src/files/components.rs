@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::ObjectStorage;
 use super::digest::run_blocking;
-use crate::Failure;
+use crate::StorageFailure;
 
 /// Bytes of a signature's file at most.
 const SIGNATURE_BYTES: u64 = 4 << 10;
@@ -25,12 +25,12 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal; absence is not one.
-    pub async fn has_component(&self, digest: &str, bytes: u64) -> Result<bool, Failure> {
+    pub async fn has_component(&self, digest: &str, bytes: u64) -> Result<bool, StorageFailure> {
         let key = Self::component_key(digest);
         match self.store.head(&Key::from(key.as_str())).await {
             Ok(meta) => Ok(meta.size == bytes),
             Err(object_store::Error::NotFound { .. }) => Ok(false),
-            Err(source) => Err(Failure::store(&key, source)),
+            Err(source) => Err(StorageFailure::store(&key, source)),
         }
     }
 
@@ -39,11 +39,11 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal.
-    pub async fn put_component(&self, bytes: Bytes) -> Result<String, Failure> {
+    pub async fn put_component(&self, bytes: Bytes) -> Result<String, StorageFailure> {
         let digest = hash_bytes(bytes.clone()).await?;
         let key = Self::component_key(&digest);
         let put = self.store.put(&Key::from(key.as_str()), PutPayload::from_bytes(bytes)).await;
-        put.map_err(|source| Failure::store(&key, source))?;
+        put.map_err(|source| StorageFailure::store(&key, source))?;
         Ok(digest)
     }
 
@@ -53,24 +53,26 @@ impl ObjectStorage {
     /// # Errors
     /// [`Failure::ComponentMissing`]; [`Failure::ComponentDamaged`] when size or digest differ;
     /// [`Failure::Store`] on the store's refusal.
-    pub async fn get_component(&self, digest: &str, bytes: u64) -> Result<Bytes, Failure> {
+    pub async fn get_component(&self, digest: &str, bytes: u64) -> Result<Bytes, StorageFailure> {
         let key = Self::component_key(digest);
         let refused = |source| match source {
-            object_store::Error::NotFound { .. } => Failure::ComponentMissing { key: key.clone() },
-            source => Failure::store(&key, source),
+            object_store::Error::NotFound { .. } => {
+                StorageFailure::ComponentMissing { key: key.clone() }
+            }
+            source => StorageFailure::store(&key, source),
         };
         let found = self.store.get(&Key::from(key.as_str())).await.map_err(refused)?;
         // Judged before it is read: what lies there may have any size.
         if found.meta.size != bytes {
             let why =
                 format!("it has {} bytes, not the {bytes} that were installed", found.meta.size);
-            return Err(Failure::ComponentDamaged { key, why });
+            return Err(StorageFailure::ComponentDamaged { key, why });
         }
         let content = found.bytes().await.map_err(refused)?;
         if hash_bytes(content.clone()).await? == digest {
             Ok(content)
         } else {
-            Err(Failure::ComponentDamaged {
+            Err(StorageFailure::ComponentDamaged {
                 key,
                 why: "its bytes do not have the digest it is named by".to_owned(),
             })
@@ -89,10 +91,14 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal.
-    pub async fn put_signature(&self, digest: &str, signature: Bytes) -> Result<(), Failure> {
+    pub async fn put_signature(
+        &self,
+        digest: &str,
+        signature: Bytes,
+    ) -> Result<(), StorageFailure> {
         let key = Self::signature_key(digest);
         let put = self.store.put(&Key::from(key.as_str()), PutPayload::from_bytes(signature)).await;
-        put.map(drop).map_err(|source| Failure::store(&key, source))
+        put.map(drop).map_err(|source| StorageFailure::store(&key, source))
     }
 
     /// What lies there as the signature of a component; anybody's, until it is verified. None where
@@ -100,21 +106,21 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal.
-    pub async fn get_signature(&self, digest: &str) -> Result<Option<Bytes>, Failure> {
+    pub async fn get_signature(&self, digest: &str) -> Result<Option<Bytes>, StorageFailure> {
         let key = Self::signature_key(digest);
         match self.store.get(&Key::from(key.as_str())).await {
             Ok(found) if found.meta.size > SIGNATURE_BYTES => Ok(None),
             Ok(found) => {
-                found.bytes().await.map(Some).map_err(|source| Failure::store(&key, source))
+                found.bytes().await.map(Some).map_err(|source| StorageFailure::store(&key, source))
             }
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(source) => Err(Failure::store(&key, source)),
+            Err(source) => Err(StorageFailure::store(&key, source)),
         }
     }
 }
 
 /// Digest of bytes in memory, on a thread that may block.
-async fn hash_bytes(bytes: Bytes) -> Result<String, Failure> {
+async fn hash_bytes(bytes: Bytes) -> Result<String, StorageFailure> {
     run_blocking(move || Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
         .await
 }
@@ -144,14 +150,14 @@ mod tests {
         std::fs::write(&path, b"\0asm and evil").unwrap();
         let damaged = files.get_component(&digest, size).await.unwrap_err();
         assert!(
-            matches!(&damaged, Failure::ComponentDamaged { .. })
+            matches!(&damaged, StorageFailure::ComponentDamaged { .. })
                 && damaged.to_string().contains("install it again"),
             "{damaged}"
         );
         std::fs::write(&path, vec![0; 1 << 20]).unwrap();
         assert!(matches!(
             files.get_component(&digest, size).await,
-            Err(Failure::ComponentDamaged { .. })
+            Err(StorageFailure::ComponentDamaged { .. })
         ));
         assert_eq!(files.get_signature(&digest).await.unwrap(), None);
         files.put_signature(&digest, Bytes::from_static(b"signed")).await.unwrap();
@@ -168,7 +174,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert!(matches!(
             files.get_component(&digest, size).await,
-            Err(Failure::ComponentMissing { .. })
+            Err(StorageFailure::ComponentMissing { .. })
         ));
         assert!(!files.has_component(&digest, size).await.unwrap());
     }

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use yearbook_domain::StoredFile;
 
-use super::sums::{BlockChecksumBuilder, BlockChecksums};
-use crate::Failure;
+use super::block_checksums::{BlockChecksumBuilder, BlockChecksums};
+use crate::StorageFailure;
 
 /// Bytes read at a time while hashing a local file.
 const HASH_BUFFER_BYTES: usize = 256 << 10;
@@ -19,11 +19,13 @@ const HASH_BUFFER_BYTES: usize = 256 << 10;
 pub(super) async fn hash_local_file(
     mut file: File,
     named: &Path,
-) -> Result<(File, (StoredFile, BlockChecksums)), Failure> {
+) -> Result<(File, (StoredFile, BlockChecksums)), StorageFailure> {
     let path = named.to_owned();
     run_blocking(move || {
         let digest = file.rewind().and_then(|()| hash_file(&mut file));
-        digest.map(|digest| (file, digest)).map_err(|source| Failure::local("read", &path, source))
+        digest
+            .map(|digest| (file, digest))
+            .map_err(|source| StorageFailure::local("read", &path, source))
     })
     .await?
 }
@@ -50,7 +52,7 @@ pub(super) struct FileHasher {
 
 impl FileHasher {
     /// Takes in a piece on a thread that may block.
-    pub(super) async fn and(mut self, piece: Bytes) -> Result<Self, Failure> {
+    pub(super) async fn and(mut self, piece: Bytes) -> Result<Self, StorageFailure> {
         run_blocking(move || {
             self.update(&piece);
             self
@@ -74,7 +76,7 @@ impl FileHasher {
 /// Runs `job` on a thread that may block.
 pub(super) async fn run_blocking<T: Send + 'static>(
     job: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failure> {
+) -> Result<T, StorageFailure> {
     let done = tokio::task::spawn_blocking(job).await;
-    done.map_err(|_| Failure::Stopped { what: "a stored file".to_owned() })
+    done.map_err(|_| StorageFailure::ShuttingDown { what: "a stored file".to_owned() })
 }

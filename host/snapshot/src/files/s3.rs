@@ -1,7 +1,7 @@
 //! A bucket of an S3-compatible store, or a part of one (contract 6). Owns how it is reached: the
 //! usual variables say who we are and where it is, our settings how long we wait.
 
-mod bounded;
+mod body_limit;
 mod connector;
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use object_store::path::Path as Key;
 use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ClientConfigKey, RetryConfig};
 
-use self::connector::Counting;
+use self::connector::MeteredConnector;
 use super::requests::StoreRequestMetrics;
 use crate::settings::StorageSettings;
 
@@ -74,7 +74,7 @@ pub(super) fn open(
         max_retries: settings.retries,
         retry_timeout: settings.read_timeout(),
     };
-    let counting = Counting(Arc::clone(requests));
+    let counting = MeteredConnector(Arc::clone(requests));
     let store = builder
         .with_bucket_name(bucket)
         .with_retry(retry)

@@ -9,17 +9,17 @@ use futures::stream::{self, BoxStream};
 use yearbook_domain::StoredFile;
 
 use super::ObjectStorage;
-use super::sums::BLOCK;
-use crate::Failure;
+use super::block_checksums::BLOCK_BYTES;
+use crate::StorageFailure;
 
 /// Bytes of a chunk at most. One is in memory for each stream, two while a client takes the last;
 /// larger ones would make fewer requests of a remote store. Whole blocks, so that none is read
 /// twice.
-const MAX_CHUNK_BYTES: u64 = 64 * BLOCK;
+const MAX_CHUNK_BYTES: u64 = 64 * BLOCK_BYTES;
 
 /// Bytes of the first chunk at most; each that follows has up to four times as many. A client that
 /// reads nothing holds a small one, and one that reads has two requests more for each file.
-const FIRST_CHUNK_BYTES: u64 = 4 * BLOCK;
+const FIRST_CHUNK_BYTES: u64 = 4 * BLOCK_BYTES;
 
 impl ObjectStorage {
     /// Bytes `range` of a stored file as chunks of [`MAX_CHUNK_BYTES`] at most, none of them empty, the first
@@ -36,14 +36,14 @@ impl ObjectStorage {
         file: &StoredFile,
         range: Range<u64>,
         room: impl Fn() -> u64 + Send + 'static,
-    ) -> BoxStream<'static, Result<Bytes, Failure>> {
+    ) -> BoxStream<'static, Result<Bytes, StorageFailure>> {
         let state = (self.clone(), file.clone(), range, FIRST_CHUNK_BYTES, room);
         let steps = stream::unfold(state, |(files, file, range, most, room)| async move {
             if range.is_empty() {
                 return None;
             }
-            let blocks = (most.min(room()) / BLOCK).max(1);
-            let end = range.end.min((range.start / BLOCK + blocks) * BLOCK);
+            let blocks = (most.min(room()) / BLOCK_BYTES).max(1);
+            let end = range.end.min((range.start / BLOCK_BYTES + blocks) * BLOCK_BYTES);
             let got = files.get_range(&file, range.start..end).await;
             // An empty range is the end of the stream.
             let rest = if got.is_ok() { end..range.end } else { 0..0 };
@@ -120,8 +120,8 @@ mod tests {
         assert_eq!(ample[..3], [FIRST_CHUNK_BYTES, 4 * FIRST_CHUNK_BYTES, MAX_CHUNK_BYTES]);
         let (last, tight) =
             sizes(0).await.split_last().map(|(last, rest)| (*last, rest.to_vec())).unwrap();
-        assert!(tight.iter().all(|bytes| *bytes == BLOCK) && last <= BLOCK);
-        assert!(sizes(3 * BLOCK + 1).await.iter().all(|bytes| *bytes <= 3 * BLOCK));
+        assert!(tight.iter().all(|bytes| *bytes == BLOCK_BYTES) && last <= BLOCK_BYTES);
+        assert!(sizes(3 * BLOCK_BYTES + 1).await.iter().all(|bytes| *bytes <= 3 * BLOCK_BYTES));
     }
 
     #[tokio::test]
@@ -134,6 +134,6 @@ mod tests {
         let items: Vec<_> = files.stream(&file, 0..file.bytes, || u64::MAX).collect().await;
         let (last, before) = items.split_last().unwrap();
         assert!(!before.is_empty() && before.iter().all(Result::is_ok));
-        assert!(matches!(last, Err(Failure::Damaged { .. })), "{last:?}");
+        assert!(matches!(last, Err(StorageFailure::Damaged { .. })), "{last:?}");
     }
 }

@@ -43,7 +43,8 @@ fn addresses_of_other_kinds_are_refused_with_advice() {
     let secret = ObjectStorage::open("s3://key:secret@bucket/x").unwrap_err().to_string();
     assert!(secret.contains("***@bucket") && !secret.contains("secret@"), "{secret}");
     let dir = tempfile::tempdir().unwrap();
-    let redirect = StorageSettings { bulk: crate::Bulk::Redirect, ..StorageSettings::default() };
+    let redirect =
+        StorageSettings { bulk: crate::BulkDelivery::Redirect, ..StorageSettings::default() };
     let failure =
         ObjectStorage::open_with(&format!("file:{}", dir.path().display()), &redirect, &[])
             .unwrap_err()
@@ -109,17 +110,20 @@ async fn missing_and_truncated_objects_are_named() {
     for range in [0..18, 4..5, 10..12] {
         let failure = files.get_range(&file, range).await.unwrap_err();
         assert!(
-            matches!(&failure, Failure::Damaged { key, .. } if key == &ObjectStorage::key(&file)),
+            matches!(&failure, StorageFailure::Damaged { key, .. } if key == &ObjectStorage::key(&file)),
             "{failure}"
         );
     }
     assert!(!files.exists(&file).await.unwrap());
     std::fs::remove_file(&object).unwrap();
-    assert!(matches!(files.get_range(&file, 0..1).await.unwrap_err(), Failure::Missing { .. }));
+    assert!(matches!(
+        files.get_range(&file, 0..1).await.unwrap_err(),
+        StorageFailure::Missing { .. }
+    ));
     assert_eq!(files.size(&file).await.unwrap(), None);
     assert!(matches!(
         files.get_range(&file, 0..u64::MAX).await.unwrap_err(),
-        Failure::Damaged { .. }
+        StorageFailure::Damaged { .. }
     ));
     std::fs::remove_dir_all(dir.path().join("a")).unwrap();
     assert!(files.ping().await.is_err());
@@ -181,5 +185,8 @@ async fn lost_or_damaged_checksums_are_made_anew_from_a_file_whose_digest_is_rig
     let mut damaged = vec![7; 100_000];
     damaged[99_999] = 8;
     std::fs::write(root.join(ObjectStorage::key(&file)), damaged).unwrap();
-    assert!(matches!(afresh().get_range(&file, 3..5).await.unwrap_err(), Failure::Damaged { .. }));
+    assert!(matches!(
+        afresh().get_range(&file, 3..5).await.unwrap_err(),
+        StorageFailure::Damaged { .. }
+    ));
 }

@@ -17,7 +17,7 @@ pub(crate) enum GeometryError {
     #[error(
         "is not WKT of a MULTI form: it starts {0:?}; write MULTIPOINT, MULTILINESTRING or MULTIPOLYGON without Z, M or SRID"
     )]
-    Form(String),
+    UnknownType(String),
     /// Something else was expected.
     #[error("is not well-formed WKT at byte {at}: expected {expected}")]
     Syntax {
@@ -34,10 +34,10 @@ pub(crate) enum GeometryError {
     Latitude(f64),
     /// A ring that does not return to its start.
     #[error("has a ring that does not end where it starts, at byte {0}")]
-    Open(usize),
+    UnclosedRing(usize),
     /// Too few points.
     #[error("has a {what} of {points} points at byte {at}; it needs at least {least}")]
-    Short {
+    TooFewPoints {
         /// `ring` or `line`.
         what: &'static str,
         /// How many there are.
@@ -53,7 +53,7 @@ const HINT: &str = "; coordinates are degrees (EPSG:4326), longitude first";
 
 /// What the lists of coordinates are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum GeometryType {
     Point,
     Line,
     Polygon,
@@ -63,22 +63,22 @@ enum Form {
 /// geometry was right.
 pub(crate) fn check(text: &str, bounds: &mut GeometryBounds) -> Result<(), GeometryError> {
     let (form, rest) = [
-        ("MULTIPOINT", Form::Point),
-        ("MULTILINESTRING", Form::Line),
-        ("MULTIPOLYGON", Form::Polygon),
+        ("MULTIPOINT", GeometryType::Point),
+        ("MULTILINESTRING", GeometryType::Line),
+        ("MULTIPOLYGON", GeometryType::Polygon),
     ]
     .into_iter()
     .find_map(|(word, form)| text.strip_prefix(word).map(|rest| (form, rest)))
     .filter(|(_, rest)| {
         matches!(rest.trim_ascii_start().as_bytes(), [b'(', ..]) || rest.trim_ascii() == EMPTY
     })
-    .ok_or_else(|| GeometryError::Form(text.chars().take(24).collect()))?;
+    .ok_or_else(|| GeometryError::UnknownType(text.chars().take(24).collect()))?;
     let mut reader = Reader { text: text.as_bytes(), at: text.len() - rest.len() };
     if !reader.empty() {
         reader.list(|reader| match form {
-            Form::Point => reader.point_member(bounds),
-            Form::Line => reader.line(bounds),
-            Form::Polygon => reader.polygon(bounds),
+            GeometryType::Point => reader.point_member(bounds),
+            GeometryType::Line => reader.line(bounds),
+            GeometryType::Polygon => reader.polygon(bounds),
         })?;
     }
     reader.skip_space();
@@ -138,7 +138,7 @@ impl Reader<'_> {
         }
         let path = self.path()?;
         if path.points < LINE_POINTS {
-            return Err(GeometryError::Short {
+            return Err(GeometryError::TooFewPoints {
                 what: "line",
                 points: path.points,
                 least: LINE_POINTS,
@@ -156,7 +156,7 @@ impl Reader<'_> {
         self.list(|reader| {
             let ring = reader.path()?;
             if ring.points < RING_POINTS {
-                return Err(GeometryError::Short {
+                return Err(GeometryError::TooFewPoints {
                     what: "ring",
                     points: ring.points,
                     least: RING_POINTS,
@@ -164,7 +164,7 @@ impl Reader<'_> {
                 });
             }
             if ring.first != ring.last {
-                return Err(GeometryError::Open(reader.at));
+                return Err(GeometryError::UnclosedRing(reader.at));
             }
             // Inner rings lie within the outer one; adding them does no harm.
             ring.widen(bounds);

@@ -4,7 +4,7 @@ use yearbook_domain::dataset::GEOMETRY_COLUMN;
 use yearbook_domain::{Column, ColumnRole, ColumnType, TableLayout};
 
 use super::extension::YearbookExtension;
-use super::schema::{Field, PERIOD_COLUMN, TableSchema};
+use super::table_schema::{PERIOD_COLUMN, TableField, TableSchema};
 
 /// Long with a date axis, a dimension and exactly one value column, unless the descriptor says.
 pub(super) fn infer_layout(schema: &TableSchema, extension: &YearbookExtension) -> TableLayout {
@@ -16,9 +16,9 @@ pub(super) fn infer_layout(schema: &TableSchema, extension: &YearbookExtension) 
 
 /// The columns as the catalogue keeps them, in the package's order.
 pub(super) fn build_columns(schema: &TableSchema, extension: &YearbookExtension) -> Vec<Column> {
-    let is_date = |field: &Field| extension.date_column.as_ref() == Some(&field.name);
-    let is_key = |field: &Field| schema.primary_key.contains(&field.name);
-    let column = |field: &Field| Column {
+    let is_date = |field: &TableField| extension.date_column.as_ref() == Some(&field.name);
+    let is_key = |field: &TableField| schema.primary_key.contains(&field.name);
+    let column = |field: &TableField| Column {
         name: field.name.clone(),
         column_type: field.column_type,
         nullable: !(field.required || is_date(field) || is_key(field)),
@@ -40,7 +40,7 @@ pub(super) fn build_columns(schema: &TableSchema, extension: &YearbookExtension)
 
 /// True for a measure: one of `value_columns`; where the descriptor has none, a number outside the
 /// primary key, whatever it is called. In a wide table each is a series.
-fn is_value(field: &Field, schema: &TableSchema, extension: &YearbookExtension) -> bool {
+fn is_value(field: &TableField, schema: &TableSchema, extension: &YearbookExtension) -> bool {
     match &extension.value_columns {
         Some(named) => named.contains(&field.name),
         None => {

@@ -5,7 +5,7 @@ use yearbook_domain::{Credit, SourceEntry};
 
 use super::extension::YearbookExtension;
 use super::node::{DescriptorNode, DescriptorProblems};
-use super::text;
+use super::text_rules;
 
 /// Entries of `sources` at most: they travel with every description of the dataset and in the
 /// metadata of every file.
@@ -49,7 +49,7 @@ pub(super) fn compose(
             licence.title.as_ref().unwrap_or(&licence.name)
         )
     });
-    if let Some(fault) = text::find_header_fault(&attribution) {
+    if let Some(fault) = text_rules::find_header_fault(&attribution) {
         problems.add(
             "yearbook.attribution_text",
             format!("is composed from source, title and licence; the result {fault}"),
@@ -80,11 +80,11 @@ fn parse_licence(root: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -
         .require("licenses", "the licence, for example [{\"name\": \"CC-BY-4.0\"}]", problems)?
         .first(problems)?;
     first.object(problems)?;
-    let title = first.get("title").and_then(|n| text::line(&n, problems));
+    let title = first.get("title").and_then(|n| text_rules::line(&n, problems));
     let url = first.get("path").and_then(|n| parse_licence_address(&n, problems));
     let name =
         first.require("name", "the licence's identifier, for example \"CC-BY-4.0\"", problems)?;
-    Some(Licence { name: text::line(&name, problems)?, title, url })
+    Some(Licence { name: text_rules::line(&name, problems)?, title, url })
 }
 
 /// The address of the licence's text. A path within the package (Data Package, "licenses") is no
@@ -95,7 +95,7 @@ fn parse_licence_address(
 ) -> Option<String> {
     match path.text(problems)? {
         text if text.contains(':') => parse_address(path, problems),
-        _ => text::line(path, problems).and(None),
+        _ => text_rules::line(path, problems).and(None),
     }
 }
 
@@ -110,7 +110,7 @@ fn parse_sources(root: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -
     }
     let entry = |node: &DescriptorNode<'_>, problems: &mut DescriptorProblems| {
         node.object(problems)?;
-        let title = node.get("title").and_then(|n| text::line(&n, problems));
+        let title = node.get("title").and_then(|n| text_rules::line(&n, problems));
         let path = node.get("path").and_then(|n| parse_address(&n, problems));
         (title.is_some() || path.is_some()).then_some(SourceEntry { title, path })
     };
@@ -119,7 +119,7 @@ fn parse_sources(root: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -
 
 /// An address that a reader can follow.
 fn parse_address(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<String> {
-    let url = text::line(node, problems)?;
+    let url = text_rules::line(node, problems)?;
     if !(url.starts_with("https://") || url.starts_with("http://"))
         || url.contains(char::is_whitespace)
     {

@@ -6,8 +6,8 @@ use yearbook_domain::dataset::GEOMETRY_COLUMN;
 use yearbook_domain::{ColumnType, Namespace, TableLayout, name};
 
 use super::node::{DescriptorNode, DescriptorProblems, nearest};
-use super::schema::{self, DATE_COLUMN, TableSchema};
-use super::text;
+use super::table_schema::{self, DATE_COLUMN, TableSchema};
+use super::text_rules;
 
 /// Keys that `"yearbook"` takes.
 pub(super) const KEYS: [&str; 11] = [
@@ -56,7 +56,7 @@ pub(super) fn parse(
         }
     }
     let line = |key: &str, problems: &mut DescriptorProblems| {
-        node.get(key).and_then(|n| text::line(&n, problems))
+        node.get(key).and_then(|n| text_rules::line(&n, problems))
     };
     let columns = |kind: &ColumnKind, problems: &mut DescriptorProblems| {
         parse_column_list(node, kind, schema, problems)
@@ -133,7 +133,7 @@ fn parse_namespace(
             format!(
                 "{text:?} does not match {}; try {:?}",
                 name::PATTERN,
-                schema::to_snake_case(text)
+                table_schema::to_snake_case(text)
             ),
         );
     }
@@ -173,7 +173,7 @@ fn parse_date_column(
         return (!node.is_null("date_filter_column") && is_date(DATE_COLUMN))
             .then(|| DATE_COLUMN.to_owned());
     };
-    let name = schema::columns(std::slice::from_ref(&named), schema, problems).pop()?;
+    let name = table_schema::columns(std::slice::from_ref(&named), schema, problems).pop()?;
     if !is_date(&name) {
         problems.add(
             named.at,
@@ -192,7 +192,7 @@ fn parse_column_list(
 ) -> Option<Vec<String>> {
     let (list, schema) = (node.get(kind.key)?, schema?);
     let nodes = list.list(problems)?;
-    let names = schema::columns(&nodes, schema, problems);
+    let names = table_schema::columns(&nodes, schema, problems);
     for name in &names {
         let at = nodes
             .iter()

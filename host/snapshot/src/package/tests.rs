@@ -34,11 +34,11 @@ fn good() -> Value {
 }
 
 /// Parses `descriptor` beside an empty `cpi.csv`.
-fn open(descriptor: &Value) -> Result<Package, PublishError> {
+fn open(descriptor: &Value) -> Result<DataPackage, PublishError> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cpi.csv"), "").unwrap();
     std::fs::write(folder.path().join(DESCRIPTOR), descriptor.to_string()).unwrap();
-    Package::open(folder.path())
+    DataPackage::open(folder.path())
 }
 
 /// `good` with the value at a JSON pointer replaced (created where its parent is an object).
@@ -158,7 +158,7 @@ fn with_amount(words: &[(&str, Value)]) -> Value {
 #[test]
 fn the_measure_of_a_long_table_may_have_any_name_contract_7() {
     let roles =
-        |package: &Package| (package.layout, package.columns[3].role, package.columns[4].role);
+        |package: &DataPackage| (package.layout, package.columns[3].role, package.columns[4].role);
     let package = open(&with_amount(&[])).unwrap();
     assert_eq!(
         roles(&package),
@@ -576,13 +576,13 @@ fn a_source_must_be_known_and_a_precision_needs_an_address() {
 fn broken_and_missing_descriptors_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(DESCRIPTOR);
-    let missing = Package::open(folder.path()).unwrap_err().to_string();
+    let missing = DataPackage::open(folder.path()).unwrap_err().to_string();
     assert!(missing.contains("datapackage.json"), "{missing}");
     for (text, expected) in
         [("{", "is not JSON"), ("[]", "must be an object, not an array"), ("", "is not JSON")]
     {
         std::fs::write(&file, text).unwrap();
-        let found = Package::open(&file).unwrap_err().to_string();
+        let found = DataPackage::open(&file).unwrap_err().to_string();
         assert!(found.contains(expected), "{found}");
     }
 }
@@ -602,7 +602,7 @@ fn a_descriptor_that_is_a_device_or_a_pipe_is_refused_at_once_contract_7() {
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
         .unwrap();
     for path in [Path::new("/dev/zero"), Path::new("/dev/null"), &pipe] {
-        let found = Package::open(path).unwrap_err().to_string();
+        let found = DataPackage::open(path).unwrap_err().to_string();
         assert!(found.contains("it is not a regular file"), "{found}");
     }
     for (name, expected) in
@@ -612,7 +612,7 @@ fn a_descriptor_that_is_a_device_or_a_pipe_is_refused_at_once_contract_7() {
         let mut descriptor = with("/resources/0/path", json!(name));
         descriptor["resources"][0]["format"] = json!("csv");
         std::fs::write(folder.path().join(DESCRIPTOR), descriptor.to_string()).unwrap();
-        let found = Package::open(folder.path()).unwrap_err().to_string();
+        let found = DataPackage::open(folder.path()).unwrap_err().to_string();
         assert!(found.contains(expected), "{found}");
     }
 }
@@ -627,16 +627,16 @@ fn a_descriptor_that_links_out_of_its_folder_is_refused() {
         (PathBuf::from("/dev/zero"), "it is not a regular file"),
     ] {
         std::os::unix::fs::symlink(&target, &descriptor).unwrap();
-        let found = Package::open(inside.path()).unwrap_err().to_string();
+        let found = DataPackage::open(inside.path()).unwrap_err().to_string();
         assert!(found.contains(expected), "{found}");
         std::fs::remove_file(&descriptor).unwrap();
     }
     std::fs::write(inside.path().join("v1.json"), good().to_string()).unwrap();
     std::os::unix::fs::symlink("v1.json", &descriptor).unwrap();
-    Package::open(inside.path()).unwrap();
+    DataPackage::open(inside.path()).unwrap();
     let linked = outside.path().join("linked");
     std::os::unix::fs::symlink(inside.path(), &linked).unwrap();
-    Package::open(&linked).unwrap();
+    DataPackage::open(&linked).unwrap();
 }
 
 #[test]
@@ -644,7 +644,7 @@ fn a_descriptor_is_read_within_a_bound() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(DESCRIPTOR);
     std::fs::File::create(&file).unwrap().set_len(MAX_DESCRIPTOR_BYTES + 1).unwrap();
-    let found = Package::open(&file).unwrap_err().to_string();
+    let found = DataPackage::open(&file).unwrap_err().to_string();
     assert!(found.contains("it has more than 16777216 bytes"), "{found}");
 }
 
@@ -656,6 +656,6 @@ fn a_link_out_of_the_folder_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(&secret, folder.path().join("cpi.csv")).unwrap();
     std::fs::write(folder.path().join(DESCRIPTOR), good().to_string()).unwrap();
-    let found = Package::open(folder.path()).unwrap_err().to_string();
+    let found = DataPackage::open(folder.path()).unwrap_err().to_string();
     assert!(found.contains("link out of the package's folder"), "{found}");
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::{DescriptorProblem, Failure};
+use crate::{DescriptorProblem, StorageFailure};
 
 /// Something wrong with the table, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fault {
+pub struct TableFault {
     /// Data row from 1 in the input's own order (a CSV header is not a data row); none: the file as
     /// a whole.
     pub row: Option<u64>,
@@ -19,7 +19,7 @@ pub struct Fault {
     pub message: String,
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for TableFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.row, &self.column) {
             (Some(row), Some(column)) => write!(f, "row {row}, column {column}: {}", self.message),
@@ -51,7 +51,7 @@ pub enum PublishError {
         /// The data file.
         path: PathBuf,
         /// The faults in row order: all of them, or the first 100,000 found.
-        faults: Vec<Fault>,
+        faults: Vec<TableFault>,
         /// How many there are in all.
         total: u64,
     },
@@ -77,7 +77,7 @@ pub enum PublishError {
     },
     /// The object store failed.
     #[error(transparent)]
-    Storage(#[from] Failure),
+    Storage(#[from] StorageFailure),
     /// A fault of this program.
     #[error("publishing failed at {stage}: {why}; this is a bug in the service")]
     Internal {

@@ -1,7 +1,7 @@
 //! Telling a person how far a publication is.
 
 /// Hears of progress. Called from whatever thread drives the future; must not block.
-pub trait Progress: Send + Sync {
+pub trait ProgressReporter: Send + Sync {
     /// A new stage begins. `total` is in whatever unit [`Progress::advance`] will be told in this
     /// stage (bytes of the input file, or rows); none: unknown.
     fn stage(&self, name: &str, total: Option<u64>);
@@ -12,9 +12,9 @@ pub trait Progress: Send + Sync {
 
 /// Tells nobody.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct SilentReporter;
 
-impl Progress for Silent {
+impl ProgressReporter for SilentReporter {
     fn stage(&self, _name: &str, _total: Option<u64>) {}
     fn advance(&self, _by: u64) {}
 }

@@ -64,13 +64,13 @@ impl Fixture {
     pub(super) async fn publish_after(
         &self,
         current: Option<&Snapshot>,
-    ) -> Result<Draft, PublishError> {
+    ) -> Result<SnapshotDraft, PublishError> {
         std::fs::write(self.path("datapackage.json"), self.descriptor.to_string()).unwrap();
-        let package = Package::open(self.folder.path())?;
-        publish(&self.files, &self.workers, &package, current, &Silent).await
+        let package = DataPackage::open(self.folder.path())?;
+        publish(&self.files, &self.workers, &package, current, &SilentReporter).await
     }
 
-    pub(super) async fn publish(&self) -> Result<Draft, PublishError> {
+    pub(super) async fn publish(&self) -> Result<SnapshotDraft, PublishError> {
         self.publish_after(None).await
     }
 

@@ -17,18 +17,18 @@ use parquet::arrow::push_decoder::{
 use parquet::errors::ParquetError;
 use yearbook_workers::Workers;
 
-use super::Opened;
+use super::ParquetFile;
 use super::budget::FetchBudget;
-use super::kept::PageCache;
+use super::page_cache::PageCache;
 use crate::scan::ReadTaskLimits;
-use crate::{Failure, ObjectStorage};
+use crate::{ObjectStorage, StorageFailure};
 
 /// Everything that reading a file needs. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Source {
+pub(crate) struct FileSource {
     pub(crate) files: ObjectStorage,
     pub(crate) workers: Arc<Workers>,
-    pub(crate) opened: Arc<Opened>,
+    pub(crate) opened: Arc<ParquetFile>,
     pub(crate) kept: Arc<PageCache>,
     pub(crate) budget: FetchBudget,
     pub(crate) steps: ReadTaskLimits,
@@ -36,7 +36,7 @@ pub(crate) struct Source {
 
 /// Neighbouring rows of one row group.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Piece {
+pub(crate) struct RowRange {
     /// Which row group.
     pub(crate) group: usize,
     /// Rows, counted within the row group.
@@ -45,16 +45,16 @@ pub(crate) struct Piece {
     pub(crate) wanted: Option<BooleanBuffer>,
 }
 
-impl Source {
+impl FileSource {
     /// Fetches what decoding `piece` needs and no more: the pages, of the columns in `mask`, that
     /// hold wanted rows. What comes back decodes without further input. None when no row is wanted.
     pub(crate) async fn reader(
         &self,
         how: &ArrowReaderMetadata,
         mask: ProjectionMask,
-        piece: Piece,
+        piece: RowRange,
         batch_rows: usize,
-    ) -> Result<Option<ParquetRecordBatchReader>, Failure> {
+    ) -> Result<Option<ParquetRecordBatchReader>, StorageFailure> {
         let group = piece.group;
         let rows_of_group = self.opened.rows_of(group);
         let builder = ParquetPushDecoderBuilder::new_with_metadata(how.clone())
@@ -75,7 +75,7 @@ impl Source {
         loop {
             match state {
                 FetchState::Ready(reader) => return Ok(reader),
-                FetchState::Needs(decoder, ranges) => {
+                FetchState::NeedsData(decoder, ranges) => {
                     let got = self.files.get_ranges(&self.opened.file, &ranges).await?;
                     state = self
                         .run_on_worker(group, move || advance_decoder(*decoder, ranges, got))
@@ -90,7 +90,7 @@ impl Source {
         &self,
         group: usize,
         start: impl FnOnce() -> Result<FetchState, ParquetError> + Send + 'static,
-    ) -> Result<Option<ParquetRecordBatchReader>, Failure> {
+    ) -> Result<Option<ParquetRecordBatchReader>, StorageFailure> {
         let (files, opened) = (self.files.clone(), Arc::clone(&self.opened));
         let job = move || {
             let damaged = |error| decode_failure(&opened, group, error);
@@ -98,7 +98,7 @@ impl Source {
             loop {
                 match state {
                     FetchState::Ready(reader) => return Ok(reader),
-                    FetchState::Needs(decoder, ranges) => {
+                    FetchState::NeedsData(decoder, ranges) => {
                         let got = files.get_ranges_blocking(&opened.file, &ranges)?;
                         state = advance_decoder(*decoder, ranges, got).map_err(damaged)?;
                     }
@@ -115,7 +115,7 @@ impl Source {
         group: usize,
         mut reader: ParquetRecordBatchReader,
         after: impl FnOnce(RecordBatch) -> Result<T, ParquetError> + Send + 'static,
-    ) -> Result<Option<(ParquetRecordBatchReader, T)>, Failure> {
+    ) -> Result<Option<(ParquetRecordBatchReader, T)>, StorageFailure> {
         let job = move || match reader.next().transpose()? {
             Some(batch) => Ok(Some((reader, after(batch)?))),
             None => Ok(None),
@@ -128,22 +128,22 @@ impl Source {
         &self,
         group: usize,
         job: impl FnOnce() -> Result<T, ParquetError> + Send + 'static,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, StorageFailure> {
         let done = self.workers.run(job).await.map_err(|_| panic_failure(&self.opened, group))?;
         done.map_err(|error| decode_failure(&self.opened, group, error))
     }
 }
 
-fn decode_failure(opened: &Opened, group: usize, error: impl Display) -> Failure {
-    Failure::damaged(&opened.key, format!("row group {group}: {error}"))
+fn decode_failure(opened: &ParquetFile, group: usize, error: impl Display) -> StorageFailure {
+    StorageFailure::damaged(&opened.key, format!("row group {group}: {error}"))
 }
 
-fn panic_failure(opened: &Opened, group: usize) -> Failure {
+fn panic_failure(opened: &ParquetFile, group: usize) -> StorageFailure {
     decode_failure(opened, group, "decoding panicked")
 }
 
 enum FetchState {
-    Needs(Box<ParquetPushDecoder>, Vec<Range<u64>>),
+    NeedsData(Box<ParquetPushDecoder>, Vec<Range<u64>>),
     Ready(Option<ParquetRecordBatchReader>),
 }
 
@@ -156,7 +156,7 @@ fn advance_decoder(
         decoder.push_ranges(ranges, got)?;
     }
     Ok(match decoder.try_next_reader()? {
-        DecodeResult::NeedsData(ranges) => FetchState::Needs(Box::new(decoder), ranges),
+        DecodeResult::NeedsData(ranges) => FetchState::NeedsData(Box::new(decoder), ranges),
         DecodeResult::Data(reader) => FetchState::Ready(Some(reader)),
         DecodeResult::Finished => FetchState::Ready(None),
     })
@@ -164,7 +164,7 @@ fn advance_decoder(
 
 /// The wanted rows as the decoder counts them, from the beginning of the row group; none: all of
 /// it.
-fn to_row_selection(piece: Piece, rows_of_group: usize) -> Option<RowSelection> {
+fn to_row_selection(piece: RowRange, rows_of_group: usize) -> Option<RowSelection> {
     let Some(wanted) = piece.wanted else {
         let whole = piece.rows == (0..rows_of_group);
         return (!whole).then(|| {

@@ -16,20 +16,20 @@ use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::fetch::fetch;
-use super::kept::Chunk;
-use super::needle::{CaseFolded, Needle};
-use super::{Source, is_dictionary_encoded};
-use crate::Failure;
+use super::page_cache::ColumnChunkId;
+use super::search_pattern::{CaseFolded, SearchPattern};
+use super::{FileSource, is_dictionary_encoded};
+use crate::StorageFailure;
 
 /// The distinct values of a column chunk that stores every value by its number.
-pub(crate) struct Dictionary {
+pub(crate) struct ColumnDictionary {
     /// Text, in the order of the numbers.
     values: ArrayRef,
     /// The same folded, once somebody has searched it.
     folded: OnceLock<CaseFolded>,
 }
 
-impl Dictionary {
+impl ColumnDictionary {
     /// Values as they were decoded.
     pub(crate) fn new(values: ArrayRef) -> Self {
         Self { values, folded: OnceLock::new() }
@@ -41,7 +41,7 @@ impl Dictionary {
     }
 
     /// Which values contain `needle`; none when the values are not text.
-    pub(crate) fn hits(&self, needle: &Needle) -> Option<BooleanBuffer> {
+    pub(crate) fn hits(&self, needle: &SearchPattern) -> Option<BooleanBuffer> {
         let texts = self.values.as_string_opt::<i32>()?;
         let folded = self.folded.get_or_init(|| CaseFolded::of(texts));
         Some(needle.hits(folded, texts.nulls()))
@@ -53,14 +53,14 @@ impl Dictionary {
     }
 }
 
-impl Source {
+impl FileSource {
     /// The dictionaries of those of `leaves` that are [`dictionary_only`] in row group `group`;
     /// those that are not in memory are read, and nothing else is.
     pub(crate) async fn load_dictionaries(
         &self,
         group: usize,
         leaves: &[usize],
-    ) -> Result<Vec<Option<Arc<Dictionary>>>, Failure> {
+    ) -> Result<Vec<Option<Arc<ColumnDictionary>>>, StorageFailure> {
         let chunks = self.opened.metadata.row_group(group);
         let mut found = Vec::with_capacity(leaves.len());
         let mut absent = Vec::new();
@@ -97,7 +97,7 @@ impl Source {
         for (&(place, leaf), values) in absent.iter().zip(decoded) {
             let kept = self.kept.get_or_insert_dictionary(
                 self.opened.chunk_id(group, leaf),
-                Dictionary::new(Arc::new(values)),
+                ColumnDictionary::new(Arc::new(values)),
             );
             if let Some(found) = found.get_mut(place) {
                 *found = Some(kept);
@@ -107,11 +107,15 @@ impl Source {
     }
 
     /// The dictionary of a chunk of which `decoded` are the values, the same one for everybody.
-    pub(crate) fn shared_dictionary(&self, chunk: Chunk, decoded: &ArrayRef) -> Arc<Dictionary> {
+    pub(crate) fn shared_dictionary(
+        &self,
+        chunk: ColumnChunkId,
+        decoded: &ArrayRef,
+    ) -> Arc<ColumnDictionary> {
         let known =
             self.kept.dictionary(chunk).filter(|known| known.values().len() == decoded.len());
         known.unwrap_or_else(|| {
-            self.kept.get_or_insert_dictionary(chunk, Dictionary::new(Arc::clone(decoded)))
+            self.kept.get_or_insert_dictionary(chunk, ColumnDictionary::new(Arc::clone(decoded)))
         })
     }
 }

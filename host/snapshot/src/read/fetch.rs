@@ -7,7 +7,7 @@ use bytes::Bytes;
 use yearbook_domain::StoredFile;
 use yearbook_workers::Workers;
 
-use crate::{Failure, ObjectStorage};
+use crate::{ObjectStorage, StorageFailure};
 
 /// [`Files::get_ranges`].
 pub(super) async fn fetch(
@@ -15,11 +15,11 @@ pub(super) async fn fetch(
     workers: &Workers,
     file: &StoredFile,
     ranges: &[Range<u64>],
-) -> Result<Vec<Bytes>, Failure> {
+) -> Result<Vec<Bytes>, StorageFailure> {
     if !files.is_local() {
         return files.get_ranges(file, ranges).await;
     }
     let (files, stored, ranges) = (files.clone(), file.clone(), ranges.to_vec());
     let done = workers.run(move || files.get_ranges_blocking(&stored, &ranges)).await;
-    done.map_err(|_| Failure::damaged(&ObjectStorage::key(file), "reading it panicked"))?
+    done.map_err(|_| StorageFailure::damaged(&ObjectStorage::key(file), "reading it panicked"))?
 }

@@ -16,9 +16,9 @@ use yearbook_domain::{Snapshot, StoredFile};
 use yearbook_workers::Workers;
 
 use super::fetch::fetch;
-use super::kept::Chunk;
-use super::{places, shape};
-use crate::{Failure, ObjectStorage};
+use super::page_cache::ColumnChunkId;
+use super::{page_locations, projection};
+use crate::{ObjectStorage, StorageFailure};
 
 /// Bytes read from the end of a file at first: footer and page indexes of most files in one go.
 const TAIL_BYTES: u64 = 64 << 10;
@@ -27,7 +27,7 @@ const TAIL_BYTES: u64 = 64 << 10;
 static NEXT_CACHE_ID: AtomicU64 = AtomicU64::new(0);
 
 /// A file that is ready to be read.
-pub(crate) struct Opened {
+pub(crate) struct ParquetFile {
     /// Unlike that of every other opened file: what names it in caches.
     pub(crate) number: u64,
     /// Which file.
@@ -49,7 +49,7 @@ pub(crate) struct Opened {
     leaves: Vec<usize>,
 }
 
-impl Opened {
+impl ParquetFile {
     /// Number of rows.
     pub(crate) fn rows(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
@@ -66,22 +66,22 @@ impl Opened {
     }
 
     /// The chunk of column `leaf` of the file in row group `group`.
-    pub(crate) fn chunk_id(&self, group: usize, leaf: usize) -> Chunk {
-        Chunk { file: self.number, group, leaf }
+    pub(crate) fn chunk_id(&self, group: usize, leaf: usize) -> ColumnChunkId {
+        ColumnChunkId { file: self.number, group, leaf }
     }
 
     /// The column of the file that holds column `position` of the snapshot.
-    pub(crate) fn column_index(&self, position: usize) -> Result<usize, Failure> {
+    pub(crate) fn column_index(&self, position: usize) -> Result<usize, StorageFailure> {
         let found = self.leaves.get(position).copied();
         found.ok_or_else(|| {
-            Failure::damaged(&self.key, format!("the plan asks for column {position}"))
+            StorageFailure::damaged(&self.key, format!("the plan asks for column {position}"))
         })
     }
 
     /// The column of the file called `name`.
-    pub(crate) fn column_index_by_name(&self, name: &str) -> Result<usize, Failure> {
+    pub(crate) fn column_index_by_name(&self, name: &str) -> Result<usize, StorageFailure> {
         find_column(&self.metadata, name)
-            .ok_or_else(|| Failure::damaged(&self.key, format!("it has no column {name}")))
+            .ok_or_else(|| StorageFailure::damaged(&self.key, format!("it has no column {name}")))
     }
 
     /// Bytes held in memory, about.
@@ -95,13 +95,14 @@ pub(super) async fn open(
     files: &ObjectStorage,
     workers: &Workers,
     snapshot: &Snapshot,
-) -> Result<Opened, Failure> {
+) -> Result<ParquetFile, StorageFailure> {
     let file = &snapshot.file;
     let key = ObjectStorage::key(file);
     let damaged = |error: ParquetError| {
-        Failure::damaged(&ObjectStorage::key(file), format!("footer: {error}"))
+        StorageFailure::damaged(&ObjectStorage::key(file), format!("footer: {error}"))
     };
-    let panicked = |_| Failure::damaged(&ObjectStorage::key(file), "decoding its footer panicked");
+    let panicked =
+        |_| StorageFailure::damaged(&ObjectStorage::key(file), "decoding its footer panicked");
     let mut decoder = ParquetMetaDataPushDecoder::try_new(file.bytes)
         .map_err(damaged)?
         .with_page_index_policy(PageIndexPolicy::Optional);
@@ -121,7 +122,9 @@ pub(super) async fn open(
         match result.map_err(damaged)? {
             DecodeResult::Data(metadata) => break Arc::new(metadata),
             DecodeResult::NeedsData(ranges) => wanted = ranges,
-            DecodeResult::Finished => return Err(Failure::damaged(&key, "its footer ends early")),
+            DecodeResult::Finished => {
+                return Err(StorageFailure::damaged(&key, "its footer ends early"));
+            }
         }
     };
     validate(snapshot, key, metadata)
@@ -132,26 +135,27 @@ fn validate(
     snapshot: &Snapshot,
     key: String,
     metadata: Arc<ParquetMetaData>,
-) -> Result<Opened, Failure> {
+) -> Result<ParquetFile, StorageFailure> {
     let mut starts = vec![0];
     for group in metadata.row_groups() {
-        let rows = u64::try_from(group.num_rows())
-            .map_err(|_| Failure::damaged(&key, "a row group has a negative number of rows"))?;
+        let rows = u64::try_from(group.num_rows()).map_err(|_| {
+            StorageFailure::damaged(&key, "a row group has a negative number of rows")
+        })?;
         starts.push(starts.last().copied().unwrap_or(0) + rows);
     }
     let rows = starts.last().copied().unwrap_or(0);
     if rows != snapshot.rows {
-        return Err(Failure::damaged(
+        return Err(StorageFailure::damaged(
             &key,
             format!("it has {rows} rows, the catalogue says {}", snapshot.rows),
         ));
     }
-    if let Some(fault) = places::fault(&metadata, snapshot.file.bytes) {
-        return Err(Failure::damaged(&key, fault));
+    if let Some(fault) = page_locations::fault(&metadata, snapshot.file.bytes) {
+        return Err(StorageFailure::damaged(&key, fault));
     }
     let leaf = |name: &str| {
         find_column(&metadata, name)
-            .ok_or_else(|| Failure::damaged(&key, format!("it has no column {name}")))
+            .ok_or_else(|| StorageFailure::damaged(&key, format!("it has no column {name}")))
     };
     let leaves =
         snapshot.columns.iter().map(|column| leaf(&column.name)).collect::<Result<Vec<_>, _>>()?;
@@ -160,7 +164,8 @@ fn validate(
     dimensions.sort_unstable();
     dimensions.dedup();
     let reading = |types: &dyn Fn(usize, &DataType) -> DataType| {
-        let damaged = |error: ParquetError| Failure::damaged(&key, format!("its columns: {error}"));
+        let damaged =
+            |error: ParquetError| StorageFailure::damaged(&key, format!("its columns: {error}"));
         let stored = parquet_to_arrow_schema(metadata.file_metadata().schema_descr(), None)
             .map_err(damaged)?;
         let fields = stored.fields().iter().enumerate();
@@ -176,15 +181,19 @@ fn validate(
         let position = leaves.iter().position(|&other| other == leaf);
         position
             .and_then(|position| snapshot.columns.get(position))
-            .map_or_else(|| stored.clone(), shape::output_type)
+            .map_or_else(|| stored.clone(), projection::output_type)
     })?;
     let filter = reading(&|leaf, stored| {
         let throughout =
             metadata.row_groups().iter().all(|group| is_dictionary_encoded(group.column(leaf)));
-        if stored == &DataType::Utf8 && throughout { shape::dictionary() } else { stored.clone() }
+        if stored == &DataType::Utf8 && throughout {
+            projection::dictionary()
+        } else {
+            stored.clone()
+        }
     })?;
     let number = NEXT_CACHE_ID.fetch_add(1, Ordering::Relaxed);
-    Ok(Opened {
+    Ok(ParquetFile {
         number,
         file: snapshot.file.clone(),
         key,

@@ -12,8 +12,8 @@ use arrow::error::ArrowError;
 use futures::TryStreamExt;
 use yearbook_domain::{ColumnRole, Snapshot};
 
-use super::{Reader, shape};
-use crate::{Failure, ObjectStorage};
+use super::{Reader, projection};
+use crate::{ObjectStorage, StorageFailure};
 
 /// How much a sample holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,17 +31,17 @@ pub(super) async fn preview(
     reader: &Reader,
     snapshot: &Snapshot,
     limits: PreviewLimits,
-) -> Result<RecordBatch, Failure> {
+) -> Result<RecordBatch, StorageFailure> {
     let shown = |&position: &usize| {
         snapshot.columns.get(position).is_some_and(|column| column.role != ColumnRole::Geometry)
     };
     let columns: Vec<usize> = (0..snapshot.columns.len()).filter(shown).collect();
-    let schema = Arc::new(shape::schema(snapshot, &columns)?);
+    let schema = Arc::new(projection::schema(snapshot, &columns)?);
     let newest_first = snapshot.date_column.is_some();
     let count = snapshot.rows.min(limits.rows as u64);
     let window = if newest_first { snapshot.rows - count..snapshot.rows } else { 0..count };
     let damaged = |error: ArrowError| {
-        Failure::damaged(&ObjectStorage::key(&snapshot.file), format!("preview: {error}"))
+        StorageFailure::damaged(&ObjectStorage::key(&snapshot.file), format!("preview: {error}"))
     };
     let mut scan = reader.rows(snapshot, &columns, Arc::clone(&schema), window).await?;
     let plain = without_dictionaries(&schema);
@@ -50,7 +50,7 @@ pub(super) async fn preview(
         let plain = Arc::clone(&plain);
         // Moved, so that what was cut off is gone before the next batch is decoded.
         let cut = reader.workers.run(move || truncate_batch(&batch, plain, limits)).await;
-        let stopped = |_| Failure::Stopped { what: ObjectStorage::key(&snapshot.file) };
+        let stopped = |_| StorageFailure::ShuttingDown { what: ObjectStorage::key(&snapshot.file) };
         excerpts.push(cut.map_err(stopped)?.map_err(damaged)?);
     }
     let sample = concat_batches(&plain, &excerpts).map_err(damaged)?;

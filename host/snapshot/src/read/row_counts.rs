@@ -6,7 +6,7 @@ use std::ops::Range;
 use yearbook_domain::ReadPlan;
 
 use super::Reader;
-use crate::Failure;
+use crate::StorageFailure;
 
 /// Numbers of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Reader {
     ///
     /// # Errors
     /// A [`Failure`] that names the stored file.
-    pub async fn row_counts(&self, plan: &ReadPlan) -> Result<RowCounts, Failure> {
+    pub async fn row_counts(&self, plan: &ReadPlan) -> Result<RowCounts, StorageFailure> {
         if plan.search_text.is_some() {
             let empty = plan.snapshot.dimensions.is_empty();
             return Ok(if empty { RowCounts::from_search(0, None) } else { RowCounts::default() });

@@ -37,7 +37,7 @@ async fn batches_carry_the_schema_and_the_credits_of_the_plugin_interface() {
         fields,
         [
             ("count", DataType::Int64, true),
-            ("region", shape::dictionary(), true),
+            ("region", projection::dictionary(), true),
             ("date", DataType::Utf8, false)
         ]
     );

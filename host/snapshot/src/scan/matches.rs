@@ -7,10 +7,10 @@ use arrow::array::BooleanBufferBuilder;
 use arrow::buffer::BooleanBuffer;
 use parquet::arrow::ProjectionMask;
 
-use super::search::DimensionSearch;
-use super::steps::task_ranges;
-use crate::Failure;
-use crate::read::{Needle, Piece, ReadMetrics, Source};
+use super::dimension_search::DimensionSearch;
+use super::task_ranges::task_ranges;
+use crate::StorageFailure;
+use crate::read::{FileSource, ReadMetrics, RowRange, SearchPattern};
 
 /// Rows decoded at a time while a needle is looked for.
 const SEARCH_BATCH_ROWS: usize = 8192;
@@ -19,7 +19,7 @@ const SEARCH_BATCH_ROWS: usize = 8192;
 const INITIAL_SEARCH_ROWS: u64 = 16 << 10;
 
 /// Rows that contain a needle.
-pub(super) struct Found {
+pub(super) struct Matches {
     /// The row of the file that the first bit of `rows` stands for.
     pub(super) from: u64,
     /// One bit a row looked at, the only thing kept of it: an eighth of a byte a row.
@@ -30,11 +30,11 @@ pub(super) struct Found {
 
 /// The first `max_rows` matches in `window`, and where the next one is.
 pub(super) async fn find(
-    source: &Source,
+    source: &FileSource,
     window: Range<u64>,
-    needle: Needle,
+    needle: SearchPattern,
     max_rows: u64,
-) -> Result<Found, Failure> {
+) -> Result<Matches, StorageFailure> {
     let opened = &source.opened;
     let search = Arc::new(DimensionSearch::new(needle));
     let mut from = window.start;
@@ -55,7 +55,7 @@ pub(super) async fn find(
             None => left -= found.as_ref().map_or(0, BooleanBuffer::count_set_bits),
             Some((mask, index)) => {
                 rows.append_buffer(&mask.slice(0, index));
-                return Ok(Found { from, rows: rows.finish(), next: Some(at + index as u64) });
+                return Ok(Matches { from, rows: rows.finish(), next: Some(at + index as u64) });
             }
         }
         match found {
@@ -65,17 +65,17 @@ pub(super) async fn find(
             None => rows.append_n(piece.rows.len(), false),
         }
     }
-    Ok(Found { from, rows: rows.finish(), next: None })
+    Ok(Matches { from, rows: rows.finish(), next: None })
 }
 
 /// Which rows of `piece` match; none: no row does. Every row of it must be wanted. Once more than
 /// `enough` have been found, rows further on are left unset.
 pub(super) async fn match_rows(
-    source: &Source,
-    piece: Piece,
+    source: &FileSource,
+    piece: RowRange,
     search: &Arc<DimensionSearch>,
     enough: usize,
-) -> Result<Option<BooleanBuffer>, Failure> {
+) -> Result<Option<BooleanBuffer>, StorageFailure> {
     let (group, length) = (piece.group, piece.rows.len());
     let looks = search.prune_row_group(source, group).await?;
     if looks.is_empty() {

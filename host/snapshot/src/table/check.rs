@@ -8,12 +8,12 @@ use arrow::util::display::array_value_to_string;
 use yearbook_domain::{BoundingBox, Column, ColumnRole, ColumnType};
 
 use super::cell;
-use super::chunk::{Chunk, stored_type};
-use super::distinct::DistinctValues;
-use super::heavy::RowWeightCheck;
-use super::percent;
+use super::chunk::{TableChunk, stored_type};
+use super::distinct_values::DistinctValues;
+use super::percent_unit;
+use super::row_weight::RowWeightCheck;
 use crate::geometry::{self, GeometryBounds};
-use crate::package::Package;
+use crate::package::DataPackage;
 use crate::publish::{FaultList, quote};
 
 /// Where proportions lie (spec 2.2).
@@ -55,13 +55,15 @@ pub(crate) struct TableFacts {
 }
 
 impl TableChecker {
-    pub(crate) fn new(package: &Package) -> Self {
+    pub(crate) fn new(package: &DataPackage) -> Self {
         let rule = |column: &Column| match column {
             _ if column.column_type == ColumnType::Date => Rule::Date,
             _ if column.role == ColumnRole::Period => Rule::Period,
             _ if column.role == ColumnRole::Geometry => Rule::Geometry,
             _ if package.proportions.contains(&column.name) => Rule::Proportion,
-            _ if is_number(column) && column.unit.as_deref().is_some_and(percent::is_percent) => {
+            _ if is_number(column)
+                && column.unit.as_deref().is_some_and(percent_unit::is_percent) =>
+            {
                 Rule::Percent { reported: false }
             }
             _ => Rule::Any,
@@ -84,7 +86,7 @@ impl TableChecker {
     }
 
     /// Checks one chunk.
-    pub(crate) fn check(&mut self, chunk: &Chunk, faults: &mut FaultList) {
+    pub(crate) fn check(&mut self, chunk: &TableChunk, faults: &mut FaultList) {
         let first = chunk.first_row;
         self.scales.check(chunk, faults);
         for (index, (array, (column, rule))) in

@@ -15,7 +15,7 @@ pub(crate) const MAX_BYTES: usize = 16 << 20;
 
 /// Consecutive rows of the input.
 #[derive(Clone, Debug)]
-pub(crate) struct Chunk {
+pub(crate) struct TableChunk {
     /// Data row (from 1) of the first row.
     pub(crate) first_row: u64,
     /// Columns in the order of the package, types as [`stored_type`] says.
@@ -24,13 +24,13 @@ pub(crate) struct Chunk {
 
 /// Every row, in the input's order.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct PackageTable {
     pub(crate) schema: SchemaRef,
     /// Never empty batches.
-    pub(crate) chunks: Vec<Chunk>,
+    pub(crate) chunks: Vec<TableChunk>,
 }
 
-impl Table {
+impl PackageTable {
     /// Number of rows.
     pub(crate) fn rows(&self) -> u64 {
         self.chunks.iter().map(|chunk| chunk.batch.num_rows() as u64).sum()

@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use super::chunk::Chunk;
-use super::{arrow_input, csv::CsvSource};
+use super::chunk::TableChunk;
+use super::{arrow_source, csv_source::CsvSource};
 use crate::package::file::open_regular;
-use crate::package::{InputFormat, Package};
+use crate::package::{DataPackage, InputFormat};
 use crate::publish::{FaultList, PublishError};
 
 /// Chunks, one after the other.
-pub(crate) trait Source: Send {
+pub(crate) trait TableSource: Send {
     /// The next rows; none at the end. Faulty cells and rows are reported and reading goes on
     /// behind them.
-    fn next(&mut self, faults: &mut FaultList) -> Result<Option<Chunk>, TableSourceError>;
+    fn next(&mut self, faults: &mut FaultList) -> Result<Option<TableChunk>, TableSourceError>;
 }
 
 /// The file is damaged or is not what its name says.
@@ -26,8 +26,8 @@ pub(crate) trait Source: Send {
 pub(crate) struct TableSourceError(pub(crate) String);
 
 /// A source with its progress in bytes of the file (rows for Parquet and Arrow).
-pub(crate) struct Opened {
-    pub(crate) source: Box<dyn Source>,
+pub(crate) struct TableInput {
+    pub(crate) source: Box<dyn TableSource>,
     /// How much there is; none: unknown.
     pub(crate) total: Option<u64>,
     /// How much has been read, in the unit of `total`; none: count rows.
@@ -35,13 +35,16 @@ pub(crate) struct Opened {
 }
 
 /// Opens the package's file and looks at its header or schema.
-pub(crate) fn open(package: &Package, faults: &mut FaultList) -> Result<Opened, PublishError> {
+pub(crate) fn open(
+    package: &DataPackage,
+    faults: &mut FaultList,
+) -> Result<TableInput, PublishError> {
     let path: &Path = &package.data;
     let io = |source| PublishError::Io { doing: "read", path: path.to_owned(), source };
     let file = open_regular(path).map_err(io)?;
     let size = file.metadata().map_err(io)?.len();
     let position = Arc::new(AtomicU64::new(0));
-    let opened = |source: Box<dyn Source>| Opened {
+    let opened = |source: Box<dyn TableSource>| TableInput {
         source,
         total: Some(size),
         position: Some(Arc::clone(&position)),
@@ -54,15 +57,15 @@ pub(crate) fn open(package: &Package, faults: &mut FaultList) -> Result<Opened, 
         }
         InputFormat::CsvGzip => CsvSource::new(MultiGzDecoder::new(counted), columns, faults)
             .map(|source| opened(Box::new(source))),
-        InputFormat::Parquet => arrow_input::open_parquet(counted.file, columns, faults),
-        InputFormat::Arrow => arrow_input::open_ipc(counted.file, columns, faults),
+        InputFormat::Parquet => arrow_source::open_parquet(counted.file, columns, faults),
+        InputFormat::Arrow => arrow_source::open_ipc(counted.file, columns, faults),
     }
     .map_err(|why| unreadable_error(package, why))
 }
 
 /// The error for a file that failed while it was read.
 pub(crate) fn unreadable_error(
-    package: &Package,
+    package: &DataPackage,
     TableSourceError(why): TableSourceError,
 ) -> PublishError {
     let format = match package.format {

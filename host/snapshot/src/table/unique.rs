@@ -5,14 +5,14 @@ use arrow::error::ArrowError;
 use arrow::util::display::array_value_to_string;
 use rayon::slice::ParallelSliceMut;
 
-use super::chunk::Table;
-use super::order::{RowPosition, SortKeys, file_order};
+use super::chunk::PackageTable;
+use super::row_order::{RowPosition, SortKeys, file_order};
 use crate::publish::FaultList;
 
 /// Reports rows whose key columns (positions) equal those of an earlier row. Costs a sort of its
 /// own: the snapshot's order begins with the date column, which need not be part of the key.
 pub(crate) fn check(
-    table: &Table,
+    table: &PackageTable,
     key: &[usize],
     faults: &mut FaultList,
 ) -> Result<(), ArrowError> {
@@ -44,7 +44,7 @@ pub(crate) fn check(
 }
 
 fn report_repeats(
-    table: &Table,
+    table: &PackageTable,
     key: &[usize],
     repeats: &[(RowPosition, RowPosition)],
     total: usize,
@@ -71,12 +71,12 @@ fn report_repeats(
     Ok(())
 }
 
-fn row_number(table: &Table, (chunk, row): RowPosition) -> u64 {
+fn row_number(table: &PackageTable, (chunk, row): RowPosition) -> u64 {
     table.chunks.get(chunk as usize).map_or(0, |chunk| chunk.first_row + u64::from(row))
 }
 
 fn format_value(
-    table: &Table,
+    table: &PackageTable,
     (chunk, row): RowPosition,
     column: usize,
 ) -> Result<String, ArrowError> {

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::{Array, Batch, Dictionary};
+use super::{Batch, ColumnBuffers, DictionaryBuffers};
 use crate::{Column, DataType, Error, Field, Schema};
 
 /// Turns one column of text into bytes, value by value; each value of a dictionary once, however
@@ -18,7 +18,7 @@ pub struct Recoder<S> {
 /// What was made of a dictionary.
 #[derive(Debug)]
 struct RecodedDictionary<S> {
-    dictionary: Dictionary,
+    dictionary: DictionaryBuffers,
     said: Vec<Option<S>>,
 }
 
@@ -65,7 +65,7 @@ impl<S> Recoder<S> {
                 _ => {
                     let (values, said) = recoded(values, &dictionary.values, write)?;
                     RecodedDictionary {
-                        dictionary: Dictionary {
+                        dictionary: DictionaryBuffers {
                             values: Rc::new(values),
                             version: dictionary.version,
                         },
@@ -95,11 +95,11 @@ fn binary(field: &mut Field) {
     (field.format, field.data_type) = ("z".to_owned(), DataType::Binary);
 }
 
-type Made<S> = (Array, Vec<Option<S>>);
+type Made<S> = (ColumnBuffers, Vec<Option<S>>);
 
 fn recoded<S>(
     field: &Field,
-    array: &Array,
+    array: &ColumnBuffers,
     mut write: impl FnMut(&str, &mut Vec<u8>) -> Result<S, Error>,
 ) -> Result<Made<S>, Error> {
     let wrong =
@@ -118,7 +118,7 @@ fn recoded<S>(
     let validity = array.buffers.first().cloned().unwrap_or_default();
     let buffers = vec![validity, offsets, bytes];
     Ok((
-        Array {
+        ColumnBuffers {
             length: array.length,
             null_count: array.null_count,
             buffers,

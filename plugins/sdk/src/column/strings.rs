@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
-use crate::raw::{Plain, numbers};
+use crate::raw::{Pod, numbers};
 
 /// Text or binary values: offsets into one buffer.
 #[derive(Debug)]
-pub struct Strings<'a, O: Plain> {
+pub struct Strings<'a, O: Pod> {
     offsets: Cow<'a, [O]>,
     bytes: &'a [u8],
 }
 
 /// An offset of Arrow's: 32 or 64 bits, never negative.
-pub trait Offset: Plain {
+pub trait Offset: Pod {
     /// As an index.
     fn index(self) -> usize;
 }

@@ -47,10 +47,10 @@ impl Data {
     }
 
     /// Appends the fields of the column in pre-order.
-    pub(super) fn describe(&self, name: &str, dictionaries: bool, out: &mut Vec<wire::Field>) {
+    pub(super) fn describe(&self, name: &str, dictionaries: bool, out: &mut Vec<wire::RawField>) {
         let mut field = |name: &str, format: &str, dictionary: bool, children: usize| {
             let (name, format) = (name.to_owned(), format.to_owned());
-            out.push(wire::Field {
+            out.push(wire::RawField {
                 name,
                 format,
                 nullable: true,
@@ -89,12 +89,12 @@ impl Data {
         rows: Range<usize>,
         dictionaries: bool,
         repeated: bool,
-        out: &mut wire::Batch,
+        out: &mut wire::RawBatch,
     ) {
         match self {
             Self::Null(_) => {
                 let length = count(rows.len());
-                out.arrays.push(wire::Array {
+                out.arrays.push(wire::RawArray {
                     length,
                     null_count: length,
                     buffers: 0,
@@ -148,14 +148,14 @@ impl Data {
     }
 }
 
-fn variable(out: &mut wire::Batch, cells: &[Option<Vec<u8>>], large: bool) {
+fn variable(out: &mut wire::RawBatch, cells: &[Option<Vec<u8>>], large: bool) {
     let lengths = cells.iter().map(|cell| cell.as_ref().map_or(0, Vec::len));
     let bytes = cells.iter().flatten().flatten().copied().collect();
     array(out, cells.iter().map(Option::is_some), vec![offsets(lengths, large), bytes]);
 }
 
 fn dictionary(
-    out: &mut wire::Batch,
+    out: &mut wire::RawBatch,
     keys: &[Option<i32>],
     values: &[Option<Vec<u8>>],
     repeated: bool,
@@ -163,7 +163,7 @@ fn dictionary(
     let bytes = keys.iter().flat_map(|key| key.unwrap_or_default().to_le_bytes()).collect();
     array(out, keys.iter().map(Option::is_some), vec![bytes]);
     if repeated {
-        out.arrays.push(wire::Array {
+        out.arrays.push(wire::RawArray {
             length: count(values.len()),
             null_count: 0,
             buffers: 0,
@@ -176,12 +176,12 @@ fn dictionary(
 
 /// Appends an array and its buffers, with a validity buffer that is empty when nothing is null.
 fn array(
-    out: &mut wire::Batch,
+    out: &mut wire::RawBatch,
     valid: impl ExactSizeIterator<Item = bool> + Clone,
     buffers: Vec<Vec<u8>>,
 ) {
     let null_count = count(valid.clone().filter(|valid| !valid).count());
-    out.arrays.push(wire::Array {
+    out.arrays.push(wire::RawArray {
         length: count(valid.len()),
         null_count,
         buffers: count(buffers.len() + 1),

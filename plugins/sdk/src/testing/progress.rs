@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use crate::guess::BufferEstimate;
+use crate::capacity::BufferEstimate;
 use crate::{Batch, Encoder, Error, Note};
 
 /// A response under way, whoever makes its parts.

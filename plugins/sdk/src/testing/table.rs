@@ -200,8 +200,8 @@ impl Table {
         (0..rows).step_by(step).map(move |start| start..rows.min(start + step))
     }
 
-    pub(crate) fn wire_schema(&self, dictionaries: bool) -> wire::Schema {
-        let mut schema = wire::Schema { fields: Vec::new(), metadata: self.metadata.clone() };
+    pub(crate) fn wire_schema(&self, dictionaries: bool) -> wire::RawSchema {
+        let mut schema = wire::RawSchema { fields: Vec::new(), metadata: self.metadata.clone() };
         for (name, data) in &self.columns {
             let first = schema.fields.len();
             data.describe(name, dictionaries, &mut schema.fields);
@@ -217,9 +217,9 @@ impl Table {
         rows: Range<usize>,
         dictionaries: bool,
         repeated: bool,
-    ) -> wire::Batch {
+    ) -> wire::RawBatch {
         let mut batch =
-            wire::Batch { rows: super::data::count(rows.len()), ..wire::Batch::default() };
+            wire::RawBatch { rows: super::data::count(rows.len()), ..wire::RawBatch::default() };
         for (_, data) in &self.columns {
             data.lower(rows.clone(), dictionaries, repeated, &mut batch);
         }

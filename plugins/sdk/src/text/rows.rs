@@ -1,7 +1,7 @@
 //! Rows of text: for each row every cell with what stands before it, then the row's end.
 
-use super::lane::{ColumnWriter, PreparedColumn};
-use super::sheet::{BlockBuffer, BlockWriter, RepeatedText};
+use super::block_writer::{BlockBuffer, BlockWriter, RepeatedText};
+use super::column_writer::{ColumnWriter, PreparedColumn};
 use super::{Dialect, cell};
 use crate::{Batch, Error, Field};
 

@@ -1,7 +1,7 @@
 //! Too many bytes, and sentences that forge, hide or flood.
 
 use super::limits::OUTPUT;
-use super::{Attack, ExpectedEnd, broken, complete_body};
+use super::{AttackCase, ExpectedEnd, broken, complete_body};
 use crate::guest::{Guest, Image};
 
 /// What lies at [`Image::EXTRA`] for the sentences below.
@@ -16,7 +16,7 @@ fn speaker(name: &str, call: &'static str, body: &str) -> Vec<u8> {
     Guest::named(name).with_image(|says| says.extra = SENTENCE.into()).does(call, &body).build()
 }
 
-pub(crate) fn list() -> Vec<Attack> {
+pub(crate) fn list() -> Vec<AttackCase> {
     let too_much =
         format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)");
     let clean = "no  HTTP/1.1 200 OK   [2J<script>alert(1)</script> \"";
@@ -25,7 +25,7 @@ pub(crate) fn list() -> Vec<Attack> {
         let guest = move |name: &str| {
             speaker(name, "head", &format!("(call $fail (i32.const {kind}) $SENTENCE)"))
         };
-        Attack::new(
+        AttackCase::new(
             name,
             does,
             guest,
@@ -34,14 +34,14 @@ pub(crate) fn list() -> Vec<Attack> {
         )
     };
     vec![
-        Attack::new(
+        AttackCase::new(
             "flood",
             "a head of 8 MiB, more than one call may return",
             |name| Guest::named(name).does("head", "(call $list (call $room (i32.const 128)) (i32.const 8388608))").build(),
             ExpectedEnd::Broken(too_much.clone()),
             "`output_bytes_per_call`",
         ),
-        Attack::new(
+        AttackCase::new(
             "amplify",
             "a part of 3 MiB for three rows",
             |name| {
@@ -51,7 +51,7 @@ pub(crate) fn list() -> Vec<Attack> {
             broken("returned 3145728 bytes for 1051811 that its input allows (sandbox.amplification)"),
             "`amplification`",
         ),
-        Attack::new(
+        AttackCase::new(
             "flood-halves",
             "a part of 8 MiB, and of its halves too",
             |name| {
@@ -61,7 +61,7 @@ pub(crate) fn list() -> Vec<Attack> {
             ExpectedEnd::Broken(too_much.clone()),
             "`output_bytes_per_call`; a part is halved once",
         ),
-        Attack::new(
+        AttackCase::new(
             "amplify-everywhere",
             "a mebibyte in every call, which any call may return whatever its input",
             |name| {
@@ -73,14 +73,14 @@ pub(crate) fn list() -> Vec<Attack> {
         ),
         declined("sentence-schema", "declines the schema with control characters, HTML and a forged response", 0),
         declined("sentence-option", "declines an option with the same", 1),
-        Attack::new(
+        AttackCase::new(
             "sentence-internal",
             "reports a fault of its own with the same",
             |name| speaker(name, "head", "(call $fail (i32.const 2) $SENTENCE)"),
             ExpectedEnd::Broken(format!("reports: {clean}")),
             "sentences are cut and cleaned, clients get none of it",
         ),
-        Attack::new(
+        AttackCase::new(
             "sentence-long",
             "declines with a sentence of 3 MiB",
             |name| {
@@ -91,14 +91,14 @@ pub(crate) fn list() -> Vec<Attack> {
             ExpectedEnd::Declined("A".repeat(1024)),
             "sentences are cut at 1 KiB",
         ),
-        Attack::new(
+        AttackCase::new(
             "sentence-flood",
             "declines with a sentence of 30 MB",
             |name| Guest::named(name).does("head", "(call $fail (i32.const 0) (call $room (i32.const 480)) (i32.const 30000000))").build(),
             ExpectedEnd::Broken(too_much),
             "`output_bytes_per_call`",
         ),
-        Attack::new(
+        AttackCase::new(
             "error-after-output",
             "parts were sent, then `tail` reports a fault",
             |name| speaker(name, "tail", "(call $fail (i32.const 2) $SENTENCE)"),
@@ -106,7 +106,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "a body ends only when the tail was sent",
         )
         .repeated(),
-        Attack::new(
+        AttackCase::new(
             "declined-after-output",
             "parts were sent, then `tail` declines the schema",
             |name| speaker(name, "tail", "(call $fail (i32.const 0) $SENTENCE)"),
@@ -114,7 +114,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "a body ends only when the tail was sent",
         )
         .repeated(),
-        Attack::new(
+        AttackCase::new(
             "output-after-error",
             "`head` fails, `tail` would send and log",
             |name| {
@@ -124,7 +124,7 @@ pub(crate) fn list() -> Vec<Attack> {
             broken("reports: head"),
             "nothing is called after an error",
         ),
-        Attack::new(
+        AttackCase::new(
             "log-forged",
             "logs terminal escapes and a forged line",
             |name| speaker(name, "head", "(call $log (i32.const 3) $SENTENCE) (call $list (i32.const 512) (i32.const 5))"),
@@ -132,7 +132,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "messages are escaped",
         )
         .expect_log([format!("WARN {escaped}; plugin: log-forged")]),
-        Attack::new(
+        AttackCase::new(
             "log-long",
             "logs a message of 2 MiB of control characters",
             |name| {
@@ -144,7 +144,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "messages are cut at 4 KiB, escapes included",
         )
         .expect_log([format!("WARN {}; plugin: log-long", "\\u{1b}".repeat(4096 / 6))]),
-        Attack::new(
+        AttackCase::new(
             "log-huge",
             "logs a message of 30 MB",
             |name| {
@@ -154,7 +154,7 @@ pub(crate) fn list() -> Vec<Attack> {
             ExpectedEnd::Broken(format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
             "`output_bytes_per_call`",
         ),
-        Attack::new(
+        AttackCase::new(
             "log-without-end",
             "logs for ever",
             |name| {

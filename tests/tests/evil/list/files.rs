@@ -1,13 +1,13 @@
 //! Files that would do harm where they are unpacked.
 
 use super::limits::OUTPUT;
-use super::{Attack, ExpectedEnd, broken};
+use super::{AttackCase, ExpectedEnd, broken};
 use crate::guest::GeneratorGuest;
 
-fn path(name: &str, does: &str, path: &'static [u8], shown: &str) -> Attack {
+fn path(name: &str, does: &str, path: &'static [u8], shown: &str) -> AttackCase {
     let rule = "must be relative, at most 200 bytes, with `/` between ASCII names that every system can store";
     let ends = ExpectedEnd::Broken(format!("path \"{shown}\" {rule}"));
-    Attack::new(
+    AttackCase::new(
         name,
         does,
         move |name| GeneratorGuest::named(name).file(path).build(),
@@ -17,7 +17,7 @@ fn path(name: &str, does: &str, path: &'static [u8], shown: &str) -> Attack {
     .generator()
 }
 
-pub(crate) fn list() -> Vec<Attack> {
+pub(crate) fn list() -> Vec<AttackCase> {
     vec![
         path("path-up", "a file above the folder", b"../../etc/cron.d/evil", "../../etc/cron.d/evil"),
         path("path-inner-up", "a file above the folder by a way through it", b"a/../../evil", "a/../../evil"),
@@ -29,7 +29,7 @@ pub(crate) fn list() -> Vec<Attack> {
         path("path-reversed", "a file that looks like another kind", "photo\u{202e}gpj.exe".as_bytes(), "photo\\u{202e}gpj.exe"),
         path("path-git", "a hook that git runs", b".git/hooks/post-checkout", ".git/hooks/post-checkout"),
         path("path-empty", "a file without a name", b"", ""),
-        Attack::new(
+        AttackCase::new(
             "path-twice",
             "a file that hides another where case does not count",
             |name| GeneratorGuest::named(name).file(b"readme.MD").build(),
@@ -37,7 +37,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "rules for files",
         )
         .generator(),
-        Attack::new(
+        AttackCase::new(
             "path-file-and-folder",
             "a file that is another's folder",
             |name| GeneratorGuest::named(name).file(b"a").file(b"a/b").build(),
@@ -45,7 +45,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "rules for files",
         )
         .generator(),
-        Attack::new(
+        AttackCase::new(
             "file-header",
             "a media type with a header in it",
             |name| GeneratorGuest::named(name).typed(b"a", b"text/plain\r\nX-Evil: 1", b"x").build(),
@@ -55,7 +55,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "rules for files",
         )
         .generator(),
-        Attack::new(
+        AttackCase::new(
             "file-binary",
             "a program",
             |name| GeneratorGuest::named(name).typed(b"a", b"text/plain", b"\x7fELF\xff\xfe").build(),
@@ -63,7 +63,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "rules for files",
         )
         .generator(),
-        Attack::new(
+        AttackCase::new(
             "files-many",
             "a hundred thousand files",
             |name| {
@@ -77,7 +77,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "`output_bytes_per_call`, 2,048 files",
         )
         .generator(),
-        Attack::new(
+        AttackCase::new(
             "files-too-many",
             "three thousand files",
             |name| {
@@ -89,7 +89,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "2,048 files",
         )
         .generator(),
-        Attack::new(
+        AttackCase::new(
             "file-bomb",
             "a file of 30 MB of nothing, small when it is packed",
             |name| {
@@ -103,6 +103,6 @@ pub(crate) fn list() -> Vec<Attack> {
             "`output_bytes_per_call`, 16 MiB of files",
         )
         .generator(),
-        Attack::new("files-none", "no file", |name| GeneratorGuest::named(name).does("(i32.store (i32.const 2056) (i32.const 0)) (i32.const 2048)").build(), broken("0 files; 1 to 2048 are taken"), "rules for files").generator(),
+        AttackCase::new("files-none", "no file", |name| GeneratorGuest::named(name).does("(i32.store (i32.const 2056) (i32.const 0)) (i32.const 2048)").build(), broken("0 files; 1 to 2048 are taken"), "rules for files").generator(),
     ]
 }

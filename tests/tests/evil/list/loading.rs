@@ -1,7 +1,7 @@
 //! Components that ask for more, that are none, or that are made to keep the compiler busy.
 
 use super::limits::COMPONENT;
-use super::{Attack, ExpectedEnd, rejected};
+use super::{AttackCase, ExpectedEnd, rejected};
 use crate::guest::{ENCODER, Guest, leb, section};
 
 /// What is handed in as it stands.
@@ -11,9 +11,9 @@ fn text(
     wat: impl Fn() -> String + 'static,
     reason: &str,
     caught: &'static str,
-) -> Attack {
+) -> AttackCase {
     let guest = move |_: &str| wat::parse_str(wat()).unwrap_or_else(|error| panic!("{error}"));
-    Attack::new(name, does, guest, rejected(reason), caught)
+    AttackCase::new(name, does, guest, rejected(reason), caught)
 }
 
 /// More in the core module of a guest that is good otherwise.
@@ -23,8 +23,8 @@ fn within(
     more: impl Fn() -> String + 'static,
     ends: ExpectedEnd,
     caught: &'static str,
-) -> Attack {
-    Attack::new(
+) -> AttackCase {
+    AttackCase::new(
         name,
         does,
         move |name: &str| Guest::named(name).with(&more()).build(),
@@ -82,7 +82,7 @@ const VALID: &str = "WebAssembly's own validation, with features off that no gue
 const SHAPE: &str =
     "bounds on what a component may be made of, before it is compiled (`sandbox::Shape`)";
 
-pub(crate) fn list() -> Vec<Attack> {
+pub(crate) fn list() -> Vec<AttackCase> {
     let none = || "(component)".to_owned();
     let mut list = vec![
         text(
@@ -167,7 +167,7 @@ pub(crate) fn list() -> Vec<Attack> {
             ),
             VALID,
         ),
-        Attack::new(
+        AttackCase::new(
             "no-wasm",
             "a script",
             |_| b"#!/bin/sh\nrm -rf /\n".to_vec(),
@@ -176,14 +176,14 @@ pub(crate) fn list() -> Vec<Attack> {
             )),
             VALID,
         ),
-        Attack::new(
+        AttackCase::new(
             "nothing",
             "no byte at all",
             |_| Vec::new(),
             rejected(&malformed("unexpected end-of-file (at offset 0x0)")),
             VALID,
         ),
-        Attack::new(
+        AttackCase::new(
             "huge",
             "a component one byte too large",
             |_| vec![0; COMPONENT + 1],
@@ -286,21 +286,21 @@ pub(crate) fn list() -> Vec<Attack> {
             ),
             VALID,
         ),
-        Attack::new(
+        AttackCase::new(
             "nested-deep",
             "components within components, 300 deep",
             |_| nested(300),
             rejected("the component has 257 components inside it; 256 are allowed"),
             SHAPE,
         ),
-        Attack::new(
+        AttackCase::new(
             "function-large",
             "a function of 10 MB",
             |_| functions(1, &[b"\0".as_slice(), &[0x01; 9_999_998], b"\x0b"].concat()),
             rejected("the component has 10000000 bytes in one function; 1048576 are allowed"),
             SHAPE,
         ),
-        Attack::new(
+        AttackCase::new(
             "functions-many",
             "a million functions",
             |_| functions(1_000_000, b"\0\x0b"),

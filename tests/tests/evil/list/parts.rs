@@ -1,7 +1,7 @@
 //! Parts that are empty, that remember and that leave too much behind; and what instances cost.
 
 use super::limits::NOTES;
-use super::{Attack, ExpectedEnd, complete_body};
+use super::{AttackCase, ExpectedEnd, complete_body};
 use crate::guest::Guest;
 
 /// Counts its calls in the fifth byte of the answer.
@@ -11,9 +11,9 @@ const COUNTING: &str = "(global.set $calls (i32.add (global.get $calls) (i32.con
 const DEPENDS: &str =
     "a separator is promised, but an instance that sees one batch alone writes something else";
 
-pub(crate) fn list() -> Vec<Attack> {
+pub(crate) fn list() -> Vec<AttackCase> {
     vec![
-        Attack::new(
+        AttackCase::new(
             "empty-parts",
             "holds every row back and writes none",
             |name| {
@@ -24,7 +24,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "parts are as many as batches",
         )
         .repeated(),
-        Attack::new(
+        AttackCase::new(
             "hoard",
             "leaves 600 KiB for the tail at every part",
             |name| {
@@ -35,7 +35,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "`note_bytes`",
         )
         .repeated(),
-        Attack::new(
+        AttackCase::new(
             "note-that-lies",
             "leaves a note of other bytes than it wrote",
             |name| {
@@ -45,7 +45,7 @@ pub(crate) fn list() -> Vec<Attack> {
             complete_body("head rows tail"),
             "notes are bytes that only the same response's tail reads",
         ),
-        Attack::new(
+        AttackCase::new(
             "parts-that-count",
             "promises independent parts and numbers them",
             |name| {
@@ -56,7 +56,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "`plugin check`",
         )
         .expect_finding(DEPENDS),
-        Attack::new(
+        AttackCase::new(
             "addresses-as-data",
             "promises independent parts and writes where its arguments lie",
             |name| {
@@ -68,7 +68,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "`plugin check`",
         )
         .expect_finding(DEPENDS),
-        Attack::new(
+        AttackCase::new(
             "part-that-remembers-the-head",
             "promises independent parts and writes whether its instance made the head",
             |name| {
@@ -81,14 +81,14 @@ pub(crate) fn list() -> Vec<Attack> {
             "`plugin check`",
         )
         .expect_finding(DEPENDS),
-        Attack::new(
+        AttackCase::new(
             "rows-one-by-one",
             "asks for parts of one row",
             |name| Guest::named(name).with_image(|says| says.part_rows = Some(1)).build(),
             complete_body("head rows tail"),
             "batches are joined, never split",
         ),
-        Attack::new(
+        AttackCase::new(
             "rows-without-end",
             "asks for parts of 4,294,967,295 rows",
             |name| Guest::named(name).with_image(|says| says.part_rows = Some(u32::MAX)).build(),

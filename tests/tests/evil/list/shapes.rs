@@ -2,7 +2,7 @@
 //! is none, handles that were never made.
 
 use super::limits::OUTPUT;
-use super::{Attack, ExpectedEnd, broken, complete_body};
+use super::{AttackCase, ExpectedEnd, broken, complete_body};
 use crate::guest::Guest;
 
 /// An attack by replacing one call.
@@ -12,8 +12,8 @@ fn in_call(
     call: &'static str,
     body: &'static str,
     ends: ExpectedEnd,
-) -> Attack {
-    Attack::new(
+) -> AttackCase {
+    AttackCase::new(
         name,
         does,
         move |name| Guest::named(name).does(call, body).build(),
@@ -22,7 +22,7 @@ fn in_call(
     )
 }
 
-pub(crate) fn list() -> Vec<Attack> {
+pub(crate) fn list() -> Vec<AttackCase> {
     let mut list = Vec::new();
     for (name, does, call, body, said) in [
         (
@@ -196,7 +196,7 @@ pub(crate) fn list() -> Vec<Attack> {
         "(i32.const 65536)",
         complete_body("head rows tail"),
     ));
-    list.push(Attack::new(
+    list.push(AttackCase::new(
         "list-of-millions",
         "a description with 500,000 parameters",
         |name| {

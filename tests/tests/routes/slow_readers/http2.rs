@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use yearbook_tests::http2::kind::{DATA, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE};
-use yearbook_tests::http2::{self, ACK, END_STREAM, Frame, frame};
+use yearbook_tests::http2::{self, ACK, END_STREAM, Http2Frame, frame};
 
 /// Longer than anything that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -91,8 +91,8 @@ impl Http2Client {
             return Some((stream, Http2Event::End));
         }
         loop {
-            let Frame { kind, flags, stream, payload } =
-                Frame::read(&mut self.socket).await.ok()?;
+            let Http2Frame { kind, flags, stream, payload } =
+                Http2Frame::read(&mut self.socket).await.ok()?;
             match kind {
                 SETTINGS if flags & ACK == 0 => self.send(SETTINGS, ACK, 0, &[]).await,
                 PING if flags & ACK == 0 => self.send(PING, ACK, 0, &payload).await,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::User;
+use super::ServerUser;
 use crate::command;
 
 /// The authority's certificate, for clients.
@@ -23,7 +23,7 @@ pub(super) fn settings(folder: &Path) -> [String; 3] {
 }
 
 /// Makes the certificates in `folder`, for a server called `localhost`.
-pub(super) fn make(user: User, folder: &Path) -> Result<()> {
+pub(super) fn make(user: ServerUser, folder: &Path) -> Result<()> {
     let openssl = |arguments: &[&str]| {
         let mut openssl = user.command(Path::new("openssl"));
         // In the folder, since names are relative to it.

@@ -8,9 +8,9 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 
 use super::{Finding, Status};
-use crate::settings::Settings;
+use crate::settings::RunSettings;
 
-pub(super) fn is_ours(settings: &Settings) -> anyhow::Result<Finding> {
+pub(super) fn is_ours(settings: &RunSettings) -> anyhow::Result<Finding> {
     let (folder, key) = (settings.cache_dir(), settings.cache_key_file());
     let folder_there = check_private(
         &folder,

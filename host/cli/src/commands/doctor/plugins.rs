@@ -3,18 +3,21 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use yearbook_catalog::{PluginRelease, Store, lines};
+use yearbook_catalog::{Catalog, PluginRelease, lines};
 use yearbook_platform::Signature;
 use yearbook_sandbox::Sandbox;
 use yearbook_snapshot::ObjectStorage;
 
 use super::{CheckList, Finding, Status};
-use crate::context::Context;
-use crate::plugins;
+use crate::context::CommandContext;
+use crate::plugin_runtime;
 
 /// What the binary carries.
-pub(super) async fn check_built_in(context: &Context, fresh: bool) -> anyhow::Result<Finding> {
-    let registry = plugins::load(context, context.workers(), !fresh).await?;
+pub(super) async fn check_built_in(
+    context: &CommandContext,
+    fresh: bool,
+) -> anyhow::Result<Finding> {
+    let registry = plugin_runtime::load(context, context.workers(), !fresh).await?;
     let plugins = registry.current();
     let formats = plugins.encoders().map(|encoder| encoder.description().format.as_str());
     let tools = plugins.generators().map(|generator| generator.description().tool.as_str());
@@ -25,8 +28,8 @@ pub(super) async fn check_built_in(context: &Context, fresh: bool) -> anyhow::Re
 /// own.
 pub(super) async fn releases(
     checks: &mut CheckList,
-    context: &Context,
-    store: &dyn Store,
+    context: &CommandContext,
+    store: &dyn Catalog,
     files: &ObjectStorage,
 ) {
     let known = match store.releases().await {
@@ -36,11 +39,13 @@ pub(super) async fn releases(
     let candidates = lines(&known).into_iter().flat_map(|line| line.candidates);
     let installed: Vec<PluginRelease> = candidates.filter(|release| !release.built_in).collect();
     let limits = context.settings.values.sandbox.limits;
-    let sandbox =
-        match plugins::new_sandbox(plugins::cached_config(context, limits), context.workers()) {
-            Ok(sandbox) => sandbox,
-            Err(error) => return checks.add("releases", Err(error)),
-        };
+    let sandbox = match plugin_runtime::new_sandbox(
+        plugin_runtime::cached_config(context, limits),
+        context.workers(),
+    ) {
+        Ok(sandbox) => sandbox,
+        Err(error) => return checks.add("releases", Err(error)),
+    };
     let mut sound = 0;
     for release in &installed {
         match load_release(context, &sandbox, files, release).await {
@@ -61,7 +66,7 @@ pub(super) async fn releases(
 }
 
 async fn load_release(
-    context: &Context,
+    context: &CommandContext,
     sandbox: &Arc<Sandbox>,
     files: &ObjectStorage,
     release: &PluginRelease,

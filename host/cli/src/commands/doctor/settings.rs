@@ -1,11 +1,11 @@
 //! Which settings are in force that are not the defaults, and who says so.
 
 use super::{Finding, Status};
-use crate::context::{Context, redact_password};
-use crate::settings::{Assignment, Written};
+use crate::context::{CommandContext, redact_password};
+use crate::settings::{Assignment, RawSetting};
 
 /// Never wrong: wrong settings are refused before any command runs.
-pub(super) fn effective_settings(context: &Context) -> Finding {
+pub(super) fn effective_settings(context: &CommandContext) -> Finding {
     let settings = &context.settings;
     let file = settings
         .file
@@ -22,9 +22,9 @@ pub(super) fn effective_settings(context: &Context) -> Finding {
 
 fn describe(assignment: &Assignment) -> String {
     let value = match &assignment.value {
-        Written::Text(text) => text.clone(),
-        Written::Typed(serde_json::Value::String(text)) => text.clone(),
-        Written::Typed(value) => value.to_string(),
+        RawSetting::Text(text) => text.clone(),
+        RawSetting::Typed(serde_json::Value::String(text)) => text.clone(),
+        RawSetting::Typed(value) => value.to_string(),
     };
     // An address may have a password among its parameters, too.
     let value = if assignment.key.ends_with("url") {

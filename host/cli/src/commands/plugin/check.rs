@@ -9,12 +9,12 @@ use yearbook_platform::{CheckReport, LimitUsage, check};
 use yearbook_sandbox::{FailureDump, SandboxConfig};
 
 use super::{check_limits, read_component};
-use crate::context::{Context, create_private_dir};
-use crate::output::Table;
-use crate::plugins;
+use crate::context::{CommandContext, create_private_dir};
+use crate::output::TextTable;
+use crate::plugin_runtime;
 
 pub(super) async fn run(
-    context: &Context,
+    context: &CommandContext,
     file: &Path,
     folder: Option<&Path>,
 ) -> anyhow::Result<()> {
@@ -27,7 +27,7 @@ pub(super) async fn run(
         cache: Some(cache.path().join("cache")),
         ..SandboxConfig::default()
     };
-    let sandbox = plugins::new_sandbox(config, context.workers())?;
+    let sandbox = plugin_runtime::new_sandbox(config, context.workers())?;
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &component)).await?;
     let capsules = write_dumps(
         context,
@@ -47,7 +47,7 @@ pub(super) async fn run(
 
 /// Writes what failed into `folder`: what cannot be written is said, and no reason to say nothing
 /// else.
-fn write_dumps(context: &Context, capsules: &[FailureDump], folder: &Path) -> Vec<PathBuf> {
+fn write_dumps(context: &CommandContext, capsules: &[FailureDump], folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let write = |capsule: &FailureDump| {
         let written = create_private_dir(folder).and_then(|()| capsule.write_to(folder));
@@ -97,7 +97,7 @@ pub(super) fn told(report: &CheckReport) -> String {
             report.skipped.len()
         );
     }
-    let mut table = Table::new(&["limit", "#used", "#of", "unit", "#share", "setting"]);
+    let mut table = TextTable::new(&["limit", "#used", "#of", "unit", "#share", "setting"]);
     for budget in &report.budget {
         table.row([
             budget.what.to_owned(),

@@ -6,15 +6,15 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use serde_json::json;
-use yearbook_platform::{Component, Signature};
-use yearbook_sandbox::Shape;
+use yearbook_platform::{ComponentFile, Signature};
+use yearbook_sandbox::ComponentStats;
 
 use super::check::{digest_lines, names};
 use super::{read_component, read_signature};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 pub(super) fn run(
-    context: &Context,
+    context: &CommandContext,
     file: &Path,
     named: Option<&Path>,
     write: Option<&Path>,
@@ -32,7 +32,7 @@ pub(super) fn run(
         .as_ref()
         .and_then(|signature| signature.read().ok())
         .map(|signature| signature.key_id().to_owned());
-    let shape = Shape::of(&component.bytes).map_err(|rejected| rejected.to_string());
+    let shape = ComponentStats::of(&component.bytes).map_err(|rejected| rejected.to_string());
     let value = json!({
         "digest": component.digest,
         "bytes": component.bytes.len(),
@@ -52,8 +52,8 @@ pub(super) fn run(
 }
 
 fn render(
-    component: &Component,
-    shape: &Result<Shape, String>,
+    component: &ComponentFile,
+    shape: &Result<ComponentStats, String>,
     came: Option<&Signature>,
     key: Option<&str>,
     untrusted: Option<&str>,
@@ -64,7 +64,7 @@ fn render(
     let _ = writeln!(text, "exports  {}", names(component.exports.as_deref()));
     match shape {
         Ok(shape) => {
-            let Shape { modules, functions, function_bytes, data_bytes, .. } = shape;
+            let ComponentStats { modules, functions, function_bytes, data_bytes, .. } = shape;
             let _ = writeln!(
                 text,
                 "made of  {modules} core modules with {functions} functions, the largest of {function_bytes} bytes, and {data_bytes} bytes of data"

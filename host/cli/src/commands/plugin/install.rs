@@ -4,17 +4,17 @@ use std::path::Path;
 
 use serde_json::json;
 use yearbook_catalog::ReleaseState;
-use yearbook_platform::{Installed, Problem, Wish};
+use yearbook_platform::{InstallOptions, InstalledRelease, ReleaseError};
 
 use super::check::told;
 use super::{check_limits, read_component, read_signature, short_digest};
 use crate::arguments::Actor;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::DetailedError;
-use crate::plugins;
+use crate::plugin_runtime;
 
 pub(super) async fn run(
-    context: &Context,
+    context: &CommandContext,
     file: &Path,
     now: bool,
     named: Option<&Path>,
@@ -25,11 +25,11 @@ pub(super) async fn run(
     let store = context.catalogue().await?;
     let files = context.files()?;
     // A server on the same data directory finds the compiled component there.
-    let sandbox = plugins::new_sandbox(
-        plugins::cached_config(context, check_limits(context)),
+    let sandbox = plugin_runtime::new_sandbox(
+        plugin_runtime::cached_config(context, check_limits(context)),
         context.workers(),
     )?;
-    let wish = Wish { now, by: who.name(), reason: who.reason, signature };
+    let wish = InstallOptions { now, by: who.name(), reason: who.reason, signature };
     let trust = &context.settings.values.plugins.trust;
     let installed =
         yearbook_platform::install(&*store, &files, &sandbox, trust, component, wish).await;
@@ -48,8 +48,8 @@ pub(super) async fn run(
     context.output.print_result(&value, || summary(&installed, file))
 }
 
-fn summary(installed: &Installed, file: &Path) -> String {
-    let Installed { id, version, state, unchanged, before, .. } = installed;
+fn summary(installed: &InstalledRelease, file: &Path) -> String {
+    let InstalledRelease { id, version, state, unchanged, before, .. } = installed;
     let what = format!("{} {version} ({}, {})", id.name, id.kind, short_digest(&id.digest));
     match state {
         ReleaseState::Promoted if *unchanged => {
@@ -75,10 +75,10 @@ fn summary(installed: &Installed, file: &Path) -> String {
 }
 
 /// A check that failed is shown whole.
-fn with_report(problem: Problem) -> anyhow::Error {
+fn with_report(problem: ReleaseError) -> anyhow::Error {
     let message = problem.to_string();
     match problem {
-        Problem::Unfit(report) => {
+        ReleaseError::CheckFailed(report) => {
             let mut members = serde_json::Map::new();
             members.insert("report".to_owned(), serde_json::to_value(&report).unwrap_or_default());
             DetailedError { message, text: format!("\n\n{}", told(&report)), members }.into()

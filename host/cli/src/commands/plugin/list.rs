@@ -8,10 +8,10 @@ use yearbook_catalog::{PluginRelease, ReleaseId, lines};
 use yearbook_platform::Signature;
 
 use super::short_digest;
-use crate::context::Context;
-use crate::output::Table;
+use crate::context::CommandContext;
+use crate::output::TextTable;
 
-pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
+pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let releases = store.releases().await.context("cannot list plugins")?;
     let used = store.release_usage().await.context("cannot list the use of plugins")?;
@@ -20,8 +20,9 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let used = |release: &PluginRelease| used.get(&release.id).copied().unwrap_or_default();
     let signers = signers(context, &releases).await?;
     let signer = |release: &PluginRelease| signers.get(&release.id.digest).cloned();
-    let first =
-        |line: yearbook_catalog::Line| line.candidates.into_iter().next().map(|release| release.id);
+    let first = |line: yearbook_catalog::ServingOrder| {
+        line.candidates.into_iter().next().map(|release| release.id)
+    };
     let serving: HashSet<ReleaseId> = lines(&releases).into_iter().filter_map(first).collect();
     let values: Vec<Value> = releases
         .iter()
@@ -45,7 +46,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
             "signed",
             "reason",
         ];
-        let mut table = Table::new(&columns);
+        let mut table = TextTable::new(&columns);
         for release in &releases {
             let serves = match (serving.contains(&release.id), release.pinned) {
                 (true, true) => "pinned",
@@ -81,7 +82,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
 /// them when they load a release; here they are shown. What the object store does not give is left
 /// out, and said once.
 async fn signers(
-    context: &Context,
+    context: &CommandContext,
     releases: &[PluginRelease],
 ) -> anyhow::Result<HashMap<String, String>> {
     let files = context.files()?;
@@ -104,7 +105,7 @@ async fn signers(
     Ok(signers)
 }
 
-pub(super) async fn history(context: &Context) -> anyhow::Result<()> {
+pub(super) async fn history(context: &CommandContext) -> anyhow::Result<()> {
     let events = context
         .catalogue()
         .await?
@@ -112,7 +113,7 @@ pub(super) async fn history(context: &Context) -> anyhow::Result<()> {
         .await
         .context("cannot list what happened to plugins")?;
     context.output.print_result(&events, || {
-        let mut table = Table::new(&["when", "name", "kind", "digest", "what", "by", "reason"]);
+        let mut table = TextTable::new(&["when", "name", "kind", "digest", "what", "by", "reason"]);
         for event in &events {
             table.row([
                 event.at.to_rfc3339(),

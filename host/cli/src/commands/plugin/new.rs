@@ -11,14 +11,14 @@ use include_dir::{Dir, include_dir};
 use serde_json::json;
 
 use crate::arguments::TemplateKind;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// The SDK's source, and the interface that it is the guest's half of.
 static SDK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plugins/sdk/src");
 const INTERFACE: &str = include_str!("../../../../../wit/1.0.0/package.wit");
 const TOOLCHAIN: &str = include_str!("../../../../../rust-toolchain.toml");
 
-pub(super) fn run(context: &Context, kind: TemplateKind, name: &str) -> anyhow::Result<()> {
+pub(super) fn run(context: &CommandContext, kind: TemplateKind, name: &str) -> anyhow::Result<()> {
     let folder = PathBuf::from(name);
     if folder.exists() {
         bail!("{name} exists already; choose another name, or work in another folder");

@@ -7,11 +7,11 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use yearbook_platform::CheckReport;
-use yearbook_sandbox::{FailureDump, ReplayResult, SandboxConfig, Unreadable};
+use yearbook_sandbox::{DumpReadError, FailureDump, ReplayResult, SandboxConfig};
 
 use super::{read_component, short_digest};
-use crate::context::Context;
-use crate::{builtin, plugins};
+use crate::context::CommandContext;
+use crate::{builtin, plugin_runtime};
 
 /// A component, and where it was found.
 struct LocatedComponent {
@@ -21,7 +21,7 @@ struct LocatedComponent {
 }
 
 pub(super) async fn run(
-    context: &Context,
+    context: &CommandContext,
     file: &Path,
     named: Option<&Path>,
 ) -> anyhow::Result<()> {
@@ -41,7 +41,7 @@ pub(super) async fn run(
         limits: CheckReport::limits(capsule.about.limits),
         ..SandboxConfig::default()
     };
-    let sandbox = plugins::new_sandbox(config, context.workers())?;
+    let sandbox = plugin_runtime::new_sandbox(config, context.workers())?;
     let (tried, bytes) = (capsule.clone(), found.bytes.clone());
     let replayed = tokio::task::spawn_blocking(move || sandbox.replay(&bytes, &tried)).await?;
     let replayed = replayed.with_context(|| {
@@ -119,7 +119,7 @@ fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResu
 
 /// A damaged file can make the library that reads it panic, which is told as an error and not
 /// twice.
-fn open_dump(file: &Path) -> Result<FailureDump, Unreadable> {
+fn open_dump(file: &Path) -> Result<FailureDump, DumpReadError> {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let opened = FailureDump::open(file);
@@ -150,7 +150,10 @@ fn pluralize(number: usize, of: &str) -> String {
 }
 
 /// The release with this digest: one that came with the binary, or one that was installed.
-async fn find_component(context: &Context, digest: &str) -> anyhow::Result<LocatedComponent> {
+async fn find_component(
+    context: &CommandContext,
+    digest: &str,
+) -> anyhow::Result<LocatedComponent> {
     // A binary without plugins still has a catalogue.
     let built_in = builtin::components(context.plugins_dir.as_deref()).unwrap_or_default();
     let is_it = |bytes: &[u8]| {

@@ -1,7 +1,7 @@
 //! `yearbook plugin top`: what each release does now, from the metrics of a running server. Two
 //! readings a second apart make a table; on a terminal it is made again every second.
 
-mod metrics;
+mod exposition;
 mod releases;
 
 use std::io::{self, IsTerminal};
@@ -11,9 +11,9 @@ use anyhow::{Context as _, bail};
 
 use self::releases::ReleaseReading;
 use super::short_digest;
-use crate::ask;
-use crate::context::Context;
-use crate::output::Table;
+use crate::context::CommandContext;
+use crate::http_client;
+use crate::output::TextTable;
 
 /// Time between two readings.
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
@@ -21,7 +21,11 @@ const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 /// Puts the cursor home and clears what is below, so that the new table takes the old one's place.
 const CURSOR_HOME: &str = "\x1b[H\x1b[J";
 
-pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> anyhow::Result<()> {
+pub(super) async fn run(
+    context: &CommandContext,
+    url: Option<String>,
+    once: bool,
+) -> anyhow::Result<()> {
     let url = match (url, context.settings.values.server.admin_listen) {
         (Some(url), _) => url,
         (None, Some(address)) => format!("http://{address}"),
@@ -46,10 +50,10 @@ pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> a
 }
 
 async fn scrape(url: &str) -> anyhow::Result<(Instant, ReleaseReading)> {
-    let text = ask::get(url, "/metrics")
+    let text = http_client::get(url, "/metrics")
         .await
         .with_context(|| format!("cannot read the metrics of {url}"))?;
-    Ok((Instant::now(), ReleaseReading::of(&metrics::parse_samples(&text))))
+    Ok((Instant::now(), ReleaseReading::of(&exposition::parse_samples(&text))))
 }
 
 fn render(rows: &[releases::ReleaseActivity]) -> String {
@@ -68,7 +72,7 @@ fn render(rows: &[releases::ReleaseActivity]) -> String {
         "#failures",
         "#refused",
     ];
-    let mut table = Table::new(&headings);
+    let mut table = TextTable::new(&headings);
     let ms = |seconds: Option<f64>| {
         seconds.map_or("-".to_owned(), |seconds| format!("{:.2}", seconds * 1e3))
     };

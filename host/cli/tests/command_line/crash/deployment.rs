@@ -8,7 +8,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use yearbook_catalog::{DatabaseSettings, sqlite_url};
 use yearbook_snapshot::{ObjectStorage, StorageSettings};
-use yearbook_tests::app::S3;
+use yearbook_tests::app::S3Server;
 
 use crate::binary::{CommandOutput, Yearbook};
 
@@ -24,14 +24,14 @@ pub(super) enum StoreKind {
 /// A deployment of its own.
 pub(super) struct CrashDeployment {
     pub(super) yearbook: Yearbook,
-    s3: Option<S3>,
+    s3: Option<S3Server>,
     runtime: tokio::runtime::Runtime,
 }
 
 impl CrashDeployment {
     pub(super) fn new(place: StoreKind) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let s3 = (place == StoreKind::S3).then(|| runtime.block_on(S3::start()));
+        let s3 = (place == StoreKind::S3).then(|| runtime.block_on(S3Server::start()));
         Self { yearbook: Yearbook::new(), s3, runtime }
     }
 
@@ -72,8 +72,10 @@ impl CrashDeployment {
     /// there has a name that is not its own.
     pub(super) fn assert_intact(&self, seen: &mut HashSet<String>) {
         self.runtime.block_on(self.assert_referenced_files_intact());
-        let objects =
-            self.s3.as_ref().map_or_else(|| self.yearbook.path("yearbook-data/objects"), S3::below);
+        let objects = self
+            .s3
+            .as_ref()
+            .map_or_else(|| self.yearbook.path("yearbook-data/objects"), S3Server::below);
         for folder in ["snapshots", "plugins"] {
             assert_objects_intact(&objects.join(folder), seen);
         }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::deployment::{CrashDeployment, StoreKind};
 use super::points::{KillMoments, KillTally, kills_per_case, time_run};
-use super::reader::{ReaderThread, Server};
+use super::reader::{CrashServer, ReaderThread};
 
 /// Of these runs, one installs an encoder, which takes longer; the others a generator.
 const ENCODER_EVERY: u32 = 8;
@@ -67,7 +67,7 @@ fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: StoreKi
     };
     let (mut encoders, mut generators) =
         (KillTally::new(takes("ndjson")), KillTally::new(takes("r")));
-    let server = Server::start(&deployment);
+    let server = CrashServer::start(&deployment);
     let client = server.client();
     let reading = ReaderThread::start(move || {
         let (status, body) = client.get("/v1/integrations/r?datasets=tiny");
@@ -75,7 +75,7 @@ fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: StoreKi
         let (status, body) = client.get("/v1/datasets/tiny/data?format=ndjson");
         assert!(status == 200 && body.lines().count() == 50, "{status} {body}");
     });
-    for run in 0..of_a_kind() {
+    for run in 0..kills_per_case() {
         let (name, tally) = if run % ENCODER_EVERY == 0 {
             ("ndjson", &mut encoders)
         } else {
@@ -127,7 +127,7 @@ fn the_first_install_killed_at_any_point_can_be_run_again_in(place: StoreKind) {
         deployment.run(&arguments.each_ref().map(String::as_str)).ok();
     });
     let mut tally = KillTally::new(takes);
-    for _ in 0..of_a_kind().div_ceil(10) {
+    for _ in 0..kills_per_case().div_ceil(10) {
         let deployment = CrashDeployment::new(place);
         let arguments = install(&deployment);
         let arguments = arguments.each_ref().map(String::as_str);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::deployment::{CrashDeployment, StoreKind};
 use super::points::{KillMoments, KillTally, kills_per_case, time_run};
-use super::reader::{ReaderThread, Server};
+use super::reader::{CrashServer, ReaderThread};
 use crate::serve::within_two_seconds;
 
 /// Enough that writing takes a while, few enough that 100 runs do not.
@@ -40,7 +40,7 @@ fn publish_killed_at_any_point_leaves_the_last_snapshot_served_in(place: StoreKi
         deployment.run(&PUBLISH).ok();
     });
     let mut tally = KillTally::new(takes);
-    let server = Server::start(&deployment);
+    let server = CrashServer::start(&deployment);
     let client = server.client();
     let mut newest = client.version(ROWS);
     let reading = ReaderThread::start(move || {
@@ -48,7 +48,7 @@ fn publish_killed_at_any_point_leaves_the_last_snapshot_served_in(place: StoreKi
         assert!(version >= newest, "version {version} was served after {newest}");
         newest = version;
     });
-    for _ in 0..of_a_kind() {
+    for _ in 0..kills_per_case() {
         version += 1;
         deployment.package(ROWS, version);
         let before = current(&deployment);
@@ -99,7 +99,7 @@ fn gc_killed_at_any_point_loses_nothing_that_is_named_in(place: StoreKind) {
     });
     // Publishing takes about as long.
     let mut tally = KillTally::new(takes / 2);
-    for _ in 0..of_a_kind().div_ceil(5) {
+    for _ in 0..kills_per_case().div_ceil(5) {
         // Each drops what two before it had, so that there is always something to remove.
         publish();
         tally.kill(&deployment, &["gc"], moments.next());
@@ -131,7 +131,7 @@ fn the_first_publish_killed_at_any_point_can_be_run_again_in(place: StoreKind) {
     };
     let takes = time_run(|| drop(fresh().run(&PUBLISH).ok()));
     let mut tally = KillTally::new(takes);
-    for _ in 0..of_a_kind().div_ceil(10) {
+    for _ in 0..kills_per_case().div_ceil(10) {
         let deployment = fresh();
         tally.kill(&deployment, &PUBLISH, moments.next());
         deployment.assert_intact(&mut HashSet::new());

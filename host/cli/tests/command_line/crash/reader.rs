@@ -12,13 +12,13 @@ use serde_json::Value;
 use super::deployment::CrashDeployment;
 
 /// A running server; stopped when dropped.
-pub(super) struct Server {
+pub(super) struct CrashServer {
     child: Child,
     address: String,
     key: String,
 }
 
-impl Server {
+impl CrashServer {
     pub(super) fn start(deployment: &CrashDeployment) -> Self {
         let mut command = deployment.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
         let log = std::fs::File::create(deployment.yearbook.path("log")).unwrap();
@@ -33,12 +33,12 @@ impl Server {
         Self { child, address, key: key["key"].as_str().unwrap().to_owned() }
     }
 
-    pub(super) fn client(&self) -> Client {
-        Client { address: self.address.clone(), key: self.key.clone() }
+    pub(super) fn client(&self) -> CrashClient {
+        CrashClient { address: self.address.clone(), key: self.key.clone() }
     }
 }
 
-impl Drop for Server {
+impl Drop for CrashServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -47,12 +47,12 @@ impl Drop for Server {
 
 /// Somebody with a key.
 #[derive(Clone)]
-pub(super) struct Client {
+pub(super) struct CrashClient {
     address: String,
     key: String,
 }
 
-impl Client {
+impl CrashClient {
     /// Status and body of `path`. HTTP/1.0, so that a body ends with the connection and its length
     /// is checked where it is known.
     pub(super) fn get(&self, path: &str) -> (u16, String) {

@@ -21,12 +21,12 @@ pub(super) struct CollectedSpans {
 }
 
 /// Listens until the process ends.
-pub(super) struct Collector {
+pub(super) struct TestCollector {
     pub(super) url: String,
     seen: Arc<Mutex<CollectedSpans>>,
 }
 
-impl Collector {
+impl TestCollector {
     pub(super) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

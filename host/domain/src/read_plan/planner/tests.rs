@@ -116,12 +116,15 @@ fn unbounded_pulls_are_refused_spec_8() {
 #[test]
 fn a_refused_pull_says_what_would_relieve_it() {
     let answer = decide(&dataset(5, false, true), Plan::Free, "limit=0").unwrap_err();
-    assert_eq!(answer, Refusal::Unbounded { rows: 5, geometry: true, dated: false, bulk: false });
+    assert_eq!(
+        answer,
+        Refusal::UnboundedRequest { rows: 5, geometry: true, dated: false, bulk: false }
+    );
     let answer = decide(&dataset(100_001, true, true), Plan::Enterprise, "limit=0&geometry=false")
         .unwrap_err();
     assert_eq!(
         answer,
-        Refusal::Unbounded { rows: 100_001, geometry: false, dated: true, bulk: true }
+        Refusal::UnboundedRequest { rows: 100_001, geometry: false, dated: true, bulk: true }
     );
 }
 
@@ -145,7 +148,9 @@ fn bulk_is_advised_where_plan_and_licence_have_it_contract_3() {
                     &query,
                     0,
                 );
-                let Err(Refusal::Unbounded { bulk, .. }) = answer else { panic!("{answer:?}") };
+                let Err(Refusal::UnboundedRequest { bulk, .. }) = answer else {
+                    panic!("{answer:?}")
+                };
                 let entitled = matches!(plan_of, Plan::Pro | Plan::Enterprise);
                 assert_eq!(
                     bulk,
@@ -212,7 +217,7 @@ fn columns_come_in_the_order_asked_for_contract_3() {
 fn unknown_columns_are_named_contract_3() {
     let sentence = |raw: &str| match decide(&dataset(10, true, true), Plan::Free, raw).unwrap_err()
     {
-        Refusal::Invalid(problems) => {
+        Refusal::InvalidParameters(problems) => {
             problems.into_iter().map(|problem| problem.msg).collect::<Vec<_>>().join("|")
         }
         other => panic!("{other:?}"),
@@ -231,7 +236,7 @@ fn unknown_columns_are_named_contract_3() {
 fn wrong_columns_come_before_the_guard_contract_1() {
     assert!(matches!(
         decide(&dataset(100_001, true, true), Plan::Free, "limit=0&columns=x"),
-        Err(Refusal::Invalid(_))
+        Err(Refusal::InvalidParameters(_))
     ));
 }
 

@@ -19,14 +19,14 @@ pub(super) fn compare(one: &[u8], other: &[u8]) -> ValueComparison {
         .into_iter()
         .any(|stream| claimed_uncompressed_bytes(stream).is_none_or(|bytes| bytes > CLAIMED_BYTES))
     {
-        return ValueComparison::Unread(format!(
+        return ValueComparison::Unsupported(format!(
             "it is no stream of Arrow, or claims to have more than {CLAIMED_BYTES} bytes when it is not compressed"
         ));
     }
     match rows(one, other) {
-        Ok(None) => ValueComparison::Same,
-        Ok(Some(difference)) => ValueComparison::Unlike(difference),
-        Err(error) => ValueComparison::Unlike(format!("it cannot be read: {error}")),
+        Ok(None) => ValueComparison::Equal,
+        Ok(Some(difference)) => ValueComparison::Different(difference),
+        Err(error) => ValueComparison::Different(format!("it cannot be read: {error}")),
     }
 }
 
@@ -133,14 +133,17 @@ mod tests {
     fn rows_are_compared_however_they_are_cut_into_batches() {
         let whole = stream(&[batch(&[Some(1), None, Some(3)])]);
         let cut = stream(&[batch(&[Some(1)]), batch(&[]), batch(&[None, Some(3)])]);
-        assert_eq!(compare(&whole, &cut), ValueComparison::Same);
+        assert_eq!(compare(&whole, &cut), ValueComparison::Equal);
         let unlike = |other: &[RecordBatch], why: &str| {
-            assert_eq!(compare(&whole, &stream(other)), ValueComparison::Unlike(why.to_owned()))
+            assert_eq!(compare(&whole, &stream(other)), ValueComparison::Different(why.to_owned()))
         };
         unlike(&[batch(&[Some(1), Some(0), Some(3)])], "another value in row 1, column `n`");
         unlike(&[batch(&[Some(1), None])], "it ends before row 2");
         unlike(&[batch(&[Some(1), None, Some(3), Some(4)])], "it goes on at row 3");
-        assert!(matches!(compare(&whole, &whole[..whole.len() / 2]), ValueComparison::Unread(_)));
+        assert!(matches!(
+            compare(&whole, &whole[..whole.len() / 2]),
+            ValueComparison::Unsupported(_)
+        ));
         // Of two million characters, that few bytes are left.
         let many = RecordBatch::try_from_iter_with_nullable([(
             "t",
@@ -152,11 +155,11 @@ mod tests {
         for kind in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
             let packed = compressed(&many, kind);
             assert!(packed.len() < plain.len() / 10);
-            assert_eq!(compare(&plain, &packed), ValueComparison::Same);
+            assert_eq!(compare(&plain, &packed), ValueComparison::Equal);
             let other = compressed(&many.slice(0, 1_999), kind);
             assert_eq!(
                 compare(&plain, &other),
-                ValueComparison::Unlike("it ends before row 1999".to_owned())
+                ValueComparison::Different("it ends before row 1999".to_owned())
             );
             // The claim stands in front of the text: 2,000,000, and then all the memory that there
             // is.
@@ -164,14 +167,14 @@ mod tests {
                 packed.windows(8).rposition(|bytes| bytes == 2_000_000_i64.to_le_bytes()).unwrap();
             let mut bomb = packed.clone();
             bomb[claim..claim + 8].copy_from_slice(&(i64::MAX / 2).to_le_bytes());
-            assert!(matches!(compare(&plain, &bomb), ValueComparison::Unread(_)));
+            assert!(matches!(compare(&plain, &bomb), ValueComparison::Unsupported(_)));
             bomb[claim..claim + 8].copy_from_slice(&1_000_000_i64.to_le_bytes());
             assert!(
-                matches!(compare(&plain, &bomb), ValueComparison::Unlike(why) if why.contains("cannot be read"))
+                matches!(compare(&plain, &bomb), ValueComparison::Different(why) if why.contains("cannot be read"))
             );
         }
         let mut damaged = whole.clone();
         damaged[8..20].fill(0xee);
-        assert!(matches!(compare(&whole, &damaged), ValueComparison::Unread(_)));
+        assert!(matches!(compare(&whole, &damaged), ValueComparison::Unsupported(_)));
     }
 }

@@ -10,23 +10,23 @@ pub(super) fn compare(one: &[u8], other: &[u8]) -> ValueComparison {
     let mut others = Deserializer::from_slice(other).into_iter::<Value>();
     loop {
         match (ones.next(), others.next()) {
-            (None, None) => return ValueComparison::Same,
+            (None, None) => return ValueComparison::Equal,
             (Some(Err(_)), _) => {
-                return ValueComparison::Unread(
+                return ValueComparison::Unsupported(
                     "the response of the release that serves is no JSON either".to_owned(),
                 );
             }
             (_, Some(Err(error))) => {
-                return ValueComparison::Unlike(format!("it is no JSON: {error}"));
+                return ValueComparison::Different(format!("it is no JSON: {error}"));
             }
             (Some(Ok(one)), Some(Ok(other))) => {
                 if let Some(difference) = find_difference(&one, &other, &mut String::new()) {
-                    return ValueComparison::Unlike(difference);
+                    return ValueComparison::Different(difference);
                 }
             }
-            (Some(_), None) => return ValueComparison::Unlike("it ends early".to_owned()),
+            (Some(_), None) => return ValueComparison::Different("it ends early".to_owned()),
             (None, Some(_)) => {
-                return ValueComparison::Unlike("it goes on after its end".to_owned());
+                return ValueComparison::Different("it goes on after its end".to_owned());
             }
         }
     }
@@ -95,11 +95,11 @@ mod tests {
         let of = |one: &str, other: &str| compare(one.as_bytes(), other.as_bytes());
         assert_eq!(
             of(r#"[{"a":1.0,"b":null}]"#, "[ {\"b\": null,\n \"a\": 1e0} ]"),
-            ValueComparison::Same
+            ValueComparison::Equal
         );
-        assert_eq!(of("{\"a\":1}\n{\"a\":2}\n", "{\"a\":1}{\"a\":2}"), ValueComparison::Same);
+        assert_eq!(of("{\"a\":1}\n{\"a\":2}\n", "{\"a\":1}{\"a\":2}"), ValueComparison::Equal);
         let unlike = |one: &str, other: &str, why: &str| {
-            assert_eq!(of(one, other), ValueComparison::Unlike(why.to_owned()))
+            assert_eq!(of(one, other), ValueComparison::Different(why.to_owned()))
         };
         unlike(r#"[{"a":1}]"#, r#"[{"a":"1"}]"#, "`\"1\"` instead of `1` at \"/0/a\"");
         unlike(
@@ -111,10 +111,10 @@ mod tests {
         unlike("[1,2]", "[1]", "1 elements instead of 2 at \"\"");
         unlike("1 2", "1", "it ends early");
         assert!(
-            matches!(of("[1]", "[1"), ValueComparison::Unlike(why) if why.starts_with("it is no JSON"))
+            matches!(of("[1]", "[1"), ValueComparison::Different(why) if why.starts_with("it is no JSON"))
         );
         assert!(
-            matches!(of("[1]", &"[".repeat(100_000)), ValueComparison::Unlike(_)),
+            matches!(of("[1]", &"[".repeat(100_000)), ValueComparison::Different(_)),
             "however deep"
         );
     }

@@ -12,16 +12,16 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use yearbook_domain::Millis;
 use yearbook_domain::bulk::BulkPlan;
 
-use super::range::Part;
+use super::range::ByteRange;
 use crate::error::Error;
 use crate::headers::{FRESHNESS, REPR_DIGEST};
-use crate::respond::{EntityTag, attribution, body, conditional};
+use crate::respond::{EntityTag, attribution, body, preconditions};
 
 /// The stored form of every snapshot.
 pub(super) const PARQUET: &str = "application/vnd.apache.parquet";
 
 /// The head of a response.
-pub(super) struct Head {
+pub(super) struct BulkHead {
     tag: EntityTag,
     modified: Millis,
     /// Size of the file in bytes.
@@ -34,7 +34,7 @@ pub(super) struct Head {
     content: HeaderMap,
 }
 
-impl Head {
+impl BulkHead {
     /// What can be said of `plan`'s file.
     pub(super) fn new(plan: &BulkPlan) -> Self {
         let snapshot = &plan.snapshot;
@@ -43,7 +43,7 @@ impl Head {
         let mut shared = HeaderMap::new();
         attribution::write(&mut shared, &plan.namespace, snapshot);
         shared.insert(ETAG, tag.header(None));
-        if let Some(date) = conditional::http_date(snapshot.created_at) {
+        if let Some(date) = preconditions::http_date(snapshot.created_at) {
             shared.insert(LAST_MODIFIED, date);
         }
         // Whoever compresses on the way would break ranges and the digest.
@@ -129,7 +129,7 @@ impl Head {
     }
 
     /// 206 with `part` of the file.
-    pub(super) fn partial(&self, Part(range): &Part, body: Body) -> Response {
+    pub(super) fn partial(&self, ByteRange(range): &ByteRange, body: Body) -> Response {
         let mut response = self.with(body, range.end - range.start);
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         let said = format!("bytes {}-{}/{}", range.start, range.end - 1, self.size);

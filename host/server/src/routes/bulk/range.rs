@@ -7,13 +7,13 @@ use http::HeaderMap;
 use http::header::{IF_RANGE, RANGE};
 use yearbook_domain::Dataset;
 
-use super::head::Head;
+use super::head::BulkHead;
 use crate::error::Error;
-use crate::respond::conditional;
+use crate::respond::preconditions;
 
 /// Bytes of a file to be sent; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part(pub(super) Range<u64>);
+pub(super) struct ByteRange(pub(super) Range<u64>);
 
 /// The part that is asked for; none: all of it.
 ///
@@ -21,25 +21,25 @@ pub(super) struct Part(pub(super) Range<u64>);
 /// 416 when the range lies outside of the file.
 pub(super) fn of(
     headers: &HeaderMap,
-    head: &Head,
+    head: &BulkHead,
     dataset: &Dataset,
-) -> Result<Option<Part>, Error> {
+) -> Result<Option<ByteRange>, Error> {
     let mut ranges = headers.get_all(RANGE).iter();
     let (Some(range), None) = (ranges.next(), ranges.next()) else { return Ok(None) };
     if !if_range_holds(headers, head, dataset) {
         return Ok(None);
     }
-    match range.to_str().map_or(RangeOutcome::Nothing, |text| parse_range(text, head.size())) {
-        RangeOutcome::Nothing => Ok(None),
-        RangeOutcome::Part(part) => Ok(Some(part)),
-        RangeOutcome::Outside => Err(Error::RangeNotSatisfiable { bytes: head.size() }),
+    match range.to_str().map_or(RangeOutcome::Ignored, |text| parse_range(text, head.size())) {
+        RangeOutcome::Ignored => Ok(None),
+        RangeOutcome::Satisfiable(part) => Ok(Some(part)),
+        RangeOutcome::Unsatisfiable => Err(Error::RangeNotSatisfiable { bytes: head.size() }),
     }
 }
 
 /// `If-Range`: whether the client's first part is of the file that would be sent now. Tags compare
 /// strongly. A date counts only while it names one snapshot: two may have been committed within the
 /// same second.
-fn if_range_holds(headers: &HeaderMap, head: &Head, dataset: &Dataset) -> bool {
+fn if_range_holds(headers: &HeaderMap, head: &BulkHead, dataset: &Dataset) -> bool {
     let Some(validator) = headers.get(IF_RANGE) else { return true };
     if validator.as_bytes().contains(&b'"') {
         return head.tag().header(None) == *validator;
@@ -50,43 +50,47 @@ fn if_range_holds(headers: &HeaderMap, head: &Head, dataset: &Dataset) -> bool {
         .iter()
         .filter(|summary| second(summary.created_at.0) == second(head.modified().0))
         .count();
-    same <= 1 && conditional::http_date(head.modified()).is_some_and(|date| date == *validator)
+    same <= 1 && preconditions::http_date(head.modified()).is_some_and(|date| date == *validator)
 }
 
 /// What one `Range` header means for a file.
 #[derive(Debug, PartialEq, Eq)]
 enum RangeOutcome {
     /// Not one range of bytes: the header is ignored.
-    Nothing,
+    Ignored,
     /// A range that begins within the file.
-    Part(Part),
+    Satisfiable(ByteRange),
     /// A range that does not.
-    Outside,
+    Unsatisfiable,
 }
 
 fn parse_range(text: &str, size: u64) -> RangeOutcome {
-    let Some((unit, set)) = text.split_once('=') else { return RangeOutcome::Nothing };
+    let Some((unit, set)) = text.split_once('=') else { return RangeOutcome::Ignored };
     // Empty elements of a list are to be ignored (RFC 9110, 5.6.1.2).
     let mut specs =
         set.split(',').map(|spec| spec.trim_matches([' ', '\t'])).filter(|spec| !spec.is_empty());
     let (Some(spec), None, true) =
         (specs.next(), specs.next(), unit.trim().eq_ignore_ascii_case("bytes"))
     else {
-        return RangeOutcome::Nothing;
+        return RangeOutcome::Ignored;
     };
-    let Some((first, last)) = spec.split_once('-') else { return RangeOutcome::Nothing };
+    let Some((first, last)) = spec.split_once('-') else { return RangeOutcome::Ignored };
     let range = match (parse_number(first), parse_number(last)) {
         (Some(first), Some(last)) if first <= last => first..last.saturating_add(1).min(size),
         (Some(first), None) if last.is_empty() => first..size,
         (None, Some(length)) if first.is_empty() => {
             if length == 0 {
-                return RangeOutcome::Outside;
+                return RangeOutcome::Unsatisfiable;
             }
             size.saturating_sub(length)..size
         }
-        _ => return RangeOutcome::Nothing,
+        _ => return RangeOutcome::Ignored,
     };
-    if range.is_empty() { RangeOutcome::Outside } else { RangeOutcome::Part(Part(range)) }
+    if range.is_empty() {
+        RangeOutcome::Unsatisfiable
+    } else {
+        RangeOutcome::Satisfiable(ByteRange(range))
+    }
 }
 
 /// Digits; more than 64 bits hold stand past the end of every file.
@@ -101,7 +105,7 @@ mod tests {
 
     #[test]
     fn one_range_of_bytes_is_served_and_anything_else_ignored_rfc_9110() {
-        let part = |range: Range<u64>| RangeOutcome::Part(Part(range));
+        let part = |range: Range<u64>| RangeOutcome::Satisfiable(ByteRange(range));
         for (text, expected) in [
             ("bytes=0-0", part(0..1)),
             ("bytes=0-9", part(0..10)),
@@ -113,20 +117,20 @@ mod tests {
             ("bytes=-99", part(0..10)),
             ("Bytes = 2-3 ", part(2..4)),
             ("bytes=,2-3,", part(2..4)),
-            ("bytes=10-", RangeOutcome::Outside),
-            ("bytes=10-12", RangeOutcome::Outside),
-            ("bytes=99999999999999999999999-", RangeOutcome::Outside),
-            ("bytes=-0", RangeOutcome::Outside),
-            ("bytes=3-2", RangeOutcome::Nothing),
-            ("bytes=0-1,3-4", RangeOutcome::Nothing),
-            ("bytes=", RangeOutcome::Nothing),
-            ("bytes=-", RangeOutcome::Nothing),
-            ("bytes=a-b", RangeOutcome::Nothing),
-            ("bytes=+1-2", RangeOutcome::Nothing),
-            ("bytes=1--2", RangeOutcome::Nothing),
-            ("bytes 1-2", RangeOutcome::Nothing),
-            ("rows=1-2", RangeOutcome::Nothing),
-            ("", RangeOutcome::Nothing),
+            ("bytes=10-", RangeOutcome::Unsatisfiable),
+            ("bytes=10-12", RangeOutcome::Unsatisfiable),
+            ("bytes=99999999999999999999999-", RangeOutcome::Unsatisfiable),
+            ("bytes=-0", RangeOutcome::Unsatisfiable),
+            ("bytes=3-2", RangeOutcome::Ignored),
+            ("bytes=0-1,3-4", RangeOutcome::Ignored),
+            ("bytes=", RangeOutcome::Ignored),
+            ("bytes=-", RangeOutcome::Ignored),
+            ("bytes=a-b", RangeOutcome::Ignored),
+            ("bytes=+1-2", RangeOutcome::Ignored),
+            ("bytes=1--2", RangeOutcome::Ignored),
+            ("bytes 1-2", RangeOutcome::Ignored),
+            ("rows=1-2", RangeOutcome::Ignored),
+            ("", RangeOutcome::Ignored),
         ] {
             assert_eq!(parse_range(text, 10), expected, "{text}");
         }

@@ -6,18 +6,18 @@ use yearbook_sandbox::OptionValue;
 use yearbook_snapshot::BATCHING_VERSION;
 
 use super::ChangesSelection;
-use crate::extract::Asked;
+use crate::extract::DataRequest;
 use crate::headers::{HAS_MORE, ROW_CAP, TRUNCATED, WATERMARK};
 use crate::respond::EntityTag;
-use crate::respond::head::{Head, insert_text};
+use crate::respond::head::{ResponseHead, insert_text};
 
 /// What can be said of `answer`.
 pub(super) fn of(
     parts: &Parts,
-    asked: &Asked,
+    asked: &DataRequest,
     answer: &ChangesSelection,
     options: &[OptionValue],
-) -> Head {
+) -> ResponseHead {
     let plan = &answer.plan;
     // The plan decides the rows and their credit, the others how they are written; how a value is
     // printed here is of no matter.
@@ -28,7 +28,7 @@ pub(super) fn of(
         BATCHING_VERSION,
     );
     let tag = EntityTag::from_bytes(format!("{decides:?}").as_bytes());
-    let mut head = Head::new(
+    let mut head = ResponseHead::new(
         parts,
         asked,
         tag,

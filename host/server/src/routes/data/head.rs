@@ -9,17 +9,17 @@ use yearbook_domain::{CursorPosition, ReadPlan};
 use yearbook_sandbox::OptionValue;
 use yearbook_snapshot::RowCounts;
 
-use crate::extract::Asked;
+use crate::extract::DataRequest;
 use crate::headers::{NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED};
-use crate::respond::head::{Head, insert_text};
-use crate::respond::{EntityTag, conditional, links};
+use crate::respond::head::{ResponseHead, insert_text};
+use crate::respond::{EntityTag, links, preconditions};
 use crate::state::AppState;
 
 /// Where the alias of spec 4.2 begins.
 const ALIAS: &str = "/v1/series/";
 
 /// The entity tag of `plan`'s response, without coding.
-pub(super) fn tag(asked: &Asked, plan: &ReadPlan, options: &[OptionValue]) -> EntityTag {
+pub(super) fn tag(asked: &DataRequest, plan: &ReadPlan, options: &[OptionValue]) -> EntityTag {
     EntityTag::from_plan(plan, asked.encoder.description(), asked.encoder.digest(), options)
 }
 
@@ -27,11 +27,11 @@ pub(super) fn tag(asked: &Asked, plan: &ReadPlan, options: &[OptionValue]) -> En
 pub(super) fn of(
     state: &AppState,
     parts: &Parts,
-    asked: &Asked,
+    asked: &DataRequest,
     plan: &ReadPlan,
     options: &[OptionValue],
-) -> Head {
-    let mut head = Head::new(
+) -> ResponseHead {
+    let mut head = ResponseHead::new(
         parts,
         asked,
         tag(asked, plan, options),
@@ -39,7 +39,7 @@ pub(super) fn of(
         &plan.snapshot,
         plan.dataset.as_str(),
     );
-    if let Some(date) = conditional::http_date(plan.snapshot.created_at) {
+    if let Some(date) = preconditions::http_date(plan.snapshot.created_at) {
         head.shared.insert(LAST_MODIFIED, date);
     }
     if parts.uri.path().starts_with(ALIAS) {
@@ -58,7 +58,7 @@ pub(super) fn count(
     headers: &mut HeaderMap,
     state: &AppState,
     parts: &Parts,
-    asked: &Asked,
+    asked: &DataRequest,
     plan: &ReadPlan,
     counts: RowCounts,
 ) {
@@ -82,7 +82,7 @@ fn insert_next_page(
     headers: &mut HeaderMap,
     state: &AppState,
     parts: &Parts,
-    asked: &Asked,
+    asked: &DataRequest,
     plan: &ReadPlan,
     cursor: &str,
 ) {

@@ -19,7 +19,7 @@ pub(super) struct DatasetMeta<'a> {
 
 /// One dataset with everything that clients need before they ask for rows.
 #[derive(Serialize)]
-pub(super) struct Full<'a> {
+pub(super) struct DatasetDetails<'a> {
     #[serde(flatten)]
     meta: DatasetMeta<'a>,
     date_filter_column: Option<&'a str>,
@@ -82,7 +82,7 @@ impl<'a> DatasetMeta<'a> {
     }
 }
 
-impl<'a> Full<'a> {
+impl<'a> DatasetDetails<'a> {
     pub(super) fn of(dataset: &'a Dataset) -> Self {
         let snapshot = &dataset.current;
         let credit = &snapshot.credit;

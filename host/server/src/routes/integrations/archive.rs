@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use yearbook_sandbox::Project;
+use yearbook_sandbox::GeneratedProject;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -10,7 +10,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 ///
 /// # Errors
 /// What the library says, which for a buffer in memory is a bug.
-pub(super) fn zip(project: &Project) -> zip::result::ZipResult<Vec<u8>> {
+pub(super) fn zip(project: &GeneratedProject) -> zip::result::ZipResult<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         // The earliest time that the format can express.

@@ -1,9 +1,9 @@
 //! One operation of the description: what a route takes, who may ask, what it answers.
 
 use serde_json::{Map, Value, json};
-use yearbook_sandbox::Plugins;
+use yearbook_sandbox::PluginSet;
 
-use super::{fields, refusals};
+use super::{headers, refusals};
 
 /// What kind of route answers; decides which key scheme it names and which refusals it knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,10 +115,10 @@ impl Operation {
     ) -> Self {
         let mut names: Vec<&str> = headers.to_vec();
         if self.kind.charged() {
-            names.extend(fields::RATE_LIMIT_HEADERS);
+            names.extend(headers::RATE_LIMIT_HEADERS);
         }
         let mut response =
-            json!({"description": description, "headers": fields::references(&names)});
+            json!({"description": description, "headers": headers::references(&names)});
         if let Some(content) = content {
             response["content"] = content;
         }
@@ -127,9 +127,9 @@ impl Operation {
     }
 
     /// The path item: the operation with what it may refuse, and the same for HEAD.
-    pub(super) fn finish(mut self, plugins: &Plugins) -> Value {
+    pub(super) fn finish(mut self, plugins: &PluginSet) -> Value {
         if self.kind != RouteKind::Health {
-            let headers = fields::references_alone(&["X-Request-Id", "Location"]);
+            let headers = headers::references_alone(&["X-Request-Id", "Location"]);
             let moved = json!({"description": "The address was sent with a slash at its end, and is this one without it.", "headers": headers});
             self.responses.insert("308".to_owned(), moved);
         }

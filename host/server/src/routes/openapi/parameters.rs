@@ -7,9 +7,9 @@ use yearbook_domain::query::DEFAULT_LIMIT;
 use yearbook_domain::query::options::MAX_VALUE_BYTES;
 use yearbook_domain::read_plan::UNBOUNDED_ROWS;
 use yearbook_domain::{Plan, changes};
-use yearbook_sandbox::{Parameter, ParameterKind, Plugins};
+use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet};
 
-use crate::settings::Settings;
+use crate::settings::ServiceSettings;
 
 /// Query parameters of `/data`, in the order of spec 4.1; extensions after them.
 pub(super) const DATA_PARAMETERS: [&str; 11] = [
@@ -27,7 +27,7 @@ pub(super) const DATA_PARAMETERS: [&str; 11] = [
 ];
 
 /// Every parameter that more than one operation may refer to.
-pub(super) fn components(settings: &Settings, plugins: &Plugins) -> Value {
+pub(super) fn components(settings: &ServiceSettings, plugins: &PluginSet) -> Value {
     let formats: Vec<&str> =
         plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
     let told: Vec<String> = plugins
@@ -106,7 +106,7 @@ pub(super) fn components(settings: &Settings, plugins: &Plugins) -> Value {
 /// What plugins declare under `prefix`, as `<prefix>.<name>`.
 pub(super) fn plugin_parameters<'a>(
     prefix: &'a str,
-    declared: &'a [Parameter],
+    declared: &'a [PluginParameter],
 ) -> impl Iterator<Item = Value> + 'a {
     declared.iter().map(move |parameter| {
         let mut schema = match parameter.kind {
@@ -125,7 +125,7 @@ pub(super) fn plugin_parameters<'a>(
     })
 }
 
-fn limit(settings: &Settings) -> String {
+fn limit(settings: &ServiceSettings) -> String {
     let caps: Vec<String> = Plan::ALL
         .into_iter()
         .filter_map(|plan| {
@@ -171,25 +171,26 @@ fn query(name: &str, description: &str, schema: &Value, example: impl Into<Value
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yearbook_sandbox::Value as Plain;
+    use yearbook_sandbox::OptionScalar as Plain;
 
     #[test]
     fn what_plugins_declare_becomes_parameters_with_their_name_before_it() {
-        let delimiter = Parameter {
+        let delimiter = PluginParameter {
             name: "delimiter".to_owned(),
             kind: ParameterKind::Text,
             default: Plain::Text(",".to_owned()),
             allowed: vec![",".to_owned(), ";".to_owned()],
             docs: "Between fields.".to_owned(),
         };
-        let level = Parameter {
+        let level = PluginParameter {
             name: "level".to_owned(),
             kind: ParameterKind::Integer,
             default: Plain::Integer(3),
             allowed: vec!["1".to_owned(), "3".to_owned()],
             docs: String::new(),
         };
-        let free = Parameter { name: "label".to_owned(), allowed: Vec::new(), ..delimiter.clone() };
+        let free =
+            PluginParameter { name: "label".to_owned(), allowed: Vec::new(), ..delimiter.clone() };
         let found: Vec<Value> = plugin_parameters("csv", &[delimiter, level, free]).collect();
         assert_eq!(found[2]["schema"], json!({"type": "string", "maxLength": 256, "default": ","}));
         assert_eq!(found[0]["name"], "csv.delimiter");
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn defaults_and_caps_are_those_in_force_spec_8() {
-        let components = components(&Settings::default(), &Plugins::default());
+        let components = components(&ServiceSettings::default(), &PluginSet::default());
         assert_eq!(components["limit"]["schema"]["default"], 100);
         let described = components["limit"]["description"].as_str().unwrap_or_default();
         assert!(

@@ -2,11 +2,11 @@
 //! against the router.
 
 use serde_json::{Map, Value, json};
-use yearbook_sandbox::{GeneratorDescription, Plugins};
+use yearbook_sandbox::{GeneratorDescription, PluginSet};
 
 use super::operation::{Operation, RouteKind};
-use super::{answers, fields, parameters};
-use crate::settings::Settings;
+use super::{examples, headers, parameters};
+use crate::settings::ServiceSettings;
 
 /// Headers of an answer that can be asked for again with its tag.
 const TAGGED: [&str; 1] = ["ETag"];
@@ -21,7 +21,7 @@ const CONDITIONS: [&str; 2] = ["If-Match", "If-None-Match"];
 const DATED_CONDITIONS: [&str; 3] = ["If-Match", "If-Unmodified-Since", "If-None-Match"];
 
 /// Path items by path.
-pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
+pub(super) fn all(settings: &ServiceSettings, plugins: &PluginSet) -> Value {
     let health = Operation::new(
         RouteKind::Health,
         "getHealth",
@@ -32,9 +32,9 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
         200,
         "It is.",
         &[],
-        Some(answers::json_content("Health", &json!({"status": "ok"}))),
+        Some(examples::json_content("Health", &json!({"status": "ok"}))),
     );
-    let ready = Some(answers::json_content("Readiness", &answers::readiness()));
+    let ready = Some(examples::json_content("Readiness", &examples::readiness()));
     let readiness = Operation::new(
         RouteKind::Health,
         "getReadiness",
@@ -52,7 +52,7 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
         Operation::new(RouteKind::Listing, "listDatasets", "List all datasets", "Sorted by name.")
             .takes(&CONDITIONS)
             .takes(&["Accept-Encoding"])
-            .answers(200, "The datasets.", &PACKED, Some(answers::datasets()))
+            .answers(200, "The datasets.", &PACKED, Some(examples::datasets()))
             .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let show = Operation::new(
         RouteKind::Dataset,
@@ -67,10 +67,10 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
         200,
         "The dataset.",
         &PACKED,
-        Some(answers::json_content("Dataset", &answers::dataset())),
+        Some(examples::json_content("Dataset", &examples::dataset())),
     )
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
-    let credited = [&PACKED[..], &fields::CREDIT_HEADERS].concat();
+    let credited = [&PACKED[..], &headers::CREDIT_HEADERS].concat();
     let preview = Operation::new(
         RouteKind::Preview,
         "previewDataset",
@@ -81,14 +81,14 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     .takes(&["name"])
     .takes(&CONDITIONS)
     .takes(&["Accept-Encoding"])
-    .answers(200, "Up to ten rows.", &credited, Some(answers::json_content("Preview", &answers::preview())))
+    .answers(200, "Up to ten rows.", &credited, Some(examples::json_content("Preview", &examples::preview())))
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let me = Operation::new(RouteKind::Me, "getMe", "What the key may do", "Costs nothing.")
         .answers(
             200,
             "The plan, and what is left of it.",
-            &fields::RATE_LIMIT_HEADERS,
-            Some(answers::json_content("Me", &answers::me(settings))),
+            &headers::RATE_LIMIT_HEADERS,
+            Some(examples::json_content("Me", &examples::me(settings))),
         );
     let mut paths = Map::new();
     let mut put = |path: &str, operation: Operation| {
@@ -114,9 +114,9 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     Value::Object(paths)
 }
 
-fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
+fn data(id: &str, summary: &str, plugins: &PluginSet) -> Operation {
     let also = ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted"];
-    let credited = [&TAGGED[..], &also, &fields::CREDIT_HEADERS].concat();
+    let credited = [&TAGGED[..], &also, &headers::CREDIT_HEADERS].concat();
     let more = [
         "X-Service-Rows",
         "X-Service-Total-Rows",
@@ -136,11 +136,11 @@ fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
     .takes_also(format_parameters(plugins))
     .takes(&DATED_CONDITIONS)
     .takes(&["If-Modified-Since", "Accept", "Accept-Encoding"])
-    .answers(200, "The rows.", &[&credited[..], &more, &["Content-Encoding"]].concat(), Some(answers::rows(plugins)))
+    .answers(200, "The rows.", &[&credited[..], &more, &["Content-Encoding"]].concat(), Some(examples::rows(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 
-fn changes(plugins: &Plugins) -> Operation {
+fn changes(plugins: &PluginSet) -> Operation {
     let also = [
         "X-Service-Watermark",
         "X-Service-Has-More",
@@ -148,7 +148,7 @@ fn changes(plugins: &Plugins) -> Operation {
         "X-Service-Truncated",
         "X-Plan-Row-Cap",
     ];
-    let credited = [&TAGGED[..], &also, &fields::CREDIT_HEADERS].concat();
+    let credited = [&TAGGED[..], &also, &headers::CREDIT_HEADERS].concat();
     Operation::new(
         RouteKind::Changes,
         "getChanges",
@@ -160,23 +160,23 @@ fn changes(plugins: &Plugins) -> Operation {
     .takes_also(format_parameters(plugins))
     .takes(&CONDITIONS)
     .takes(&["Accept", "Accept-Encoding"])
-    .answers(200, "The changes.", &[&credited[..], &["Content-Disposition", "Content-Encoding"]].concat(), Some(answers::changes(plugins)))
+    .answers(200, "The changes.", &[&credited[..], &["Content-Disposition", "Content-Encoding"]].concat(), Some(examples::changes(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 
 /// What every loaded format declares.
-fn format_parameters(plugins: &Plugins) -> impl Iterator<Item = Value> {
+fn format_parameters(plugins: &PluginSet) -> impl Iterator<Item = Value> {
     let formats = plugins.encoders().map(|encoder| encoder.description());
     formats.flat_map(|format| parameters::plugin_parameters(&format.format, &format.parameters))
 }
 
 fn bulk() -> Operation {
     let also = ["Last-Modified", "Content-Disposition", "Repr-Digest", "X-Service-Freshness"];
-    let credited = [&TAGGED[..], &also, &fields::CREDIT_HEADERS].concat();
+    let credited = [&TAGGED[..], &also, &headers::CREDIT_HEADERS].concat();
     let moved = [
         &TAGGED[..],
         &["Last-Modified", "Location", "X-Service-Freshness"],
-        &fields::CREDIT_HEADERS,
+        &headers::CREDIT_HEADERS,
     ]
     .concat();
     let file = || Some(json!({"application/vnd.apache.parquet": {}}));
@@ -206,7 +206,7 @@ fn integration(tool: &GeneratorDescription) -> Operation {
         .map(|word| word.split_at(1))
         .map(|(first, rest)| first.to_ascii_uppercase() + rest)
         .collect();
-    let mut content = answers::json_content("Project", &answers::project(&tool.tool));
+    let mut content = examples::json_content("Project", &examples::project(&tool.tool));
     content["application/zip"] = json!({});
     Operation::new(
         RouteKind::Integration,

@@ -6,13 +6,13 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 use yearbook_domain::query::scalar;
 use yearbook_domain::{Millis, Refusal, ValidationError};
-use yearbook_sandbox::Plugins;
+use yearbook_sandbox::PluginSet;
 
-use super::fields;
+use super::headers;
 use super::operation::RouteKind;
 use crate::error::Error;
-use crate::middleware::errors;
-use crate::settings::Settings;
+use crate::middleware::error_bodies;
+use crate::settings::ServiceSettings;
 
 /// The id in examples.
 const REQUEST_ID: &str = "6f1d0c55a3b24f9e";
@@ -21,7 +21,7 @@ const REQUEST_ID: &str = "6f1d0c55a3b24f9e";
 const EXAMPLE_TIME: Millis = Millis(1_798_761_600_000);
 
 /// Responses by status, in the order of statuses.
-pub(super) fn of(kind: RouteKind, plugins: &Plugins) -> Vec<(String, Value)> {
+pub(super) fn of(kind: RouteKind, plugins: &PluginSet) -> Vec<(String, Value)> {
     let met: Vec<Error> =
         all_errors(kind, plugins).into_iter().filter(|error| can_answer(kind, error)).collect();
     let mut statuses: Vec<StatusCode> = met.iter().map(Error::status).collect();
@@ -50,21 +50,23 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
     match error {
         Error::Refused(refusal) => match refusal {
             Refusal::KeyMissing | Refusal::KeyInvalid => kind.needs_key(),
-            Refusal::Invalid(_) => named || kind == RouteKind::Integration,
+            Refusal::InvalidParameters(_) => named || kind == RouteKind::Integration,
             Refusal::NotAcceptable { .. } => {
                 matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
             }
             Refusal::NoSuchDataset { .. } => named,
             Refusal::NoSuchSnapshot { .. } => matches!(kind, RouteKind::Data | RouteKind::Changes),
             Refusal::WatermarkGone { .. } => kind == RouteKind::Changes,
-            Refusal::SnapshotGone { .. } | Refusal::Unbounded { .. } => kind == RouteKind::Data,
-            Refusal::AnswerTooLarge { .. } => {
+            Refusal::SnapshotGone { .. } | Refusal::UnboundedRequest { .. } => {
+                kind == RouteKind::Data
+            }
+            Refusal::ResponseTooLarge { .. } => {
                 matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
             }
             Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == RouteKind::Bulk,
-            Refusal::QuotaUsedUp { .. } => kind.charged(),
-            Refusal::ShareUsedUp { .. } => refuses_for_capacity(kind),
-            Refusal::TooFast { .. } => kind.needs_key() || kind == RouteKind::Preview,
+            Refusal::QuotaExceeded { .. } => kind.charged(),
+            Refusal::CallerShareExceeded { .. } => refuses_for_capacity(kind),
+            Refusal::RateLimited { .. } => kind.needs_key() || kind == RouteKind::Preview,
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
         },
@@ -81,7 +83,7 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
         | Error::AddressTooLong { .. }
         | Error::HeadersTooLarge { .. }
         | Error::TimedOut
-        | Error::Broken => true,
+        | Error::Internal => true,
     }
 }
 
@@ -92,19 +94,21 @@ fn refuses_for_capacity(kind: RouteKind) -> bool {
 }
 
 /// One of each that there is.
-fn all_errors(kind: RouteKind, plugins: &Plugins) -> Vec<Error> {
-    let settings = Settings::default();
+fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
+    let settings = ServiceSettings::default();
     let formats: Vec<&str> =
         plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
     let available = match kind {
-        RouteKind::Integration => crate::routes::integrations::OFFERS.map(str::to_owned).to_vec(),
+        RouteKind::Integration => {
+            crate::routes::integrations::MEDIA_TYPES.map(str::to_owned).to_vec()
+        }
         _ => plugins.encoders().map(|encoder| encoder.description().media_type.clone()).collect(),
     };
     let name = "consumer_price".to_owned();
     let refusals = [
         Refusal::KeyMissing,
         Refusal::KeyInvalid,
-        Refusal::Invalid(example_problems(kind, &formats)),
+        Refusal::InvalidParameters(example_problems(kind, &formats)),
         Refusal::NotAcceptable { available },
         Refusal::NoSuchDataset { name: if kind == RouteKind::Bulk { format!("prices/{name}") } else { name } },
         Refusal::SnapshotGone { id: "310413fcb9f65f52b329453883a6535f".to_owned() },
@@ -114,14 +118,14 @@ fn all_errors(kind: RouteKind, plugins: &Plugins) -> Vec<Error> {
         Refusal::PaymentRequired {
             advice: "Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.".to_owned(),
         },
-        Refusal::Unbounded { rows: 250_000, geometry: false, dated: true, bulk: false },
-        Refusal::AnswerTooLarge {
+        Refusal::UnboundedRequest { rows: 250_000, geometry: false, dated: true, bulk: false },
+        Refusal::ResponseTooLarge {
             plugin: if kind == RouteKind::Integration { "meltano" } else { "json" }.to_owned(),
             ways: vec![if kind == RouteKind::Integration { "name fewer datasets" } else { "ask for fewer rows with limit" }.to_owned()],
         },
-        Refusal::QuotaUsedUp { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: EXAMPLE_TIME },
-        Refusal::ShareUsedUp { retry_after: 5 },
-        Refusal::TooFast { retry_after: 1 },
+        Refusal::QuotaExceeded { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: EXAMPLE_TIME },
+        Refusal::CallerShareExceeded { retry_after: 5 },
+        Refusal::RateLimited { retry_after: 1 },
     ];
     let others = [
         Error::MethodNotAllowed,
@@ -136,7 +140,7 @@ fn all_errors(kind: RouteKind, plugins: &Plugins) -> Vec<Error> {
         },
         Error::TimedOut,
         Error::Unavailable,
-        Error::Broken,
+        Error::Internal,
     ];
     refusals.into_iter().map(Error::Refused).chain(others).collect()
 }
@@ -182,10 +186,10 @@ fn error_response(kind: RouteKind, status: StatusCode, errors: &[&Error]) -> Val
     // What the key check declines, and what is declined before it, says nothing of the month.
     let before_the_key = [401, 405, 414, 431].contains(&status.as_u16());
     if status == StatusCode::TOO_MANY_REQUESTS || (kind.needs_key() && !before_the_key) {
-        names.extend(fields::RATE_LIMIT_HEADERS);
+        names.extend(headers::RATE_LIMIT_HEADERS);
     }
-    let mut headers = fields::references(&names);
-    headers[fields::display_name(&crate::headers::ERROR_CODE)] = code;
+    let mut headers = headers::references(&names);
+    headers[headers::display_name(&crate::headers::ERROR_CODE)] = code;
 
     let invalid = status == StatusCode::UNPROCESSABLE_ENTITY;
     let mut content = Map::new();
@@ -198,7 +202,7 @@ fn error_response(kind: RouteKind, status: StatusCode, errors: &[&Error]) -> Val
         let mut examples = Map::new();
         let mut media_type = "";
         for error in errors {
-            let (content_type, body) = errors::body(error, *problem, REQUEST_ID);
+            let (content_type, body) = error_bodies::body(error, *problem, REQUEST_ID);
             media_type = content_type;
             examples.insert(error.code().to_owned(), json!({"value": body}));
         }
@@ -263,7 +267,7 @@ mod tests {
 
     #[test]
     fn every_status_of_spec_7_is_described_where_it_can_be_met() {
-        let plugins = Plugins::default();
+        let plugins = PluginSet::default();
         let statuses =
             |kind| of(kind, &plugins).into_iter().map(|(status, _)| status).collect::<Vec<_>>();
         assert_eq!(statuses(RouteKind::Health), ["405", "414", "431", "500", "503"]);
@@ -289,7 +293,7 @@ mod tests {
 
     #[test]
     fn whatever_is_429_or_503_says_when_to_come_back_contract_5() {
-        for error in all_errors(RouteKind::Data, &Plugins::default()) {
+        for error in all_errors(RouteKind::Data, &PluginSet::default()) {
             let passes = matches!(error.status().as_u16(), 429 | 503);
             assert_eq!(error.retry_after().is_some_and(|seconds| seconds > 0), passes, "{error:?}");
         }

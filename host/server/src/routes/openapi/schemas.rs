@@ -95,7 +95,7 @@ pub(super) fn components() -> Value {
             "hidden_columns": {
                 "type": "array", "items": {"type": "string"}, "description": "Columns that the rows lack: geometry, and what would not fit.",
             },
-            "rows": {"type": "array", "maxItems": crate::routes::preview::ROWS, "items": reference("Row")},
+            "rows": {"type": "array", "maxItems": crate::routes::preview::MAX_ROWS, "items": reference("Row")},
         })),
         "Project": object("Files for a tool.", &json!({
             "tool": {"type": "string"},

@@ -9,7 +9,7 @@ use serde_json::Value;
 use yearbook_domain::{Column, ColumnRole, ColumnType, DatasetName};
 
 /// Bytes of a document (contract 4). Names of hidden columns are never left out.
-pub(super) const BYTES: usize = 64 << 10;
+pub(super) const MAX_BYTES: usize = 64 << 10;
 
 /// A preview as clients see it.
 #[derive(Serialize)]
@@ -72,12 +72,12 @@ impl<'a> Preview<'a> {
             let row = PreviewRow { columns: self.columns, cells: cells? };
             // With the comma before it.
             bytes += json_len(&row)? + 1;
-            if bytes > BYTES {
+            if bytes > MAX_BYTES {
                 return if self.rows.is_empty() { self.fit_columns(Some(row)) } else { Ok(self) };
             }
             self.rows.push(row);
         }
-        if bytes > BYTES { self.fit_columns(None) } else { Ok(self) }
+        if bytes > MAX_BYTES { self.fit_columns(None) } else { Ok(self) }
     }
 
     /// The same with as many columns as fit, of this row where there is one.
@@ -103,7 +103,7 @@ impl<'a> Preview<'a> {
                 .map_or(Ok(0), |cell| json_len(cell).map(|cell| name + cell + 2))?;
             // Each with its comma.
             bytes = bytes + json_len(column)? + 1 + cell - (name + 1);
-            if bytes > BYTES {
+            if bytes > MAX_BYTES {
                 break;
             }
             kept = index + 1;
@@ -179,15 +179,18 @@ mod tests {
         assert_eq!(fitted(10, 3, 10).0, 10);
         let (rows, columns, hidden, bytes) = fitted(10, 20, 1_000);
         assert_eq!((rows, columns, hidden), (3, 20, 0));
-        assert!(bytes <= BYTES && bytes + 21_000 > BYTES, "{bytes}");
+        assert!(bytes <= MAX_BYTES && bytes + 21_000 > MAX_BYTES, "{bytes}");
         let (rows, columns, hidden, bytes) = fitted(10, 200, 1_000);
         assert_eq!((rows, columns + hidden), (1, 200));
         assert!(
-            columns > 50 && bytes <= BYTES && bytes + 2_000 > BYTES,
+            columns > 50 && bytes <= MAX_BYTES && bytes + 2_000 > MAX_BYTES,
             "{columns} columns, {bytes} bytes"
         );
         let (rows, columns, hidden, bytes) = fitted(0, 2_000, 0);
         assert_eq!((rows, columns + hidden), (0, 2_000));
-        assert!(columns > 0 && hidden > 0 && bytes <= BYTES, "{columns} columns, {bytes} bytes");
+        assert!(
+            columns > 0 && hidden > 0 && bytes <= MAX_BYTES,
+            "{columns} columns, {bytes} bytes"
+        );
     }
 }

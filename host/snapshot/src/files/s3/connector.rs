@@ -10,14 +10,14 @@ use object_store::client::{
 };
 use reqwest::StatusCode;
 
-use super::bounded::ExpectedBody;
+use super::body_limit::ExpectedBody;
 use crate::files::requests::StoreRequestMetrics;
 
 /// Connects as usual and counts.
 #[derive(Debug)]
-pub(super) struct Counting(pub(super) Arc<StoreRequestMetrics>);
+pub(super) struct MeteredConnector(pub(super) Arc<StoreRequestMetrics>);
 
-impl HttpConnector for Counting {
+impl HttpConnector for MeteredConnector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let client = ReqwestConnector::default().connect(options)?;
         Ok(HttpClient::new(MeteredService { client, requests: Arc::clone(&self.0) }))

@@ -38,8 +38,8 @@ async fn every_package_of_the_repository_publishes() {
     assert!(packages.len() >= 8, "{packages:?}");
     let listed = std::fs::read_to_string(Path::new(DATASETS).join("README.md")).unwrap();
     for path in packages {
-        let package = Package::open(&path).unwrap_or_else(|error| panic!("{error}"));
-        let draft = publish(&fixture.files, &fixture.workers, &package, None, &Silent)
+        let package = DataPackage::open(&path).unwrap_or_else(|error| panic!("{error}"));
+        let draft = publish(&fixture.files, &fixture.workers, &package, None, &SilentReporter)
             .await
             .unwrap_or_else(|error| panic!("{error}"));
         let snapshot = &draft.snapshot;
@@ -60,9 +60,12 @@ async fn every_package_of_the_repository_publishes() {
 #[tokio::test]
 async fn the_regions_of_new_zealand_lie_across_180_rfc_7946_5_2() {
     let fixture = Fixture::new(&["n:integer"], "");
-    let package = Package::open(&Path::new(DATASETS).join("nz_regional_councils_2018")).unwrap();
-    let snapshot =
-        publish(&fixture.files, &fixture.workers, &package, None, &Silent).await.unwrap().snapshot;
+    let package =
+        DataPackage::open(&Path::new(DATASETS).join("nz_regional_councils_2018")).unwrap();
+    let snapshot = publish(&fixture.files, &fixture.workers, &package, None, &SilentReporter)
+        .await
+        .unwrap()
+        .snapshot;
     let [west, south, east, north] = snapshot.bbox.unwrap().0;
     assert!((160.0..180.0).contains(&west) && (-180.0..-170.0).contains(&east), "{west} {east}");
     assert!(south < north && (-60.0..-25.0).contains(&south), "{south} {north}");
@@ -72,7 +75,7 @@ async fn the_regions_of_new_zealand_lie_across_180_rfc_7946_5_2() {
 
 #[tokio::test]
 async fn the_amount_of_the_us_budget_is_its_measure_contract_7() {
-    let package = Package::open(&Path::new(DATASETS).join("us_budget_receipts")).unwrap();
+    let package = DataPackage::open(&Path::new(DATASETS).join("us_budget_receipts")).unwrap();
     let values: Vec<&str> = package
         .columns
         .iter()

@@ -7,7 +7,7 @@ use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader}
 use yearbook_domain::BoundingBox;
 
 use super::*;
-use crate::table::blocks::GROUP_ROWS;
+use crate::table::row_blocks::GROUP_ROWS;
 
 #[tokio::test]
 async fn rows_are_sorted_by_date_then_key_then_file_order_contract_3() {
@@ -174,7 +174,7 @@ async fn the_draft_says_what_the_descriptor_said() {
 #[derive(Default)]
 struct Memory(std::sync::Mutex<Vec<(String, Option<u64>, u64)>>);
 
-impl Progress for Memory {
+impl ProgressReporter for Memory {
     fn stage(&self, name: &str, total: Option<u64>) {
         self.0.lock().unwrap().push((name.to_owned(), total, 0));
     }
@@ -188,7 +188,7 @@ impl Progress for Memory {
 async fn progress_reaches_its_totals() {
     let fixture = Fixture::new(&["n:integer"], "1\n2\n3\n");
     std::fs::write(fixture.path("datapackage.json"), fixture.descriptor.to_string()).unwrap();
-    let package = Package::open(&fixture.path("datapackage.json")).unwrap();
+    let package = DataPackage::open(&fixture.path("datapackage.json")).unwrap();
     let memory = Memory::default();
     publish(&fixture.files, &fixture.workers, &package, None, &memory).await.unwrap();
     let told = memory.0.into_inner().unwrap();

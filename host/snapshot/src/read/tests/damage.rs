@@ -5,7 +5,7 @@ use super::super::*;
 use super::fixture::{FixtureOptions, FixtureRandom, StoredFixture, plan, read};
 use super::sample;
 
-fn assert_names(failure: &Failure, stored: &StoredFixture) {
+fn assert_names(failure: &StorageFailure, stored: &StoredFixture) {
     let text = failure.to_string();
     assert!(
         text.contains(&ObjectStorage::key(&stored.snapshot.file)) && text.contains("publish"),
@@ -61,7 +61,7 @@ async fn a_truncated_or_missing_file_is_named() {
     }
     std::fs::remove_file(stored.object()).unwrap();
     let failure = read(&stored.afresh(None), &plan).await.unwrap_err();
-    assert!(matches!(failure, Failure::Missing { .. }));
+    assert!(matches!(failure, StorageFailure::Missing { .. }));
     assert_names(&failure, &stored);
     assert_names(
         &stored.afresh(None).preview(&stored.snapshot, sample(10)).await.unwrap_err(),

@@ -91,7 +91,7 @@ impl StoredFixture {
     pub(super) async fn read(
         &self,
         plan: &ReadPlan,
-    ) -> Result<(RecordBatch, Option<u64>), Failure> {
+    ) -> Result<(RecordBatch, Option<u64>), StorageFailure> {
         read(&self.reader, plan).await
     }
 }
@@ -100,7 +100,7 @@ impl StoredFixture {
 pub(super) async fn read(
     reader: &Reader,
     plan: &ReadPlan,
-) -> Result<(RecordBatch, Option<u64>), Failure> {
+) -> Result<(RecordBatch, Option<u64>), StorageFailure> {
     let scan = reader.scan(plan).await?;
     let batches: Vec<RecordBatch> = scan.batches.try_collect().await?;
     assert!(batches.iter().all(|batch| batch.num_rows() > 0), "no batch is empty");

@@ -1,0 +1,241 @@
+//! Monthly quotas (contract 5). A request of a limited plan is counted in the database before its
+//! work begins, exactly, however many hosts there are. Requests of unlimited plans are counted in
+//! memory and written once a second.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{MissedTickBehavior, interval};
+use yearbook_domain::{Caller, Millis, PlanLimits};
+
+use crate::{Catalog, CatalogError, QuotaExceeded, Reservation, ReserveOutcome, UsageIncrement};
+
+/// How often counts of unlimited plans are written. A crash loses at most these.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Counts by key and month. Bounded by the keys in use since the database last answered.
+type RequestCounts = HashMap<(String, String), u64>;
+
+/// What a key used of its month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotaUsage {
+    /// Charged requests of the month.
+    pub used: u64,
+    /// Requests a month; none: unlimited.
+    pub limit: Option<u64>,
+    /// When counting starts anew.
+    pub resets_at: Millis,
+}
+
+impl QuotaUsage {
+    /// Requests left; none: unlimited.
+    #[must_use]
+    pub fn left(&self) -> Option<u64> {
+        self.limit.map(|limit| limit.saturating_sub(self.used))
+    }
+}
+
+/// Counts requests.
+pub struct Quota {
+    store: Arc<dyn Catalog>,
+    /// Requests of unlimited plans, not yet written.
+    counted: Mutex<RequestCounts>,
+    /// Requests of limited plans to be given back.
+    owed: Mutex<RequestCounts>,
+    /// Rings when something is owed.
+    bell: Arc<Notify>,
+    /// One flush at a time, so that shutdown waits for one under way.
+    flushing: tokio::sync::Mutex<()>,
+}
+
+impl Quota {
+    /// Starts a task that writes counts and gives back what is owed; it ends when the last `Arc` is
+    /// dropped. Call [`Meter::shutdown`] before, or the counts of the last second are lost.
+    #[must_use]
+    pub fn new(store: Arc<dyn Catalog>) -> Arc<Self> {
+        let meter = Arc::new(Self {
+            store,
+            counted: Mutex::default(),
+            owed: Mutex::default(),
+            bell: Arc::default(),
+            flushing: tokio::sync::Mutex::new(()),
+        });
+        tokio::spawn(flush_loop(Arc::downgrade(&meter), Arc::clone(&meter.bell)));
+        meter
+    }
+
+    /// Takes one request off the caller's month. [`UsedUp`] when there is none left.
+    ///
+    /// A caller that goes away while this waits is charged nothing.
+    ///
+    /// # Errors
+    /// [`Failure`] when the database cannot count: the request must then be refused as our fault.
+    pub async fn reserve(
+        self: &Arc<Self>,
+        caller: &Caller,
+        limits: PlanLimits,
+    ) -> Result<Result<Reservation, QuotaExceeded>, CatalogError> {
+        self.reserve_at(caller, limits, Millis::now()).await
+    }
+
+    pub(crate) async fn reserve_at(
+        self: &Arc<Self>,
+        caller: &Caller,
+        limits: PlanLimits,
+        now: Millis,
+    ) -> Result<Result<Reservation, QuotaExceeded>, CatalogError> {
+        let (meter, key_id, month, resets_at) =
+            (Arc::clone(self), caller.key_id.clone(), now.month(), now.next_month());
+        let Some(limit) = limits.requests_per_month else {
+            let usage = QuotaUsage { used: 0, limit: None, resets_at };
+            return Ok(Ok(Reservation::new(meter, key_id, month, usage)));
+        };
+        // In a task of its own, which a caller that goes away does not stop half-way: the
+        // reservation is then dropped unseen and given back.
+        let counting = tokio::spawn(async move {
+            Ok(match meter.store.reserve_request(&key_id, &month, limit).await? {
+                ReserveOutcome::Granted { used } => {
+                    let usage = QuotaUsage { used, limit: Some(limit), resets_at };
+                    Ok(Reservation::new(Arc::clone(&meter), key_id, month, usage))
+                }
+                ReserveOutcome::Exhausted { used } => Err(QuotaExceeded { used, limit, resets_at }),
+            })
+        });
+        counting.await?
+    }
+
+    /// What the caller used of this month, without charging (`/v1/me`). For unlimited plans this
+    /// includes what this host has not written yet, not what other hosts have not.
+    ///
+    /// # Errors
+    /// [`Failure`] when the database fails.
+    pub async fn usage(
+        &self,
+        caller: &Caller,
+        limits: PlanLimits,
+    ) -> Result<QuotaUsage, CatalogError> {
+        let now = Millis::now();
+        let entry = (caller.key_id.clone(), now.month());
+        let unlimited = limits.requests_per_month.is_none();
+        // While no flush is under way, a request is either in memory or written, not between.
+        let _no_flush = if unlimited { Some(self.flushing.lock().await) } else { None };
+        let waiting = lock(&self.counted).get(&entry).copied().unwrap_or(0);
+        let written = self.store.used_requests(&entry.0, &entry.1).await?;
+        Ok(QuotaUsage {
+            used: written + waiting,
+            limit: limits.requests_per_month,
+            resets_at: now.next_month(),
+        })
+    }
+
+    /// Writes every count and gives back what is owed. Call it once no request is under way.
+    ///
+    /// # Errors
+    /// [`Failure`] when the database fails; the counts stay, so that it may be called again.
+    pub async fn shutdown(&self) -> Result<(), CatalogError> {
+        self.flush().await
+    }
+
+    /// Counts a request of an unlimited plan.
+    pub(crate) fn count(&self, key_id: String, month: String) {
+        *lock(&self.counted).entry((key_id, month)).or_default() += 1;
+    }
+
+    /// Gives a request of a limited plan back soon.
+    pub(crate) fn queue_refund(&self, key_id: String, month: String) {
+        *lock(&self.owed).entry((key_id, month)).or_default() += 1;
+        self.bell.notify_one();
+    }
+
+    /// Gives a request of a limited plan back now, or owes it when the database fails.
+    pub(crate) async fn refund(&self, key_id: String, month: String) {
+        if let Err(failure) = self.store.refund_request(&key_id, &month).await {
+            tracing::warn!(%failure, key_id, "a request was not given back");
+            if failure.is_safe_to_retry() {
+                self.queue_refund(key_id, month);
+            }
+        }
+    }
+
+    async fn flush(&self) -> Result<(), CatalogError> {
+        let _one_at_a_time = self.flushing.lock().await;
+        let settled = self.flush_refunds().await;
+        settled.and(self.flush_counts().await)
+    }
+
+    /// Gives back everything owed. What may have been given back already is not tried again: one
+    /// request too many charged is better than one too many answered.
+    async fn flush_refunds(&self) -> Result<(), CatalogError> {
+        while let Some((key_id, month)) = self.take_pending_refund() {
+            if let Err(failure) = self.store.refund_request(&key_id, &month).await {
+                if failure.is_safe_to_retry() {
+                    *lock(&self.owed).entry((key_id, month)).or_default() += 1;
+                }
+                return Err(failure);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_pending_refund(&self) -> Option<(String, String)> {
+        let mut owed = lock(&self.owed);
+        let entry = owed.keys().next().cloned()?;
+        let left = owed.remove(&entry)?.saturating_sub(1);
+        if left > 0 {
+            owed.insert(entry.clone(), left);
+        }
+        Some(entry)
+    }
+
+    async fn flush_counts(&self) -> Result<(), CatalogError> {
+        let taken = std::mem::take(&mut *lock(&self.counted));
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let counts: Vec<UsageIncrement> = taken
+            .into_iter()
+            .map(|((key_id, month), requests)| UsageIncrement { key_id, month, requests })
+            .collect();
+        let outcome = self.store.add_usage(&counts).await;
+        if outcome.as_ref().is_err_and(CatalogError::is_safe_to_retry) {
+            let mut counted = lock(&self.counted);
+            for UsageIncrement { key_id, month, requests } in counts {
+                *counted.entry((key_id, month)).or_default() += requests;
+            }
+        }
+        outcome
+    }
+}
+
+async fn flush_loop(meter: Weak<Quota>, bell: Arc<Notify>) {
+    let mut ticks = interval(FLUSH_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut failing = false;
+    loop {
+        let rung = tokio::select! {
+            _ = ticks.tick() => false,
+            () = bell.notified() => true,
+        };
+        let Some(meter) = meter.upgrade() else { return };
+        // After a failure only the clock tries again: the bell may ring with every request.
+        if rung && failing {
+            continue;
+        }
+        let outcome = meter.flush().await;
+        match &outcome {
+            Err(failure) if !failing => {
+                tracing::error!(%failure, "usage cannot be written: keeping counts in memory")
+            }
+            Ok(()) if failing => tracing::info!("usage is being written again"),
+            _ => {}
+        }
+        failing = outcome.is_err();
+    }
+}
+
+/// Counting cannot fail half-way, so a poisoned lock holds good counts.
+fn lock(counts: &Mutex<RequestCounts>) -> MutexGuard<'_, RequestCounts> {
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,74 @@
+//! `yearbook plugin rollback`, `remove` and `pin`.
+
+use serde_json::json;
+use yearbook_platform::ReleaseActionResult;
+
+use super::short_digest;
+use crate::arguments::Actor;
+use crate::context::CommandContext;
+
+pub(super) async fn rollback(
+    context: &CommandContext,
+    name: &str,
+    who: Actor,
+) -> anyhow::Result<()> {
+    let store = context.catalogue().await?;
+    let outcome = yearbook_platform::rollback(&*store, name, &who.name(), who.reason).await;
+    store.close().await;
+    print_outcome(context, name, "rolled back", &outcome?)
+}
+
+pub(super) async fn remove(context: &CommandContext, name: &str, who: Actor) -> anyhow::Result<()> {
+    let store = context.catalogue().await?;
+    let outcome = yearbook_platform::remove(&*store, name, &who.name(), who.reason).await;
+    store.close().await;
+    print_outcome(context, name, "removed", &outcome?)
+}
+
+pub(super) async fn pin(
+    context: &CommandContext,
+    name: &str,
+    digest: Option<&str>,
+    who: Actor,
+) -> anyhow::Result<()> {
+    let store = context.catalogue().await?;
+    let outcome = yearbook_platform::pin(&*store, name, digest, &who.name()).await;
+    store.close().await;
+    print_outcome(context, name, if digest.is_some() { "pinned" } else { "unpinned" }, &outcome?)
+}
+
+fn print_outcome(
+    context: &CommandContext,
+    name: &str,
+    done: &str,
+    outcome: &ReleaseActionResult,
+) -> anyhow::Result<()> {
+    let changed: Vec<&str> = outcome.changed.iter().map(|id| id.digest.as_str()).collect();
+    let serving: Vec<_> = outcome
+        .serving
+        .iter()
+        .map(|(kind, release)| {
+            let release = release.as_ref();
+            json!({ "kind": kind, "digest": release.map(|release| &release.id.digest), "version": release.map(|release| &release.version) })
+        })
+        .collect();
+    context.output.print_result(&json!({ "name": name, "done": done, "changed": changed, "serving": serving }), || {
+        let short: Vec<&str> = changed.iter().map(|digest| short_digest(digest)).collect();
+        let mut text = format!("{name}: {} {done}.", short.join(", "));
+        for (kind, release) in &outcome.serving {
+            text.push_str(&match release {
+                Some(release) => format!(
+                    " The {kind} {} {} ({}) serves; running hosts follow within 2 seconds.",
+                    name,
+                    release.version,
+                    self::short_digest(&release.id.digest)
+                ),
+                None => format!(" No release of the {kind} {name} may serve: requests for it are answered 503 until one is promoted."),
+            });
+        }
+        if outcome.serving.is_empty() {
+            text.push_str(" Nothing of that name is left; running hosts forget it within 2 seconds.");
+        }
+        text
+    })
+}

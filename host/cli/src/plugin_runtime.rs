@@ -1,0 +1,151 @@
+//! From components to a registry that answers: what the binary brings, put into a sandbox; and for
+//! a server the platform's keeper, which follows the catalogue, so that a mixed fleet agrees on
+//! what runs.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use yearbook_catalog::{Catalog, CatalogCache};
+use yearbook_platform::{EmbeddedComponent, PluginReconciler, ReleaseMonitor};
+use yearbook_sandbox::{Compiler, Limits, PluginRegistry, Sandbox, SandboxConfig};
+use yearbook_snapshot::ObjectStorage;
+use yearbook_workers::Workers;
+
+use crate::builtin;
+use crate::context::CommandContext;
+
+/// Loads every built-in plugin, whatever the catalogue says. `cached`: with the data directory's
+/// compiled components; otherwise they are compiled now.
+///
+/// # Errors
+/// When a component is missing or the sandbox refuses it.
+pub(crate) async fn load(
+    context: &CommandContext,
+    workers: Arc<Workers>,
+    cached: bool,
+) -> anyhow::Result<PluginRegistry> {
+    let components = builtin::components(context.plugins_dir.as_deref())?;
+    let sandbox = serving_sandbox(context, Arc::clone(&workers), cached)?;
+    let registry = PluginRegistry::new();
+    for component in components {
+        let builtin::BuiltInComponent { name, bytes, by } = component;
+        let sandbox = Arc::clone(&sandbox);
+        // Compiling takes a second or so of a core.
+        let loaded = workers
+            .run(move || sandbox.load(&bytes))
+            .await
+            .with_context(|| format!("cannot load the plugin {name} from {by}"))?;
+        let plugin = loaded.with_context(|| {
+            format!(
+                "the plugin {name} from {by} is refused; build it again with `cargo xtask plugins`"
+            )
+        })?;
+        registry.add(&plugin).with_context(|| format!("the plugin {name} from {by} is refused"))?;
+    }
+    Ok(registry)
+}
+
+/// What serves, kept as the catalogue says.
+pub(crate) struct PluginRuntime {
+    keeper: Arc<PluginReconciler>,
+    /// Where they run.
+    pub(crate) sandbox: Arc<Sandbox>,
+    /// For the server.
+    pub(crate) guard: Arc<ReleaseMonitor>,
+    /// For the server.
+    pub(crate) registry: Arc<PluginRegistry>,
+}
+
+/// Loads what the binary brings and makes it known to every host that shares the catalogue. The
+/// registry is empty until [`PluginRuntime::follow`].
+///
+/// # Errors
+/// When a component is missing or refused, or when catalogue or object store fail.
+pub(crate) async fn start_runtime(
+    context: &CommandContext,
+    store: &Arc<dyn Catalog>,
+    files: &ObjectStorage,
+    workers: Arc<Workers>,
+) -> anyhow::Result<PluginRuntime> {
+    let components = builtin::components(context.plugins_dir.as_deref())?;
+    let sandbox = serving_sandbox(context, workers, true)?;
+    let registry = Arc::new(PluginRegistry::new());
+    let trust = context.settings.values.plugins.trust.clone();
+    let embed = |component: builtin::BuiltInComponent| EmbeddedComponent {
+        name: component.name.to_owned(),
+        bytes: component.bytes,
+        by: component.by,
+    };
+    let embedded = components.into_iter().map(embed).collect();
+    let settings = context.settings.values.plugins.guard;
+    let guard = ReleaseMonitor::new(Arc::clone(store), Arc::clone(&sandbox), settings)
+        .context("the thread that compares releases cannot start")?;
+    let keeper = PluginReconciler::start(
+        Arc::clone(&sandbox),
+        files.clone(),
+        &**store,
+        Arc::clone(&registry),
+        Arc::clone(&guard),
+        trust,
+        embedded,
+    )
+    .await?;
+    Ok(PluginRuntime { keeper, sandbox, guard, registry })
+}
+
+impl PluginRuntime {
+    /// Loads what is to serve now, and from now on whatever the catalogue says, as long as this
+    /// value lives.
+    pub(crate) async fn follow(&self, live: &Arc<CatalogCache>) {
+        let releases = live.releases();
+        let now = Arc::clone(&releases.borrow());
+        self.keeper.apply(&now).await;
+        self.keeper.follow(releases);
+        self.guard.follow(live, ReleaseMonitor::TICK_INTERVAL);
+    }
+}
+
+/// A sandbox with the data directory's compiled components, and what plugins fail at kept where the
+/// settings say; or without either.
+fn serving_sandbox(
+    context: &CommandContext,
+    workers: Arc<Workers>,
+    cached: bool,
+) -> anyhow::Result<Arc<Sandbox>> {
+    let limits = context.settings.values.sandbox.limits;
+    let capsules = context.settings.values.plugins.capsules.clone();
+    new_sandbox(
+        if cached {
+            SandboxConfig { capsules, ..cached_config(context, limits) }
+        } else {
+            SandboxConfig { limits, ..SandboxConfig::default() }
+        },
+        workers,
+    )
+}
+
+/// A sandbox that keeps what it compiles where servers on the same data directory find it.
+pub(crate) fn cached_config(context: &CommandContext, limits: Limits) -> SandboxConfig {
+    let settings = &context.settings;
+    SandboxConfig {
+        limits,
+        cache: Some(settings.cache_dir()),
+        cache_key: Some(settings.cache_key_file()),
+        ..SandboxConfig::default()
+    }
+}
+
+/// A sandbox that compiles in a child process of this program.
+pub(crate) fn new_sandbox(
+    config: SandboxConfig,
+    workers: Arc<Workers>,
+) -> anyhow::Result<Arc<Sandbox>> {
+    // The program that runs, even where another has been put in its place meanwhile.
+    let this = if cfg!(target_os = "linux") {
+        "/proc/self/exe".into()
+    } else {
+        std::env::current_exe().context("this program has no path")?
+    };
+    Sandbox::new(&SandboxConfig { compiler: Compiler::ChildProcess(this), ..config }, workers)
+        .context("the sandbox for plugins cannot start")
+}

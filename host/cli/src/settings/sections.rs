@@ -1,0 +1,181 @@
+//! The shape of `yearbook.toml`: one field a section. A section that another crate understands is
+//! that crate's own type.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use yearbook_catalog::Retention;
+use yearbook_domain::PlanTable;
+use yearbook_platform::ReleaseMonitorSettings;
+use yearbook_server::{LimitSettings, ServerSettings};
+
+/// Every section with its defaults.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SettingsDocument {
+    /// `[server]`.
+    pub server: ServerSettings,
+    /// `[limits]`: how fast one client may ask.
+    pub limits: LimitSettings,
+    /// `[plans.free]` and so on: what each plan allows (contract 5).
+    pub plans: PlanTable,
+    /// `[storage]`.
+    pub storage: StorageSection,
+    /// `[database]`.
+    pub database: DatabaseSection,
+    /// `[sandbox]`.
+    pub sandbox: SandboxSection,
+    /// `[plugins]`.
+    pub plugins: PluginsSection,
+    /// `[log]`.
+    pub log: LogSection,
+}
+
+impl SettingsDocument {
+    /// The sections that the HTTP server understands.
+    #[must_use]
+    pub fn http_settings(&self) -> yearbook_server::ServiceSettings {
+        yearbook_server::ServiceSettings {
+            server: self.server.clone(),
+            limits: self.limits,
+            plans: self.plans,
+        }
+    }
+}
+
+/// `[storage]`: where snapshots lie and which are kept (contract 6).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageSection {
+    /// Address of the object store; none: a folder in the data directory.
+    pub url: Option<String>,
+    /// Newest snapshots of a dataset that are always kept.
+    pub retain_snapshots: u32,
+    /// Hours for which any snapshot is kept.
+    pub retain_hours: u32,
+    /// Hours for which `yearbook gc` leaves in the object store what nothing names any more. A
+    /// response that began to read it and takes longer is cut off. Default 24: a day's export over
+    /// a slow line. Never less than the other limits make a response or a view of the catalogue
+    /// last.
+    pub unnamed_hours: u32,
+    /// Bounds for a store on the network, and how bulk files leave it.
+    #[serde(flatten)]
+    pub store: yearbook_snapshot::StorageSettings,
+}
+
+impl Default for StorageSection {
+    fn default() -> Self {
+        let Retention { snapshots: retain_snapshots, hours: retain_hours } = Retention::default();
+        Self {
+            url: None,
+            retain_snapshots,
+            retain_hours,
+            unnamed_hours: 24,
+            store: yearbook_snapshot::StorageSettings::default(),
+        }
+    }
+}
+
+/// `[database]`: where the catalogue lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatabaseSection {
+    /// Address of the database; none: an SQLite file in the data directory.
+    pub url: Option<String>,
+    /// Bounds for a database on the network.
+    #[serde(flatten)]
+    pub bounds: yearbook_catalog::DatabaseSettings,
+}
+
+/// `[sandbox]`: what plugins may use.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxSection {
+    /// Threads for decoding and encoding; 0: one a core.
+    pub threads: usize,
+    /// Folder of precompiled plugins, which only this service may write; none: in the data
+    /// directory.
+    pub cache_dir: Option<PathBuf>,
+    /// File of the secret that seals them, which only this service may read; none: in the data
+    /// directory. Hosts that share the folder share it.
+    pub cache_key_file: Option<PathBuf>,
+    /// Limits of one guest.
+    #[serde(flatten)]
+    pub limits: yearbook_sandbox::Limits,
+}
+
+/// `[plugins]`: which plugins may be installed and loaded, and how releases come into service and
+/// out of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PluginsSection {
+    /// How new releases come into service, and failing ones out of it.
+    #[serde(flatten)]
+    pub guard: ReleaseMonitorSettings,
+    /// Folder for what a plugin failed at, one file for each way in which a release fails; none:
+    /// nothing is kept. Such a file holds rows and options of a response.
+    pub capsules: Option<PathBuf>,
+    /// What a component must have that did not come with the binary, and who is trusted.
+    #[serde(flatten)]
+    pub trust: yearbook_platform::TrustPolicy,
+}
+
+/// `[log]`: what is written to standard error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogSection {
+    /// Shape of a line.
+    pub format: LogFormat,
+    /// Least severity, or directives such as `info,yearbook_server=debug`. None: `info` while
+    /// serving, `warn` for every other command.
+    pub level: Option<String>,
+    /// Collector of OpenTelemetry traces, `http://127.0.0.1:4318`. None: no traces.
+    pub otlp_endpoint: Option<CollectorUrl>,
+}
+
+/// Where traces are sent: an `http` address, to which `/v1/traces` is added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CollectorUrl(String);
+
+impl CollectorUrl {
+    /// The address without a slash at its end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for CollectorUrl {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let uri = text
+            .parse::<http::Uri>()
+            .ok()
+            .filter(|uri| uri.host().is_some_and(|host| !host.is_empty()) && uri.query().is_none());
+        match uri.as_ref().and_then(http::Uri::scheme_str) {
+            Some("http") => Ok(Self(text.trim_end_matches('/').to_owned())),
+            Some("https") => Err(format!(
+                "{text:?} wants TLS, which is left to a collector or agent on this machine; name that one"
+            )),
+            _ => Err(format!("{text:?} must be like http://127.0.0.1:4318")),
+        }
+    }
+}
+
+impl From<CollectorUrl> for String {
+    fn from(collector: CollectorUrl) -> Self {
+        collector.0
+    }
+}
+
+impl Default for LogSection {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, level: None, otlp_endpoint: None }
+    }
+}
+
+/// Shape of a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}

@@ -1,0 +1,275 @@
+//! When a release that serves has failed too often. Failures are kept with who asked for what; how
+//! many responses there were besides, the sandbox's counters tell, so that a response that succeeds
+//! costs nothing here. Neither one client nor the data of one dataset must be able to take a
+//! release from all others: see `verdict`.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use yearbook_sandbox::{PluginMetricsSnapshot, ResponseOutcome};
+
+use crate::ReleaseMonitorSettings;
+
+/// Failures of one release that are kept at most; the oldest go first.
+const MAX_FAILURES: usize = 256;
+
+/// Readings of the counters in the time that counts.
+const READINGS: u32 = 60;
+
+/// Of a hundred responses, how many must have failed where no other release could serve.
+const LAST_RESORT_PERCENT: u64 = 50;
+
+/// One response that a release failed.
+#[derive(Clone, Debug)]
+pub(crate) struct FailureRecord {
+    /// Whose request it was.
+    pub(crate) client: String,
+    /// What was asked for: the same for the same bytes.
+    pub(crate) request: String,
+    /// Datasets whose data was given.
+    pub(crate) datasets: Vec<String>,
+    /// In words.
+    pub(crate) why: String,
+}
+
+/// Failures by the release's digest.
+#[derive(Default)]
+pub(crate) struct CircuitBreaker(Mutex<HashMap<String, VecDeque<(Instant, FailureRecord)>>>);
+
+impl CircuitBreaker {
+    /// Adds one. The same request of the same client counts once: it may have been answered from
+    /// memory, without a response that the counters know of.
+    pub(crate) fn add(&self, digest: &str, strike: FailureRecord) {
+        let mut all = self.all();
+        let of = all.entry(digest.to_owned()).or_default();
+        of.retain(|(_, other)| {
+            (&other.client, &other.request) != (&strike.client, &strike.request)
+        });
+        if of.len() >= MAX_FAILURES {
+            of.pop_front();
+        }
+        of.push_back((Instant::now(), strike));
+    }
+
+    /// What is left of the last `time`, by release.
+    pub(crate) fn within(&self, time: Duration) -> HashMap<String, Vec<FailureRecord>> {
+        let mut all = self.all();
+        all.retain(|_, strikes| {
+            strikes.retain(|(at, _)| at.elapsed() <= time);
+            !strikes.is_empty()
+        });
+        let of = |strikes: &VecDeque<(Instant, FailureRecord)>| {
+            strikes.iter().map(|(_, strike)| strike.clone()).collect()
+        };
+        all.iter().map(|(digest, strikes)| (digest.clone(), of(strikes))).collect()
+    }
+
+    /// A release begins anew.
+    pub(crate) fn reset(&self, digest: &str) {
+        self.all().remove(digest);
+    }
+
+    /// Nothing under the lock can fail half-way.
+    fn all(&self) -> MutexGuard<'_, HashMap<String, VecDeque<(Instant, FailureRecord)>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The counters as they were, from the beginning of the time that counts on.
+#[derive(Default)]
+pub(crate) struct MetricsHistory(VecDeque<(Instant, MetricsReading)>);
+
+/// Responses begun and those made whole, by release.
+type MetricsReading = HashMap<String, (u64, u64)>;
+
+impl MetricsHistory {
+    /// Notes the counters as they are now.
+    pub(crate) fn record(&mut self, counts: &[PluginMetricsSnapshot], time: Duration) {
+        if self.0.back().is_some_and(|(at, _)| at.elapsed() < time / READINGS) {
+            return;
+        }
+        // One from before the time that counts stays: what came since is the difference to it.
+        while self.0.get(1).is_some_and(|(at, _)| at.elapsed() > time) {
+            self.0.pop_front();
+        }
+        let reading = |counts: &PluginMetricsSnapshot| {
+            (
+                counts.release.digest.clone(),
+                (counts.begun, counts.outcome(ResponseOutcome::Completed)),
+            )
+        };
+        self.0.push_back((Instant::now(), counts.iter().map(reading).collect()));
+    }
+
+    /// Responses begun, and those made whole, since the oldest reading.
+    pub(crate) fn delta(&self, counts: &PluginMetricsSnapshot) -> (u64, u64) {
+        let before = self
+            .0
+            .front()
+            .and_then(|(_, readings)| readings.get(&counts.release.digest))
+            .copied()
+            .unwrap_or_default();
+        (
+            counts.begun.saturating_sub(before.0),
+            counts.outcome(ResponseOutcome::Completed).saturating_sub(before.1),
+        )
+    }
+}
+
+/// Why a release is to be quarantined; none: it is not. `begun` responses, of which `whole` were
+/// made to their end.
+///
+/// The same request counts once however often it is sent, and so does a dataset however many
+/// requests are for it: a row that breaks a release is asked for with every page. Failures of one
+/// client count only where nobody at all got a whole response.
+pub(crate) fn verdict(
+    strikes: &[FailureRecord],
+    begun: u64,
+    whole: u64,
+    replaceable: bool,
+    settings: &ReleaseMonitorSettings,
+) -> Option<String> {
+    let requests = strikes.iter().map(|strike| &strike.request).collect::<HashSet<_>>().len();
+    if settings.strikes == 0
+        || requests < settings.strikes
+        || count_independent_datasets(strikes) < settings.strike_datasets
+    {
+        return None;
+    }
+    let percent = u64::from(settings.strike_percent);
+    let percent = if replaceable { percent } else { percent.max(LAST_RESORT_PERCENT) };
+    if (strikes.len() as u64).saturating_mul(100) < begun.saturating_mul(percent) {
+        return None;
+    }
+    let clients: HashSet<&str> = strikes.iter().map(|strike| strike.client.as_str()).collect();
+    if clients.len() < 2 && whole > 0 {
+        return None;
+    }
+    let last = strikes.last().map(|strike| strike.why.as_str()).unwrap_or_default();
+    let (failed, begun) = (strikes.len(), begun.max(strikes.len() as u64));
+    let who = if clients.len() == 1 {
+        "1 client".to_owned()
+    } else {
+        format!("{} clients", clients.len())
+    };
+    Some(format!(
+        "it failed {failed} of {begun} responses in {} s, of {who}; the last: {last}",
+        settings.strike_seconds
+    ))
+}
+
+/// Strikes at most that have no dataset in common, about: so many datasets, at least, must each
+/// break the release.
+fn count_independent_datasets(strikes: &[FailureRecord]) -> usize {
+    let mut seen: HashSet<&str> = HashSet::new();
+    // A generator is given several at once, and any of them may be why.
+    let mut by_number: Vec<&Vec<String>> = strikes.iter().map(|strike| &strike.datasets).collect();
+    by_number.sort_by_key(|datasets| datasets.len());
+    let apart = by_number.into_iter().filter(|datasets| {
+        let apart = datasets.iter().all(|dataset| !seen.contains(dataset.as_str()));
+        if apart {
+            seen.extend(datasets.iter().map(String::as_str));
+        }
+        apart
+    });
+    apart.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strike(client: &str, request: &str, datasets: &str) -> FailureRecord {
+        let datasets = datasets.split(',').map(str::to_owned).collect();
+        FailureRecord {
+            client: client.to_owned(),
+            request: request.to_owned(),
+            datasets,
+            why: "trapped".to_owned(),
+        }
+    }
+
+    fn is(strikes: &[FailureRecord], begun: u64, whole: u64, replaceable: bool) -> bool {
+        verdict(strikes, begun, whole, replaceable, &ReleaseMonitorSettings::default()).is_some()
+    }
+
+    #[test]
+    fn three_different_requests_of_two_clients_are_enough_where_they_are_a_tenth_of_all() {
+        let strikes = [strike("a", "1", "x"), strike("a", "2", "y"), strike("b", "3", "z")];
+        assert!(is(&strikes, 30, 27, true) && !is(&strikes, 31, 28, true));
+        assert!(!is(&strikes[..2], 2, 0, true));
+        assert!(
+            is(&strikes, 6, 3, false) && !is(&strikes, 7, 4, false),
+            "half of all where nothing else could serve"
+        );
+        let reason = verdict(&strikes, 30, 27, true, &ReleaseMonitorSettings::default());
+        assert_eq!(
+            reason.as_deref(),
+            Some("it failed 3 of 30 responses in 60 s, of 2 clients; the last: trapped")
+        );
+        assert_eq!(
+            verdict(
+                &strikes,
+                3,
+                0,
+                true,
+                &ReleaseMonitorSettings { strikes: 0, ..ReleaseMonitorSettings::default() }
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn one_client_cannot_have_a_release_quarantined_that_works_for_others() {
+        let repeated = vec![strike("a", "1", "x"); 100];
+        assert!(!is(&repeated, 100, 0, true), "one request, however often");
+        let many: Vec<FailureRecord> = (0..100)
+            .map(|request| strike("a", &request.to_string(), &request.to_string()))
+            .collect();
+        assert!(!is(&many, 101, 1, true), "somebody got a whole response");
+        assert!(is(&many, 100, 0, true), "nobody did");
+    }
+
+    #[test]
+    fn the_data_of_two_datasets_convicts_no_release_however_many_clients_page_through_it() {
+        let strikes = |datasets: &[&str]| -> Vec<FailureRecord> {
+            let client = |index: usize| if index.is_multiple_of(2) { "a" } else { "b" };
+            datasets
+                .iter()
+                .enumerate()
+                .map(|(index, names)| strike(client(index), &index.to_string(), names))
+                .collect()
+        };
+        for (given, expected) in [
+            (&["x", "x", "x", "x", "x", "x"][..], false),
+            (&["x", "y", "x", "y", "x", "y"], false),
+            (&["x", "y", "z"], true),
+            // Of several datasets at once any may be why.
+            (&["x,p", "x,q", "x,r", "x,s"], false),
+            (&["x,y,z", "x,y", "z,y"], false),
+            (&["x,y", "z", "p,q"], true),
+            (&["p,q,x,y,z", "x", "y", "z"], true),
+        ] {
+            assert_eq!(is(&strikes(given), 10, 0, true), expected, "{given:?}");
+        }
+        let fewer =
+            ReleaseMonitorSettings { strike_datasets: 1, ..ReleaseMonitorSettings::default() };
+        assert!(
+            verdict(&strikes(&["x", "x", "x"]), 3, 0, true, &fewer).is_some(),
+            "where there is one dataset"
+        );
+    }
+
+    #[test]
+    fn the_same_request_of_the_same_client_is_one_strike() {
+        let strikes = CircuitBreaker::default();
+        for (client, request) in [("a", "1"), ("a", "1"), ("b", "1"), ("a", "2"), ("a", "1")] {
+            strikes.add("digest", strike(client, request, "x"));
+        }
+        let kept = strikes.within(Duration::from_secs(60)).remove("digest").unwrap_or_default();
+        let kept: Vec<(&str, &str)> =
+            kept.iter().map(|strike| (strike.client.as_str(), strike.request.as_str())).collect();
+        assert_eq!(kept, [("b", "1"), ("a", "2"), ("a", "1")]);
+    }
+}

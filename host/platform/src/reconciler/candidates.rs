@@ -1,0 +1,97 @@
+//! What stands beside a release that serves: the one that waits to take its place, and the one that
+//! would serve in its place.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use yearbook_catalog::ServingOrder;
+use yearbook_sandbox::{Plugin, PluginEncoder};
+
+use super::{PluginReconciler, ReconcilerState, id};
+use crate::canary::difference;
+use crate::release_monitor::Candidates;
+
+impl PluginReconciler {
+    /// What stands beside each of `serving`, loaded; of encoders alone, since nothing tells whether
+    /// two projects for a tool are alike.
+    pub(super) async fn load_candidates(
+        &self,
+        state: &mut ReconcilerState,
+        lines: &[ServingOrder],
+        serving: &[Plugin],
+        complete: &mut bool,
+    ) -> HashMap<String, Candidates> {
+        // One that is installed anew is judged anew.
+        state.unlike.retain(|(digest, _)| {
+            lines
+                .iter()
+                .any(|line| line.waiting.as_ref().is_some_and(|waits| waits.id.digest == *digest))
+        });
+        let mut all = HashMap::new();
+        for plugin in serving {
+            let Plugin::Encoder(encoder) = plugin else { continue };
+            let format = &encoder.description().format;
+            let Some(line) =
+                lines.iter().find(|line| line.kind == "encoder" && line.name == *format)
+            else {
+                continue;
+            };
+            let mut beside = Candidates::default();
+            let place = line
+                .candidates
+                .iter()
+                .position(|release| release.id.digest == encoder.digest())
+                .unwrap_or(0);
+            if !line.candidates.first().is_some_and(|first| first.pinned) {
+                let previous =
+                    self.load_first(state, &line.candidates[place + 1..], complete).await;
+                beside.previous = previous
+                    .and_then(into_encoder)
+                    .filter(|previous| check_same_description(encoder, previous).is_ok());
+            }
+            // Compared with what the catalogue says serves, and with nothing else.
+            if place == 0
+                && let Some(waiting) = self
+                    .load_first(state, line.waiting.as_slice(), complete)
+                    .await
+                    .and_then(into_encoder)
+            {
+                match check_same_description(encoder, &waiting) {
+                    Ok(()) => beside.waiting = Some(waiting),
+                    Err(difference) => {
+                        self.report_incompatible(state, waiting, encoder, &difference)
+                    }
+                }
+            }
+            all.insert(encoder.digest().to_owned(), beside);
+        }
+        all
+    }
+
+    /// No comparison of responses can tell whether clients want what is promised now.
+    fn report_incompatible(
+        &self,
+        state: &mut ReconcilerState,
+        waiting: Arc<PluginEncoder>,
+        encoder: &PluginEncoder,
+        difference: &str,
+    ) {
+        if state.unlike.insert((waiting.digest().to_owned(), encoder.digest().to_owned())) {
+            let fault = format!(
+                "{difference}, which clients would notice; if that is meant: yearbook plugin pin, or install --now"
+            );
+            self.guard.reject_canary(&id(&Plugin::Encoder(waiting)), encoder.digest(), fault);
+        }
+    }
+}
+
+fn into_encoder(plugin: Plugin) -> Option<Arc<PluginEncoder>> {
+    match plugin {
+        Plugin::Encoder(encoder) => Some(encoder),
+        Plugin::Generator(_) => None,
+    }
+}
+
+fn check_same_description(one: &PluginEncoder, other: &PluginEncoder) -> Result<(), String> {
+    difference(one.description(), other.description()).map_or(Ok(()), Err)
+}

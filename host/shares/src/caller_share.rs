@@ -1,0 +1,350 @@
+//! Callers and what each holds now. A caller is a key or an address; one request counts for both.
+//! An entry lives as long as somebody holds it, and some time longer.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+use crate::byte_budget::{ByteBudget, ByteLease};
+use crate::fair_slots::{FairSlots, SlotKind};
+
+/// Entries before those that nobody holds are looked for.
+const EVICTION_THRESHOLD: usize = 1_024;
+
+/// The share of each resource that one caller may hold, percent. 0, and 100 or more: all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharePercent {
+    /// Of one key.
+    pub key: u32,
+    /// Of one address.
+    pub address: u32,
+}
+
+/// All callers, and the byte budget that they share.
+pub struct CallerRegistry {
+    keys: Mutex<UsageMap<Box<str>>>,
+    addresses: Mutex<UsageMap<IpAddr>>,
+    percent: SharePercent,
+    bytes: Arc<ByteBudget>,
+}
+
+/// On whose account a request holds what it holds: its key's and its address's. Cheap to clone. The
+/// default is nobody's: it has no share and no bound.
+#[derive(Clone, Default)]
+pub struct CallerShare(Option<Arc<RequestUsage>>);
+
+struct RequestUsage {
+    callers: [Option<Arc<CallerUsage>>; 2],
+    bytes: Arc<ByteBudget>,
+    /// Bytes of this request alone.
+    own: AtomicUsize,
+}
+
+/// What a key or an address holds now.
+pub(crate) struct CallerUsage {
+    percent: u32,
+    held: [AtomicUsize; SlotKind::COUNT],
+    waiting: [AtomicUsize; SlotKind::COUNT],
+    bytes: AtomicUsize,
+    /// Told when bytes go while the share is used up.
+    freed: Notify,
+}
+
+struct UsageMap<K> {
+    all: HashMap<K, Arc<CallerUsage>>,
+    sweep_at: usize,
+}
+
+impl CallerRegistry {
+    /// Nobody yet. `bytes`: the byte budget of all bodies together.
+    #[must_use]
+    pub fn new(percent: SharePercent, bytes: usize) -> Self {
+        Self {
+            keys: Mutex::default(),
+            addresses: Mutex::default(),
+            percent,
+            bytes: ByteBudget::new(bytes),
+        }
+    }
+
+    /// The account of a request with this key, from this address, as far as either is known.
+    #[must_use]
+    pub fn holder(&self, key: Option<&str>, address: Option<IpAddr>) -> CallerShare {
+        let key =
+            key.map(|key| lock(&self.keys).get_or_insert(key, |key| key.into(), self.percent.key));
+        let address = address.map(|address| {
+            lock(&self.addresses).get_or_insert(&address, |own| *own, self.percent.address)
+        });
+        let account = RequestUsage {
+            callers: [key, address],
+            bytes: Arc::clone(&self.bytes),
+            own: AtomicUsize::new(0),
+        };
+        CallerShare(Some(Arc::new(account)))
+    }
+
+    /// The bytes of all bodies in flight.
+    #[must_use]
+    pub fn bytes(&self) -> &ByteBudget {
+        &self.bytes
+    }
+
+    /// Keys, and addresses, that hold all of their share of `slots` or of the bytes now.
+    #[must_use]
+    pub fn exhausted_counts(&self, slots: &FairSlots) -> (usize, usize) {
+        let full = |caller: &Arc<CallerUsage>| {
+            let of_bytes = share_of_total(self.bytes.total(), caller.percent);
+            !caller.has_slot(slots.resource(), slots.total())
+                || caller.bytes.load(Ordering::Relaxed) >= of_bytes
+        };
+        let count = |callers: &mut dyn Iterator<Item = &Arc<CallerUsage>>| {
+            callers.filter(|caller| full(caller)).count()
+        };
+        (count(&mut lock(&self.keys).all.values()), count(&mut lock(&self.addresses).all.values()))
+    }
+}
+
+impl<K> Default for UsageMap<K> {
+    fn default() -> Self {
+        Self { all: HashMap::new(), sweep_at: EVICTION_THRESHOLD }
+    }
+}
+
+impl<K: Hash + Eq> UsageMap<K> {
+    fn get_or_insert<Q>(
+        &mut self,
+        id: &Q,
+        own: impl FnOnce(&Q) -> K,
+        percent: u32,
+    ) -> Arc<CallerUsage>
+    where
+        K: std::borrow::Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        if let Some(caller) = self.all.get(id) {
+            return Arc::clone(caller);
+        }
+        if self.all.len() >= self.sweep_at {
+            self.all.retain(|_, caller| Arc::strong_count(caller) > 1);
+            // Twice what is in use, so that each entry is looked at a bounded number of times.
+            self.sweep_at = EVICTION_THRESHOLD.max(self.all.len() * 2);
+        }
+        let (held, waiting) = (Default::default(), Default::default());
+        let caller = Arc::new(CallerUsage {
+            percent,
+            held,
+            waiting,
+            bytes: AtomicUsize::new(0),
+            freed: Notify::new(),
+        });
+        self.all.insert(own(id), Arc::clone(&caller));
+        caller
+    }
+}
+
+impl CallerShare {
+    /// Counts `bytes` of a body that lie in memory, until the lease is dropped.
+    #[must_use]
+    pub fn lease(&self, bytes: usize) -> ByteLease {
+        ByteLease::new(self.clone(), bytes)
+    }
+
+    /// Bytes that bodies of this account may still read ahead; 0 when budget or share is used up.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        let Some(account) = &self.0 else { return usize::MAX };
+        let total = account.bytes.total();
+        let left = |caller: &Arc<CallerUsage>| {
+            share_of_total(total, caller.percent)
+                .saturating_sub(caller.bytes.load(Ordering::Relaxed))
+        };
+        account.callers.iter().flatten().map(left).fold(account.bytes.free(), usize::min)
+    }
+
+    /// Whether a body of this request that has begun may go on: there is room, or its client has
+    /// taken everything so far.
+    #[must_use]
+    pub fn may_continue(&self) -> bool {
+        self.room() > 0
+            || self.0.as_ref().is_some_and(|account| account.own.load(Ordering::Relaxed) == 0)
+    }
+
+    /// Whether it is the budget of all bodies that is used up, and not a share of it alone.
+    #[must_use]
+    pub fn is_budget_exhausted(&self) -> bool {
+        self.0.as_ref().is_some_and(|account| account.bytes.free() == 0)
+    }
+
+    /// Waits until bytes go of whatever is used up: the budget, or a share of this account. Bytes
+    /// that go between this call and its first poll count.
+    pub fn wait_for_bytes(&self) -> impl Future<Output = ()> + '_ {
+        let of_all = self.0.as_ref().map(|account| account.bytes.wait_for_release());
+        let mut of_callers = self.callers().map(|caller| caller.freed.notified());
+        let (one, other) = (of_callers.next(), of_callers.next());
+        async move {
+            tokio::select! {
+                () = notified_or_pending(of_all) => {}
+                () = notified_or_pending(one) => {}
+                () = notified_or_pending(other) => {}
+            }
+        }
+    }
+
+    pub(crate) fn count(&self, bytes: usize) {
+        let Some(account) = self.0.as_deref() else { return };
+        account.own.fetch_add(bytes, Ordering::Relaxed);
+        account.bytes.count(bytes);
+        for caller in self.callers() {
+            caller.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn let_go(&self, bytes: usize) {
+        let Some(account) = self.0.as_deref() else { return };
+        account.own.fetch_sub(bytes, Ordering::Relaxed);
+        account.bytes.let_go(bytes);
+        for caller in self.callers() {
+            let before = caller.bytes.fetch_sub(bytes, Ordering::Relaxed);
+            // Nobody waits for it otherwise, and others' bodies are not to be woken by this one's.
+            if before >= share_of_total(account.bytes.total(), caller.percent) {
+                caller.freed.notify_waiters();
+            }
+        }
+    }
+
+    pub(crate) fn callers(&self) -> impl Iterator<Item = &CallerUsage> {
+        self.0.iter().flat_map(|account| account.callers.iter().flatten()).map(AsRef::as_ref)
+    }
+
+    /// Counts `more` in `counter` of every caller.
+    pub(crate) fn add(&self, counter: impl Fn(&CallerUsage) -> &AtomicUsize, more: usize) {
+        for caller in self.callers() {
+            counter(caller).fetch_add(more, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes back what [`CallerShare::add`] counted.
+    pub(crate) fn subtract(&self, counter: impl Fn(&CallerUsage) -> &AtomicUsize, less: usize) {
+        for caller in self.callers() {
+            counter(caller).fetch_sub(less, Ordering::Relaxed);
+        }
+    }
+}
+
+impl CallerUsage {
+    /// Slots of `resource` that are held.
+    pub(crate) fn held(&self, resource: SlotKind) -> &AtomicUsize {
+        &self.held[resource as usize]
+    }
+
+    /// Requests that wait for a slot of `resource`.
+    pub(crate) fn waiting(&self, resource: SlotKind) -> &AtomicUsize {
+        &self.waiting[resource as usize]
+    }
+
+    /// Slots of `total` that may be held at most, one at least.
+    pub(crate) fn max_slots(&self, total: usize) -> usize {
+        share_of_total(total, self.percent).max(1)
+    }
+
+    /// Whether the share has a slot left.
+    pub(crate) fn has_slot(&self, resource: SlotKind, total: usize) -> bool {
+        self.held(resource).load(Ordering::Relaxed) < self.max_slots(total)
+    }
+}
+
+async fn notified_or_pending(freed: Option<Notified<'_>>) {
+    match freed {
+        Some(freed) => freed.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// So many percent of `total`.
+fn share_of_total(total: usize, percent: u32) -> usize {
+    match percent {
+        0 | 100.. => total,
+        percent => total / 100 * percent as usize + total % 100 * percent as usize / 100,
+    }
+}
+
+/// Nothing under the lock can fail half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn a_share_is_a_percentage_and_zero_or_all_is_no_bound() {
+        for (total, percent, expected) in [
+            (512, 25, 128),
+            (1_024, 50, 512),
+            (10, 25, 2),
+            (usize::MAX, 50, usize::MAX / 2),
+            (7, 0, 7),
+            (7, 100, 7),
+            (7, 400, 7),
+        ] {
+            assert!(share_of_total(total, percent).abs_diff(expected) <= 1, "{total} {percent}");
+        }
+    }
+
+    #[test]
+    fn entries_that_nobody_holds_are_forgotten() {
+        let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1 << 20);
+        let held = callers.holder(Some("held"), None);
+        let lease = held.lease(7);
+        for number in 0..10 * EVICTION_THRESHOLD {
+            drop(callers.holder(Some(&number.to_string()), None));
+        }
+        assert!(lock(&callers.keys).all.len() <= EVICTION_THRESHOLD + 1);
+        assert_eq!(
+            callers.holder(Some("held"), None).room(),
+            (1 << 18) - 7,
+            "who holds something keeps its entry"
+        );
+        drop(lease);
+    }
+
+    #[test]
+    fn a_key_and_an_address_have_shares_of_their_own() {
+        let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1_000);
+        let address: IpAddr = [192, 0, 2, 1].into();
+        let one = callers.holder(Some("one"), Some(address));
+        let lease = one.lease(250);
+        assert_eq!(one.room(), 0);
+        let again = callers.holder(Some("one"), Some(address));
+        assert!(
+            !one.may_continue() && again.may_continue(),
+            "a request whose client has taken everything goes on"
+        );
+        assert_eq!(callers.holder(Some("two"), Some(address)).room(), 250);
+        let more = callers.holder(Some("two"), Some(address)).lease(250);
+        assert_eq!(callers.holder(Some("three"), Some(address)).room(), 0, "the address has half");
+        assert_eq!(callers.holder(Some("three"), Some([192, 0, 2, 2].into())).room(), 250);
+        let mut freed = [Box::pin(one.wait_for_bytes()), Box::pin(one.wait_for_bytes())];
+        assert!(freed[0].as_mut().now_or_never().is_none());
+        drop((lease, more));
+        assert!(freed[0].as_mut().now_or_never().is_some(), "who waits is told");
+        assert!(
+            freed[1].as_mut().now_or_never().is_some(),
+            "what goes before the first look counts"
+        );
+        drop(freed);
+        assert_eq!((one.room(), callers.bytes().used()), (250, 0));
+        let freed = one.wait_for_bytes();
+        drop(one.lease(7));
+        assert!(freed.now_or_never().is_none(), "where there is room nobody is woken");
+        assert_eq!(CallerShare::default().room(), usize::MAX, "nobody has no bound");
+    }
+}

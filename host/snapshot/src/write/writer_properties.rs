@@ -1,0 +1,60 @@
+//! How the Parquet file is laid out, each number with its reason.
+
+use parquet::basic::Compression;
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+use yearbook_domain::{Column, ColumnType};
+
+use super::SnapshotFileMetadata;
+use crate::table::distinct_values::MAX_DICTIONARY_BYTES;
+use crate::table::row_blocks::GROUP_ROWS;
+
+/// Rows of a data page: what the page index lets a reader skip. A response of 100 rows decodes one
+/// page a column.
+const PAGE_ROWS: usize = 4_096;
+
+/// Bytes of a data page, uncompressed; large geometries come a few or one to a page.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// Properties of a snapshot file.
+pub(super) fn of(description: &SnapshotFileMetadata<'_>) -> WriterProperties {
+    let words = description
+        .words
+        .iter()
+        .map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()))
+        .collect();
+    let mut builder = WriterProperties::builder()
+        // Row groups are cut by the caller; this only keeps the writer from cutting them elsewhere.
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_data_page_row_count_limit(PAGE_ROWS)
+        .set_data_page_size_limit(PAGE_BYTES)
+        .set_dictionary_page_size_limit(MAX_DICTIONARY_BYTES)
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::Page)
+        .set_sorting_columns(sorting_columns(description))
+        .set_key_value_metadata(Some(words));
+    // A dictionary has to be decoded before the first row, so it is worth having only where values
+    // repeat: numbers and many-valued text are stored plain.
+    for column in description.columns.iter().filter(|column| column.few_values) {
+        builder =
+            builder.set_column_dictionary_enabled(ColumnPath::from(column.name.as_str()), true);
+    }
+    builder.build()
+}
+
+/// The declared order. Floats end it: Parquet leaves their order partly open (NaN, signed zero).
+fn sorting_columns(description: &SnapshotFileMetadata<'_>) -> Option<Vec<SortingColumn>> {
+    let sortable = |column: &Column| column.column_type != ColumnType::Number;
+    let sorted: Vec<SortingColumn> = description
+        .sorted_by
+        .iter()
+        .map_while(|position| {
+            description.columns.get(*position).filter(|column| sortable(column)).map(|_| *position)
+        })
+        .filter_map(|position| i32::try_from(position).ok())
+        .map(|column_idx| SortingColumn { column_idx, descending: false, nulls_first: false })
+        .collect();
+    (!sorted.is_empty()).then_some(sorted)
+}
