@@ -31,7 +31,7 @@ mod tables;
 use client::{ChunkSink, ChunkedWriter, SocketSink};
 use ours::YearbookEncoders;
 use peers::PeerEncoders;
-use tables::Input;
+use tables::BenchTable;
 
 /// What the product allocates with.
 #[global_allocator]
@@ -85,7 +85,7 @@ fn is_selected(name: &str, kind: &[&str]) -> bool {
 
 struct Contest<'a> {
     format: &'static str,
-    input: &'a Input,
+    input: &'a BenchTable,
     ours: &'a YearbookEncoders,
     peers: Option<&'a mut PeerEncoders>,
     /// Encodings a run.

@@ -99,7 +99,7 @@ impl Default for HostFixture {
 impl HostFixture {
     /// The embedded catalogue with this bucket.
     #[must_use]
-    pub fn on(s3: &S3Server, storing: StorageSettings) -> Self {
+    pub fn with_s3(s3: &S3Server, storing: StorageSettings) -> Self {
         Self { storage: s3.url.clone(), storing, variables: s3.variables(), ..Self::default() }
     }
 }
@@ -142,7 +142,7 @@ impl TestApp {
     }
 
     /// A service as [`TestApp::start`] makes it, on what other hosts may share.
-    pub async fn on(ground: &HostFixture) -> Self {
+    pub async fn on_fixture(ground: &HostFixture) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
         Box::pin(Self::with_all(
             ground.clone(),
@@ -167,7 +167,7 @@ impl TestApp {
     }
 
     /// Another host on the same catalogue and object store.
-    pub async fn beside(&self, guarding: ReleaseMonitorSettings) -> Self {
+    pub async fn second_host(&self, guarding: ReleaseMonitorSettings) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
         Box::pin(Self::with_all(self.ground.clone(), self.state.settings.clone(), limits, guarding))
             .await
@@ -265,7 +265,7 @@ impl TestApp {
         let mut plugins: Vec<Plugin> = others.cloned().map(Plugin::Encoder).collect();
         plugins.extend(current.generators().cloned().map(Plugin::Generator));
         plugins.push(new);
-        self.registry.replace(PluginSet::of(&plugins, []));
+        self.registry.replace(PluginSet::new(&plugins, []));
     }
 
     /// Loads one more plugin while the service runs.
@@ -289,7 +289,7 @@ impl TestApp {
             Arc::clone(&self.workers),
             Retention::default(),
         )
-        .at(at);
+        .with_created_at(at);
         let published = Box::pin(publisher.publish(&package, &SilentReporter)).await.unwrap();
         self.live.refresh().await.unwrap();
         published.publication.snapshot.id

@@ -46,7 +46,7 @@ pub trait FuzzSubject {
     fn start() -> Self;
 
     /// Panics where an input leads to a wrong answer.
-    fn judge(&mut self, input: &[u8]);
+    fn check(&mut self, input: &[u8]);
 
     /// Panics where no input reached what is judged.
     fn end(&self) {}
@@ -55,7 +55,7 @@ pub trait FuzzSubject {
 /// Gives inputs to a subject, as [`Target::run`] does.
 pub fn run<S: FuzzSubject>() {
     let mut subject = S::start();
-    S::TARGET.run(|input| subject.judge(input));
+    S::TARGET.run(|input| subject.check(input));
     subject.end();
 }
 
@@ -74,8 +74,11 @@ impl FuzzTargetSpec {
         let first = number("YEARBOOK_FUZZ_SEED").unwrap_or(1);
         let mut tried = 0;
         while end.map_or(tried < self.inputs, |end| Instant::now() < end) {
-            let input =
-                mutate::damaged(&corpus, self.words, &mut FuzzRng::of(first.wrapping_add(tried)));
+            let input = mutate::damaged(
+                &corpus,
+                self.words,
+                &mut FuzzRng::from_seed(first.wrapping_add(tried)),
+            );
             // A process that ends at once cannot say what it was that ended it.
             let last = end.map(|_| self.last());
             if let Some(last) = &last {

@@ -17,7 +17,7 @@ const DATA: &str = "/v1/datasets/parks/data?limit=5";
 /// Two hosts on one database and one folder of stored files.
 async fn two() -> Option<(TestApp, TestApp)> {
     let ground = HostFixture { database: postgres()?, ..HostFixture::default() };
-    Some((TestApp::on(&ground).await, TestApp::on(&ground).await))
+    Some((TestApp::on_fixture(&ground).await, TestApp::on_fixture(&ground).await))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,7 +112,7 @@ async fn without_the_database_unlimited_keys_read_on_and_limited_ones_are_told_a
         let line = PostgresProxy::to(&database).await;
         let bounds =
             DatabaseSettings { acquire_ms: 500, answer_ms: 1_000, ..DatabaseSettings::default() };
-        let app = TestApp::on(&HostFixture {
+        let app = TestApp::on_fixture(&HostFixture {
             database: line.url.clone(),
             bounds,
             ..HostFixture::default()
@@ -172,9 +172,12 @@ async fn without_the_database_no_key_goes_on_for_longer_than_the_stated_time() {
     let line = PostgresProxy::to(&database).await;
     let bounds =
         DatabaseSettings { acquire_ms: 200, stale_keys_s: 1, ..DatabaseSettings::default() };
-    let app =
-        TestApp::on(&HostFixture { database: line.url.clone(), bounds, ..HostFixture::default() })
-            .await;
+    let app = TestApp::on_fixture(&HostFixture {
+        database: line.url.clone(),
+        bounds,
+        ..HostFixture::default()
+    })
+    .await;
     app.publish(&parks()).await;
     let pro = app.key(Plan::Pro).await;
     let status = async || app.get(DATA).key(&pro).send().await.status.as_u16();

@@ -41,7 +41,7 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     let flags = flags(root, &toolchain::sysroot(root)?)?;
     let compiler =
         command::output(Command::new("rustc").current_dir(root).arg("--version").arg("--verbose"))?;
-    let kept = BuildCache::of(
+    let kept = BuildCache::open(
         root,
         &target_dir,
         &compiler,

@@ -161,7 +161,7 @@ mod tests {
         let (rules, _) = rules::parse(
             "| spec-1-a | One. | `one::same`, `one::alone` |\n| spec-1-b | Two. | `two::same` |\n",
         );
-        let executed = ExecutedTests::of([
+        let executed = ExecutedTests::from_lines([
             "PASS [   0.1s] yearbook-a one::same",
             "PASS [   0.1s] yearbook-a moved::elsewhere::alone",
         ]);

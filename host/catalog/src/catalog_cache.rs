@@ -151,7 +151,7 @@ impl CatalogCache {
         if dataset.current.id == id {
             return Ok(Some(Arc::clone(&dataset.current)));
         }
-        let pinned = self.pinned.at(self.revision());
+        let pinned = self.pinned.for_revision(self.revision());
         let fetch = async { Ok(self.store.snapshot(&dataset.name, id).await?.map(Arc::new)) };
         pinned
             .try_get_with((dataset.name.clone(), id.to_owned()), fetch)

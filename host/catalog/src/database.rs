@@ -52,10 +52,10 @@ impl Database {
     }
 
     /// Wakes when a host moved the revision, where the database tells of that.
-    pub(crate) fn moves(&self) -> Option<watch::Receiver<()>> {
+    pub(crate) fn change_notifications(&self) -> Option<watch::Receiver<()>> {
         match self {
             Self::Sqlite(_) => None,
-            Self::Postgres(server) => Some(server.moves()),
+            Self::Postgres(server) => Some(server.change_notifications()),
         }
     }
 
@@ -65,7 +65,7 @@ impl Database {
     ) -> Result<DatabaseSession, sqlx::Error> {
         Ok(match (self, begin) {
             (Self::Sqlite(file), TransactionMode::Probe | TransactionMode::SingleRead) => {
-                DatabaseSession::SqliteConnection(file.one().await?)
+                DatabaseSession::SqliteConnection(file.acquire_reader().await?)
             }
             (Self::Sqlite(file), TransactionMode::Read) => {
                 DatabaseSession::Sqlite(file.read().await?)

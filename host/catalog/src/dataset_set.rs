@@ -46,7 +46,7 @@ impl DatasetSet {
     }
 
     /// Whether the dataset is as it was.
-    pub(crate) fn has(&self, mark: &DatasetVersion) -> bool {
+    pub(crate) fn is_current(&self, mark: &DatasetVersion) -> bool {
         self.0.get(&mark.name).is_some_and(|shelved| shelved.mark == *mark)
     }
 

@@ -56,14 +56,14 @@ impl KeyHash {
     }
 
     /// Whether `stored` is this hash, in constant time.
-    pub(crate) fn is(&self, stored: &[u8]) -> bool {
+    pub(crate) fn matches_stored(&self, stored: &[u8]) -> bool {
         self.0.ct_eq(stored).into()
     }
 }
 
 impl PartialEq for KeyHash {
     fn eq(&self, other: &Self) -> bool {
-        self.is(&other.0)
+        self.matches_stored(&other.0)
     }
 }
 

@@ -111,7 +111,7 @@ impl KeyVerifier {
                 after: age,
             });
         }
-        if let Some(caller) = self.valid.at(self.live.keys_revision()).get(&hash).await {
+        if let Some(caller) = self.valid.for_revision(self.live.keys_revision()).get(&hash).await {
             return Ok(KeyLookup::Valid(caller));
         }
         if self.unknown.contains_key(&hash) {
@@ -131,7 +131,7 @@ impl KeyVerifier {
     /// [`Failure`] when the database fails; [`Failure::TooManyLookups`] when others have taken all
     /// permits for too long.
     pub async fn fetch_caller(&self, key: UncachedKey) -> Result<Option<Caller>, CatalogError> {
-        let valid = self.valid.at(self.live.keys_revision());
+        let valid = self.valid.for_revision(self.live.keys_revision());
         match valid.try_get_with(key.hash, self.query_key(key)).await {
             Ok(caller) => Ok(Some(caller)),
             Err(missing) => match &*missing {

@@ -53,7 +53,7 @@ impl PostgresServer {
     }
 
     /// Wakes when a host moved the revision.
-    pub(crate) fn moves(&self) -> watch::Receiver<()> {
+    pub(crate) fn change_notifications(&self) -> watch::Receiver<()> {
         self.moves.clone()
     }
 

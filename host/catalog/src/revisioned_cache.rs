@@ -26,7 +26,7 @@ impl<K, V> RevisionedCache<K, V> {
 
     /// The cache to use under `revision`. Ask for it before the database is asked: what is read
     /// afterwards is at least as new as the cache it goes into.
-    pub(crate) fn at(&self, revision: i64) -> Cache<K, V> {
+    pub(crate) fn for_revision(&self, revision: i64) -> Cache<K, V> {
         let present = self.present.load();
         if present.revision == revision {
             return present.cache.clone();
@@ -44,12 +44,12 @@ mod tests {
     #[tokio::test]
     async fn what_was_read_under_one_revision_is_not_seen_under_the_next() {
         let generations = RevisionedCache::new(1, || Cache::new(8));
-        let first = generations.at(1);
+        let first = generations.for_revision(1);
         first.insert("key", "old").await;
-        assert_eq!(generations.at(1).get("key").await, Some("old"));
-        assert_eq!(generations.at(2).get("key").await, None);
+        assert_eq!(generations.for_revision(1).get("key").await, Some("old"));
+        assert_eq!(generations.for_revision(2).get("key").await, None);
         // A reader that was slow writes into the generation it began with.
         first.insert("key", "slow").await;
-        assert_eq!(generations.at(2).get("key").await, None);
+        assert_eq!(generations.for_revision(2).get("key").await, None);
     }
 }

@@ -279,7 +279,7 @@ impl FoundKeyRow {
         self,
         hash: &KeyHash,
     ) -> Result<Option<KeyRecord>, sqlx::Error> {
-        if hash.is(&self.hash) { self.key.read().map(Some) } else { Ok(None) }
+        if hash.matches_stored(&self.hash) { self.key.read().map(Some) } else { Ok(None) }
     }
 }
 

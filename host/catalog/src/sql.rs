@@ -151,7 +151,7 @@ impl Statement<'_> {
     }
 
     /// The first row; an error when there is none.
-    pub(crate) async fn one<R: DatabaseRow>(self) -> Result<R, sqlx::Error> {
+    pub(crate) async fn fetch_one<R: DatabaseRow>(self) -> Result<R, sqlx::Error> {
         self.fetch_optional().await?.ok_or(sqlx::Error::RowNotFound)
     }
 }

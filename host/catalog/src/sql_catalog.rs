@@ -111,14 +111,14 @@ impl Catalog for SqlCatalog {
         let outcome = session
             .connection()
             .query(statements::REVISION)
-            .one()
+            .fetch_one()
             .await
             .map(|(all, keys)| Revisions { all, keys });
         self.finish_transaction(doing, session, outcome).await
     }
 
     fn change_notifications(&self) -> Option<watch::Receiver<()>> {
-        self.database.moves()
+        self.database.change_notifications()
     }
 
     async fn dataset_set(&self, known: &DatasetSet) -> Result<DatasetSet, CatalogError> {

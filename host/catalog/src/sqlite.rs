@@ -25,7 +25,7 @@ pub(crate) struct SqliteFile {
 
 impl SqliteFile {
     /// For one statement that reads.
-    pub(crate) async fn one(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
+    pub(crate) async fn acquire_reader(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
         self.readers.acquire().await
     }
 

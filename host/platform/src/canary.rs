@@ -11,7 +11,7 @@ mod shadow;
 mod values;
 
 pub(crate) use description_diff::difference;
-pub(crate) use evaluate::judge;
+pub(crate) use evaluate::evaluate;
 pub(crate) use sample::CanarySample;
 pub(crate) use shadow::ShadowWorker;
 

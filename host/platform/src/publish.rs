@@ -77,7 +77,7 @@ impl Publisher {
 
     /// The same for a history that is made elsewhere: see [`Publication::at`].
     #[must_use]
-    pub fn at(self, at: Millis) -> Self {
+    pub fn with_created_at(self, at: Millis) -> Self {
         Self { at: Some(at), ..self }
     }
 

@@ -149,7 +149,7 @@ impl PluginReconciler {
         }
         let next = (serving.iter().map(|plugin| plugin.digest().to_owned()).collect(), unavailable);
         if next != state.serving {
-            self.registry.replace(PluginSet::of(&serving, next.1.iter().cloned()));
+            self.registry.replace(PluginSet::new(&serving, next.1.iter().cloned()));
             log_changes(&state.serving, &serving, &next.1);
             state.serving = next;
         }
@@ -265,13 +265,13 @@ impl PluginReconciler {
         } else {
             None
         };
-        let signature = signature.map(|file| Signature::of(&file));
+        let signature = signature.map(|file| Signature::from_bytes(&file));
         if state.untrusted.get(digest) == Some(&signature) {
             return Err(LoadError::StillUntrusted);
         }
         let bytes = self.files.get_component(digest, release.bytes).await?;
         let (trust, component, came) = (self.trust.clone(), bytes.clone(), signature.clone());
-        let judged = tokio::task::spawn_blocking(move || trust.judge(&component, came.as_ref()))
+        let judged = tokio::task::spawn_blocking(move || trust.verify(&component, came.as_ref()))
             .await
             .map_err(|_| LoadError::Panicked)?;
         judged.inspect_err(|_| drop(state.untrusted.insert(digest.clone(), signature)))?;

@@ -134,7 +134,11 @@ impl TrustPolicy {
     ///
     /// # Errors
     /// [`Untrusted`], with what to do.
-    pub fn judge(&self, component: &[u8], signature: Option<&Signature>) -> Result<(), TrustError> {
+    pub fn verify(
+        &self,
+        component: &[u8],
+        signature: Option<&Signature>,
+    ) -> Result<(), TrustError> {
         if self.require == TrustRequirement::None {
             return Ok(());
         }

@@ -64,7 +64,7 @@ impl ComponentCache {
         let artifact = compile()?;
         // First: what this host cannot run is not worth keeping.
         let component = deserialize_trusted(engine, &artifact)?;
-        if let Err(error) = write_entry(&path, &self.seal.of(&name, &artifact), &artifact) {
+        if let Err(error) = write_entry(&path, &self.seal.sign(&name, &artifact), &artifact) {
             tracing::warn!(path = %path.display(), %error, "the compiled plugin could not be cached; the next start compiles it again");
         }
         Ok((component, false))

@@ -41,7 +41,7 @@ impl ComponentStats {
     /// # Errors
     /// [`Rejected::Shape`] for the first thing that there is too much of, [`Rejected::Malformed`]
     /// where it cannot be read.
-    pub fn of(component: &[u8]) -> Result<Self, ComponentRejection> {
+    pub fn measure(component: &[u8]) -> Result<Self, ComponentRejection> {
         let mut shape = Self::default();
         let broken = |error: BinaryReaderError| {
             ComponentRejection::Malformed(sanitize_sentence(&error.to_string()))
@@ -132,7 +132,7 @@ mod tests {
 
     fn of(module: &str) -> Result<ComponentStats, String> {
         let component = wat::parse_str(format!("(component {module})")).unwrap();
-        ComponentStats::of(&component).map_err(|rejected| rejected.to_string())
+        ComponentStats::measure(&component).map_err(|rejected| rejected.to_string())
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
     fn what_is_cut_or_no_component_is_malformed() {
         let whole = wat::parse_str("(component (core module (func)))").unwrap();
         for length in 0..whole.len() {
-            assert!(ComponentStats::of(&whole[..length]).is_err() || length == 8, "{length}");
+            assert!(ComponentStats::measure(&whole[..length]).is_err() || length == 8, "{length}");
         }
     }
 }

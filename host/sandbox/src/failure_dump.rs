@@ -214,7 +214,7 @@ impl FailureDump {
     }
 
     /// Leaves it behind, if it is the plugin's failure.
-    pub(crate) fn leave(
+    pub(crate) fn write_failure(
         mut self,
         call: GuestFunction,
         error: &impl AttributeFailure,
@@ -225,7 +225,7 @@ impl FailureDump {
             self.about.call = call;
             self.about.failure = failure;
             self.about.log = log.to_vec();
-            work.dump_sink().leave(self, error.is_refusal());
+            work.dump_sink().write(self, error.is_refusal());
         }
     }
 

@@ -166,7 +166,7 @@ impl PluginGenerator {
         let input = InputSize::new(request.columns(), 0, plain);
         let excuses = |trap: &Trap| input.attributes_to_input(trap, &self.sandbox.limits);
         let project = check_output(plugin, made, excuses);
-        let log = state.heard().to_vec();
+        let log = state.guest_log().to_vec();
         if let Err(error) = &project
             && state.work().dump_sink().is_enabled()
         {
@@ -176,7 +176,7 @@ impl PluginGenerator {
                 options,
                 &self.sandbox.limits,
             );
-            capsule.leave(GuestFunction::Generate, error, &log, state.work());
+            capsule.write_failure(GuestFunction::Generate, error, &log, state.work());
         }
         // The instance goes before its place in the pool is given back.
         drop(store);

@@ -127,7 +127,7 @@ impl HostState {
     }
 
     /// What the instance has logged so far; nothing where failures are not kept.
-    pub(crate) fn heard(&self) -> &[GuestLogLine] {
+    pub(crate) fn guest_log(&self) -> &[GuestLogLine] {
         &self.heard
     }
 
@@ -177,7 +177,7 @@ impl HostState {
 impl Drop for HostState {
     fn drop(&mut self) {
         self.memory.give_back(self.held);
-        self.work.leave();
+        self.work.record_instance_end();
     }
 }
 

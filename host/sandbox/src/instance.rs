@@ -221,8 +221,8 @@ impl EncoderInstance {
     }
 
     /// What it has logged so far; nothing where failures are not kept.
-    pub(crate) fn heard(&self) -> &[GuestLogLine] {
-        self.store.data().heard()
+    pub(crate) fn guest_log(&self) -> &[GuestLogLine] {
+        self.store.data().guest_log()
     }
 
     /// Sets what it may still give out to what it was when a call failed.
@@ -279,7 +279,7 @@ fn write_dump(
     store: &Store<HostState>,
 ) {
     if let Some(capsule) = capsule {
-        capsule.leave(call, error, store.data().heard(), store.data().work());
+        capsule.write_failure(call, error, store.data().guest_log(), store.data().work());
     }
 }
 

@@ -26,7 +26,7 @@ pub struct PluginSet {
 impl PluginSet {
     /// A set of these plugins, the last of a name. `unavailable`: formats that clients may name and
     /// that nothing serves at present.
-    pub fn of<'a>(
+    pub fn new<'a>(
         plugins: impl IntoIterator<Item = &'a Plugin>,
         unavailable: impl IntoIterator<Item = String>,
     ) -> Self {

@@ -331,7 +331,7 @@ impl Sandbox {
         bytes: &[u8],
     ) -> Result<(Component, bool), ComponentRejection> {
         let compile = || {
-            ComponentStats::of(bytes)?;
+            ComponentStats::measure(bytes)?;
             self.compiler.compile(&self.engine, &self.limits, bytes)
         };
         match &self.cache {
@@ -364,10 +364,10 @@ impl Sandbox {
         if let Err(rejected) = &said
             && outlet.is_enabled()
         {
-            FailureDump::for_component(kind, digest, &self.limits).leave(
+            FailureDump::for_component(kind, digest, &self.limits).write_failure(
                 GuestFunction::Describe,
                 rejected,
-                store.data().heard(),
+                store.data().guest_log(),
                 &work,
             );
         }

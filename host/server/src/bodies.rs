@@ -252,7 +252,7 @@ impl BodyMonitor {
         let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
         let judge = |(watch, judgement): &mut (Arc<BodyState>, PaceTracker)| {
             let too_slow =
-                judgement.judge(&self.pace, now, watch.waiting_since(), watch.bytes_taken())?;
+                judgement.check(&self.pace, now, watch.waiting_since(), watch.bytes_taken())?;
             Some((Arc::clone(watch), too_slow))
         };
         let slow: Vec<(Arc<BodyState>, CutReason)> =

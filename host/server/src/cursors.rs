@@ -24,7 +24,7 @@ impl CursorCodec {
     }
 
     /// The text that stands for `position`.
-    pub(crate) fn seal(&self, position: &CursorPosition) -> String {
+    pub(crate) fn encode(&self, position: &CursorPosition) -> String {
         let mut bytes = position.to_bytes();
         let tag = self.signer.clone().chain_update(&bytes).finalize().into_bytes();
         bytes.extend_from_slice(&tag[..TAG_BYTES]);
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_cursor_opens_with_the_secret_that_sealed_it() {
-        let text = CursorCodec::new([1; 32]).seal(&position());
+        let text = CursorCodec::new([1; 32]).encode(&position());
         assert!(
             text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'),
             "{text}"
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn an_altered_cursor_does_not_open() {
         let cursors = CursorCodec::new([1; 32]);
-        let text = cursors.seal(&position());
+        let text = cursors.encode(&position());
         for index in 0..text.len() {
             let mut altered = text.clone().into_bytes();
             altered[index] = if altered[index] == b'A' { b'B' } else { b'A' };

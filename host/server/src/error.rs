@@ -78,7 +78,7 @@ impl Error {
 
     /// One sentence for the client: what is wrong and what to do next.
     pub(crate) fn message(&self, request_id: &str) -> String {
-        message::of(self, request_id)
+        message::render(self, request_id)
     }
 
     /// Whole seconds for `Retry-After`.

@@ -49,7 +49,7 @@ impl ByteBudget {
         self.used.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(crate) fn let_go(&self, bytes: usize) {
+    pub(crate) fn release(&self, bytes: usize) {
         // Nobody waits for the budget while there is some.
         if self.used.fetch_sub(bytes, Ordering::Relaxed) >= self.total {
             self.freed.notify_waiters();
@@ -70,6 +70,6 @@ impl ByteLease {
 
 impl Drop for ByteLease {
     fn drop(&mut self) {
-        self.holder.let_go(self.bytes);
+        self.holder.release_bytes(self.bytes);
     }
 }

@@ -204,10 +204,10 @@ impl CallerShare {
         }
     }
 
-    pub(crate) fn let_go(&self, bytes: usize) {
+    pub(crate) fn release_bytes(&self, bytes: usize) {
         let Some(account) = self.0.as_deref() else { return };
         account.own.fetch_sub(bytes, Ordering::Relaxed);
-        account.bytes.let_go(bytes);
+        account.bytes.release(bytes);
         for caller in self.callers() {
             let before = caller.bytes.fetch_sub(bytes, Ordering::Relaxed);
             // Nobody waits for it otherwise, and others' bodies are not to be woken by this one's.

@@ -71,7 +71,7 @@ pub(crate) async fn between(
         }
     }
     let (written, rows) = comparison.run(move || sink.finish()).await?;
-    let file = files.put(written, &std::env::temp_dir()).await?;
+    let file = files.put_open_file(written, &std::env::temp_dir()).await?;
     Ok(ChangeSet {
         from: old.id.clone(),
         to: new.id.clone(),

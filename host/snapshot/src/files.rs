@@ -141,7 +141,7 @@ impl ObjectStorage {
     pub async fn put_snapshot(&self, path: &Path) -> Result<StoredFile, StorageFailure> {
         let opened = std::fs::File::open(path)
             .map_err(|source| StorageFailure::local("read", path, source))?;
-        self.put(opened, path).await
+        self.put_open_file(opened, path).await
     }
 
     /// Uploads a finished local file, `named` so in messages, under its digest. It appears whole
@@ -152,7 +152,7 @@ impl ObjectStorage {
     /// # Errors
     /// [`Failure::Local`] when the file cannot be read or changes while it is read,
     /// [`Failure::Store`] on the store's refusal.
-    pub(crate) async fn put(
+    pub(crate) async fn put_open_file(
         &self,
         opened: std::fs::File,
         named: &Path,

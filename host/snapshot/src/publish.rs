@@ -77,7 +77,7 @@ pub async fn publish(
     }
     let written = stages::write(workers, &package, &columns, &id, &arranged, progress).await?;
     progress.stage("storing", None);
-    let file = files.put(written, &std::env::temp_dir()).await?;
+    let file = files.put_open_file(written, &std::env::temp_dir()).await?;
     let snapshot = Snapshot {
         id,
         // Until it is committed.

@@ -38,7 +38,8 @@ impl SnapshotWriter {
         description: &SnapshotFileMetadata<'_>,
     ) -> Result<Self, ParquetError> {
         let schema = stored_schema(description.columns);
-        let options = ArrowWriterOptions::new().with_properties(writer_properties::of(description));
+        let options = ArrowWriterOptions::new()
+            .with_properties(writer_properties::writer_properties(description));
         let writer = ArrowWriter::try_new_with_options(file, Arc::clone(&schema), options)?;
         Ok(Self { writer, schema })
     }

@@ -122,7 +122,7 @@ impl<'a> WktReader<'a> {
     /// # Errors
     /// [`Malformed`] where neither stands here.
     pub fn open_or_empty(&mut self) -> Result<bool, MalformedWkt> {
-        if self.has(b'(') {
+        if self.consume(b'(') {
             return Ok(true);
         }
         let start = self.at;
@@ -144,10 +144,10 @@ impl<'a> WktReader<'a> {
     /// # Errors
     /// [`Malformed`] where neither stands here.
     pub fn next_member(&mut self) -> Result<bool, MalformedWkt> {
-        if self.has(b',') {
+        if self.consume(b',') {
             return Ok(true);
         }
-        if self.has(b')') { Ok(false) } else { Err(MalformedWkt { at: self.at }) }
+        if self.consume(b')') { Ok(false) } else { Err(MalformedWkt { at: self.at }) }
     }
 
     /// Reads two numbers.
@@ -188,7 +188,7 @@ impl<'a> WktReader<'a> {
         word
     }
 
-    fn has(&mut self, byte: u8) -> bool {
+    fn consume(&mut self, byte: u8) -> bool {
         self.skip_whitespace();
         let has = self.peek() == Some(byte);
         self.at += usize::from(has);

@@ -93,7 +93,7 @@ fn timed<E: yearbook_sdk::Encoder>(
     client: &mut impl ChunkSink,
 ) -> f64 {
     let description = E::describe();
-    let table: &Table = &tables.of(description.part_rows);
+    let table: &Table = &tables.with_part_rows(description.part_rows);
     let inputs: Vec<Vec<Batch>> =
         (0..times).map(|_| testing::batches(table, description.dictionaries).unwrap()).collect();
     let start = Instant::now();

@@ -31,7 +31,7 @@ pub(crate) struct BenchBatches {
 
 impl BenchBatches {
     /// In batches of the size that an encoder asked for.
-    pub(crate) fn of(&self, part_rows: Option<u32>) -> Table {
+    pub(crate) fn with_part_rows(&self, part_rows: Option<u32>) -> Table {
         let rows = part_rows.map_or(self.batch_rows, |rows| rows as usize);
         self.table.clone().batches_of(rows.max(self.batch_rows))
     }

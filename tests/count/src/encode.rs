@@ -37,8 +37,11 @@ fn encode<E: Encoder>(make: Make, rounds: u64) {
     let input = make();
     let prepared: Vec<Vec<Batch>> = (0..ROUNDS)
         .map(|_| {
-            testing::batches(&input.tables.of(E::describe().part_rows), E::describe().dictionaries)
-                .unwrap()
+            testing::batches(
+                &input.tables.hash_bytes(E::describe().part_rows),
+                E::describe().dictionaries,
+            )
+            .unwrap()
         })
         .collect();
     for batches in prepared.into_iter().take(usize::try_from(rounds).unwrap()) {

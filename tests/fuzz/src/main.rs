@@ -19,7 +19,7 @@ static JUDGE: OnceLock<Mutex<CheckFn>> = OnceLock::new();
 fn selected_subject() -> Mutex<CheckFn> {
     fn of<S: FuzzSubject + Send + 'static>() -> CheckFn {
         let mut subject = S::start();
-        Box::new(move |input| subject.judge(input))
+        Box::new(move |input| subject.check(input))
     }
     let name = std::env::var("YEARBOOK_FUZZ_TARGET").unwrap_or_default();
     Mutex::new(match name.as_str() {

@@ -50,7 +50,7 @@ impl FuzzSubject for CursorSubject {
         cursor
     }
 
-    fn judge(&mut self, input: &[u8]) {
+    fn check(&mut self, input: &[u8]) {
         if let Some(position) = CursorPosition::from_bytes(input) {
             assert_eq!(position.to_bytes(), input, "a position is written in one way");
         }

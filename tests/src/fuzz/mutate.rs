@@ -6,7 +6,7 @@ pub struct FuzzRng(u64);
 impl FuzzRng {
     /// Numbers that begin at `seed`.
     #[must_use]
-    pub fn of(seed: u64) -> Self {
+    pub fn from_seed(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -25,7 +25,7 @@ impl FuzzRng {
     }
 
     /// One of `all`.
-    fn one<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
+    fn choose<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
         all[self.below(all.len())]
     }
 }
@@ -67,7 +67,9 @@ pub(super) fn damaged(corpus: &[Vec<u8>], words: &[&str], random: &mut FuzzRng) 
         match random.below(8) {
             0 => bytes.truncate(at),
             1 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
-            2 if at < bytes.len() => bytes[at..end].fill(*random.one(&[&0, &0x7f, &0x80, &0xff])),
+            2 if at < bytes.len() => {
+                bytes[at..end].fill(*random.choose(&[&0, &0x7f, &0x80, &0xff]))
+            }
             3 => drop(bytes.drain(at..end)),
             4 => {
                 let again = bytes[at..end].repeat(1 + random.below(64));
@@ -79,8 +81,8 @@ pub(super) fn damaged(corpus: &[Vec<u8>], words: &[&str], random: &mut FuzzRng) 
                 let to = (from + 1 + random.below(200)).min(other.len());
                 drop(bytes.splice(at..at, other[from..to].iter().copied()));
             }
-            6 if !words.is_empty() => drop(bytes.splice(at..end, random.one(words).bytes())),
-            _ => drop(bytes.splice(at..end, random.one(&BOUNDARY_INPUTS).iter().copied())),
+            6 if !words.is_empty() => drop(bytes.splice(at..end, random.choose(words).bytes())),
+            _ => drop(bytes.splice(at..end, random.choose(&BOUNDARY_INPUTS).iter().copied())),
         }
     }
     bytes

@@ -78,7 +78,7 @@ impl FuzzSubject for PackageSubject {
         }
     }
 
-    fn judge(&mut self, input: &[u8]) {
+    fn check(&mut self, input: &[u8]) {
         let Self { runtime, files, workers, .. } = self;
         let folder = TempDir::new().unwrap();
         let draft = DataPackage::open(&unpack(input, folder.path())).and_then(|package| {

@@ -92,7 +92,7 @@ impl FuzzSubject for QuerySubject {
         Self { runtime, app, key }
     }
 
-    fn judge(&mut self, input: &[u8]) {
+    fn check(&mut self, input: &[u8]) {
         let path = format!("/v1/datasets/{}", address(input));
         if path.parse::<http::Uri>().is_err() {
             return;

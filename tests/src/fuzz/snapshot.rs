@@ -51,7 +51,7 @@ impl FuzzSubject for SnapshotSubject {
         Self { runtime, folder, files, workers, draft, whole: 0, read: 0 }
     }
 
-    fn judge(&mut self, input: &[u8]) {
+    fn check(&mut self, input: &[u8]) {
         let path = self.folder.path().join("damaged");
         std::fs::write(&path, input).unwrap();
         // With checksums of its own, so that the damage reaches what reads Parquet.

@@ -191,7 +191,7 @@ impl AttackArena {
             .chain(current.generators().cloned().map(yearbook_sandbox::Plugin::Generator))
             .filter(|plugin| ours.contains(&plugin.name()))
             .collect();
-        self.app.registry.replace(PluginSet::of(&plugins, []));
+        self.app.registry.replace(PluginSet::new(&plugins, []));
     }
 
     /// The log as an operator's terminal gets it.

@@ -71,7 +71,7 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
     whole.extend(built.iter().map(|name| component(name)));
     let seed = number("YEARBOOK_FUZZ_SEED", 1);
     let end = Instant::now() + Duration::from_secs(number("YEARBOOK_FUZZ_SECONDS", SECONDS));
-    let (mut random, mut tried, mut loaded) = (FuzzRng::of(seed), 0, 0);
+    let (mut random, mut tried, mut loaded) = (FuzzRng::from_seed(seed), 0, 0);
     while Instant::now() < end {
         // The small ones compile quickly, so they come more often.
         let pick = (0..4).map(|_| random.below(whole.len())).min().unwrap_or_default();

@@ -133,7 +133,7 @@ fn packages(folder: &Path) -> Vec<PathBuf> {
         place
     };
     // Numbers compress badly, so that the file is as large as it looks.
-    let (mut large, mut random) = ("date,series,value\n".to_owned(), FuzzRng::of(1));
+    let (mut large, mut random) = ("date,series,value\n".to_owned(), FuzzRng::from_seed(1));
     for row in 0..ROWS {
         let (day, series) = (row / 100, row % 100);
         let (year, month, day) = (1900 + day / 336, day / 28 % 12 + 1, day % 28 + 1);

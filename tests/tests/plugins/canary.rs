@@ -125,7 +125,7 @@ async fn a_release_that_differs_fails_or_costs_too_much_is_rolled_back_with_the_
 async fn hosts_add_up_what_they_see_and_one_verdict_is_recorded() {
     let settings = ReleaseMonitorSettings { canary_responses: 40, ..fast_settings() };
     let (app, key, _keeper, _) = host(settings).await;
-    let other = app.beside(settings).await;
+    let other = app.second_host(settings).await;
     let _other_keeper = start_reconciler(&other, embedded()).await;
     let newer = install_candidate(&app, patched("json", "0.1.0", "0.2.0")).await;
     other.live.refresh().await.unwrap();

@@ -36,7 +36,7 @@ fn signed(bytes: &[u8], key: &KeyPair) -> Signature {
     let global =
         STANDARD.encode(over(&[signature.as_slice(), comment.as_bytes()].concat()).as_slice());
     let line = signature_text(key, signature.as_slice());
-    Signature::of(
+    Signature::from_bytes(
         format!("untrusted comment: x\n{line}\ntrusted comment: {comment}\n{global}\n").as_bytes(),
     )
 }
@@ -72,7 +72,7 @@ async fn what_is_not_trusted_is_refused_before_anything_of_it_is_compiled() {
         (broken.clone(), None),
         (broken.clone(), Some(signed(&broken, &eve))),
         (component("csv"), Some(signed(&component("json"), &ann))),
-        (component("csv"), Some(Signature::of(b"signed, believe me"))),
+        (component("csv"), Some(Signature::from_bytes(b"signed, believe me"))),
     ] {
         let refused = installed(&app, &trust, bytes, signature).await.err().unwrap();
         assert!(matches!(refused, ReleaseError::Untrusted(_)), "{refused}");

@@ -129,7 +129,7 @@ impl PublishedVersions {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn judge(
+    pub(crate) fn check_response(
         &self,
         asked: FleetRequest,
         snapshot: &str,

@@ -20,7 +20,7 @@ pub(crate) struct FaultFigures {
 }
 
 impl FaultFigures {
-    pub(crate) fn of(name: &'static str, outcomes: Vec<LoadOutcome>) -> Self {
+    pub(crate) fn new(name: &'static str, outcomes: Vec<LoadOutcome>) -> Self {
         Self { name, outcomes, mended: None, more: Vec::new() }
     }
 

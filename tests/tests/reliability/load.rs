@@ -74,7 +74,7 @@ pub(crate) async fn ask(
                 Err(error) if error.is_timeout() => RequestResult::Hung,
                 Err(_) => RequestResult::Cut,
                 Ok(body) => versions
-                    .judge(asked, &snapshot, &tag, &body)
+                    .check_response(asked, &snapshot, &tag, &body)
                     .map_or_else(RequestResult::Wrong, RequestResult::Right),
             }
         }

@@ -76,7 +76,7 @@ async fn a_dataset_is_refreshed_every_second() {
     let (published, failed) = refresh(&mut fleet).await;
     let seen = fleet.wait_for_response().await;
     let figures =
-        FaultFigures::of("refresh", load.stop().await).and("versions published", published);
+        FaultFigures::new("refresh", load.stop().await).and("versions published", published);
     let figures =
         figures.and("from the last commit until every host serves it, ms", seen.as_millis());
     figures.assert_and_write();
@@ -110,7 +110,7 @@ async fn hosts_are_killed_and_restarted() {
     let mended = Instant::now();
     fleet.wait_for_response().await;
     let figures =
-        FaultFigures::of("kill", load.stop().await).recovered_at(mended).and("kills", kills);
+        FaultFigures::new("kill", load.stop().await).recovered_at(mended).and("kills", kills);
     let figures = figures.and("slowest restart, ms", slowest.as_millis());
     figures.assert_and_write();
     // Each kill breaks what that host was sending, a few responses; what had not begun goes to
@@ -159,7 +159,7 @@ async fn a_plugin_is_swapped() {
             swaps += 1;
         }
     }
-    let figures = FaultFigures::of("swap", load.stop().await).and("installed and removed", swaps);
+    let figures = FaultFigures::new("swap", load.stop().await).and("installed and removed", swaps);
     let figures = figures.and("slowest until every host did so, ms", slowest.as_millis());
     figures.assert_and_write();
     assert_eq!(figures.failed() + figures.status(503), 0, "a swap is no reason to refuse anybody");
@@ -216,7 +216,7 @@ async fn keys_are_revoked_and_quotas_hold() {
         slowest = slowest.max(began.elapsed());
         revoked += 1;
     }
-    let figures = FaultFigures::of("keys", load.stop().await)
+    let figures = FaultFigures::new("keys", load.stop().await)
         .and("keys revoked", revoked)
         .and("most answers of a quota of ten", most);
     let figures = figures.and("slowest until every host refused, ms", slowest.as_millis());
@@ -268,7 +268,7 @@ async fn the_database_goes_away() {
         let back = mended.elapsed();
         fleet.publisher.publish().await.unwrap();
         fleet.wait_for_response().await;
-        let figures = FaultFigures::of(
+        let figures = FaultFigures::new(
             if silent { "database-silent" } else { "database-gone" },
             load.stop().await,
         )
@@ -302,7 +302,7 @@ async fn with_store_fault(name: &'static str, fault: S3Fault) -> Option<FaultFig
     let mended = Instant::now();
     fleet.publisher.publish().await.unwrap();
     fleet.wait_for_response().await;
-    let figures = FaultFigures::of(name, load.stop().await)
+    let figures = FaultFigures::new(name, load.stop().await)
         .recovered_at(mended)
         .and("versions published", published);
     figures.assert_and_write();

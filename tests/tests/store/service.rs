@@ -65,7 +65,7 @@ async fn a_bucket_serves_the_bytes_that_a_folder_serves() {
     let s3 = S3Server::start().await;
     let (folder, bucket) = (
         TestApp::start().await,
-        TestApp::on(&HostFixture::on(&s3, StorageSettings::default())).await,
+        TestApp::on_fixture(&HostFixture::with_s3(&s3, StorageSettings::default())).await,
     );
     let (key, other) = (published(&folder).await, published(&bucket).await);
     for path in every() {
@@ -93,7 +93,7 @@ async fn a_bucket_serves_the_bytes_that_a_folder_serves() {
 #[tokio::test(flavor = "multi_thread")]
 async fn small_reads_of_a_bucket_cost_few_requests_and_then_none() {
     let s3 = S3Server::start().await;
-    let app = TestApp::on(&HostFixture::on(&s3, StorageSettings::default())).await;
+    let app = TestApp::on_fixture(&HostFixture::with_s3(&s3, StorageSettings::default())).await;
     let key = published(&app).await;
     let cost = async |path: &str| {
         let before = s3.requests();
@@ -111,8 +111,8 @@ async fn small_reads_of_a_bucket_cost_few_requests_and_then_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_in_a_bucket_is_served_by_every_host_within_2_s_contract_6() {
     let s3 = S3Server::start().await;
-    let ground = HostFixture::on(&s3, StorageSettings::default());
-    let (here, there) = (TestApp::on(&ground).await, TestApp::on(&ground).await);
+    let ground = HostFixture::with_s3(&s3, StorageSettings::default());
+    let (here, there) = (TestApp::on_fixture(&ground).await, TestApp::on_fixture(&ground).await);
     let _keepers =
         (start_reconciler(&here, embedded()).await, start_reconciler(&there, embedded()).await);
     let newer = record_release(
@@ -135,8 +135,8 @@ async fn a_release_in_a_bucket_is_served_by_every_host_within_2_s_contract_6() {
 async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_service_recovers_by_itself()
  {
     let s3 = S3Server::start().await;
-    let ground = HostFixture::on(&s3, short());
-    let writer = TestApp::on(&ground).await;
+    let ground = HostFixture::with_s3(&s3, short());
+    let writer = TestApp::on_fixture(&ground).await;
     let key = published(&writer).await;
     let paths = every();
     let ask = async |app: &TestApp| {
@@ -154,7 +154,7 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
         S3Fault::Flipped(1_000),
     ] {
         // A host that has nothing in memory.
-        let app = TestApp::on(&ground).await;
+        let app = TestApp::on_fixture(&ground).await;
         s3.fail_from_now(fault);
         let begun = Instant::now();
         for (path, (got, expected)) in paths.iter().zip(ask(&app).await.iter().zip(&expected)) {
@@ -195,7 +195,7 @@ async fn bulk_files_are_fetched_from_the_bucket_itself_where_settings_say_so() {
     let s3 = S3Server::start().await;
     let storing =
         StorageSettings { bulk: BulkDelivery::Redirect, link_s: 1, ..StorageSettings::default() };
-    let app = TestApp::on(&HostFixture::on(&s3, storing)).await;
+    let app = TestApp::on_fixture(&HostFixture::with_s3(&s3, storing)).await;
     let key = published(&app).await;
     let ask = |method| app.ask(method, BULK).key(&key);
     let reply = ask("GET").send().await;

@@ -56,7 +56,7 @@ pub(crate) fn get(ask: &HttpRequest) -> Result<Download> {
     let started = Instant::now();
     let ResponseStart { mut stream, head, body } = send(ask)?;
     let mut buffer = vec![0; 256 << 10];
-    let end = BodyEnd::of(&head).with_context(|| format!("{}: {head:?}", ask.url))?;
+    let end = BodyEnd::from_head(&head).with_context(|| format!("{}: {head:?}", ask.url))?;
     let mut bytes = u64::try_from(body.len()).context("a length")?;
     let mut first = (bytes > 0).then(|| started.elapsed());
     let mut last = body.get(body.len().saturating_sub(END.len())..).unwrap_or_default().to_vec();
@@ -124,7 +124,7 @@ pub(crate) enum BodyEnd {
 
 impl BodyEnd {
     /// None where the answer is not 200, or its end could not be told from a cut.
-    pub(crate) fn of(head: &str) -> Option<Self> {
+    pub(crate) fn from_head(head: &str) -> Option<Self> {
         if !head.starts_with("HTTP/1.1 200") {
             return None;
         }
@@ -158,19 +158,20 @@ mod tests {
 
     #[test]
     fn a_body_that_was_cut_off_is_not_measured() {
-        let chunked = BodyEnd::of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        let chunked = BodyEnd::from_head("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
         assert_eq!(chunked, Some(BodyEnd::Chunk));
         assert!(
             BodyEnd::Chunk.is_reached(20, b"0\r\n\r\n")
                 && !BodyEnd::Chunk.is_reached(20, b"ab\r\n\r")
         );
-        let length = BodyEnd::of("HTTP/1.1 200 OK\r\nX-Note: a: b\r\ncontent-length: 7\r\n\r\n");
+        let length =
+            BodyEnd::from_head("HTTP/1.1 200 OK\r\nX-Note: a: b\r\ncontent-length: 7\r\n\r\n");
         assert_eq!(length, Some(BodyEnd::Length(7)));
         assert!(BodyEnd::Length(7).is_reached(7, b"") && !BodyEnd::Length(7).is_reached(6, b""));
         for refused in
             ["HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"]
         {
-            assert_eq!(BodyEnd::of(refused), None);
+            assert_eq!(BodyEnd::from_head(refused), None);
         }
     }
 }

@@ -18,7 +18,12 @@ pub(super) struct BuildCache(PathBuf);
 
 impl BuildCache {
     /// Those of the sources in `root`, built by `compiler` with `flags`.
-    pub(super) fn of(root: &Path, target_dir: &Path, compiler: &str, flags: &str) -> Result<Self> {
+    pub(super) fn open(
+        root: &Path,
+        target_dir: &Path,
+        compiler: &str,
+        flags: &str,
+    ) -> Result<Self> {
         let mut hasher = DefaultHasher::new();
         (compiler, flags).hash(&mut hasher);
         for source in SOURCES {
@@ -105,8 +110,9 @@ mod tests {
     fn the_same_sources_are_built_once_and_others_again() {
         let (one, other) = (tree("kept-one"), tree("kept-other"));
         let target = one.join("target");
-        let of =
-            |root: &Path, flags: &str| BuildCache::of(root, &target, "rustc 1.95", flags).unwrap();
+        let of = |root: &Path, flags: &str| {
+            BuildCache::open(root, &target, "rustc 1.95", flags).unwrap()
+        };
         assert_eq!(of(&one, "").component("csv.wasm"), None);
         of(&one, "").insert(&[("csv.wasm".to_owned(), b"built".to_vec())]).unwrap();
         fs::write(other.join("plugins/dist/csv.wasm"), "built").unwrap();

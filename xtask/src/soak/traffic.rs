@@ -216,7 +216,7 @@ impl SoakTarget {
             }
         }
         let last = &last[last.len().saturating_sub(5)..];
-        if BodyEnd::of(&head).is_some_and(|end| !end.is_reached(bytes, last)) {
+        if BodyEnd::from_head(&head).is_some_and(|end| !end.is_reached(bytes, last)) {
             RequestEnd::Cut
         } else {
             RequestEnd::Answered(status)

@@ -14,7 +14,7 @@ pub(crate) struct ExecutedTests {
 
 impl ExecutedTests {
     #[cfg(test)]
-    pub(super) fn of<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(super) fn from_lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
         let mut executed = Self::default();
         lines.into_iter().for_each(|line| executed.note(line));
         executed
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_passed_is_known_by_crate_module_and_name() {
-        let executed = ExecutedTests::of([
+        let executed = ExecutedTests::from_lines([
             "        PASS [   0.005s] (  1/900) yearbook-json::rules conforms",
             "        PASS [   0.005s] yearbook-domain query::tests::empty_values",
             "        LEAK [   1.005s] yearbook-cli::command_line crash::leaks_a_child",
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn what_failed_was_ignored_or_is_another_line_did_not_run() {
-        let executed = ExecutedTests::of([
+        let executed = ExecutedTests::from_lines([
             "        FAIL [   0.005s] yearbook-json::rules failed",
             "        SLOW [> 60.000s] yearbook-json::rules slow",
             "     TIMEOUT [  60.005s] yearbook-json::rules late",
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_verdict_may_come_after_what_the_test_prints() {
-        let executed = ExecutedTests::of([
+        let executed = ExecutedTests::from_lines([
             "test tls::reached ... a line of its own",
             "another",
             "ok",

@@ -25,7 +25,7 @@ const INTEGRITY_CHECKS: [(&str, &str); 4] = [
 
 pub(crate) async fn problems(connection: &mut Connection<'_>) -> Result<Vec<String>, sqlx::Error> {
     let mut problems = Vec::new();
-    let (standby,): (bool,) = connection.query("SELECT pg_is_in_recovery()").one().await?;
+    let (standby,): (bool,) = connection.query("SELECT pg_is_in_recovery()").fetch_one().await?;
     if standby {
         problems.push(
             "the server is a standby, which takes no writes: use the address of the primary"
@@ -33,7 +33,7 @@ pub(crate) async fn problems(connection: &mut Connection<'_>) -> Result<Vec<Stri
         );
     }
     for (question, sentence) in INTEGRITY_CHECKS {
-        let (found,): (i64,) = connection.query(question).one().await?;
+        let (found,): (i64,) = connection.query(question).fetch_one().await?;
         if found > 0 {
             problems.push(sentence.to_owned());
         }

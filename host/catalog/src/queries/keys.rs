@@ -67,7 +67,7 @@ pub(crate) async fn secret(
         .bind(now.0)
         .execute()
         .await?;
-    let (stored,): (Vec<u8>,) = connection.query(statements::SECRET).bind(name).one().await?;
+    let (stored,): (Vec<u8>,) = connection.query(statements::SECRET).bind(name).fetch_one().await?;
     let length = stored.len();
     stored.try_into().map_err(|_| {
         UnreadableValue {

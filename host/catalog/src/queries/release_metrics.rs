@@ -24,7 +24,7 @@ pub(crate) async fn add_canary_totals(
         .bind(encode_u64(seen.incumbent_memory)?)
         .bind(&seen.fault)
         .bind(seen.first_at.0)
-        .one()
+        .fetch_one()
         .await?;
     row.read()
 }

@@ -70,7 +70,7 @@ pub(crate) async fn change(
     let quarantines = if change.to == ReleaseState::Promoted { 0 } else { stands.quarantines };
     apply_change(connection, change, None, quarantines).await?;
     if change.to == ReleaseState::Removed {
-        unreferenced::let_go(connection, &[component]).await?;
+        unreferenced::drop_references(connection, &[component]).await?;
     }
     Ok(ChangeOutcome::Done)
 }
@@ -246,7 +246,7 @@ async fn insert_event(
         .bind(by)
         .bind(at.0)
         .bind(reason)
-        .one()
+        .fetch_one()
         .await?;
     Ok(number)
 }

@@ -20,7 +20,7 @@ pub(crate) async fn dataset_set(
 ) -> Result<DatasetSet, sqlx::Error> {
     let marks: Vec<DatasetVersion> = connection.query(statements::DATASET_VERSIONS).all().await?;
     let moved: Vec<DatasetVersion> =
-        marks.iter().filter(|mark| !known.has(mark)).cloned().collect();
+        marks.iter().filter(|mark| !known.is_current(mark)).cloned().collect();
     let read = if moved.len() > MAX_SINGLE_READS {
         read_all_datasets(connection).await?
     } else {
@@ -108,7 +108,7 @@ pub(crate) async fn snapshot_status(
         (statements::WAS_DROPPED, SnapshotStatus::Dropped),
     ] {
         let (rows,): (i64,) =
-            connection.query(statement).bind(dataset.as_str()).bind(id).one().await?;
+            connection.query(statement).bind(dataset.as_str()).bind(id).fetch_one().await?;
         if rows > 0 {
             return Ok(standing);
         }
@@ -173,7 +173,7 @@ async fn commit_as_current(
                 .bind(renumbered)
                 .execute()
                 .await?;
-            unreferenced::let_go(connection, &[before]).await?;
+            unreferenced::drop_references(connection, &[before]).await?;
         }
         let now = commit_time(connection, publication).await?;
         return Ok(Some((CommitOutcome::Unchanged, now)));
@@ -195,7 +195,7 @@ async fn commit_as_current(
     // After everything that may have to wait for others: nobody can have been served another
     // snapshot since then.
     let (latest,): (Option<i64>,) =
-        connection.query(statements::LATEST).bind(name.as_str()).one().await?;
+        connection.query(statements::LATEST).bind(name.as_str()).fetch_one().await?;
     let created_at =
         next_commit_time(latest.map(Millis), commit_time(connection, publication).await?);
     let number =
@@ -332,7 +332,7 @@ async fn insert_snapshot(
         .bind(&credit.licence_title)
         .bind(&credit.licence_url)
         .bind(encode_list(&credit.sources)?)
-        .one()
+        .fetch_one()
         .await?;
     for (position, column) in (0_i64..).zip(&snapshot.columns) {
         connection
@@ -368,7 +368,7 @@ async fn delete_expired(
     let changes: Vec<(String,)> =
         connection.query(statements::DROP_CHANGES).bind(dataset.as_str()).all().await?;
     unnamed.extend(changes.iter().map(|(sha256,)| Stored::snapshot(sha256)));
-    unreferenced::let_go(connection, &unnamed).await?;
+    unreferenced::drop_references(connection, &unnamed).await?;
     Ok(dropped)
 }
 
@@ -403,6 +403,6 @@ async fn delete_snapshot(
     number: i64,
 ) -> Result<Stored, sqlx::Error> {
     let (sha256,): (String,) =
-        connection.query(statements::DELETE_SNAPSHOT).bind(number).one().await?;
+        connection.query(statements::DELETE_SNAPSHOT).bind(number).fetch_one().await?;
     Ok(Stored::snapshot(&sha256))
 }

@@ -33,7 +33,7 @@ pub(crate) async fn register_upload(
         .query(statements::MARKED_FOR_DELETION_AT)
         .bind(&kind)
         .bind(&stored.sha256)
-        .one()
+        .fetch_one()
         .await?;
     if let Some(at) = condemned {
         if is_leased(at, now) {
@@ -79,7 +79,7 @@ pub(crate) async fn claim_reference(
 }
 
 /// What named these no longer does; those that nothing else names are loose from now on.
-pub(crate) async fn let_go(
+pub(crate) async fn drop_references(
     connection: &mut Connection<'_>,
     stored: &[Stored],
 ) -> Result<(), sqlx::Error> {
@@ -172,7 +172,7 @@ pub(crate) async fn database_time(connection: &mut Connection<'_>) -> Result<Mil
     } else {
         statements::CLOCK_OF_SQLITE
     };
-    let (now,): (i64,) = connection.query(statement).one().await?;
+    let (now,): (i64,) = connection.query(statement).fetch_one().await?;
     Ok(Millis(now))
 }
 
@@ -215,7 +215,7 @@ async fn is_referenced(
         .query(statements::IS_REFERENCED)
         .bind(encode_enum(&stored.kind)?)
         .bind(&stored.sha256)
-        .one()
+        .fetch_one()
         .await?;
     Ok(rows > 0)
 }

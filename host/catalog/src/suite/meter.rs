@@ -105,7 +105,7 @@ pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(pla
     waiting.abort();
     assert!(waiting.await.unwrap_err().is_cancelled());
     let before = probe.calls();
-    probe.let_go();
+    probe.unblock_reservations();
     // The database counts the request, then takes it back.
     wait_until(TWO_SECONDS, async || probe.calls() == before + 2).await;
     wait_until(TWO_SECONDS, async || used(&*store).await == 0).await;

@@ -57,7 +57,7 @@ impl FaultyCatalog {
         self.gate.forget_permits(Semaphore::MAX_PERMITS);
     }
 
-    pub(super) fn let_go(&self) {
+    pub(super) fn unblock_reservations(&self) {
         self.gate.add_permits(1_000);
     }
 

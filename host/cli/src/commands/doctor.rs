@@ -86,7 +86,7 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
     }
     checks.add("plugins", plugins::check_built_in(context, fresh).await);
     checks.add("cache", cache::is_ours(&context.settings));
-    checks.add("links", Ok(public_url::look(&values.server)));
+    checks.add("links", Ok(public_url::check_public_url(&values.server)));
     checks.add("memory", Ok(resources::check_memory(values)));
     checks.add("descriptors", Ok(resources::check_descriptors(values)));
     for (setting, address) in [
@@ -94,7 +94,7 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
         ("server.admin_listen", values.server.admin_listen),
     ] {
         if let Some(address) = address {
-            checks.add("listener", Ok(listeners::look(setting, address).await));
+            checks.add("listener", Ok(listeners::check_listener(setting, address).await));
         }
     }
     if let Some(store) = store {

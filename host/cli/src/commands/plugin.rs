@@ -68,7 +68,7 @@ fn read_signature(file: &Path, named: Option<&Path>) -> anyhow::Result<Option<Si
     let Some(path) = named.or_else(|| beside.is_file().then_some(&beside)) else { return Ok(None) };
     let text = std::fs::read(path)
         .with_context(|| format!("cannot read the signature {}", path.display()))?;
-    Ok(Some(Signature::of(&text)))
+    Ok(Some(Signature::from_bytes(&text)))
 }
 
 /// The limits to check with.

@@ -46,12 +46,14 @@ impl Yearbook {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> CommandOutput {
-        CommandOutput::of(self.command(arguments).output().unwrap())
+        CommandOutput::from_output(self.command(arguments).output().unwrap())
     }
 
     /// Runs with variables.
     pub(crate) fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> CommandOutput {
-        CommandOutput::of(self.command(arguments).envs(variables.iter().copied()).output().unwrap())
+        CommandOutput::from_output(
+            self.command(arguments).envs(variables.iter().copied()).output().unwrap(),
+        )
     }
 
     /// Writes a package of two columns, with these rows of CSV below the header.
@@ -71,7 +73,7 @@ impl Yearbook {
 }
 
 impl CommandOutput {
-    pub(crate) fn of(output: Output) -> Self {
+    pub(crate) fn from_output(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Self {
             code: output.status.code(),

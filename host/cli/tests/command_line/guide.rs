@@ -109,7 +109,7 @@ fn the_guide_leads_from_nothing_to_a_live_format_and_back() {
                 .env_remove("RUSTFLAGS")
                 .env_remove("CARGO_BUILD_TARGET")
                 .env("CARGO_NET_OFFLINE", "true");
-            let said = CommandOutput::of(shell.output().unwrap());
+            let said = CommandOutput::from_output(shell.output().unwrap());
             let printed = said.stdout.trim_end().to_owned();
             if said.code == Some(0) && (prints.is_empty() || matches_pattern(&printed, prints)) {
                 break;

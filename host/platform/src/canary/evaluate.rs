@@ -22,7 +22,7 @@ pub(crate) struct CanaryDecision {
 }
 
 /// The verdict on what was `seen` by now; none: not yet.
-pub(crate) fn judge(
+pub(crate) fn evaluate(
     seen: &CanaryTotals,
     settings: &ReleaseMonitorSettings,
     now: Millis,
@@ -97,7 +97,7 @@ mod tests {
     }
 
     fn verdict(seen: &CanaryTotals, seconds: i64) -> Option<(ReleaseState, String)> {
-        judge(seen, &ReleaseMonitorSettings::default(), Millis(seconds * 1_000))
+        evaluate(seen, &ReleaseMonitorSettings::default(), Millis(seconds * 1_000))
             .map(|verdict| (verdict.to, verdict.reason))
     }
 

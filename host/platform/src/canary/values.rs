@@ -51,7 +51,7 @@ pub(super) fn compare(
 }
 
 /// A piece of somebody's output for people: short, on one line, harmless on a terminal.
-fn shown(text: &str) -> String {
+fn quote(text: &str) -> String {
     let line: String =
         text.chars().take(QUOTED_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(QUOTED_CHARS).is_some() {

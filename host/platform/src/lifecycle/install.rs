@@ -61,7 +61,7 @@ pub async fn install(
     wish: InstallOptions,
 ) -> Result<InstalledRelease, ReleaseError> {
     let InstallOptions { now, by, reason, signature } = wish;
-    trust.judge(&component.bytes, signature.as_ref())?;
+    trust.verify(&component.bytes, signature.as_ref())?;
     let (sandbox, tried) = (Arc::clone(sandbox), component.clone());
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &tried))
         .await

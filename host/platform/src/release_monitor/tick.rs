@@ -15,7 +15,7 @@ use yearbook_sandbox::PluginMetricsSnapshot;
 
 use super::ReleaseMonitor;
 use crate::ReleaseMonitorSettings;
-use crate::canary::{CanaryPair, judge};
+use crate::canary::{CanaryPair, evaluate};
 use crate::circuit_breaker::{MetricsHistory, verdict};
 
 /// Who did what hosts conclude, for the history.
@@ -135,7 +135,7 @@ impl TickState {
         }
         let mut moved = false;
         for trial in self.trials.values() {
-            let Some(verdict) = judge(trial, &guard.settings, view.now) else { continue };
+            let Some(verdict) = evaluate(trial, &guard.settings, view.now) else { continue };
             let against = Some(trial.incumbent.clone());
             moved |= transition(
                 guard,

@@ -66,7 +66,7 @@ pub struct ParsedSignature {
 impl Signature {
     /// Takes what a file or a store holds; what is too long, or no text, stays unreadable.
     #[must_use]
-    pub fn of(file: &[u8]) -> Self {
+    pub fn from_bytes(file: &[u8]) -> Self {
         Self(if file.len() > SIGNATURE_BYTES {
             String::new()
         } else {

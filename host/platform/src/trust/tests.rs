@@ -41,7 +41,7 @@ fn trust(require: TrustRequirement, digests: &[&str], keys: &[&str]) -> TrustPol
 }
 
 fn signature(text: &str) -> Option<Signature> {
-    Some(Signature::of(text.as_bytes()))
+    Some(Signature::from_bytes(text.as_bytes()))
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn what_is_required_is_what_is_judged() {
         let trust = trust(require, if digest { &right } else { &wrong }, &[KEY]);
         let came = if signed { signature(SIGNATURE) } else { None };
         assert_eq!(
-            trust.judge(COMPONENT, came.as_ref()).is_ok(),
+            trust.verify(COMPONENT, came.as_ref()).is_ok(),
             expected,
             "{require:?} {digest} {signed}"
         );
@@ -74,7 +74,7 @@ fn what_is_required_is_what_is_judged() {
 #[test]
 fn signatures_of_both_forms_count_and_none_of_other_bytes_or_keys() {
     let trust = trust(TrustRequirement::Signature, &[], &[KEY]);
-    let judge = |component: &[u8], text: &str| trust.judge(component, signature(text).as_ref());
+    let judge = |component: &[u8], text: &str| trust.verify(component, signature(text).as_ref());
     assert_eq!((judge(COMPONENT, SIGNATURE), judge(COMPONENT, LEGACY)), (Ok(()), Ok(())));
     let (key, digest) = ("A625391074C6A9AF".to_owned(), DIGEST.to_owned());
     assert_eq!(
@@ -97,7 +97,7 @@ fn signatures_of_both_forms_count_and_none_of_other_bytes_or_keys() {
             "{nothing}"
         );
     }
-    assert_eq!(trust.judge(COMPONENT, None), Err(TrustError::Unsigned { digest }));
+    assert_eq!(trust.verify(COMPONENT, None), Err(TrustError::Unsigned { digest }));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_key_that_borrows_the_identifier_of_a_trusted_one_is_nobody() {
     key[2..10].copy_from_slice(&honest[2..10]);
     let trust = trust(TrustRequirement::Signature, &[], &[&standard.encode(key)]);
     assert!(matches!(
-        trust.judge(COMPONENT, signature(SIGNATURE).as_ref()),
+        trust.verify(COMPONENT, signature(SIGNATURE).as_ref()),
         Err(TrustError::Signature { .. })
     ));
 }

@@ -44,7 +44,7 @@ impl MacKey {
     }
 
     /// The seal of an entry. `name`: whose machine code, for which engine.
-    pub(super) fn of(&self, name: &str, artifact: &[u8]) -> [u8; SEAL_BYTES] {
+    pub(super) fn sign(&self, name: &str, artifact: &[u8]) -> [u8; SEAL_BYTES] {
         self.mac(name, artifact).finalize().into_bytes().into()
     }
 

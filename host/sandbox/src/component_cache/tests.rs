@@ -130,7 +130,7 @@ fn of_many_that_make_a_secret_at_once_all_have_the_same() {
     let path = folder.path().join("key");
     let seals = std::thread::scope(|scope| {
         let made: Vec<_> =
-            (0..8).map(|_| scope.spawn(|| MacKey::open(&path).unwrap().of("a", b"b"))).collect();
+            (0..8).map(|_| scope.spawn(|| MacKey::open(&path).unwrap().sign("a", b"b"))).collect();
         made.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(seals.iter().all(|seal| *seal == seals[0]));

@@ -18,7 +18,7 @@ impl Notes {
     }
 
     /// Those of a response whose parts are all made: each with the place of its part.
-    pub(crate) fn of(kept: &[(u64, Vec<u8>)]) -> Self {
+    pub(crate) fn from_entries(kept: &[(u64, Vec<u8>)]) -> Self {
         Self {
             written: 0,
             bytes: kept.iter().map(|(_, note)| note.len()).sum(),

@@ -60,7 +60,7 @@ impl DumpSink {
 
     /// Lets a capsule go. Blocks while a file is written, once for each way in which a component
     /// fails; a refusal, which clients can bring about, is no reason to write one.
-    pub(crate) fn leave(&self, capsule: FailureDump, is_refusal: bool) {
+    pub(crate) fn write(&self, capsule: FailureDump, is_refusal: bool) {
         match self {
             Self::Disabled => {}
             Self::Folder(_) if is_refusal => {}

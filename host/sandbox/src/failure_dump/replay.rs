@@ -143,10 +143,10 @@ impl PluginEncoder {
                 }
             }
             GuestFunction::Tail => {
-                bytes = instance.encode_footer(&Notes::of(&capsule.notes))?.len()
+                bytes = instance.encode_footer(&Notes::from_entries(&capsule.notes))?.len()
             }
             GuestFunction::Describe | GuestFunction::Open | GuestFunction::Generate => {}
         }
-        Ok((bytes, instance.heard().to_vec()))
+        Ok((bytes, instance.guest_log().to_vec()))
     }
 }

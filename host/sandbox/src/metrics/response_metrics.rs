@@ -67,7 +67,7 @@ impl CallMetrics {
     }
 
     /// Counts an instance that is gone.
-    pub(crate) fn leave(&self) {
+    pub(crate) fn record_instance_end(&self) {
         self.tally.instances.fetch_sub(1, Ordering::Relaxed);
     }
 

@@ -93,7 +93,7 @@ impl PaceTracker {
 
     /// Looks at a body: `waits_since` when it waits for its client, with `taken` bytes handed out
     /// so far.
-    pub(crate) fn judge(
+    pub(crate) fn check(
         &mut self,
         pace: &PaceLimits,
         now: u64,
@@ -133,7 +133,7 @@ mod tests {
         (1..=seconds).find_map(|now| {
             let turns = now / every;
             judgement
-                .judge(&pace, now, Some(turns * every), bytes * turns)
+                .check(&pace, now, Some(turns * every), bytes * turns)
                 .map(|reason| (now, reason))
         })
     }
@@ -170,7 +170,7 @@ mod tests {
     fn waiting_for_us_is_not_the_clients_fault() {
         let (pace, mut judgement) = (pace(), PaceTracker::begin(0));
         assert!(
-            (1..3_600).all(|now| judgement.judge(&pace, now, None, 0).is_none()),
+            (1..3_600).all(|now| judgement.check(&pace, now, None, 0).is_none()),
             "a scan that takes an hour"
         );
         let (mut judgement, mut now) = (PaceTracker::begin(0), 0);
@@ -179,7 +179,7 @@ mod tests {
             for second in 0..60 {
                 now += 1;
                 let waits = (second < 10).then_some(now - second);
-                assert_eq!(judgement.judge(&pace, now, waits, now * 100), None, "{now}");
+                assert_eq!(judgement.check(&pace, now, waits, now * 100), None, "{now}");
             }
         }
     }

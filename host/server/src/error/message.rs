@@ -7,7 +7,7 @@ use yearbook_domain::read_plan::UNBOUNDED_ROWS;
 use super::Error;
 
 /// The sentence of `error`.
-pub(super) fn of(error: &Error, request_id: &str) -> String {
+pub(super) fn render(error: &Error, request_id: &str) -> String {
     match error {
         Error::Refused(refusal) => refusal_message(refusal),
         Error::NoSuchRoute => "There is no such address; the list of datasets is at /v1/datasets.".to_owned(),
@@ -165,7 +165,7 @@ mod tests {
             ),
             (Error::Busy { retry_after: 3 }, "The service is at capacity; try again in 3 s."),
         ] {
-            assert_eq!(of(&error, "abc"), expected);
+            assert_eq!(render(&error, "abc"), expected);
         }
     }
 }

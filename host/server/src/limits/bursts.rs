@@ -69,7 +69,7 @@ impl BurstLimiter {
     /// Takes a token of the bucket of the address that the request came from; the refusal when
     /// there is none.
     pub(crate) fn take_for_address(&self, request: &Request) -> Option<Response> {
-        self.take_for_client(ClientAddress::of(request))
+        self.take_for_client(ClientAddress::from_request(request))
     }
 
     /// The same for whoever has been found to ask. Without a connection (a test) everybody shares

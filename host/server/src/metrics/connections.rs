@@ -82,7 +82,7 @@ impl Drop for OpenConnection {
 
 impl ListenerMetrics {
     /// Writes the counters of all listeners, whether or not they have been opened.
-    pub(super) fn show(&self, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
+    pub(super) fn write(&self, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
         let listeners = || [("public", &self.public), ("admin", &self.admin)].into_iter();
         let size = |of: fn(&ConnectionMetrics) -> &AtomicUsize| {
             listeners().map(move |(name, listener)| {

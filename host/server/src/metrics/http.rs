@@ -109,7 +109,7 @@ impl HttpMetrics {
     }
 
     /// Counters of the route with that number.
-    pub(super) fn of(&self, route: usize) -> &RouteMetrics {
+    pub(super) fn route_metrics(&self, route: usize) -> &RouteMetrics {
         &self.by_route[route.min(ROUTES - 1)]
     }
 
@@ -130,7 +130,7 @@ impl HttpMetrics {
     }
 
     /// Writes the counters.
-    pub(super) fn show(&self, sheet: &mut MetricsWriter<'_>) -> std::fmt::Result {
+    pub(super) fn write(&self, sheet: &mut MetricsWriter<'_>) -> std::fmt::Result {
         let status = |key: u64| (key >> 32).to_string();
         let rows: Vec<_> =
             self.requests.all().into_iter().map(|(key, count)| (key, status(key), count)).collect();
@@ -164,7 +164,7 @@ impl HttpMetrics {
         )?;
         let routes = || {
             (0..ROUTES)
-                .map(|route| (self.routes.name(route), self.of(route)))
+                .map(|route| (self.routes.name(route), self.route_metrics(route)))
                 .filter(|(_, route)| route.was_used())
         };
         let seconds = |bound: &u64| *bound as f64 / 1e6;

@@ -31,11 +31,11 @@ pub(crate) async fn count(
     let mut underway = InFlightRequest::begin(state.clone(), route, begun);
     let response = next.run(request).await;
     http.answered(route, &method, response.status(), &facts);
-    http.of(route).first_byte.observe(begun.elapsed());
+    http.route_metrics(route).first_byte.observe(begun.elapsed());
     // What lies ready and fits what the operating system takes at once is as good as sent.
     match response.body().size_hint().exact() {
-        Some(bytes) if bytes <= SENT_AT_ONCE => underway.whole(bytes),
-        _ if response.body().is_end_stream() => underway.whole(0),
+        Some(bytes) if bytes <= SENT_AT_ONCE => underway.complete(bytes),
+        _ if response.body().is_end_stream() => underway.complete(0),
         _ => return meter_body(response, underway),
     }
     response

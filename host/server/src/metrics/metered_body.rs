@@ -29,7 +29,7 @@ impl InFlightRequest {
     }
 
     /// All of the body is sent, or as good as.
-    pub(super) fn whole(&mut self, bytes: u64) {
+    pub(super) fn complete(&mut self, bytes: u64) {
         (self.bytes, self.whole) = (bytes, true);
     }
 }
@@ -37,7 +37,7 @@ impl InFlightRequest {
 impl Drop for InFlightRequest {
     fn drop(&mut self) {
         let http = &self.state.own().http;
-        let route = http.of(self.route);
+        let route = http.route_metrics(self.route);
         http.in_flight.fetch_sub(1, Ordering::Relaxed);
         route.whole.observe(self.begun.elapsed());
         route.bytes.fetch_add(self.bytes, Ordering::Relaxed);

@@ -13,7 +13,7 @@ use super::exposition::{Labels, MetricsWriter};
 const SHORT_DIGEST: usize = 12;
 
 /// Writes the counters of every release.
-pub(super) fn show(sandbox: &Sandbox, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
+pub(super) fn write(sandbox: &Sandbox, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let tallies = sandbox.metrics_snapshots();
     let all = ReleaseSnapshots(&tallies);
     all.responses(sheet)?;

@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::exposition::MetricsWriter;
 
 /// Writes version, memory, descriptors and processor time.
-pub(super) fn show(sheet: &mut MetricsWriter<'_>) -> fmt::Result {
+pub(super) fn write(sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     sheet.gauge(
         "yearbook_build_info",
         "1, with the version as a label.",

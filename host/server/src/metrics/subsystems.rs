@@ -7,7 +7,7 @@ use crate::bodies::CutReason;
 use crate::state::AppState;
 
 /// Writes what the server's parts have counted.
-pub(super) fn show(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
+pub(super) fn write(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     open_responses(state, sheet)?;
     reading(state, sheet)?;
     caches(state, sheet)?;

@@ -35,7 +35,7 @@ pub(crate) async fn check(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let client = ClientAddress::of(&request);
+    let client = ClientAddress::from_request(&request);
     let caller = match find_caller(&state, client, request.headers()).await {
         Ok(caller) => caller,
         Err(refused) => return refused,

@@ -29,7 +29,7 @@ pub(crate) struct ClientAddress {
 
 impl ClientAddress {
     /// Who sent `request`.
-    pub(crate) fn of(request: &Request) -> Self {
+    pub(crate) fn from_request(request: &Request) -> Self {
         let nobody = Self { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), by_proxy: false };
         request.extensions().get().copied().unwrap_or(nobody)
     }
@@ -42,7 +42,7 @@ pub(crate) fn mark(request: &mut Request, settings: &ServerSettings) -> ClientAd
         let client = resolve_client(peer.ip(), request.headers(), settings);
         request.extensions_mut().insert(client);
     }
-    ClientAddress::of(request)
+    ClientAddress::from_request(request)
 }
 
 fn resolve_client(peer: IpAddr, headers: &HeaderMap, settings: &ServerSettings) -> ClientAddress {

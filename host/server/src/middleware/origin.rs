@@ -20,7 +20,7 @@ const NAME_BYTES: usize = 253;
 
 /// `https://data.example.org:8443`; none where the client does not say what it calls us, or says it
 /// in words that are no host.
-pub(crate) fn of(parts: &Parts, settings: &ServerSettings) -> Option<String> {
+pub(crate) fn request_origin(parts: &Parts, settings: &ServerSettings) -> Option<String> {
     let by_proxy = parts.extensions.get::<ClientAddress>().is_some_and(|client| client.by_proxy);
     let said =
         if by_proxy { forwarded_origin(parts, settings) } else { ForwardedOrigin::default() };
@@ -128,7 +128,7 @@ mod tests {
         }
         request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
         client_address::mark(&mut request, &settings);
-        of(&request.into_parts().0, &settings).unwrap_or_default()
+        request_origin(&request.into_parts().0, &settings).unwrap_or_default()
     }
 
     #[test]
@@ -248,6 +248,6 @@ mod tests {
             .unwrap()
             .into_parts()
             .0;
-        assert_eq!(of(&none, &ServerSettings::default()), None);
+        assert_eq!(request_origin(&none, &ServerSettings::default()), None);
     }
 }

@@ -50,7 +50,7 @@ impl From<BodyContent> for Body {
 ///
 /// # Errors
 /// [`BodyError`] when a whole body cannot be compressed.
-pub(crate) async fn of(
+pub(crate) async fn apply_coding(
     workers: &Arc<Workers>,
     coding: Option<ContentCoding>,
     encoded: EncodedBody,
@@ -58,7 +58,7 @@ pub(crate) async fn of(
     match (encoded, coding) {
         (EncodedBody::Whole(bytes), None) => Ok(BodyContent::Whole(bytes)),
         (EncodedBody::Whole(bytes), Some(coding)) => {
-            compression::whole(workers, coding, bytes).await.map(BodyContent::Whole)
+            compression::compress(workers, coding, bytes).await.map(BodyContent::Whole)
         }
         (EncodedBody::Stream(chunks), coding) => {
             let chunks: BoxStream<'static, Result<Bytes, BodyError>> =

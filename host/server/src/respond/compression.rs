@@ -23,7 +23,7 @@ const ZSTD_LEVEL: i32 = 1;
 ///
 /// # Errors
 /// [`BodyError`] when a worker panicked or the library failed, which for a buffer in memory is a bug.
-pub(crate) async fn whole(
+pub(crate) async fn compress(
     workers: &Workers,
     coding: ContentCoding,
     bytes: Bytes,
@@ -152,7 +152,7 @@ mod tests {
         let workers = Workers::new(1);
         let text = Bytes::from("abc,1\n".repeat(10_000));
         for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
-            let packed = whole(&workers, coding, text.clone()).await.unwrap();
+            let packed = compress(&workers, coding, text.clone()).await.unwrap();
             assert!(packed.len() < text.len() / 10);
             assert_eq!(plain(coding, &packed).unwrap(), text);
             let chunks: Vec<_> =

@@ -99,7 +99,7 @@ impl RenderedDocument {
         }
         let coding = self.coding(state, asked);
         let bytes = match coding {
-            Some(coding) => compression::whole(&state.workers, coding, self.bytes.clone())
+            Some(coding) => compression::compress(&state.workers, coding, self.bytes.clone())
                 .await
                 .map_err(|failure| Error::internal("compress a document", &failure))?,
             None => self.bytes.clone(),

@@ -49,7 +49,7 @@ fn encode_query<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
 pub(crate) fn base_url(settings: &ServerSettings, parts: &Parts) -> String {
     match &settings.public_url {
         Some(url) => url.as_str().to_owned(),
-        None => origin::of(parts, settings).unwrap_or_default(),
+        None => origin::request_origin(parts, settings).unwrap_or_default(),
     }
 }
 

@@ -66,7 +66,8 @@ pub(crate) async fn render(
             .await
             .map_err(RenderError::Encode)?;
         let encoded = attribute_failure(encoded, guard, encoder, for_body);
-        let content = body::of(&workers, coding, encoded).await.map_err(RenderError::Compress)?;
+        let content =
+            body::apply_coding(&workers, coding, encoded).await.map_err(RenderError::Compress)?;
         Ok(RenderedBody { content, counts: scan.counts })
     };
     // The request's span goes along, so that what is logged on a worker has the request's id.

@@ -55,7 +55,7 @@ pub(crate) async fn download(
     if parts.method == Method::HEAD {
         return Ok(head.whole(body::empty()));
     }
-    let part = range::of(&parts.headers, &head, &dataset)?;
+    let part = range::requested_range(&parts.headers, &head, &dataset)?;
     let range = part.as_ref().map_or(0..plan.snapshot.file.bytes, |ByteRange(range)| range.clone());
     charged(&state, &keyed, &parts.method, async {
         // Ranges and conditions are judged by our tags and dates, which the store does not know;

@@ -123,7 +123,7 @@ impl ChangesResponder<'_> {
         &self,
         asked: &DataRequest,
     ) -> ControlFlow<Result<Response, Error>, ResponseHead> {
-        let head = head::of(self.parts, asked, self.answer, self.options);
+        let head = head::response_head(self.parts, asked, self.answer, self.options);
         let preconditions = preconditions::evaluate(&self.parts.headers, &head.tag, None);
         match preconditions {
             Ok(PreconditionOutcome::Met) if self.parts.method != Method::HEAD => {

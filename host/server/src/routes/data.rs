@@ -25,7 +25,7 @@ use crate::respond::preconditions::PreconditionOutcome;
 use crate::respond::{body, open_check, preconditions, render};
 use crate::state::AppState;
 
-use self::resolve::{ResolvedRequest, judge};
+use self::resolve::{ResolvedRequest, resolve};
 
 /// `GET /v1/datasets/{name}/data` and `GET /v1/series/{name}/data`.
 pub(crate) async fn rows(
@@ -43,7 +43,7 @@ pub(crate) async fn rows(
         .ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
     let span = tracing::debug_span!("plan", dataset = asked.name.as_str());
     let ResolvedRequest { snapshot, first_row, options } =
-        judge(&state, &asked, &dataset).instrument(span).await?;
+        resolve(&state, &asked, &dataset).instrument(span).await?;
     let plan = Arc::new(read_plan::plan_read(
         &dataset,
         snapshot,
@@ -113,7 +113,7 @@ impl DataResponder<'_> {
         &self,
         asked: &DataRequest,
     ) -> ControlFlow<Result<Response, Error>, ResponseHead> {
-        let head = head::of(self.state, self.parts, asked, self.plan, self.options);
+        let head = head::response_head(self.state, self.parts, asked, self.plan, self.options);
         let preconditions = preconditions::evaluate(
             &self.parts.headers,
             &head.tag,

@@ -32,7 +32,7 @@ pub(crate) async fn list(
     keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let document = state.own().listing.of(state.live.datasets())?;
+    let document = state.own().listing.get(state.live.datasets())?;
     respond(&state, &keyed, &request.into_parts().0, &document).await
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn show(
         .live
         .dataset(name.as_str())
         .ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
-    let document = RenderedDocument::new(&view::DatasetDetails::of(&dataset))?;
+    let document = RenderedDocument::new(&view::DatasetDetails::new(&dataset))?;
     respond(&state, &keyed, &request.into_parts().0, &document).await
 }
 
@@ -67,7 +67,7 @@ async fn respond(
 
 impl DatasetListCache {
     /// The document of `datasets`, rendered again only when the catalogue moved.
-    fn of(&self, datasets: Arc<[Arc<Dataset>]>) -> Result<RenderedDocument, Error> {
+    fn get(&self, datasets: Arc<[Arc<Dataset>]>) -> Result<RenderedDocument, Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((view, document)) = &*last
             && Arc::ptr_eq(view, &datasets)
@@ -75,7 +75,7 @@ impl DatasetListCache {
             return Ok(document.clone());
         }
         let metas: Vec<view::DatasetMeta<'_>> =
-            datasets.iter().map(|dataset| view::DatasetMeta::of(dataset)).collect();
+            datasets.iter().map(|dataset| view::DatasetMeta::new(dataset)).collect();
         let document = RenderedDocument::new(&metas)?;
         *last = Some((Arc::clone(&datasets), document.clone()));
         Ok(document)

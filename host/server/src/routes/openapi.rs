@@ -35,13 +35,13 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    let document = state.own().description.of(&state.settings, state.registry.current())?;
+    let document = state.own().description.get(&state.settings, state.registry.current())?;
     document.respond(&state, request.headers(), CachePolicy::Public).await
 }
 
 impl OpenApiCache {
     /// Rendered again only when plugins were loaded or removed.
-    fn of(
+    fn get(
         &self,
         settings: &ServiceSettings,
         plugins: Arc<PluginSet>,

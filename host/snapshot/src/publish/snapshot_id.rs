@@ -46,7 +46,7 @@ impl SnapshotIdHasher {
 
     /// The id of these rows with this package's words.
     pub(crate) fn finish(self, package: &DataPackage) -> String {
-        let words = serde_json::to_vec(&IdentityFields::of(package)).unwrap_or_default();
+        let words = serde_json::to_vec(&IdentityFields::new(package)).unwrap_or_default();
         let mut hasher = Sha256::new();
         hasher.update(FORMAT_VERSION);
         hasher.update((words.len() as u64).to_le_bytes());
@@ -113,7 +113,7 @@ struct IdentityFields<'a> {
 }
 
 impl<'a> IdentityFields<'a> {
-    fn of(package: &'a DataPackage) -> Self {
+    fn new(package: &'a DataPackage) -> Self {
         Self {
             name: package.name.as_str(),
             namespace: package.namespace.as_str(),

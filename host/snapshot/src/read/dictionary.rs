@@ -43,7 +43,7 @@ impl ColumnDictionary {
     /// Which values contain `needle`; none when the values are not text.
     pub(crate) fn hits(&self, needle: &SearchPattern) -> Option<BooleanBuffer> {
         let texts = self.values.as_string_opt::<i32>()?;
-        let folded = self.folded.get_or_init(|| CaseFolded::of(texts));
+        let folded = self.folded.get_or_init(|| CaseFolded::new(texts));
         Some(needle.hits(folded, texts.nulls()))
     }
 

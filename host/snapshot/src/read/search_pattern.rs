@@ -73,7 +73,7 @@ pub(crate) struct CaseFolded {
 
 impl CaseFolded {
     /// The folding of `texts`.
-    pub(crate) fn of(texts: &StringArray) -> Self {
+    pub(crate) fn new(texts: &StringArray) -> Self {
         let offsets = texts.value_offsets();
         let at = |offset: i32| usize::try_from(offset).unwrap_or(0);
         let (first, last) =

@@ -90,7 +90,7 @@ impl DimensionSearch {
         look: &ColumnPredicate,
     ) -> Result<BooleanBuffer, ParquetError> {
         if let Some(texts) = column.as_string_opt::<i32>() {
-            return Ok(self.needle.hits(&CaseFolded::of(texts), texts.nulls()));
+            return Ok(self.needle.hits(&CaseFolded::new(texts), texts.nulls()));
         }
         let (Some(keyed), Some(hits)) = (column.as_dictionary_opt::<Int32Type>(), &look.hits)
         else {

@@ -18,7 +18,7 @@ const PAGE_ROWS: usize = 4_096;
 const PAGE_BYTES: usize = 1 << 20;
 
 /// Properties of a snapshot file.
-pub(super) fn of(description: &SnapshotFileMetadata<'_>) -> WriterProperties {
+pub(super) fn writer_properties(description: &SnapshotFileMetadata<'_>) -> WriterProperties {
     let words = description
         .words
         .iter()

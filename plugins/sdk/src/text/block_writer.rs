@@ -131,7 +131,7 @@ impl RepeatedText {
 
     /// Appends itself.
     #[inline(always)]
-    pub(super) fn put(&self, sheet: &mut BlockWriter<'_>) {
+    pub(super) fn write(&self, sheet: &mut BlockWriter<'_>) {
         self.start(sheet);
         sheet.spare::<16>().copy_from_slice(&self.last);
         sheet.advance(self.length & 15);
@@ -186,7 +186,9 @@ mod tests {
                 0 => sheet.copy(&source, start, length),
                 // The buffer ends with the text, so there is nothing to copy past its end.
                 1 => sheet.copy(&source[..start + length], start, length),
-                _ => RepeatedText::new(&[&text[..length / 2], &text[length / 2..]]).put(&mut sheet),
+                _ => {
+                    RepeatedText::new(&[&text[..length / 2], &text[length / 2..]]).write(&mut sheet)
+                }
             }
             assert_eq!(sheet.len(), expected.len());
         }

@@ -103,7 +103,7 @@ fn dictionary<'a, D: Dialect>(
         Values::Utf8(strings) => {
             let texts = Text::new(dialect, strings, nulls, text);
             entries.fill(version, values.length, block, |value, sheet| match value {
-                Some(value) => texts.put(dialect, value, sheet),
+                Some(value) => texts.write(dialect, value, sheet),
                 None => texts.write_null(sheet),
             });
         }
@@ -135,7 +135,12 @@ impl<'a> PreparedColumn<'a> {
 
     /// Appends a cell with its lead.
     #[inline(always)]
-    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut BlockWriter<'_>) {
+    pub(super) fn write_cell<D: Dialect>(
+        &self,
+        dialect: &D,
+        row: usize,
+        sheet: &mut BlockWriter<'_>,
+    ) {
         match self {
             Self::Float(numbers) => numbers.write_float::<D>(row, sheet),
             Self::Integer(numbers) => numbers.write_integer(row, sheet),
@@ -147,11 +152,11 @@ impl<'a> PreparedColumn<'a> {
                 if validity.is_some_and(|bits| !bits.get(row)) {
                     text.write_null(sheet);
                 } else {
-                    text.put(dialect, usize::try_from(keys[row]).unwrap_or(usize::MAX), sheet);
+                    text.write(dialect, usize::try_from(keys[row]).unwrap_or(usize::MAX), sheet);
                 }
             }
-            Self::Utf8(text) => text.put(dialect, row, sheet),
-            Self::LargeUtf8(text) => text.put(dialect, row, sheet),
+            Self::Utf8(text) => text.write(dialect, row, sheet),
+            Self::LargeUtf8(text) => text.write(dialect, row, sheet),
             // Captured by reference, the row would be stored for every cell of the other lanes.
             Self::Any(column, lead) => sheet.write(move |out| {
                 out.extend_from_slice(lead);

@@ -65,9 +65,9 @@ impl<D: Dialect> Rows<D> {
         let before = sheet.len();
         for row in 0..batch.rows() {
             for lane in &prepared {
-                lane.put(dialect, row, &mut sheet);
+                lane.write_cell(dialect, row, &mut sheet);
             }
-            end.put(&mut sheet);
+            end.write(&mut sheet);
             if row + 1 == SAMPLE {
                 // Give or take a sixteenth.
                 let rest = (sheet.len() - before).div_ceil(SAMPLE) * (batch.rows() - SAMPLE);

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_RESPONSE_BYTES: u64 = 4 << 10;
 
 /// Looks at the address that `setting` names.
-pub(super) async fn look(setting: &str, address: SocketAddr) -> Finding {
+pub(super) async fn check_listener(setting: &str, address: SocketAddr) -> Finding {
     let failed = match TcpListener::bind(address).await {
         Ok(_) => return (Status::Ok, format!("{address} ({setting}) is free")),
         Err(error) => error,
@@ -82,7 +82,7 @@ mod tests {
     #[tokio::test]
     async fn an_address_is_free_or_ours_or_somebody_elses() {
         let check = async |address: SocketAddr, status, words: &str| {
-            let found = look("server.listen", address).await;
+            let found = check_listener("server.listen", address).await;
             assert!(
                 found.0 == status && found.1.contains(words) && found.1.contains("server.listen"),
                 "{found:?}"

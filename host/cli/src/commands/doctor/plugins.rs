@@ -75,11 +75,11 @@ async fn load_release(
     let bytes = files.get_component(digest, release.bytes).await?;
     let trust = &context.settings.values.plugins.trust;
     let signature = if trust.needs_signature() {
-        files.get_signature(digest).await?.map(|file| Signature::of(&file))
+        files.get_signature(digest).await?.map(|file| Signature::from_bytes(&file))
     } else {
         None
     };
-    trust.judge(&bytes, signature.as_ref())?;
+    trust.verify(&bytes, signature.as_ref())?;
     let sandbox = Arc::clone(sandbox);
     tokio::task::spawn_blocking(move || sandbox.load(&bytes))
         .await

@@ -6,7 +6,7 @@ use yearbook_server::ServerSettings;
 use super::{Finding, Status};
 
 /// Judges `server.public_url`, or what stands in its place.
-pub(super) fn look(server: &ServerSettings) -> Finding {
+pub(super) fn check_public_url(server: &ServerSettings) -> Finding {
     let clear = "tools would send keys in clear text";
     if let Some(url) = &server.public_url {
         let text = url.as_str();
@@ -68,7 +68,7 @@ mod tests {
                     .unwrap(),
                 ..ServerSettings::default()
             };
-            let found = look(&server);
+            let found = check_public_url(&server);
             assert!(
                 found.0 == status && found.1.contains(words),
                 "{listen} {public_url:?} {proxies:?}: {found:?}"

@@ -37,7 +37,9 @@ pub(super) async fn run(
     let report = checked.report;
     let mut value = serde_json::to_value(&report)?;
     value["capsules"] = capsules.iter().map(|path| path.display().to_string()).collect();
-    context.output.print_result(&value, || told(&report) + &replay_commands(&capsules, file))?;
+    context
+        .output
+        .print_result(&value, || render_report(&report) + &replay_commands(&capsules, file))?;
     match report.findings.len() + report.more_findings {
         0 => Ok(()),
         1 => bail!("1 thing is wrong with {}", file.display()),
@@ -81,7 +83,7 @@ fn replay_commands(capsules: &[PathBuf], file: &Path) -> String {
 }
 
 /// The report for people.
-pub(super) fn told(report: &CheckReport) -> String {
+pub(super) fn render_report(report: &CheckReport) -> String {
     let mut text = String::new();
     if let (Some(name), Some(version), Some(kind)) = (&report.name, &report.version, report.kind) {
         let _ = writeln!(text, "{name} {version} ({kind})");

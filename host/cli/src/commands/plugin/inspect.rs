@@ -27,12 +27,12 @@ pub(super) fn run(
     let came = read_signature(file, named)?;
     let trust = &context.settings.values.plugins.trust;
     let untrusted =
-        trust.judge(&component.bytes, came.as_ref()).err().map(|untrusted| untrusted.to_string());
+        trust.verify(&component.bytes, came.as_ref()).err().map(|untrusted| untrusted.to_string());
     let key = came
         .as_ref()
         .and_then(|signature| signature.read().ok())
         .map(|signature| signature.key_id().to_owned());
-    let shape = ComponentStats::of(&component.bytes).map_err(|rejected| rejected.to_string());
+    let shape = ComponentStats::measure(&component.bytes).map_err(|rejected| rejected.to_string());
     let value = json!({
         "digest": component.digest,
         "bytes": component.bytes.len(),

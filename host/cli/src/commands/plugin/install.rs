@@ -6,7 +6,7 @@ use serde_json::json;
 use yearbook_catalog::ReleaseState;
 use yearbook_platform::{InstallOptions, InstalledRelease, ReleaseError};
 
-use super::check::told;
+use super::check::render_report;
 use super::{check_limits, read_component, read_signature, short_digest};
 use crate::arguments::Actor;
 use crate::context::CommandContext;
@@ -81,7 +81,8 @@ fn with_report(problem: ReleaseError) -> anyhow::Error {
         ReleaseError::CheckFailed(report) => {
             let mut members = serde_json::Map::new();
             members.insert("report".to_owned(), serde_json::to_value(&report).unwrap_or_default());
-            DetailedError { message, text: format!("\n\n{}", told(&report)), members }.into()
+            DetailedError { message, text: format!("\n\n{}", render_report(&report)), members }
+                .into()
         }
         problem => problem.into(),
     }

@@ -91,7 +91,7 @@ async fn signers(
         let digest = &release.id.digest;
         match files.get_signature(digest).await {
             Ok(Some(file)) => {
-                if let Ok(signature) = Signature::of(&file).read() {
+                if let Ok(signature) = Signature::from_bytes(&file).read() {
                     signers.insert(digest.clone(), signature.key_id().to_owned());
                 }
             }

@@ -53,7 +53,7 @@ async fn scrape(url: &str) -> anyhow::Result<(Instant, ReleaseReading)> {
     let text = http_client::get(url, "/metrics")
         .await
         .with_context(|| format!("cannot read the metrics of {url}"))?;
-    Ok((Instant::now(), ReleaseReading::of(&exposition::parse_samples(&text))))
+    Ok((Instant::now(), ReleaseReading::from_samples(&exposition::parse_samples(&text))))
 }
 
 fn render(rows: &[releases::ReleaseActivity]) -> String {

@@ -52,7 +52,7 @@ impl CrashDeployment {
     }
 
     pub(super) fn run(&self, arguments: &[&str]) -> CommandOutput {
-        CommandOutput::of(self.command(arguments).output().unwrap())
+        CommandOutput::from_output(self.command(arguments).output().unwrap())
     }
 
     /// One cell for each of `rows` days, each the same.
@@ -115,7 +115,7 @@ impl CrashDeployment {
             .env("YEARBOOK_SERVER__LISTEN", "127.0.0.1:0")
             .output()
             .unwrap();
-        CommandOutput::of(doctor).ok().json()
+        CommandOutput::from_output(doctor).ok().json()
     }
 
     /// Asserts that `doctor` finds nothing wrong.

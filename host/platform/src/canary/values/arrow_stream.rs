@@ -54,7 +54,7 @@ fn rows(one: &[u8], other: &[u8]) -> Result<Option<String>, ArrowError> {
         let same = |comparator: &DynComparator| comparator(ones.at, others.at).is_eq();
         if let Some(column) = comparators.iter().position(|comparator| !same(comparator)) {
             let name = one.schema().field(column).name().clone();
-            return Ok(Some(format!("another value in row {row}, column {}", super::shown(&name))));
+            return Ok(Some(format!("another value in row {row}, column {}", super::quote(&name))));
         }
         (row, ones.at, others.at) = (row + 1, ones.at + 1, others.at + 1);
     }

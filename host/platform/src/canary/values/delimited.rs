@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use arrow::datatypes::{DataType, Schema};
 
-use super::{ValueComparison, shown};
+use super::{ValueComparison, quote};
 
 /// What may separate fields.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -38,12 +38,12 @@ pub(super) fn compare(schema: &Schema, one: &[u8], other: &[u8]) -> ValueCompari
         };
         let number = row > 0
             && schema.fields().get(column).is_some_and(|field| is_number(field.data_type()));
-        if !one.is(&other, number) {
+        if !one.equals(&other, number) {
             let name = schema.fields().get(column).map_or("", |field| field.name().as_str());
             let values = format!("{} instead of {}", other.quote(), one.quote());
             return ValueComparison::Different(format!(
                 "{values} in row {row}, column {}",
-                shown(name)
+                quote(name)
             ));
         }
         if one.last != other.last {
@@ -78,7 +78,7 @@ struct Field<'a> {
 
 impl Field<'_> {
     /// Whether both hold the same; as numbers where `number`.
-    fn is(&self, other: &Self, number: bool) -> bool {
+    fn equals(&self, other: &Self, number: bool) -> bool {
         let parse = |field: &Self| std::str::from_utf8(&field.text).ok()?.parse::<f64>().ok();
         let same =
             self.text == other.text && (!self.text.is_empty() || self.quoted == other.quoted);
@@ -89,7 +89,7 @@ impl Field<'_> {
         if self.quoted && self.text.is_empty() {
             "an empty text".to_owned()
         } else {
-            shown(&String::from_utf8_lossy(&self.text))
+            quote(&String::from_utf8_lossy(&self.text))
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Deserializer, Number, Value};
 
-use super::{ValueComparison, shown};
+use super::{ValueComparison, quote};
 
 pub(super) fn compare(one: &[u8], other: &[u8]) -> ValueComparison {
     let mut ones = Deserializer::from_slice(one).into_iter::<Value>();
@@ -37,8 +37,8 @@ fn find_difference(one: &Value, other: &Value, path: &mut String) -> Option<Stri
     let unlike = |path: &str| {
         Some(format!(
             "{} instead of {} at {path:?}",
-            shown(&other.to_string()),
-            shown(&one.to_string())
+            quote(&other.to_string()),
+            quote(&one.to_string())
         ))
     };
     match (one, other) {
@@ -56,7 +56,7 @@ fn find_difference(one: &Value, other: &Value, path: &mut String) -> Option<Stri
         (Value::Object(ones), Value::Object(others)) => {
             let found = ones.iter().find_map(|(name, one)| match others.get(name) {
                 Some(other) => find_difference_at(path, name, one, other),
-                None => Some(format!("no member {} at {path:?}", shown(name))),
+                None => Some(format!("no member {} at {path:?}", quote(name))),
             });
             found.or_else(|| {
                 (ones.len() != others.len()).then(|| {

@@ -19,7 +19,7 @@ pub(super) struct ByteRange(pub(super) Range<u64>);
 ///
 /// # Errors
 /// 416 when the range lies outside of the file.
-pub(super) fn of(
+pub(super) fn requested_range(
     headers: &HeaderMap,
     head: &BulkHead,
     dataset: &Dataset,

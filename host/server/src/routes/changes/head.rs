@@ -12,7 +12,7 @@ use crate::respond::EntityTag;
 use crate::respond::head::{ResponseHead, insert_text};
 
 /// What can be said of `answer`.
-pub(super) fn of(
+pub(super) fn response_head(
     parts: &Parts,
     asked: &DataRequest,
     answer: &ChangesSelection,

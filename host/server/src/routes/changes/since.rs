@@ -100,7 +100,7 @@ pub(super) fn watermark(
                 row: end.row,
                 filters: changes::watermark_fingerprint(&dataset.name),
             };
-            state.own().cursors.seal(&position)
+            state.own().cursors.encode(&position)
         }
         Some(set) => set.from.clone(),
         None => history.last().map_or(&dataset.current.id, |last| &last.to).clone(),

@@ -24,7 +24,7 @@ pub(super) fn tag(asked: &DataRequest, plan: &ReadPlan, options: &[OptionValue])
 }
 
 /// What can be said of `plan`'s response before it is made.
-pub(super) fn of(
+pub(super) fn response_head(
     state: &AppState,
     parts: &Parts,
     asked: &DataRequest,
@@ -67,7 +67,7 @@ pub(super) fn count(
     }
     if let Some(row) = counts.next {
         let filters = fingerprint(&plan.dataset, &asked.query);
-        let cursor = state.own().cursors.seal(&CursorPosition {
+        let cursor = state.own().cursors.encode(&CursorPosition {
             snapshot: plan.snapshot.id.clone(),
             row,
             filters,

@@ -28,7 +28,7 @@ pub(super) struct ResolvedRequest {
 /// # Errors
 /// 422 in the order in which the parameters are declared, then 410 for a snapshot that was, 404 for
 /// one that never was.
-pub(super) async fn judge(
+pub(super) async fn resolve(
     state: &AppState,
     asked: &DataRequest,
     dataset: &Dataset,

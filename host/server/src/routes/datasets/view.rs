@@ -70,7 +70,7 @@ struct SnapshotView<'a> {
 }
 
 impl<'a> DatasetMeta<'a> {
-    pub(super) fn of(dataset: &'a Dataset) -> Self {
+    pub(super) fn new(dataset: &'a Dataset) -> Self {
         let snapshot = &dataset.current;
         Self {
             name: &dataset.name,
@@ -83,7 +83,7 @@ impl<'a> DatasetMeta<'a> {
 }
 
 impl<'a> DatasetDetails<'a> {
-    pub(super) fn of(dataset: &'a Dataset) -> Self {
+    pub(super) fn new(dataset: &'a Dataset) -> Self {
         let snapshot = &dataset.current;
         let credit = &snapshot.credit;
         let column = |column: &'a yearbook_domain::Column| ColumnView {
@@ -100,7 +100,7 @@ impl<'a> DatasetDetails<'a> {
             rows: summary.rows,
         };
         Self {
-            meta: DatasetMeta::of(dataset),
+            meta: DatasetMeta::new(dataset),
             date_filter_column: snapshot.date_column.as_deref(),
             attribution_text: &credit.attribution,
             licence: &credit.licence,

@@ -133,7 +133,7 @@ impl Operation {
             let moved = json!({"description": "The address was sent with a slash at its end, and is this one without it.", "headers": headers});
             self.responses.insert("308".to_owned(), moved);
         }
-        for (status, response) in refusals::of(self.kind, plugins) {
+        for (status, response) in refusals::error_responses(self.kind, plugins) {
             match self.responses.get_mut(&status) {
                 // A report of ill health and a refusal may share a status.
                 Some(known) => {

@@ -21,7 +21,7 @@ const REQUEST_ID: &str = "6f1d0c55a3b24f9e";
 const EXAMPLE_TIME: Millis = Millis(1_798_761_600_000);
 
 /// Responses by status, in the order of statuses.
-pub(super) fn of(kind: RouteKind, plugins: &PluginSet) -> Vec<(String, Value)> {
+pub(super) fn error_responses(kind: RouteKind, plugins: &PluginSet) -> Vec<(String, Value)> {
     let met: Vec<Error> =
         all_errors(kind, plugins).into_iter().filter(|error| can_answer(kind, error)).collect();
     let mut statuses: Vec<StatusCode> = met.iter().map(Error::status).collect();
@@ -268,8 +268,12 @@ mod tests {
     #[test]
     fn every_status_of_spec_7_is_described_where_it_can_be_met() {
         let plugins = PluginSet::default();
-        let statuses =
-            |kind| of(kind, &plugins).into_iter().map(|(status, _)| status).collect::<Vec<_>>();
+        let statuses = |kind| {
+            error_responses(kind, &plugins)
+                .into_iter()
+                .map(|(status, _)| status)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(statuses(RouteKind::Health), ["405", "414", "431", "500", "503"]);
         assert_eq!(
             statuses(RouteKind::Data),

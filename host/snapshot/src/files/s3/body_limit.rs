@@ -33,7 +33,7 @@ struct TooLong {
 
 impl ExpectedBody {
     /// What `request` asks for.
-    pub(super) fn of(request: &HttpRequest) -> Self {
+    pub(super) fn from_request(request: &HttpRequest) -> Self {
         match request.headers().get(RANGE).and_then(|range| range_bytes(range.to_str().ok()?)) {
             Some(bytes) => Self::Range(bytes),
             None if *request.method() == Method::GET && request.uri().query().is_none() => {
@@ -109,7 +109,7 @@ mod tests {
             *request.method_mut() = method.parse().unwrap();
             *request.uri_mut() = uri.parse().unwrap();
             request.headers_mut().extend(range.map(|range| (RANGE, range.parse().unwrap())));
-            ExpectedBody::of(&request)
+            ExpectedBody::from_request(&request)
         };
         assert_eq!(of("GET", "http://s3/b/k", Some("bytes=10-19")), ExpectedBody::Range(10));
         assert_eq!(of("GET", "http://s3/b/k", None), ExpectedBody::Object);

@@ -34,7 +34,7 @@ struct MeteredService {
 impl HttpService for MeteredService {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.requests.count_sent();
-        let expected = ExpectedBody::of(&request);
+        let expected = ExpectedBody::from_request(&request);
         let answer = self.client.execute(request).await.map(|answer| expected.limit_body(answer));
         let good = |answer: &HttpResponse| {
             !answer.status().is_server_error() && answer.status() != StatusCode::TOO_MANY_REQUESTS

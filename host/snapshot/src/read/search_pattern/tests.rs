@@ -6,7 +6,7 @@ use super::*;
 
 fn hits(needle: &str, texts: &[Option<&str>]) -> Vec<bool> {
     let texts = StringArray::from(texts.to_vec());
-    SearchPattern::new(needle).hits(&CaseFolded::of(&texts), texts.nulls()).iter().collect()
+    SearchPattern::new(needle).hits(&CaseFolded::new(&texts), texts.nulls()).iter().collect()
 }
 
 fn is_in(needle: &str, text: &str) -> bool {
@@ -77,7 +77,7 @@ fn nulls_never_match_and_nothing_is_in_everything_else() {
     assert_eq!(hits("x", &[None, None]), [false, false]);
     let sliced = StringArray::from(vec![Some("ab"), Some("b"), None, Some("bā")]).slice(1, 3);
     let found: Vec<bool> =
-        SearchPattern::new("B").hits(&CaseFolded::of(&sliced), sliced.nulls()).iter().collect();
+        SearchPattern::new("B").hits(&CaseFolded::new(&sliced), sliced.nulls()).iter().collect();
     assert_eq!(found, [true, false, true]);
 }
 

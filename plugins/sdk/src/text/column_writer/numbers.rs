@@ -35,7 +35,7 @@ impl<'a, T: Copy> Numbers<'a, T> {
         write: impl FnOnce(T, &mut NumberBuffer) -> usize,
     ) {
         if self.validity.is_some_and(|bits| !bits.get(row)) {
-            self.null.put(sheet);
+            self.null.write(sheet);
         } else {
             let number = self.numbers[row];
             self.lead.write_with_number(sheet, |slot| write(number, slot));

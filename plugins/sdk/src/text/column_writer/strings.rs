@@ -50,20 +50,20 @@ impl<'a, O: Offset> Text<'a, O> {
 
     /// Null with the lead before it.
     pub(super) fn write_null(&self, sheet: &mut BlockWriter<'_>) {
-        self.null.put(sheet);
+        self.null.write(sheet);
     }
 
     #[inline(always)]
-    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut BlockWriter<'_>) {
+    pub(super) fn write<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut BlockWriter<'_>) {
         if self.validity.is_some_and(|bits| !bits.get(row)) {
-            return self.null.put(sheet);
+            return self.null.write(sheet);
         }
         let buffer = self.strings.buffer();
         let (start, length) = self.strings.range(row);
         if length == 0 {
-            self.empty.put(sheet);
+            self.empty.write(sheet);
         } else if self.plain || dialect.is_plain(&buffer[start..start + length]) {
-            self.opening.put(sheet);
+            self.opening.write(sheet);
             sheet.copy(buffer, start, length);
             if let &[quote] = D::QUOTE {
                 sheet.spare::<1>()[0] = quote;

@@ -57,7 +57,7 @@ pub(super) struct ReleaseActivity {
 
 impl ReleaseReading {
     /// What `samples` say of plugins.
-    pub(super) fn of(samples: &[MetricSample]) -> Self {
+    pub(super) fn from_samples(samples: &[MetricSample]) -> Self {
         let mut releases = Self::default();
         for sample in samples {
             let label = |name: &str| sample.labels.get(name).cloned().unwrap_or_default();
@@ -148,7 +148,7 @@ mod tests {
 
     fn reading(responses: u32, fast: u32, traps: u32) -> ReleaseReading {
         let labels = "kind=\"encoder\",name=\"csv\",version=\"1\",release=\"ab\"";
-        ReleaseReading::of(&parse_samples(&format!(
+        ReleaseReading::from_samples(&parse_samples(&format!(
             "yearbook_plugin_responses_begun_total{{{labels}}} {responses}\n\
              yearbook_plugin_responses_total{{{labels},outcome=\"trapped\"}} {traps}\n\
              yearbook_plugin_responses_total{{{labels},outcome=\"completed\"}} {responses}\n\
