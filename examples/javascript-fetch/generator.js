@@ -1,5 +1,5 @@
-// The integration `javascript` in JavaScript: a module for Node, Deno, Bun and browsers that reads the
-// chosen datasets page by page with `fetch` and nothing else (spec 4.4).
+// The integration `javascript` in JavaScript: a module for Node, Deno, Bun and browsers that reads
+// the chosen datasets page by page with `fetch` and nothing else (spec-4.4-datasets).
 
 const KEY = "SERVICE_API_KEY";
 
@@ -51,7 +51,8 @@ function file(path, mediaType, content) {
   return { path, mediaType, content: new TextEncoder().encode(content) };
 }
 
-// A value as JavaScript source. JSON is JavaScript, and what ends a script element is kept from doing so where the module is put into a page.
+// A value as JavaScript source. JSON is JavaScript, and what ends a script element is kept from
+// doing so where the module is put into a page.
 function source(value, indent) {
   return JSON.stringify(value, null, indent).replaceAll("</", "<\\/");
 }

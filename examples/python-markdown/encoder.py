@@ -1,4 +1,4 @@
-"""The output format `markdown` in Python: a table as GitHub Flavoured Markdown writes it (spec 4.1).
+"""The output format `markdown` in Python: a table as GitHub Flavoured Markdown writes it (spec-4.1-format).
 
 Reads the buffers of the Arrow C data interface with `struct`, without an Arrow library. Each part
 depends on nothing but its rows, so parts are promised to be independent. componentize-py looks for the

@@ -15,7 +15,7 @@ EXECUTED = set()
 
 
 def proof(function):
-    """Marks a function that docs/rules.md may name. A call that ends without an exception is written down, unless it was given a tally
+    """Marks a function that docs/spec may name. A call that ends without an exception is written down, unless it was given a tally
     and checked nothing: `cargo xtask test` compares what is written down with what the rules name."""
     name = f"{pathlib.Path(function.__code__.co_filename).stem}::{function.__name__}"
 

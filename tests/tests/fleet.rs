@@ -1,5 +1,5 @@
-//! Several hosts on one catalogue in PostgreSQL, and hosts whose database goes away (contract 5 and
-//! 6).
+//! Several hosts on one catalogue in PostgreSQL, and hosts whose database goes away
+//! (contract-5-exact, contract-5-away, contract-6-postgres).
 
 use std::time::{Duration, Instant};
 

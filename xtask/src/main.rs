@@ -88,7 +88,7 @@ enum Task {
         #[arg(long, conflicts_with = "seed")]
         guided: bool,
     },
-    /// List the rules of the specification that no test proves yet; fail where docs/rules.md is
+    /// List the rules of the specification that no test proves yet; fail where docs/spec is
     /// wrong
     Spec,
     /// Count instructions of encoders, planning and scanning, and compare them with the recorded

@@ -1,6 +1,6 @@
-//! `cargo xtask spec`: every rule in `docs/rules.md` is proved by one test that exists, or waits
-//! for a stated reason; after a whole run, every one of these tests ran and passed. Pages of
-//! figures name what they measured. Owns the verdicts and what is printed; runs no test.
+//! `cargo xtask spec`: every rule in `docs/spec` is proved by tests that exist, or waits for a
+//! stated reason; after a whole run, every one of these tests ran and passed. Pages of figures name
+//! what they measured. Owns the verdicts and what is printed; runs no test.
 
 use anyhow::{Context as _, Result, bail};
 
@@ -13,13 +13,13 @@ mod test_index;
 
 pub(crate) use executed_tests::ExecutedTests;
 
-use rules::{Backing, Rule};
+use rules::{Backing, Rule, SpecPage};
 use test_index::TestIndex;
 
-/// The list, below the top of the source tree.
-const LIST: &str = "docs/rules.md";
+/// Folder of the pages, below the top of the source tree.
+const FOLDER: &str = "docs/spec";
 
-/// Prints the rules without a test, each with its reason; fails when the list promises what the
+/// Prints the rules without a test, each with its reason; fails when the pages promise what the
 /// sources don't keep.
 pub(crate) fn run(repository: &Repository) -> Result<()> {
     let (rules, mut faults) = read(repository)?;
@@ -50,12 +50,12 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         waiting.len()
     );
     if rules.is_empty() {
-        bail!("{LIST} has no rule");
+        bail!("{FOLDER} has no rule");
     }
     fail_if_any(&faults)
 }
 
-/// Fails where a test that the list names did not run, or did not pass, in the run that ends here.
+/// Fails where a test that a rule names did not run, or did not pass, in the run that ends here.
 pub(crate) fn check_executed(repository: &Repository, executed: &ExecutedTests) -> Result<()> {
     let (rules, _) = read(repository)?;
     let faults = not_executed(&rules, &TestIndex::collect(repository.root())?, executed);
@@ -67,17 +67,27 @@ pub(crate) fn check_executed(repository: &Repository, executed: &ExecutedTests) 
 }
 
 fn read(repository: &Repository) -> Result<(Vec<Rule>, Vec<String>)> {
-    let path = repository.root().join(LIST);
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(rules::parse(&text))
+    let folder = repository.root().join(FOLDER);
+    let entries = folder.read_dir().with_context(|| format!("cannot list {}", folder.display()))?;
+    let mut pages = Vec::new();
+    for entry in entries {
+        let path = entry.with_context(|| format!("cannot list {}", folder.display()))?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let text = std::fs::read_to_string(&path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            pages.push(SpecPage { path: format!("{FOLDER}/{name}"), text });
+        }
+    }
+    pages.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(rules::parse(&pages))
 }
 
 fn fail_if_any(faults: &[String]) -> Result<()> {
     match faults.len() {
         0 => Ok(()),
-        1 => bail!("a fault in {LIST} or a page of figures; see above"),
-        more => bail!("{more} faults in {LIST} or pages of figures; see above"),
+        1 => bail!("a fault in {FOLDER} or a page of figures; see above"),
+        more => bail!("{more} faults in {FOLDER} or pages of figures; see above"),
     }
 }
 
@@ -92,14 +102,12 @@ fn rules_with_proofs(rules: &[Rule]) -> impl Iterator<Item = (&Rule, &String)> {
 /// What is named as a proof and isn't there, or is there more than once.
 fn missing(rules: &[Rule], proofs: &TestIndex) -> Vec<String> {
     let judge = |(rule, test): (&Rule, &String)| {
-        let (line, id) = (rule.line, &rule.id);
+        let (place, id) = (&rule.place, &rule.id);
         match proofs.find(test).as_slice() {
-            [] => {
-                Some(format!("line {line}: {id} names {test}, and no test that runs is called so"))
-            }
+            [] => Some(format!("{place}: {id} names {test}, and no test that runs is called so")),
             [_] => None,
             places => Some(format!(
-                "line {line}: {id} names {test}, which stands in {}; say which as file::test",
+                "{place}: {id} names {test}, which stands in {}; say which as file::test",
                 places.join(" and ")
             )),
         }
@@ -116,8 +124,8 @@ fn not_executed(rules: &[Rule], proofs: &TestIndex, executed: &ExecutedTests) ->
     let idle = rules_with_proofs(rules).filter(|(_, test)| !ran(test));
     idle.map(|(rule, test)| {
         format!(
-            "line {}: {} names {test}, which did not run to its end in this run",
-            rule.line, rule.id
+            "{}: {} names {test}, which did not run to its end in this run",
+            rule.place, rule.id
         )
     })
     .collect()
@@ -127,15 +135,21 @@ fn not_executed(rules: &[Rule], proofs: &TestIndex, executed: &ExecutedTests) ->
 mod tests {
     use super::*;
 
+    /// The rules in `rows`, without a fault.
+    fn rules(rows: &str) -> Vec<Rule> {
+        let (rules, faults) = rules::parse(&[SpecPage::of_rules(rows)]);
+        assert_eq!(faults, Vec::<String>::new());
+        rules
+    }
+
     #[test]
     fn a_test_that_does_not_exist_is_a_fault() {
         let proofs = TestIndex::from_rust("suite/a.rs", "#[test]\nfn here() {}\n");
-        let (rules, faults) =
-            rules::parse("| spec-1-a | One. | `here` |\n| spec-1-b | Two. | `a::here`, `gone` |\n");
-        assert!(faults.is_empty());
+        let rules =
+            rules("| spec-1-a | One. | `here` |\n| spec-1-b | Two. | `a::here`, `gone` |\n");
         assert_eq!(
             missing(&rules, &proofs),
-            ["line 2: spec-1-b names gone, and no test that runs is called so"]
+            ["spec/a.md:4: spec-1-b names gone, and no test that runs is called so"]
         );
     }
 
@@ -143,12 +157,11 @@ mod tests {
     fn a_name_of_two_tests_is_a_fault_until_it_says_which() {
         let proofs = TestIndex::from_rust("a/one.rs", "#[test]\nfn same() {}\n")
             .and("b/two.rs", "#[test]\nfn same() {}\n");
-        let (rules, _) =
-            rules::parse("| spec-1-a | One. | `same` |\n| spec-1-b | Two. | `two::same` |\n");
+        let rules = rules("| spec-1-a | One. | `same` |\n| spec-1-b | Two. | `two::same` |\n");
         assert_eq!(
             missing(&rules, &proofs),
             [
-                "line 1: spec-1-a names same, which stands in a/one and b/two; say which as file::test"
+                "spec/a.md:3: spec-1-a names same, which stands in a/one and b/two; say which as file::test"
             ]
         );
     }
@@ -158,7 +171,7 @@ mod tests {
         let proofs =
             TestIndex::from_rust("a/one.rs", "#[test]\nfn same() {}\n#[test]\nfn alone() {}\n")
                 .and("b/two.rs", "#[test]\nfn same() {}\n");
-        let (rules, _) = rules::parse(
+        let rules = rules(
             "| spec-1-a | One. | `one::same`, `one::alone` |\n| spec-1-b | Two. | `two::same` |\n",
         );
         let executed = ExecutedTests::from_lines([
@@ -167,7 +180,7 @@ mod tests {
         ]);
         assert_eq!(
             not_executed(&rules, &proofs, &executed),
-            ["line 2: spec-1-b names two::same, which did not run to its end in this run"]
+            ["spec/a.md:4: spec-1-b names two::same, which did not run to its end in this run"]
         );
         assert_eq!(not_executed(&rules, &proofs, &ExecutedTests::default()).len(), 3);
     }

@@ -70,7 +70,8 @@ pub trait Catalog: Send + Sync + 'static {
         dataset: &DatasetName,
     ) -> Result<Option<Snapshot>, CatalogError>;
 
-    /// A retained snapshot; none when it was dropped or never existed ([`Store::snapshot_status`] tells).
+    /// A retained snapshot; none when it was dropped or never existed ([`Store::snapshot_status`]
+    /// tells).
     async fn snapshot(
         &self,
         dataset: &DatasetName,

@@ -73,7 +73,7 @@ struct CatalogView {
 
 impl CatalogCache {
     /// How often to poll unless a test is in a hurry: with the time that reading takes, a publish
-    /// is seen well within the 2 s of contract 6.
+    /// is seen well within the 2 s of contract-6-two-seconds.
     pub const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
     /// Reads the catalogue, then follows it: every `every` it asks for the revision, and reads

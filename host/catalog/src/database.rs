@@ -34,8 +34,8 @@ pub(crate) enum TransactionMode {
     WriteReleases,
 }
 
-/// A connection on which something was begun. One that is dropped before [`DatabaseSession::commit`] leaves
-/// no trace.
+/// A connection on which something was begun. One that is dropped before
+/// [`DatabaseSession::commit`] leaves no trace.
 pub(crate) enum DatabaseSession {
     SqliteConnection(PoolConnection<Sqlite>),
     Sqlite(Transaction<'static, Sqlite>),

@@ -1,7 +1,7 @@
-//! API keys (contract 5): `yb_`, 28 random characters, 6 characters of checksum, all of them
-//! letters and digits. 28 characters of 62 kinds carry 166 bits, so a fast hash is enough to store
-//! them by. The checksum lets a mistyped key be refused without asking the database; it is no
-//! secret.
+//! API keys (spec-5-prefix, contract-5-mistyped): `yb_`, 28 random characters, 6 characters of
+//! checksum, all of them letters and digits. 28 characters of 62 kinds carry 166 bits, so a fast
+//! hash is enough to store them by. The checksum lets a mistyped key be refused without asking the
+//! database; it is no secret.
 //!
 //! The text of a key never appears in `Debug` output, in logs or in the catalogue.
 

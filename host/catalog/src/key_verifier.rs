@@ -22,7 +22,7 @@ const MAX_VALID_KEYS: u64 = 16_384;
 const MAX_UNKNOWN_KEYS: u64 = 16_384;
 
 /// A well-formed key that does not exist is looked up again after this long: one that is made
-/// meanwhile works within the 2 s of contract 6.
+/// meanwhile works within the 2 s of contract-6-two-seconds.
 const NEGATIVE_CACHE_TTL: Duration = Duration::from_secs(1);
 
 /// Part of the database's connections that lookups of keys may take, of which nobody knows yet

@@ -3,8 +3,8 @@
 //! arguments.
 //!
 //! [`Store`] is what a database must do; [`open`] finds the implementation for an address. Above it
-//! stand what a running server uses: [`CatalogCache`] (the catalogue in memory), [`KeyVerifier`] (who a key
-//! belongs to) and [`Meter`] (monthly quotas).
+//! stand what a running server uses: [`CatalogCache`] (the catalogue in memory), [`KeyVerifier`]
+//! (who a key belongs to) and [`Meter`] (monthly quotas).
 
 pub mod key;
 

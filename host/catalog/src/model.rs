@@ -74,8 +74,8 @@ pub struct UnreferencedObject {
 pub struct DeletionBatch {
     /// When, by the database's clock: says whose it is.
     pub at: Millis,
-    /// Condemned now, and to be removed from the object store by whoever asked; [`DELETION_DEADLINE`]
-    /// says until when.
+    /// Condemned now, and to be removed from the object store by whoever asked;
+    /// [`DELETION_DEADLINE`] says until when.
     pub due: Vec<UnreferencedObject>,
     /// Loose for too short a time, or found for the first time.
     pub later: Vec<UnreferencedObject>,

@@ -1,6 +1,6 @@
-//! Monthly quotas (contract 5). A request of a limited plan is counted in the database before its
-//! work begins, exactly, however many hosts there are. Requests of unlimited plans are counted in
-//! memory and written once a second.
+//! Monthly quotas (contract-5-exact). A request of a limited plan is counted in the database before
+//! its work begins, exactly, however many hosts there are. Requests of unlimited plans are counted
+//! in memory and written once a second.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -1,4 +1,5 @@
-//! Which snapshots stay when a new one arrives (contract 4 on bulk and 6). Pure rules, no SQL.
+//! Which snapshots stay when a new one arrives (contract-6-retention, spec-4.3-freshness). Pure
+//! rules, no SQL.
 
 use yearbook_domain::{Millis, SnapshotSummary};
 
@@ -15,7 +16,7 @@ pub struct Retention {
 }
 
 impl Default for Retention {
-    /// The defaults of contract 6: 12 snapshots, 24 hours.
+    /// The defaults of contract-6-retention: 12 snapshots, 24 hours.
     fn default() -> Self {
         Self { snapshots: 12, hours: 24 }
     }

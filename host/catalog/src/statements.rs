@@ -114,8 +114,8 @@ pub(crate) const IS_RETAINED: &str =
 pub(crate) const WAS_DROPPED: &str =
     "SELECT COUNT(*) FROM dropped_snapshots WHERE dataset = $1 AND id = $2";
 
-/// The dataset's row first, so that two publishers of one dataset follow each other. [`SET_CHECKED_AT`]
-/// comes before the end of the transaction.
+/// The dataset's row first, so that two publishers of one dataset follow each other.
+/// [`SET_CHECKED_AT`] comes before the end of the transaction.
 pub(crate) const UPSERT_DATASET: &str = "
     INSERT INTO datasets (name, namespace, checked_at, retired_at) VALUES ($1, $2, 0, NULL)
     ON CONFLICT (name) DO UPDATE SET namespace = excluded.namespace, retired_at = NULL";

@@ -1,5 +1,5 @@
-//! The command line as it is written (contract 6). Owns names, help and shapes; what a command does
-//! stands in `commands`.
+//! The command line as it is written (`docs/spec/operations.md`). Owns names, help and shapes; what
+//! a command does stands in `commands`.
 
 use std::path::PathBuf;
 

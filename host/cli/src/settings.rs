@@ -1,6 +1,7 @@
-//! The settings of one run: defaults, then `yearbook.toml`, then variables, then flags (contract
-//! 6). Owns where settings come from and what a wrong one is told; what a setting means belongs to
-//! the crate that declares it, which also gives its default and its reason.
+//! The settings of one run: defaults, then `yearbook.toml`, then variables, then flags
+//! (contract-6-settings). Owns where settings come from and what a wrong one is told; what a
+//! setting means belongs to the crate that declares it, which also gives its default and its
+//! reason.
 
 mod error;
 mod file;

@@ -1,5 +1,5 @@
-//! Who may download which stored file whole (spec 4.3, 5.6 and 8, contract 4 and 5). Where the file
-//! lies and how it travels is not decided here.
+//! Who may download which stored file whole (spec-4.3-plan, spec-5-licence, contract-4-bulk-best).
+//! Where the file lies and how it travels is not decided here.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Changes between versions of a dataset (contract 4, `/changes`): which a client is to be sent
+//! Changes between versions of a dataset (contract-4-changes-law): which a client is to be sent
 //! next, and how far it is then. The law: rows of snapshot A + changes(A→B) = rows of snapshot B.
 
 mod query;

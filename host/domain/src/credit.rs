@@ -1,8 +1,8 @@
-//! Where data comes from and what must be said of it (spec 1.5 and the attribution headers of 4.1).
+//! Where data comes from and what must be said of it (spec-1-attribution, spec-4.1-attribution).
 
 use serde::{Deserialize, Serialize};
 
-/// How precisely [`Credit::source_url`] addresses the dataset (spec 2.1).
+/// How precisely [`Credit::source_url`] addresses the dataset (spec-2.1-precision).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceUrlPrecision {
@@ -43,7 +43,7 @@ pub struct SourceEntry {
     pub path: Option<String>,
 }
 
-/// The part of a [`Credit`] that rows keep however old they are (contract 4, `/changes`).
+/// The part of a [`Credit`] that rows keep however old they are (contract-4-changes-credit).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreditLine {
     /// Ready-made credit, passed on verbatim.

@@ -1,12 +1,13 @@
-//! Where a page of rows stopped (contract 3). A cursor fixes snapshot and filters; `limit`,
-//! `format`, `envelope` and the key may change from page to page. How a position is signed and
-//! spelled is the server's affair.
+//! Where a page of rows stopped (contract-3-cursor-snapshot, contract-3-cursor-filters). A cursor
+//! fixes snapshot and filters; `limit`, `format`, `envelope` and the key may change from page to
+//! page. How a position is signed and spelled is the server's affair.
 
 use sha2::{Digest, Sha256};
 
 use crate::{DataQuery, DatasetName, ValidationError};
 
-/// First byte of [`CoordinateText::to_bytes`]: the layout. Raised when it, or [`fingerprint`], changes.
+/// First byte of [`CoordinateText::to_bytes`]: the layout. Raised when it, or [`fingerprint`],
+/// changes.
 const LAYOUT_VERSION: u8 = 1;
 
 /// What a cursor says.

@@ -1,4 +1,4 @@
-//! Datasets and their snapshots (spec 2.1, contract 4).
+//! Datasets and their snapshots (spec-2.1-detail, contract-4-shape).
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Credit, DatasetName, Millis, Namespace};
 
-/// The column that carries geometry in spatial datasets (spec 2.2).
+/// The column that carries geometry in spatial datasets (spec-2.2-geometry).
 pub const GEOMETRY_COLUMN: &str = "geometry_wkt";
 
-/// Type of a column's values on the wire. Dates are text (spec 2.2).
+/// Type of a column's values on the wire. Dates are text (spec-2.2-dates).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnType {
@@ -25,7 +25,7 @@ pub enum ColumnType {
     Date,
 }
 
-/// What a column is for (contract 4).
+/// What a column is for (contract-4-roles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnRole {
@@ -82,7 +82,7 @@ pub struct Column {
     pub few_values: bool,
 }
 
-/// Shape of a dataset (spec 2.2).
+/// Shape of a dataset (spec-2.2-layout).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TableLayout {

@@ -1,4 +1,4 @@
-//! Plans and what each allows (spec section 8, contract 5).
+//! Plans and what each allows (spec-5-plans).
 
 use std::fmt;
 use std::str::FromStr;
@@ -104,7 +104,7 @@ impl PlanTable {
 }
 
 impl Default for PlanTable {
-    /// The table of contract 5.
+    /// The table of spec-8-cap and spec-8-requests.
     fn default() -> Self {
         let limited = |requests| PlanLimits {
             requests_per_month: Some(requests),

@@ -1,4 +1,4 @@
-//! What a client asks of `/data` (spec 4.1), parsed.
+//! What a client asks of `/data` (`docs/spec/parameters.md`), parsed.
 
 pub mod options;
 mod pairs;
@@ -8,7 +8,7 @@ pub mod scalar;
 pub use pairs::{last_value, parse_pairs};
 pub use parse::too_many_names_message;
 
-/// Rows returned when `limit` is omitted (spec 4.1 rule 1).
+/// Rows returned when `limit` is omitted (spec-4.1-default-limit).
 pub const DEFAULT_LIMIT: u64 = 100;
 
 /// Names in one list (`columns`, `datasets`) at most: more columns than a table of any use has, and
@@ -31,7 +31,7 @@ pub struct DataQuery {
     pub format: Option<String>,
     /// Whether `geometry_wkt` is wanted.
     pub geometry: bool,
-    /// Whether JSON rows are wrapped (spec 2.3).
+    /// Whether JSON rows are wrapped (spec-2.3-envelope).
     pub envelope: bool,
     /// A cursor as the client sent it; never empty.
     pub cursor: Option<String>,

@@ -1,10 +1,10 @@
-//! Every correct "no" to a caller (spec section 7, contract 1 and 2). Closed: a new refusal does
-//! not compile until the server gives it a status.
+//! Every correct "no" to a caller (contract-1-order, contract-2-sentence). Closed: a new refusal
+//! does not compile until the server gives it a status.
 
 use crate::{Millis, ValidationError};
 
 /// Why the service declines. The order of variants is the order in which they are checked
-/// (contract 1).
+/// (contract-1-order).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
     /// 401: no `X-API-Key`.
@@ -52,7 +52,7 @@ pub enum Refusal {
         /// One sentence: what to do instead.
         advice: String,
     },
-    /// 413: an unbounded pull (spec 4.1, guard in section 8).
+    /// 413: an unbounded pull (spec-7-413, spec-8-guard).
     UnboundedRequest {
         /// Rows of the dataset.
         rows: u64,

@@ -1,5 +1,5 @@
-//! One problem with a request parameter, as `HTTPValidationError` lists them (spec 2.4, contract
-//! 2).
+//! One problem with a request parameter, as `HTTPValidationError` lists them (spec-2.4-validation,
+//! contract-2-loc).
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub struct ValidationError {
 }
 
 impl ValidationError {
-    /// Any problem; the constructors below are the ones that contract 2 lists.
+    /// Any problem; the constructors below are the ones that `docs/spec/errors.md` lists.
     #[must_use]
     pub fn new(
         place: ParameterLocation,

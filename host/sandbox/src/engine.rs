@@ -54,8 +54,8 @@ pub(crate) fn serving_engine(limits: &Limits, counting: bool) -> Result<Engine, 
     Ok(engine)
 }
 
-/// An engine that only compiles, for those that [`serving_engine`] makes: it reserves no address space and
-/// has no clock.
+/// An engine that only compiles, for those that [`serving_engine`] makes: it reserves no address
+/// space and has no clock.
 pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
     Engine::new(&codegen_config())
 }

@@ -1,6 +1,6 @@
 //! Integration generators: descriptions of datasets in, files for a data tool out, in one call on a
 //! worker and in a fresh instance. Never touches HTTP; what the files say is the guest's affair,
-//! where they may lie is checked here (specification 4.4, contract 4).
+//! where they may lie is checked here (contract-4-integration-paths, contract-4-integration-map).
 
 mod description;
 mod project;
@@ -70,8 +70,8 @@ impl PluginGenerator {
     }
 
     /// Makes the files of one answer. Waits for an instance, and for memory, as long as the caller
-    /// does: contract 4 wants no 503 here, and the queue is fair. Dropping the future gives up the
-    /// place in it; a call that runs already ends by itself, under its limits.
+    /// does: contract-4-integration-wait allows no 503 here, and the queue is fair. Dropping the
+    /// future gives up the place in it; a call that runs already ends by itself, under its limits.
     ///
     /// # Errors
     /// [`GenerateError`].

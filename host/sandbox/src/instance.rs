@@ -126,8 +126,8 @@ impl EncoderInstance {
         self.try_encode_chunk(batch).map_err(|unmade| self.dump_chunk_failure(unmade))
     }
 
-    /// What a batch becomes. A failure is not kept yet: [`EncoderInstance::dump_chunk_failure`] does that, unless
-    /// there is another way.
+    /// What a batch becomes. A failure is not kept yet: [`EncoderInstance::dump_chunk_failure`]
+    /// does that, unless there is another way.
     pub(crate) fn try_encode_chunk(
         &mut self,
         batch: &RecordBatch,

@@ -11,7 +11,7 @@ use crate::failure::ComponentRejection;
 use crate::generator::PluginGenerator;
 use crate::sandbox::Plugin;
 
-/// Formats that are listed before all others, in this order (contract 2).
+/// Formats that are listed before all others, in this order (contract-2-formats).
 const LISTED_FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
 /// An immutable set of loaded plugins.

@@ -1,7 +1,7 @@
-//! Charging a request (contract 5): reserved before the work, given back unless the answer is 2xx,
-//! or 307 to the stored file itself. HEAD costs nothing and is answered even when the quota is used
-//! up; 304 never gets here. What is charged is an open response, which comes out of the caller's
-//! share first.
+//! Charging a request (contract-5-charged): reserved before the work, given back unless the answer
+//! is 2xx, or 307 to the stored file itself. HEAD costs nothing and is answered even when the quota
+//! is used up; 304 never gets here. What is charged is an open response, which comes out of the
+//! caller's share first.
 
 use std::time::Duration;
 

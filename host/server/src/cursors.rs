@@ -1,5 +1,6 @@
-//! Cursors on the wire: a position with a signature, in characters that need no escaping (contract
-//! 3). The secret lives in the catalogue, so that every host reads what any host wrote.
+//! Cursors on the wire: a position with a signature, in characters that need no escaping
+//! (contract-3-cursor-signed). The secret lives in the catalogue, so that every host reads what any
+//! host wrote.
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use hmac::{Hmac, KeyInit, Mac};

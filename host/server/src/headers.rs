@@ -2,14 +2,14 @@
 
 use http::HeaderName;
 
-/// Where a key is sent (spec 5).
+/// Where a key is sent (spec-5-header).
 pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// Identifies a request in answers and logs.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// snake_case name of a refusal.
 pub(crate) const ERROR_CODE: HeaderName = HeaderName::from_static("x-service-error-code");
 
-/// Credit to be passed on verbatim (spec 4.1).
+/// Credit to be passed on verbatim (spec-4.1-attribution).
 pub(crate) const ATTRIBUTION: HeaderName = HeaderName::from_static("x-service-attribution");
 /// Source agency.
 pub(crate) const SOURCE: HeaderName = HeaderName::from_static("x-service-source");
@@ -28,17 +28,18 @@ pub(crate) const GEOMETRY_OMITTED: HeaderName =
 pub(crate) const TRUNCATED: HeaderName = HeaderName::from_static("x-service-truncated");
 /// The row cap that held rows back.
 pub(crate) const ROW_CAP: HeaderName = HeaderName::from_static("x-plan-row-cap");
-/// Rows in this answer (contract 3).
+/// Rows in this answer (contract-3-rows).
 pub(crate) const ROWS: HeaderName = HeaderName::from_static("x-service-rows");
-/// Rows of the whole selection, on all its pages (contract 3).
+/// Rows of the whole selection, on all its pages (contract-3-rows).
 pub(crate) const TOTAL_ROWS: HeaderName = HeaderName::from_static("x-service-total-rows");
-/// Cursor of the next page (contract 3).
+/// Cursor of the next page (contract-3-pages).
 pub(crate) const NEXT_PAGE: HeaderName = HeaderName::from_static("x-next-page");
-/// How far a client is that has this answer's changes: what it sends back as `since` (contract 4).
+/// How far a client is that has this answer's changes: what it sends back as `since`
+/// (contract-4-changes-headers).
 pub(crate) const WATERMARK: HeaderName = HeaderName::from_static("x-service-watermark");
 /// Whether changes remain after the watermark.
 pub(crate) const HAS_MORE: HeaderName = HeaderName::from_static("x-service-has-more");
-/// Which tier of freshness a stored file is of: `monthly` or `current` (contract 4).
+/// Which tier of freshness a stored file is of: `monthly` or `current` (contract-4-bulk-tier).
 pub(crate) const FRESHNESS: HeaderName = HeaderName::from_static("x-service-freshness");
 /// Digest of a whole stored file, whatever part of it is sent (RFC 9530).
 pub(crate) const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");

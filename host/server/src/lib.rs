@@ -1,4 +1,4 @@
-//! HTTP and nothing else: routes, headers, statuses, bodies (spec 4 and 7, contract 1 to 5). The
+//! HTTP and nothing else: routes, headers, statuses, bodies (`docs/spec`). The
 //! only crate that knows axum and hyper. It holds no rule that can be judged without a request
 //! (those are the domain's) and touches no SQL, no stored file and no guest except through the
 //! crates that own them.

@@ -1,5 +1,5 @@
-//! How fast and how much a client may ask (contract 5): burst limits here, the month's quota in the
-//! catalogue.
+//! How fast and how much a client may ask (contract-5-burst, contract-5-exact): burst limits here,
+//! the month's quota in the catalogue.
 
 mod address_block;
 mod bursts;

@@ -1,6 +1,6 @@
 //! What an operator may set about HTTP: sections `[server]`, `[limits]` and `[plans]` of
-//! `yearbook.toml` (contract 6). Each value gives its unit, its default and the reason for it;
-//! reading files and variables is the binary's affair.
+//! `yearbook.toml` (contract-6-settings). Each value gives its unit, its default and the reason for
+//! it; reading files and variables is the binary's affair.
 
 mod proxies;
 
@@ -116,10 +116,10 @@ pub struct ServerSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitSettings {
-    /// Requests a second in the long run, per key and per address. Default 50 (contract 5). 0: no
-    /// burst limits.
+    /// Requests a second in the long run, per key and per address. Default 50
+    /// (contract-5-burst-default). 0: no burst limits.
     pub burst_per_second: u32,
-    /// Requests at once after a pause. Default 100 (contract 5); 0 counts as 1.
+    /// Requests at once after a pause. Default 100 (contract-5-burst-default); 0 counts as 1.
     pub burst_size: u32,
     /// Share of `server.open_responses`, `server.body_bytes` and `sandbox.instances` that one key
     /// may hold, percent. Default 25: four keys have to act together to fill a host, and one has

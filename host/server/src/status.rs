@@ -1,5 +1,5 @@
 //! The only file that names statuses of refusals and failures, with the code that
-//! `X-Service-Error-Code` carries (spec 7, contract 2).
+//! `X-Service-Error-Code` carries (contract-2-sentence).
 
 use http::StatusCode;
 use yearbook_domain::Refusal;

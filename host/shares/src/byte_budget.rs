@@ -1,5 +1,6 @@
 //! Bytes of bodies in flight: made or read, and not yet taken by a client. Counting never waits,
-//! since what is counted is in memory already; whoever would make more asks [`CallerShare::room`] first.
+//! since what is counted is in memory already; whoever would make more asks [`CallerShare::room`]
+//! first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Changes between two snapshots (contract 4, `/changes`): found when the newer one is published,
+//! Changes between two snapshots (contract-4-changes-law): found when the newer one is published,
 //! kept in a file of their own, read when a client asks. The law: rows of A + changes(A→B) = rows
 //! of B, both seen with B's columns.
 

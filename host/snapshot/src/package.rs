@@ -1,5 +1,6 @@
-//! A Frictionless Data Package as contract 7 takes it: one descriptor, one table. Parsing it is
-//! pure but for looking at the folder; nothing here reads rows, writes, or knows the store.
+//! A Frictionless Data Package as contract-7-descriptor takes it: one descriptor, one table.
+//! Parsing it is pure but for looking at the folder; nothing here reads rows, writes, or knows the
+//! store.
 
 mod columns;
 mod credit;

@@ -1,6 +1,6 @@
-//! Publishing: a data package becomes a stored file and a draft for the catalogue (contract 7).
-//! Until the caller commits the draft nothing is visible; dropping the future at any point leaves
-//! at most an object that nothing refers to.
+//! Publishing: a data package becomes a stored file and a draft for the catalogue
+//! (contract-7-atomic). Until the caller commits the draft nothing is visible; dropping the future
+//! at any point leaves at most an object that nothing refers to.
 
 mod error;
 mod fault_list;

@@ -1,4 +1,4 @@
-//! Reading rows of a snapshot (architecture, step 9; spec 4.1). Turns a [`ReadPlan`] into a
+//! Reading rows of a snapshot (spec-4.1-bounds, spec-4.1-dimensions). Turns a [`ReadPlan`] into a
 //! [`Scan`]: what is not asked for is not read. Knows nothing of formats, plans or HTTP.
 
 mod budget;
@@ -132,7 +132,7 @@ impl Reader {
     }
 
     /// A sample of up to `limits.rows` rows, geometry left out: the newest first where there is a
-    /// date column, the first ones otherwise (contract 4, `/preview`). Text arrives plain, never as
+    /// date column, the first ones otherwise (contract-4-preview). Text arrives plain, never as
     /// dictionaries, and cut. While it is read, one batch is in memory.
     ///
     /// # Errors

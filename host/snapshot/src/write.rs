@@ -21,7 +21,8 @@ pub(crate) struct SnapshotFileMetadata<'a> {
     pub(crate) columns: &'a [Column],
     /// Positions of the columns by which rows are sorted.
     pub(crate) sorted_by: &'a [usize],
-    /// Key-value metadata: the credit and the ids, so that they survive the file (contract 3).
+    /// Key-value metadata: the credit and the ids, so that they survive the file
+    /// (contract-3-credit-in-files).
     pub(crate) words: Vec<(&'static str, String)>,
 }
 

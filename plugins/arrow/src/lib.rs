@@ -1,6 +1,6 @@
 //! The format `arrow`: Arrow's IPC stream, made by arrow-rs; dictionaries, which cross in few
 //! bytes, become plain text first. The head is the schema message, each part a record batch
-//! message, the tail the end-of-stream marker: a body that was cut off lacks it (contract 3).
+//! message, the tail the end-of-stream marker: a body that was cut off lacks it (contract-3-cut).
 
 use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;

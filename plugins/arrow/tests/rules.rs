@@ -1,4 +1,4 @@
-//! The rules for Arrow of specification 4.1 and contract 3, read back with arrow-rs.
+//! The rules for Arrow of spec-4.1-typed and contract-3-credit-in-files, read back with arrow-rs.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use arrow::array::{Array as _, AsArray as _, RecordBatch};

@@ -1,4 +1,4 @@
-//! The format `csv`: RFC 4180 with LF, always a header line (contract 3). Never touches Arrow
+//! The format `csv`: RFC 4180 with LF, always a header line (contract-3-csv). Never touches Arrow
 //! libraries: text is written straight from columns.
 
 use yearbook_sdk::text::{Dialect as _, Rows, csv};

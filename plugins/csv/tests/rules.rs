@@ -1,4 +1,4 @@
-//! The rules for CSV of contract 3 and RFC 4180.
+//! The rules for CSV of contract-3-csv and RFC 4180.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use yearbook_csv::CsvEncoder;

@@ -6,7 +6,8 @@ use yearbook_sdk::generator::{Column, ColumnType, Dataset, Plan, Request};
 
 use crate::ResourceSource;
 
-/// Rows above which the service refuses `limit=0` (spec 8), as it does where there is geometry.
+/// Rows above which the service refuses `limit=0` (spec-8-guard), as it does where there is
+/// geometry.
 const UNBOUNDED_GUARD_ROWS: u64 = 100_000;
 /// In the place of `limit=0`: more than any dataset has.
 const ALL_ROWS: u64 = 1_000_000_000;

@@ -1,4 +1,4 @@
-//! The envelope of specification 2.3: where the data comes from, from the schema's metadata.
+//! The envelope of spec-2.3-envelope: where the data comes from, from the schema's metadata.
 
 use yearbook_sdk::Schema;
 use yearbook_sdk::text::Dialect as _;

@@ -1,6 +1,6 @@
 //! The format `json`: an array of objects, or with `json.envelope=true` an object that also says
-//! where the data comes from (specification 2.3, contract 3). Never touches Arrow libraries: text
-//! is written straight from columns.
+//! where the data comes from (spec-2.3-envelope, contract-3-json). Never touches Arrow libraries:
+//! text is written straight from columns.
 
 use yearbook_sdk::text::{Rows, json};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};

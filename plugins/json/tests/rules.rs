@@ -1,4 +1,4 @@
-//! The rules for JSON of specification 2.3 and contract 3.
+//! The rules for JSON of spec-2.3-envelope and contract-3-json.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value as Parsed, json};

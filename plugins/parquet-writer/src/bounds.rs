@@ -67,8 +67,8 @@ fn lower_bound(text: &[u8]) -> MinMaxBound {
     MinMaxBound { bytes: text[..end].to_vec(), exact: end == text.len() }
 }
 
-/// A text that is not less: of at most [`MAX_TEXT_BYTES`] bytes unless there is none such, whose last
-/// character that has a successor of the same length is replaced by it.
+/// A text that is not less: of at most [`MAX_TEXT_BYTES`] bytes unless there is none such, whose
+/// last character that has a successor of the same length is replaced by it.
 fn upper_bound(text: &[u8]) -> MinMaxBound {
     let end = char_boundary(text);
     if end == text.len() {

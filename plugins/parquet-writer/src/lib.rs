@@ -1,7 +1,7 @@
 //! How Parquet is written, for the formats `parquet` and `geoparquet`. Each part is a row group, or
 //! several where rows are large, and leaves a note that says what is in it; the tail makes indexes
 //! and footer of the notes, so parts do not depend on each other. A body that was cut off has no
-//! footer (contract 3).
+//! footer (contract-3-cut).
 //!
 //! Owns: how values become pages ([`chunk`] and the columns of [`number`], [`boolean`] and
 //! [`text`]) and how the footer is spelled ([`footer`]), for the columns that datasets have; the

@@ -1,5 +1,5 @@
 //! Whatever is written comes back from the parquet crate's reader value by value, and statistics
-//! and page index say the truth about it (contract 3).
+//! and page index say the truth about it (spec-4.1-typed).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use arrow::array::{AsArray as _, RecordBatch};

@@ -1,4 +1,5 @@
-//! The rules for Parquet of specification 4.1 and contract 3, read back with the parquet crate.
+//! The rules for Parquet of spec-4.1-typed and contract-3-credit-in-files, read back with the
+//! parquet crate.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use arrow::array::{AsArray as _, RecordBatch};

@@ -38,7 +38,7 @@ fn encode<E: Encoder>(make: Make, rounds: u64) {
     let prepared: Vec<Vec<Batch>> = (0..ROUNDS)
         .map(|_| {
             testing::batches(
-                &input.tables.hash_bytes(E::describe().part_rows),
+                &input.tables.with_part_rows(E::describe().part_rows),
                 E::describe().dictionaries,
             )
             .unwrap()

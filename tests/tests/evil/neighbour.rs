@@ -88,8 +88,8 @@ impl Neighbour {
 }
 
 impl LatencyComparison {
-    /// Asserts what `docs/rules.md` says of neighbours. `deadline` is how long a runaway takes on
-    /// this machine now.
+    /// Asserts what contract-3-neighbours (`docs/spec/plugins.md`) says of neighbours. `deadline`
+    /// is how long a runaway takes on this machine now.
     pub(crate) fn is_fair(&self, deadline: Duration) {
         println!("{self:?}, and a runaway takes {deadline:?}");
         assert_eq!(self.unfair(deadline), None, "{self:?}, and a runaway takes {deadline:?}");

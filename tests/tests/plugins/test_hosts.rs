@@ -16,7 +16,7 @@ use yearbook_tests::components::{component, sandbox};
 /// So that tests need not wait for the guard.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Contract 6.
+/// contract-6-plugins-live.
 pub(crate) const TWO_SECONDS: Duration = Duration::from_secs(2);
 
 /// The component with other text of the same length in its constants. What follows an `@` is a name

@@ -28,7 +28,7 @@ use figures::FaultFigures;
 use fleet::Fleet;
 use load::{RequestResult, ask, client};
 
-/// Contract 6.
+/// contract-6-two-seconds.
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
 /// What 2 s may become on a machine that is busy with load, hosts, database, store and proxy at

@@ -1,4 +1,4 @@
-//! `/v1/bulk/{namespace}/{name}` (spec 4.3, contract 4 and 5).
+//! `/v1/bulk/{namespace}/{name}` (spec-4.3-file, spec-4.3-plan).
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! `/v1/datasets/{name}/changes` (contract 4). The law: rows of A + changes(A→B) = rows of B.
+//! `/v1/datasets/{name}/changes` (contract-4-changes-law). The law: rows of A + changes(A→B) = rows
+//! of B.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Entity tags, 304 and compression (contract 3).
+//! Entity tags, 304 and compression (contract-3-304, contract-3-etag-coding).
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! `X-Service-Rows` and `X-Service-Total-Rows` (contract 3).
+//! `X-Service-Rows` and `X-Service-Total-Rows` (contract-3-rows).
 
 use yearbook_domain::Plan;
 use yearbook_server::ServiceSettings;

@@ -1,4 +1,4 @@
-//! Paging (contract 3): cursors, pinned snapshots, and what happens when data moves on.
+//! Paging (contract-3-pages): cursors, pinned snapshots, and what happens when data moves on.
 
 use serde_json::Value;
 use yearbook_domain::Plan;
@@ -164,6 +164,6 @@ async fn a_snapshot_that_never_was_is_404_as_for_changes_contract_3() {
     assert_eq!(
         wrong.problems(),
         [("columns".to_owned(), "value_error".to_owned())],
-        "422 comes first (contract 1)"
+        "422 comes first (contract-1-order)"
     );
 }

@@ -1,4 +1,4 @@
-//! `/data`: parameters and their effect (spec 4.1, contract 3).
+//! `/data`: parameters and their effect (`docs/spec/parameters.md`).
 
 use serde_json::{Value, json};
 use yearbook_domain::Plan;

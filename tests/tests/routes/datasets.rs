@@ -1,4 +1,4 @@
-//! `/v1/datasets` (spec 2.1, contract 4).
+//! `/v1/datasets` (spec-2.1-list, spec-2.1-detail).
 
 use serde_json::json;
 use yearbook_domain::{DatasetName, Plan};

@@ -1,4 +1,4 @@
-//! Refusals: their order, shape and headers (contract 1 and 2).
+//! Refusals: their order, shape and headers (contract-1-order, contract-2-sentence).
 
 use serde_json::json;
 use yearbook_domain::Plan;

@@ -1,4 +1,4 @@
-//! Formats and how they are asked for (contract 3).
+//! Formats and how they are asked for (contract-3-accept).
 
 use yearbook_domain::Plan;
 use yearbook_tests::app::{TestApp, harvest};

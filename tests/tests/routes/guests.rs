@@ -1,4 +1,5 @@
-//! What a client sees when a plugin misbehaves (contract 3, last rule; `plugins/evil`).
+//! What a client sees when a plugin misbehaves (contract-3-attacks, contract-3-cut;
+//! `plugins/evil`).
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

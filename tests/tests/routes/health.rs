@@ -1,4 +1,4 @@
-//! Liveness and readiness (spec 4, contract 4).
+//! Liveness and readiness (spec-4-health, spec-4-readiness).
 
 use yearbook_tests::app::TestApp;
 

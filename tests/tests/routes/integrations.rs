@@ -1,4 +1,4 @@
-//! `/v1/integrations/{tool}` (spec 4.4, contract 4).
+//! `/v1/integrations/{tool}` (spec-4.4-datasets, contract-4-integration-files).
 
 use std::io::Read;
 

@@ -1,4 +1,5 @@
-//! What absolute links and generated projects begin with (contract 6).
+//! What absolute links and generated projects begin with (contract-6-public-url,
+//! contract-6-forwarded).
 
 use yearbook_domain::Plan;
 use yearbook_server::{ForwardedHeader, PublicUrl, ServiceSettings};

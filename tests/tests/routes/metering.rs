@@ -1,4 +1,4 @@
-//! Quotas and bursts (contract 5).
+//! Quotas and bursts (contract-5-charged, contract-5-burst).
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The machine description and the page that shows it (spec 9.2, contract 4).
+//! The machine description and the page that shows it (contract-4-openapi, contract-4-docs).
 
 use serde_json::{Value, json};
 use yearbook_domain::Plan;

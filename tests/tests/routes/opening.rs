@@ -1,5 +1,5 @@
 //! What an encoder declines or fails at in `open` has one status, whether or not a body is made
-//! (contract 3).
+//! (contract-3-head-declined).
 
 use serde_json::Value;
 use yearbook_domain::Plan;
@@ -55,8 +55,8 @@ async fn what_an_encoder_declines_has_one_status_for_get_head_and_304_contract_3
                 }
             }
         }
-        // 422 comes before a used-up month (contract 1); a month that is used up still answers
-        // HEAD.
+        // 422 comes before a used-up month (contract-1-order); a month that is used up still
+        // answers HEAD.
         let used_up = app.get(path).key(&spent).send().await;
         assert_eq!(used_up.status, if status == 422 { 422 } else { 429 }, "{path}");
         assert_eq!(app.head(path).key(&spent).send().await.status, status, "{path}");

@@ -1,4 +1,4 @@
-//! `/preview` (spec 4, contract 4): for anybody, ten rows, no geometry.
+//! `/preview` (spec-4-preview): for anybody, ten rows, no geometry.
 
 use std::time::Duration;
 

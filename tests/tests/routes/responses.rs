@@ -1,4 +1,4 @@
-//! The response cache: bodies come from memory, and nobody can tell (contract 3 and 5).
+//! The response cache: bodies come from memory, and nobody can tell (contract-3-kept).
 
 use futures::future::join_all;
 use yearbook_domain::{Millis, Plan};

@@ -1,5 +1,5 @@
 //! Rules that hold on every route alike, or that no other module is about. Named, as all are, after
-//! where the rule stands; `docs/rules.md` has them all.
+//! where the rule stands; `docs/spec` has them all.
 
 use futures::StreamExt;
 use serde_json::{Value, json};

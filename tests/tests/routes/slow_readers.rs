@@ -1,5 +1,5 @@
 //! Clients that ask and do not read, over real sockets: what each may hold, for how long, and that
-//! nobody else notices (contract 5).
+//! nobody else notices (contract-5-drain).
 
 mod http2;
 

@@ -250,7 +250,7 @@ async fn bulk_files_are_fetched_from_the_bucket_itself_where_settings_say_so() {
     assert_eq!(app.get(BULK).key(&free).send().await.status, 402);
     std::fs::remove_dir_all(s3.below()).unwrap();
     assert_eq!(ask("GET").send().await.status, 500);
-    // A redirect to the file is counted like a file that went through us (contract 5).
+    // A redirect to the file is counted like a file that went through us (contract-5-charged).
     let used = app.get("/v1/me").key(&key).send().await.json();
     assert_eq!(used["requests"]["used"], 3, "{used}");
 }

@@ -21,7 +21,7 @@ Where measured tables are small, nothing had to be read twice: pages and footers
 files leave from the object store where `storage.bulk = \"redirect\"` ([s3.md](s3.md)). Hosts are added as cores are wanted; they share nothing but the database and the store.
 
 **A hundred times.** *`/v1/datasets`* is one document of all datasets by the specification: a host renders it once after each change and sends it to whoever has not the newest (304 else), but clients have to read it. Pages of it would be a new
-version of the interface. *The catalogue* is read again at each refresh: only what moved ([0180](decisions/0180-what-moved-is-read-again.md)), yet the marks of all datasets are asked for, and publications within 50 ms are read as one; the column \"part of a host's time\"
+version of the interface. *The catalogue* is read again at each refresh: only what moved ([0180](decisions/0180-hosts-reload-only-changed-datasets.md)), yet the marks of all datasets are asked for, and publications within 50 ms are read as one; the column \"part of a host's time\"
 says when that ends. Then datasets are divided over several catalogues, each a service of its own behind one proxy: nothing in a request needs two of them but the key.
 
 **A thousand times.** *Counting quotas*: each request of a limited plan is one statement on its key's row before the work begins, and a database's cores end where the table says. Keys can be divided over databases without changing what is

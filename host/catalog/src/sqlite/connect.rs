@@ -4,7 +4,7 @@
 //! - Write-ahead logging: readers never wait for a writer, nor it for them.
 //! - `synchronous=FULL`: a commit is on the disk before it is acknowledged. NORMAL would be faster,
 //!   but after a power cut a revoked key could work again, a key shown once could be unknown and a
-//!   quota could be exceeded (contract 5: "never one too many answered"). Plans without a limit
+//!   quota could be exceeded (contract-5-exact, contract-5-crash). Plans without a limit
 //!   write once a second, not once a request, so the wait falls on limited plans alone.
 //! - The lock of the file is waited for, and every write takes it at its beginning.
 

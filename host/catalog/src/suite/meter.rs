@@ -1,4 +1,4 @@
-//! Rules about monthly quotas (contract 5).
+//! Rules about monthly quotas (contract-5-exact, contract-5-charged).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Rules about checking keys (contract 5 and 6).
+//! Rules about checking keys (contract-5-mistyped, contract-5-unknown, contract-6-two-seconds).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Rules about counted requests (contract 5).
+//! Rules about counted requests (contract-5-exact).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

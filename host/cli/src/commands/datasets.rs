@@ -1,4 +1,4 @@
-//! `yearbook datasets`: what is published (contract 4 and 6).
+//! `yearbook datasets`: what is published (contract-6-datasets).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `yearbook keys`: issue, list and revoke (contract 5 and 6).
+//! `yearbook keys`: issue, list and revoke (contract-5-hash, contract-6-keys).
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `yearbook migrate`: bring the database up to date, as a step of its own (contract 6).
+//! `yearbook migrate`: bring the database up to date, as a step of its own (contract-6-fresh).
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
 //! `yearbook openapi`: the machine description, for code generators and reviews, without a server
-//! (contract 6).
+//! (contract-4-openapi).
 
 use crate::context::CommandContext;
 use crate::plugin_runtime;

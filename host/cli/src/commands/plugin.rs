@@ -1,5 +1,5 @@
 //! `yearbook plugin`: the path of a plugin from a file to what running hosts serve, and back
-//! (contract 6). One file a command; what the commands mean is the platform's.
+//! (contract-6-plugins). One file a command; what the commands mean is the platform's.
 
 mod check;
 mod inspect;

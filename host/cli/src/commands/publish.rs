@@ -1,5 +1,5 @@
 //! `yearbook publish`: check packages, store their snapshots, commit each in one transaction
-//! (contract 7). A running server on the same data directory notices by itself.
+//! (contract-7-atomic). A running server on the same data directory notices by itself.
 
 mod failure_report;
 

@@ -1,5 +1,5 @@
-//! `yearbook serve`: puts the server together and runs it until SIGINT or SIGTERM (contract 6). A
-//! fresh data directory needs no step before it.
+//! `yearbook serve`: puts the server together and runs it until SIGINT or SIGTERM
+//! (contract-6-fresh). A fresh data directory needs no step before it.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;

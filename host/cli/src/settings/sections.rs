@@ -16,7 +16,7 @@ pub struct SettingsDocument {
     pub server: ServerSettings,
     /// `[limits]`: how fast one client may ask.
     pub limits: LimitSettings,
-    /// `[plans.free]` and so on: what each plan allows (contract 5).
+    /// `[plans.free]` and so on: what each plan allows (spec-5-plans).
     pub plans: PlanTable,
     /// `[storage]`.
     pub storage: StorageSection,
@@ -42,7 +42,7 @@ impl SettingsDocument {
     }
 }
 
-/// `[storage]`: where snapshots lie and which are kept (contract 6).
+/// `[storage]`: where snapshots lie and which are kept (contract-6-retention).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StorageSection {
     /// Address of the object store; none: a folder in the data directory.

@@ -1,4 +1,5 @@
-//! Settings from variables: `YEARBOOK_<SECTION>__<KEY>`, and the few short names of contract 6.
+//! Settings from variables: `YEARBOOK_<SECTION>__<KEY>`, and the few short names
+//! (contract-6-variables).
 
 use super::{Assignment, RawSetting, SettingOrigin};
 

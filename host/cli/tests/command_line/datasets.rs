@@ -1,4 +1,4 @@
-//! What is published, as operators see it (contract 4 and 6).
+//! What is published, as operators see it (contract-6-datasets).
 
 use crate::binary::Yearbook;
 

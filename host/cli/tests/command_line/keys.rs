@@ -1,4 +1,4 @@
-//! The life of a key (contract 5 and 6).
+//! The life of a key (contract-5-hash, contract-6-keys).
 
 use crate::binary::Yearbook;
 

@@ -1,4 +1,4 @@
-//! Publishing from the command line (contract 7).
+//! Publishing from the command line (contract-7-same-again, contract-7-faults).
 
 use serde_json::{Value, json};
 

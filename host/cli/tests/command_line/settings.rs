@@ -1,4 +1,5 @@
-//! Settings errors name the place, the key and what would fit (contract 6).
+//! Settings errors name the place, the key and what would fit (contract-6-settings,
+//! contract-6-unknown).
 
 use crate::binary::Yearbook;
 

@@ -1,4 +1,4 @@
-//! The parameters of `/changes`, each judged in itself (contract 1, step 2). `since` can only be
+//! The parameters of `/changes`, each judged in itself (contract-1-order). `since` can only be
 //! judged with the dataset at hand.
 
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::query::{last_value, scalar};
 use crate::{DataQuery, ValidationError};
 
-/// Rows of an answer when `limit` is omitted (contract 4).
+/// Rows of an answer when `limit` is omitted (contract-4-changes-limit).
 pub const DEFAULT_LIMIT: u64 = 10_000;
 
 /// Parameters of `/data` that mean the same here; encoders' own (with a dot) do too.

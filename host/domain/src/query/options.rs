@@ -1,4 +1,4 @@
-//! Parameters that encoders declare, as query parameters `<format>.<name>` (contract 1, step 4).
+//! Parameters that encoders declare, as query parameters `<format>.<name>` (contract-1-order).
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub enum ParameterType {
     Integer,
     /// A finite number.
     Number,
-    /// A boolean, written as contract 2 lists.
+    /// A boolean, written as contract-2-booleans lists.
     Boolean,
 }
 

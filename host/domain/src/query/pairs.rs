@@ -19,7 +19,7 @@ pub fn parse_pairs(raw: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The value of `name`; the last one where it is repeated (contract 2).
+/// The value of `name`; the last one where it is repeated (contract-2-repeated).
 #[must_use]
 pub fn last_value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
     pairs.iter().rev().find(|(candidate, _)| candidate == name).map(|(_, value)| value.as_str())

@@ -1,5 +1,5 @@
-//! The parameters of `/data`, each judged in itself (contract 1, step 2): every problem at once, in
-//! the order of spec 4.1, extensions after it.
+//! The parameters of `/data`, each judged in itself (contract-1-order): every problem at once, in
+//! the order of declaration (contract-2-order), extensions last.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,6 +1,7 @@
-//! Values of one parameter, judged as Pydantic v2 judges them (contract 2): dates, integers,
-//! booleans, numbers and members of a set. The sentences about dates are those of speedate, the
-//! library that Pydantic itself parses dates with.
+//! Values of one parameter, judged as Pydantic v2 judges them (contract-2-integers,
+//! contract-2-booleans, contract-2-dates): dates, integers, booleans, numbers and members of a set.
+//! The sentences about dates are those of speedate, the library that Pydantic itself parses dates
+//! with.
 
 use serde_json::json;
 use speedate::{Date, DateTime};

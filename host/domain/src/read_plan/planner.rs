@@ -1,5 +1,5 @@
 //! The rules that turn a query into a [`ReadPlan`]: projection, the unbounded-pull guard, the
-//! plan's row cap (spec 4.1 and 8, contract 3).
+//! plan's row cap (spec-8-guard, spec-8-cap).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::{
     Caller, ColumnRole, DataQuery, Dataset, PlanLimits, Refusal, Snapshot, ValidationError,
 };
 
-/// Rows up to which `limit=0` is served without a date filter (spec 8).
+/// Rows up to which `limit=0` is served without a date filter (spec-8-guard).
 pub const UNBOUNDED_ROWS: u64 = 100_000;
 
 /// Names of columns that a problem lists at most.
@@ -124,9 +124,9 @@ fn listed(snapshot: &Snapshot) -> String {
     names.join(", ")
 }
 
-/// Spec 7 and 8: `limit=0` needs a date filter when there are many rows or geometry;
+/// spec-8-guard, spec-8-relief: `limit=0` needs a date filter when there are many rows or geometry;
 /// `geometry=false` relieves the second reason. A date filter counts only where there is a date
-/// axis (contract 3).
+/// axis (contract-3-effective-bound).
 fn guard(
     dataset: &Dataset,
     snapshot: &Snapshot,

@@ -1,5 +1,5 @@
 //! Asks an encoder whether it takes a schema and options, without a response: what its `open`
-//! refuses must be known where no body is made (contract 3, HEAD and 304).
+//! refuses must be known where no body is made (contract-3-head-declined).
 
 use std::sync::Arc;
 

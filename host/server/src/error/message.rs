@@ -1,5 +1,5 @@
-//! What clients read (contract 2): one sentence each, what is wrong and what to do next. Nothing
-//! about our insides.
+//! What clients read (contract-2-sentence): one sentence each, what is wrong and what to do next.
+//! Nothing about our insides.
 
 use yearbook_domain::Refusal;
 use yearbook_domain::read_plan::UNBOUNDED_ROWS;
@@ -75,7 +75,7 @@ fn refusal_message(refusal: &Refusal) -> String {
     }
 }
 
-/// Says only what would help this caller (contract 3).
+/// Says only what would help this caller (spec-7-413).
 fn unbounded_message(rows: u64, geometry: bool, dated: bool, bulk: bool) -> String {
     let reason = match (rows > UNBOUNDED_ROWS, geometry) {
         (true, true) => format!("limit=0 asks for all {rows} rows with their geometry at once"),

@@ -1,5 +1,5 @@
 //! Step 4 of a request (architecture): everything that a data request says, judged in itself
-//! (contract 1, step 2).
+//! (contract-1-order).
 
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@ use yearbook_sandbox::{
     PluginEncoder, PluginSet,
 };
 
-/// The boolean parameter that `envelope=true` sets in an encoder that declares it (spec 2.3: JSON
-/// does).
+/// The boolean parameter that `envelope=true` sets in an encoder that declares it
+/// (spec-4.1-envelope: JSON does).
 pub(crate) const ENVELOPE: &str = "envelope";
 
 /// The options that `encoder` gets. A parameter that no loaded encoder declares is ignored like any

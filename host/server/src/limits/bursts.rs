@@ -1,4 +1,4 @@
-//! Token buckets per key and per address (contract 5), in memory and of this host alone: they
+//! Token buckets per key and per address (contract-5-burst), in memory and of this host alone: they
 //! shield it from a client in a tight loop and are no quota.
 
 use std::hash::Hash;
@@ -81,8 +81,8 @@ impl BurstLimiter {
         if on.refunds.take(household) { None } else { Some(on.refuse(wait)) }
     }
 
-    /// Gives back the token that [`BurstLimiter::take_for_client`] took, since what it was taken for turned out
-    /// to count against a key.
+    /// Gives back the token that [`BurstLimiter::take_for_client`] took, since what it was taken
+    /// for turned out to count against a key.
     pub(crate) fn refund(&self, client: ClientAddress) {
         if let Some(on) = &self.on {
             on.refunds.add(address_block(client.address));

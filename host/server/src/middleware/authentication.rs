@@ -1,5 +1,5 @@
-//! Routes that need a key (spec 5): 401 before anything else, then the key's burst limit, which
-//! asks no database; afterwards the headers that say how much of the month is left.
+//! Routes that need a key (spec-5-header): 401 before anything else, then the key's burst limit,
+//! which asks no database; afterwards the headers that say how much of the month is left.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;

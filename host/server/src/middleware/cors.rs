@@ -1,5 +1,5 @@
-//! Cross-origin reads: any origin, reading methods only, every header of ours readable (contract
-//! 2).
+//! Cross-origin reads: any origin, reading methods only, every header of ours readable
+//! (contract-2-cors).
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! Bodies of everything that is not a success (contract 2): `HTTPValidationError` for 422,
-//! `{"detail"}` for the others, RFC 9457 for clients that ask for it.
+//! Bodies of everything that is not a success (contract-2-sentence, spec-2.4-validation):
+//! `HTTPValidationError` for 422, `{"detail"}` for the others, RFC 9457 for clients that ask for
+//! it.
 
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
         headers.insert(CONTENT_RANGE, size);
     }
     if error.status() == StatusCode::METHOD_NOT_ALLOWED {
-        // Every route is read-only (spec 1.1); OPTIONS is CORS's.
+        // Every route is read-only (spec-1-read-only); OPTIONS is CORS's.
         headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
     }
     if error.status() == StatusCode::UNAUTHORIZED {

@@ -1,6 +1,7 @@
 //! Scheme and host that the client used, which links begin with where `server.public_url` says
-//! nothing (contract 6). A trusted proxy says them in the headers that `server.forwarded_header`
-//! names; nobody else is believed about the scheme, and nobody at all about a host that is none.
+//! nothing (contract-6-forwarded). A trusted proxy says them in the headers that
+//! `server.forwarded_header` names; nobody else is believed about the scheme, and nobody at all
+//! about a host that is none.
 
 use std::net::Ipv6Addr;
 

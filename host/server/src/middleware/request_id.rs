@@ -1,4 +1,5 @@
-//! The id of a request: in every answer, in every line of the log (contract 2), and in its trace.
+//! The id of a request: in every answer, in every line of the log (contract-2-request-id), and in
+//! its trace.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! The credit that every data response carries (spec 4.1, contract 4): UTF-8 bytes as they are.
+//! The credit that every data response carries (spec-4.1-attribution, contract-4-header-text):
+//! UTF-8 bytes as they are.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use yearbook_domain::{Namespace, Snapshot};

@@ -1,5 +1,5 @@
 //! Data bodies: whole with a length, or chunks as the client takes them. A body that fails midway
-//! is cut, so that hyper drops the connection instead of ending it well (contract 3).
+//! is cut, so that hyper drops the connection instead of ending it well (contract-3-cut).
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -73,8 +73,8 @@ pub(crate) async fn apply_coding(
 }
 
 /// A body that ends at once and claims no length: for HEAD, where the length is not known without
-/// making the body, and for 304, where `BodyContent-Length: 0` would be a lie about the 200 (RFC 9110,
-/// 8.6).
+/// making the body, and for 304, where `BodyContent-Length: 0` would be a lie about the 200 (RFC
+/// 9110, 8.6).
 pub(crate) fn empty() -> Body {
     Body::new(EmptyBody)
 }

@@ -22,7 +22,8 @@ const ZSTD_LEVEL: i32 = 1;
 /// Compresses all of a body.
 ///
 /// # Errors
-/// [`BodyError`] when a worker panicked or the library failed, which for a buffer in memory is a bug.
+/// [`BodyError`] when a worker panicked or the library failed, which for a buffer in memory is a
+/// bug.
 pub(crate) async fn compress(
     workers: &Workers,
     coding: ContentCoding,

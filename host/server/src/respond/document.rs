@@ -87,7 +87,8 @@ impl RenderedDocument {
     /// 200, or 304 when the client has this document already.
     ///
     /// # Errors
-    /// [`Error::Broken`] when it cannot be compressed, 412 as in [`RenderedDocument::not_modified`].
+    /// [`Error::Broken`] when it cannot be compressed, 412 as in
+    /// [`RenderedDocument::not_modified`].
     pub(crate) async fn respond(
         &self,
         state: &AppState,

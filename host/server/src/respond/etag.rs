@@ -1,5 +1,5 @@
-//! Strong entity tags (contract 3): a hash over everything that decides a body's bytes, with the
-//! coding as a suffix.
+//! Strong entity tags (contract-3-etag): a hash over everything that decides a body's bytes, with
+//! the coding as a suffix.
 
 use http::HeaderValue;
 use sha2::{Digest, Sha256};

@@ -1,4 +1,5 @@
-//! Absolute links (contract 3): the next page, and the canonical address of an alias.
+//! Absolute links (contract-3-pages, spec-4.2-alias): the next page, and the canonical address of
+//! an alias.
 
 use http::request::Parts;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

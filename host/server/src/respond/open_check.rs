@@ -1,6 +1,6 @@
 //! Answers of encoders to `open`, kept for HEAD and 304: their status is the one that GET would
-//! have (contract 3), and no body is made that would tell. A plugin is pure, so an answer holds for
-//! its digest, the schema and the options.
+//! have (contract-3-head-declined), and no body is made that would tell. A plugin is pure, so an
+//! answer holds for its digest, the schema and the options.
 
 use std::sync::Arc;
 

@@ -35,7 +35,7 @@ pub(crate) struct RenderedBody {
 /// an honest status.
 ///
 /// # Errors
-/// 422 for what only the guest can judge (contract 1, step 4), 413 for more than it can make, 503
+/// 422 for what only the guest can judge (contract-1-order), 413 for more than it can make, 503
 /// when the sandbox is full or the object store away, 500 for the rest. What is the plugin's fault
 /// is counted against it.
 pub(crate) async fn render(

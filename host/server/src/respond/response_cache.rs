@@ -1,5 +1,5 @@
 //! The response cache: bodies of small data responses by entity tag and coding. A tag is made of
-//! everything that decides the bytes (contract 3), and plugins are pure, so an entry is never
+//! everything that decides the bytes (contract-3-etag), and plugins are pure, so an entry is never
 //! wrong: what changes has another tag. Headers are no part of it; keys, quotas and limits come
 //! before it.
 

@@ -1,4 +1,4 @@
-//! `/v1/bulk/{namespace}/{name}`: the stored file itself (spec 4.3, contract 4). Steps 6 to 10 of a
+//! `/v1/bulk/{namespace}/{name}`: the stored file itself (spec-4.3-file). Steps 6 to 10 of a
 //! request are replaced by a stream of the file's bytes, or by an address where the store has it
 //! (decision 0166); nothing is decoded, encoded or compressed.
 

@@ -1,6 +1,6 @@
-//! `/v1/datasets/{name}/changes`: what changed since a watermark (contract 4). The same straight
-//! line as `/data`; only what is read differs, and where it goes on is known before anything is
-//! read.
+//! `/v1/datasets/{name}/changes`: what changed since a watermark (contract-4-changes-law). The same
+//! straight line as `/data`; only what is read differs, and where it goes on is known before
+//! anything is read.
 
 mod head;
 mod since;
@@ -81,7 +81,7 @@ pub(crate) async fn rows(
         }
     };
     // A quota is counted in the database: what the encoder declines is found out without it, and
-    // before a used-up month (contract 1).
+    // before a used-up month (contract-1-order).
     let limited = keyed.limits.requests_per_month.is_some();
     let opened =
         if limited { Box::pin(request.check_open(&asked, &head.tag)).await } else { Ok(()) };

@@ -1,5 +1,5 @@
-//! `/v1/datasets/{name}/data` and its alias `/v1/series/{name}/data` (spec 4.1 and 4.2, contract
-//! 3): the straight line of a request, one step after the other, in the order of contract 1.
+//! `/v1/datasets/{name}/data` and its alias `/v1/series/{name}/data` (spec-4.2-alias): the straight
+//! line of a request, one step after the other, in the order of contract-1-order.
 
 mod head;
 mod resolve;
@@ -69,7 +69,7 @@ pub(crate) async fn rows(
         }
     };
     // A quota is counted in the database: what the encoder declines is found out without it, and
-    // before a used-up month (contract 1).
+    // before a used-up month (contract-1-order).
     let opened = if keyed.limits.requests_per_month.is_some() {
         Box::pin(request.check_open(&asked)).await
     } else {

@@ -1,4 +1,4 @@
-//! `/v1/datasets` and `/v1/datasets/{name}`: what there is (spec 2.1, contract 4).
+//! `/v1/datasets` and `/v1/datasets/{name}`: what there is (spec-2.1-list, spec-2.1-detail).
 
 mod view;
 

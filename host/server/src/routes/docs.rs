@@ -1,6 +1,6 @@
-//! `/docs`: the machine description for people (contract 4). A page, a script and a style sheet
-//! that the binary carries; the browser is forbidden to load or send anything elsewhere. Knows
-//! nothing of what the description says.
+//! `/docs`: the machine description for people (contract-4-docs). A page, a script and a style
+//! sheet that the binary carries; the browser is forbidden to load or send anything elsewhere.
+//! Knows nothing of what the description says.
 
 use axum::extract::{Path, Request, State};
 use axum::response::Response;

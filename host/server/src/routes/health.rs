@@ -1,5 +1,5 @@
-//! `/health`: the process is alive, nothing is asked. `/health/full`: what it needs is there (spec
-//! 4, contract 4).
+//! `/health`: the process is alive, nothing is asked. `/health/full`: what it needs is there
+//! (spec-4-health, spec-4-readiness).
 
 use std::time::{Duration, Instant};
 
@@ -17,13 +17,13 @@ use crate::respond::RenderedDocument;
 use crate::respond::document::CachePolicy;
 use crate::state::AppState;
 
-/// How long a readiness report holds (spec 8).
+/// How long a readiness report holds (spec-4-readiness).
 const REPORT_TTL: Duration = Duration::from_secs(60);
 
 /// A check that takes longer has failed: a client in need of the same thing would have given up.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Formats without which the service is not itself (spec 4.1).
+/// Formats without which the service is not itself (spec-4.1-format).
 const REQUIRED_FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
 /// The last report. The lock is held while a new one is made, so that any number of callers cost
@@ -132,7 +132,7 @@ async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), 
     Ok((health.status(), document))
 }
 
-/// Without one of the four formats of spec 4.1 requests for it fail; without any, all do.
+/// Without one of the four formats of spec-4.1-format requests for it fail; without any, all do.
 fn plugins_health(state: &AppState) -> HealthStatus {
     let plugins = state.registry.current();
     match REQUIRED_FORMATS.iter().filter(|format| plugins.encoder(format).is_some()).count() {

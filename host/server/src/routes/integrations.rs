@@ -1,5 +1,5 @@
 //! `/v1/integrations/{tool}`: files for a data tool, made by whichever generator is loaded for it
-//! (spec 4.4, contract 4). Knows no tool by name.
+//! (contract-4-integration-files). Knows no tool by name.
 
 mod archive;
 mod integration_request;
@@ -64,7 +64,7 @@ pub(crate) async fn generate_files(
         insert_headers(response.headers_mut(), &asked, zipped);
         Ok(response)
     });
-    // Want of capacity is no 503 here (contract 4).
+    // Want of capacity is no 503 here (contract-4-integration-wait).
     charge_within(&state, &keyed, &parts.method, None, work).await
 }
 

@@ -1,4 +1,4 @@
-//! `/v1/me`: what the caller's plan allows and what is left of it. Costs nothing (contract 4).
+//! `/v1/me`: what the caller's plan allows and what is left of it. Costs nothing (contract-4-me).
 
 use axum::extract::{Request, State};
 use axum::response::Response;

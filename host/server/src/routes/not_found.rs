@@ -1,5 +1,5 @@
-//! Addresses that no route has: 404, or 308 where a slash at the end is all that is wrong (contract
-//! 3).
+//! Addresses that no route has: 404, or 308 where a slash at the end is all that is wrong
+//! (contract-3-slash).
 
 use axum::body::Body;
 use axum::response::Response;

@@ -1,7 +1,8 @@
 //! `/openapi.json`: the machine description (OpenAPI 3.1), made from what answers requests:
 //! refusals and their sentences, limits, settings, names of headers, and the plugins that are
-//! loaded now (spec 9.2, contract 4). Reads no dataset: the description of a service without data
-//! is the same. What it says of bodies is held against live answers by `tests/openapi`.
+//! loaded now (spec-9-version, contract-4-openapi). Reads no dataset: the description of a service
+//! without data is the same. What it says of bodies is held against live answers by
+//! `tests/openapi`.
 
 mod examples;
 mod headers;

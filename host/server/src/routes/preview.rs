@@ -1,5 +1,5 @@
 //! `/v1/datasets/{name}/preview`: up to ten rows for anybody, without geometry, in a bounded
-//! document (spec 4, contract 4).
+//! document (spec-4-preview, contract-4-preview-bounds).
 
 mod cells;
 mod fit;
@@ -24,7 +24,7 @@ use crate::state::AppState;
 use self::cells::Cells;
 use self::fit::{Preview, PreviewColumn};
 
-/// Rows of a preview at most (spec 8).
+/// Rows of a preview at most (spec-4-preview).
 pub(crate) const MAX_ROWS: usize = 10;
 
 /// Previews that are read at once, whoever asks: each holds a batch of rows in memory, which is one

@@ -1,5 +1,5 @@
-//! The stream of a connection, which tells its [`ConnectionActivity`] what is read and written. It changes
-//! nothing on the way and costs a few stores into memory.
+//! The stream of a connection, which tells its [`ConnectionActivity`] what is read and written. It
+//! changes nothing on the way and costs a few stores into memory.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

@@ -1,5 +1,5 @@
-//! A bucket of an S3-compatible store, or a part of one (contract 6). Owns how it is reached: the
-//! usual variables say who we are and where it is, our settings how long we wait.
+//! A bucket of an S3-compatible store, or a part of one (contract-6-s3). Owns how it is reached:
+//! the usual variables say who we are and where it is, our settings how long we wait.
 
 mod body_limit;
 mod connector;

@@ -1,4 +1,4 @@
-//! From a storage address to a store: one arm a scheme (contract 6, `YEARBOOK_STORAGE_URL`).
+//! From a storage address to a store: one arm a scheme (contract-6-s3, `YEARBOOK_STORAGE_URL`).
 
 use std::fs::File;
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! A stored file as it is, in chunks (contract 4, `/v1/bulk`): every block checked, never the whole
+//! A stored file as it is, in chunks (spec-4.3-file): every block checked, never the whole
 //! file in memory.
 
 use std::ops::Range;
@@ -22,11 +22,11 @@ const MAX_CHUNK_BYTES: u64 = 64 * BLOCK_BYTES;
 const FIRST_CHUNK_BYTES: u64 = 4 * BLOCK_BYTES;
 
 impl ObjectStorage {
-    /// Bytes `range` of a stored file as chunks of [`MAX_CHUNK_BYTES`] at most, none of them empty, the first
-    /// ones smaller. Each is fetched when it is asked for and not before, with about as many bytes
-    /// as `room` says then, and one block at least. What comes is what was published; the stream
-    /// ends after its first failure, so that a file that is damaged further on cannot be taken for
-    /// a whole one.
+    /// Bytes `range` of a stored file as chunks of [`MAX_CHUNK_BYTES`] at most, none of them empty,
+    /// the first ones smaller. Each is fetched when it is asked for and not before, with about as
+    /// many bytes as `room` says then, and one block at least. What comes is what was published;
+    /// the stream ends after its first failure, so that a file that is damaged further on cannot be
+    /// taken for a whole one.
     ///
     /// # Errors
     /// Those of [`Files::get_range`], as items.

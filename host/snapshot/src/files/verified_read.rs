@@ -223,8 +223,8 @@ impl BlockRanges {
         &self.whole
     }
 
-    /// The bytes asked for, cut out of `got`, which are those of [`BlockRanges::ranges`], once every
-    /// block has been checked.
+    /// The bytes asked for, cut out of `got`, which are those of [`BlockRanges::ranges`], once
+    /// every block has been checked.
     pub(super) fn verified(
         &self,
         sums: &BlockChecksums,

@@ -1,5 +1,5 @@
-//! What a data package has no word for: the object under `"yearbook"` (contract 7). Unknown keys
-//! are errors, because a misspelt one would silently not hold.
+//! What a data package has no word for: the object under `"yearbook"` (contract-7-descriptor).
+//! Unknown keys are errors, because a misspelt one would silently not hold.
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
@@ -87,8 +87,8 @@ const PRECISIONS: [(&str, SourceUrlPrecision); 2] =
 const LAYOUTS: [(&str, TableLayout); 2] =
     [("long", TableLayout::Long), ("wide", TableLayout::Wide)];
 
-/// How often a source is checked again (contract 7). A closed list, since refreshing acts on it;
-/// `none` is a closed release.
+/// How often a source is checked again (contract-7-cadence). A closed list, since refreshing acts
+/// on it; `none` is a closed release.
 const CADENCES: [&str; 8] =
     ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"];
 

@@ -1,6 +1,6 @@
-//! Licences that are known to allow redistribution (contract 7): which names of `licenses[0].name`
-//! need no `bulk_redistribution`. A list of what is known to be allowed, so that a name with
-//! anything else in it is never taken for free. Knows no licence texts.
+//! Licences that are known to allow redistribution (contract-7-bulk): which names of
+//! `licenses[0].name` need no `bulk_redistribution`. A list of what is known to be allowed, so that
+//! a name with anything else in it is never taken for free. Knows no licence texts.
 
 /// A licence, or several that are spelled alike.
 struct Family {

@@ -98,10 +98,10 @@ fn parse_field(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> 
     }
 }
 
-/// The column that holds dates (spec 2.2).
+/// The column that holds dates (contract-7-date).
 pub(super) const DATE_COLUMN: &str = "date";
 
-/// The column that holds period codes (spec 2.2).
+/// The column that holds period codes (spec-2.2-period).
 pub(super) const PERIOD_COLUMN: &str = "period";
 
 /// Type of the column `name` that is declared as `declared`. Clients rely on what some names

@@ -1,5 +1,5 @@
 //! Rules for the words of a descriptor: what reaches a response header is one line without control
-//! characters (contract 4 and 7), what does not may be prose.
+//! characters (contract-4-control, contract-7-descriptor), what does not may be prose.
 
 use super::node::{DescriptorNode, DescriptorProblems};
 

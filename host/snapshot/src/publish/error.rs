@@ -30,7 +30,7 @@ impl std::fmt::Display for TableFault {
     }
 }
 
-/// Faults that people are shown; machines get the whole list (contract 7).
+/// Faults that people are shown; machines get the whole list (contract-7-faults).
 pub const SHOWN_FAULTS: usize = 50;
 
 /// Why nothing was published.

@@ -1,6 +1,6 @@
 //! The snapshot id: SHA-256 over the canonical data and every word of the descriptor that reaches
-//! bytes or headers (contract 7), never over the stored file. The same table as CSV and as Parquet
-//! has the same id.
+//! bytes or headers (contract-7-id), never over the stored file. The same table as CSV and as
+//! Parquet has the same id.
 //!
 //! Canonical data: for each column one stream of its values in the snapshot's order, each a tag (0
 //! null, 1 value) and, for a value, text as length (u32) and UTF-8, integers and floats as 8 bytes,

@@ -210,7 +210,7 @@ fn key_value_metadata(package: &DataPackage, id: &str) -> Vec<(&'static str, Str
     words
 }
 
-/// Date column, then primary key (contract 3), as positions.
+/// Date column, then primary key (contract-3-order), as positions.
 fn sort_columns(package: &DataPackage) -> Vec<usize> {
     let mut names: Vec<String> = package.date_column.iter().cloned().collect();
     names.extend(

@@ -1,4 +1,4 @@
-//! The sample that anybody may see (spec 4, `/preview`). Texts are cut as soon as they are decoded,
+//! The sample that anybody may see (contract-4-preview). Texts are cut as soon as they are decoded,
 //! so that what is in memory at a time is one batch, however much the sample's rows hold together.
 
 use std::sync::Arc;

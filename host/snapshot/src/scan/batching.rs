@@ -1,5 +1,5 @@
 //! Slicing: how many rows a batch has. A pure function of file and plan, because bytes of some
-//! formats depend on it and entity tags promise the same bytes (contract 3, `ETag`).
+//! formats depend on it and entity tags promise the same bytes (contract-3-same-bytes).
 
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Int32Type};
@@ -8,10 +8,10 @@ use yearbook_domain::json_size;
 use crate::read::{ParquetFile, Projection};
 
 /// Changes whenever the same plan on the same file would be sliced differently; part of every
-/// entity tag. [`super::ReadTaskLimits`] counts as slicing, and so do the values in a dictionary. 2: a
-/// few rows carry only the values that they use, which changes Parquet made of them. 3: columns say
-/// what they are for, which Arrow and Parquet pass on. 4: batches of half a mebibyte. 5: rows are
-/// weighed as text, and a batch may weigh 4 MiB.
+/// entity tag. [`super::ReadTaskLimits`] counts as slicing, and so do the values in a dictionary.
+/// 2: a few rows carry only the values that they use, which changes Parquet made of them. 3:
+/// columns say what they are for, which Arrow and Parquet pass on. 4: batches of half a mebibyte.
+/// 5: rows are weighed as text, and a batch may weigh 4 MiB.
 pub const BATCHING_VERSION: u32 = 5;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
@@ -76,8 +76,8 @@ fn fixed_bytes(data_type: &DataType) -> usize {
     if *data_type == DataType::Boolean { json_size::BOOLEAN_BYTES } else { json_size::NUMBER_BYTES }
 }
 
-/// `batch` in slices that weigh [`json_size::BATCH_BYTES`] at most, each of one row at least. Nothing
-/// is copied.
+/// `batch` in slices that weigh [`json_size::BATCH_BYTES`] at most, each of one row at least.
+/// Nothing is copied.
 pub(super) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
     if max_weight(&batch) <= json_size::BATCH_BYTES {
         return vec![batch];

@@ -1,4 +1,5 @@
-//! What spec 2.2 promises of values, checked on every chunk whatever format it came from.
+//! What `docs/spec/rows.md` promises of values, checked on every chunk whatever format it came
+//! from.
 
 use std::ops::RangeInclusive;
 
@@ -16,7 +17,7 @@ use crate::geometry::{self, GeometryBounds};
 use crate::package::DataPackage;
 use crate::publish::{FaultList, quote};
 
-/// Where proportions lie (spec 2.2).
+/// Where proportions lie (spec-2.2-proportions).
 const PROPORTION: RangeInclusive<f64> = 0.0..=1.0;
 
 /// What values of a column must be beyond their type.

@@ -37,7 +37,7 @@ impl PackageTable {
     }
 }
 
-/// The type in which a column is held and stored. Dates are text (spec 2.2).
+/// The type in which a column is held and stored. Dates are text (spec-2.2-dates).
 pub(crate) fn stored_type(column_type: ColumnType) -> DataType {
     match column_type {
         ColumnType::String | ColumnType::Date => DataType::Utf8,

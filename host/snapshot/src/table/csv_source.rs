@@ -1,5 +1,5 @@
 //! CSV to chunks: header against schema, ragged rows, cells to values. An unquoted empty field is
-//! null, `""` is an empty string (contract 7).
+//! null, `""` is an empty string (contract-7-null).
 
 pub(crate) mod csv_records;
 

@@ -1,5 +1,5 @@
-//! Percentages: which units name them. Clients get proportions (spec 2.2), so a column in percent
-//! is not published.
+//! Percentages: which units name them. Clients get proportions (spec-2.2-proportions,
+//! contract-7-percent), so a column in percent is not published.
 
 /// True where `unit` says that values are percentages: it has a percent sign or the word percent,
 /// alone (`%`) or with what they are a share of (`percent of GDP`). Percentage points are

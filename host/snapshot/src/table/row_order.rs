@@ -1,5 +1,5 @@
 //! The order of rows in a snapshot: date column ascending, then primary key, then file order
-//! (contract 3). Text sorts by UTF-8 bytes, numbers by value.
+//! (contract-3-order). Text sorts by UTF-8 bytes, numbers by value.
 
 use arrow::array::ArrayRef;
 use arrow::error::ArrowError;

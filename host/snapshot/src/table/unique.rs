@@ -1,4 +1,4 @@
-//! The primary key is unique (contract 7): each row that repeats an earlier one's key is named
+//! The primary key is unique (contract-7-key): each row that repeats an earlier one's key is named
 //! together with it.
 
 use arrow::error::ArrowError;

@@ -1,5 +1,5 @@
-//! The table of contract 2, as far as one parameter alone is concerned; the values themselves are
-//! in the tests of `scalar`.
+//! The table of `docs/spec/errors.md`, as far as one parameter alone is concerned; the values
+//! themselves are in the tests of `scalar`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! What Pydantic 2.14 answered to each of these texts; the few places where contract 2 is narrower
-//! stand apart.
+//! What Pydantic 2.14 answered to each of these texts; the few places where contract-2-dates is
+//! narrower stand apart.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

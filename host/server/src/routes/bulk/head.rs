@@ -1,5 +1,5 @@
-//! Headers of a bulk download (contract 4). All of them are known before a byte of the file is
-//! read.
+//! Headers of a bulk download (contract-4-bulk-headers). All of them are known before a byte of the
+//! file is read.
 
 use axum::body::Body;
 use axum::response::Response;

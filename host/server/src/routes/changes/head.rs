@@ -1,4 +1,5 @@
-//! Headers of an answer with changes (contract 4). All of them are known before anything is read.
+//! Headers of an answer with changes (contract-4-changes-headers). All of them are known before
+//! anything is read.
 
 use http::HeaderValue;
 use http::request::Parts;

@@ -1,5 +1,5 @@
-//! Watermarks (contract 4): the id of a snapshot where a client has all of it, a signed position
-//! where an answer ended within one.
+//! Watermarks (contract-4-changes-since): the id of a snapshot where a client has all of it, a
+//! signed position where an answer ended within one.
 
 use yearbook_catalog::SnapshotStatus;
 use yearbook_domain::changes::{self, ChangeSet, Watermark};

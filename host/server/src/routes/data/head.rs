@@ -1,5 +1,5 @@
-//! Headers of a data response (spec 4.1, contract 3). Everything but the next page is known before
-//! anything is read, so a 304 and a HEAD say the same as a GET would.
+//! Headers of a data response (spec-4.1-attribution, contract-3-rows). Everything but the next page
+//! is known before anything is read, so a 304 and a HEAD say the same as a GET would.
 
 use http::header::{LAST_MODIFIED, LINK};
 use http::request::Parts;
@@ -15,7 +15,7 @@ use crate::respond::head::{ResponseHead, insert_text};
 use crate::respond::{EntityTag, links, preconditions};
 use crate::state::AppState;
 
-/// Where the alias of spec 4.2 begins.
+/// Where the alias of spec-4.2-alias begins.
 const ALIAS: &str = "/v1/series/";
 
 /// The entity tag of `plan`'s response, without coding.

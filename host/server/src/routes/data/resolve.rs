@@ -1,5 +1,5 @@
-//! Step 4 of contract 1: what only the dataset can judge (cursor, columns, options), every problem
-//! at once; then whether the snapshot is still kept.
+//! Step 4 of contract-1-order: what only the dataset can judge (cursor, columns, options), every
+//! problem at once; then whether the snapshot is still kept.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Datasets as clients see them: `DatasetMeta` and its extension (spec 2.1, contract 4). Field
-//! order is that of the specification.
+//! Datasets as clients see them: `DatasetMeta` and its extension (spec-2.1-list, spec-2.1-detail).
+//! Field order is that of the specification.
 
 use serde::Serialize;
 use yearbook_domain::credit::SourceUrlPrecision;

@@ -1,6 +1,6 @@
-//! What a client asks of `/v1/integrations/{tool}`, judged in the order of contract 1: the tool,
-//! then every wrong parameter at once. Unlike elsewhere a dataset that there is not is a wrong
-//! parameter (spec 4.4), since it stands in one.
+//! What a client asks of `/v1/integrations/{tool}`, judged in the order of contract-1-order: the
+//! tool, then every wrong parameter at once. Unlike elsewhere a dataset that there is not is a
+//! wrong parameter (spec-4.4-datasets), since it stands in one.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -14,8 +14,8 @@ use crate::headers::{
     ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK,
 };
 
-/// The month's quota on keyed answers of a limited plan, the bucket's on a refused burst (contract
-/// 5).
+/// The month's quota on keyed answers of a limited plan, the bucket's on a refused burst
+/// (contract-5-headers).
 pub(super) const RATE_LIMIT_HEADERS: [&str; 5] = [
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
@@ -24,7 +24,7 @@ pub(super) const RATE_LIMIT_HEADERS: [&str; 5] = [
     "RateLimit-Policy",
 ];
 
-/// What must be passed on with data (spec 4.1).
+/// What must be passed on with data (spec-4.1-attribution).
 pub(super) const CREDIT_HEADERS: [&str; 6] = [
     "X-Service-Attribution",
     "X-Service-Source",

@@ -29,12 +29,12 @@ pub(super) enum RouteKind {
 }
 
 impl RouteKind {
-    /// Whether a key is needed (spec 4: all of `/v1` but the preview).
+    /// Whether a key is needed (spec-5-header: all of `/v1` but the preview).
     pub(super) fn needs_key(self) -> bool {
         !matches!(self, Self::Health | Self::Preview)
     }
 
-    /// Whether answers are counted against the month (contract 5).
+    /// Whether answers are counted against the month (contract-5-charged).
     pub(super) fn charged(self) -> bool {
         self.needs_key() && self != Self::Me
     }
@@ -50,11 +50,11 @@ impl RouteKind {
         }
     }
 
-    /// Key schemes (spec 5.5).
+    /// Key schemes (spec-5-second-scheme).
     fn security(self) -> Value {
         match self {
             Self::Health => json!([]),
-            // Named, as the specification has it, and not needed (spec 4).
+            // Named, as the specification has it, and not needed (contract-4-openapi-headers).
             Self::Preview => json!([{}, {"ApiKeyAuth": []}]),
             Self::Integration => json!([{"APIKeyHeader": []}]),
             Self::Listing | Self::Dataset | Self::Data | Self::Changes | Self::Bulk | Self::Me => {

@@ -1,5 +1,5 @@
 //! Parameters of the description: those of the specification with the defaults and bounds that
-//! parsing uses, and those that loaded plugins declare (spec 4.1 and 4.4, contract 3).
+//! parsing uses, and those that loaded plugins declare (contract-4-openapi).
 
 use serde_json::{Value, json};
 use yearbook_domain::name::{MAX_BYTES, PATTERN};
@@ -11,7 +11,7 @@ use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet};
 
 use crate::settings::ServiceSettings;
 
-/// Query parameters of `/data`, in the order of spec 4.1; extensions after them.
+/// Query parameters of `/data`, in the order of contract-2-order; extensions after them.
 pub(super) const DATA_PARAMETERS: [&str; 11] = [
     "name",
     "start",

@@ -1,5 +1,5 @@
-//! Every route with what it takes and answers, in the order of spec 4. A test holds this list
-//! against the router.
+//! Every route with what it takes and answers, in the order of `docs/spec/routes.md`. A test holds
+//! this list against the router.
 
 use serde_json::{Map, Value, json};
 use yearbook_sandbox::{GeneratorDescription, PluginSet};

@@ -1,5 +1,5 @@
 //! Which refusals and failures each route knows, with an example of each, said in the very words
-//! that clients read (spec 7, contract 2). Statuses, codes and sentences come from where answers
+//! that clients read (contract-2-sentence). Statuses, codes and sentences come from where answers
 //! take them.
 
 use http::StatusCode;
@@ -87,8 +87,8 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
     }
 }
 
-/// Whether want of capacity is refused; integrations wait as long as their caller does (contract
-/// 4).
+/// Whether want of capacity is refused; integrations wait as long as their caller does
+/// (contract-4-integration-wait).
 fn refuses_for_capacity(kind: RouteKind) -> bool {
     (kind.charged() && kind != RouteKind::Integration) || kind == RouteKind::Preview
 }
@@ -212,7 +212,7 @@ fn error_response(kind: RouteKind, status: StatusCode, errors: &[&Error]) -> Val
     json!({"description": describe(kind, status), "headers": headers, "content": content})
 }
 
-/// When a status is answered and what helps, in a sentence (spec 7).
+/// When a status is answered and what helps, in a sentence (contract-4-openapi).
 fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "The key is missing, malformed, unknown or revoked.",

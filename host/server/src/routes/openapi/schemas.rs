@@ -1,5 +1,5 @@
-//! Shapes of JSON bodies (spec 2, contract 2 and 4). Words of closed sets come from the domain's
-//! types.
+//! Shapes of JSON bodies (spec-2.1-detail, spec-2.4-validation). Words of closed sets come from the
+//! domain's types.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -132,7 +132,7 @@ pub(super) fn components() -> Value {
     })
 }
 
-/// `DatasetMeta` (spec 2.1).
+/// `DatasetMeta` (spec-2.1-list).
 fn dataset_meta() -> Value {
     json!({
         "type": "object",
@@ -203,7 +203,7 @@ fn readiness() -> Value {
     )
 }
 
-/// `ValidationError` (spec 2.4).
+/// `ValidationError` (spec-2.4-validation).
 fn validation_error() -> Value {
     json!({
         "type": "object",
@@ -219,7 +219,7 @@ fn validation_error() -> Value {
     })
 }
 
-/// Rows of the schema called `row` with the licences of their sources (spec 2.3).
+/// Rows of the schema called `row` with the licences of their sources (spec-2.3-envelope).
 fn envelope(row: &str) -> Value {
     let rows = json!({"type": "array", "items": reference(row)});
     let sources = json!({"type": "array", "items": reference("DataSource")});

@@ -5,7 +5,7 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
 use serde_json::Value;
 
-/// Characters of a text that are shown (contract 4).
+/// Characters of a text that are shown (contract-4-preview-bounds).
 pub(super) const MAX_TEXT_CHARACTERS: usize = 1_000;
 
 /// Columns of a batch, in the order in which they are shown.
@@ -41,7 +41,7 @@ fn truncate(text: &str) -> Value {
     text.split_at(end).0.into()
 }
 
-/// One value; null where it is null, NaN or infinite (contract 3).
+/// One value; null where it is null, NaN or infinite (contract-3-json).
 fn cell_value(array: &dyn Array, row: usize) -> Result<Value, String> {
     if array.is_null(row) {
         return Ok(Value::Null);

@@ -1,6 +1,6 @@
-//! What fits into a preview (contract 4): rows from the first on, and where not even one fits,
-//! columns from the first on. What is left out is counted before it is rendered, so that no row
-//! costs more than its own bytes.
+//! What fits into a preview (contract-4-preview-bounds): rows from the first on, and where not even
+//! one fits, columns from the first on. What is left out is counted before it is rendered, so that
+//! no row costs more than its own bytes.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use yearbook_domain::{Column, ColumnRole, ColumnType, DatasetName};
 
-/// Bytes of a document (contract 4). Names of hidden columns are never left out.
+/// Bytes of a document (contract-4-preview-bounds). Names of hidden columns are never left out.
 pub(super) const MAX_BYTES: usize = 64 << 10;
 
 /// A preview as clients see it.

@@ -1,4 +1,4 @@
-//! Which texts are geometry that may be published (spec 2.2), and which fault is named.
+//! Which texts are geometry that may be published (spec-2.2-geometry), and which fault is named.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The stored file: order, layout, metadata (contract 3 and 4).
+//! The stored file: order, layout, metadata (contract-3-order, contract-3-credit-in-files).
 
 use arrow::datatypes::DataType;
 use parquet::basic::Compression;

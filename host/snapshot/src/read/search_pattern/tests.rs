@@ -1,4 +1,4 @@
-//! What contains a needle: simple case folding, nothing else (contract 3).
+//! What contains a needle: simple case folding, nothing else (contract-3-folding).
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Parquet and Arrow packages: types that are taken and types that are refused (contract 7).
+//! Parquet and Arrow packages: types that are taken and types that are refused (contract-7-inputs).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,5 @@
-//! Every kind of cell: what is read, what is a fault (spec 2.2).
+//! Every kind of cell: what is read, what is a fault (spec-2.2-dates, spec-2.2-period,
+//! spec-2.2-booleans).
 
 use super::*;
 

@@ -1,9 +1,9 @@
 //! What the repository's own packages say of themselves: licence, cadence, sources, credit and
-//! topics (contract 7). Reads descriptors alone; no table.
+//! topics (contract-7-demo-credit). Reads descriptors alone; no table.
 
 use super::*;
 
-/// How often a source is checked again (contract 7).
+/// How often a source is checked again (contract-7-cadence).
 const CADENCES: [&str; 8] =
     ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"];
 
