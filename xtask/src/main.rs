@@ -28,6 +28,7 @@ mod server;
 mod soak;
 mod spec;
 mod test;
+mod tidy;
 mod toolchain;
 
 use repository::Repository;
@@ -91,6 +92,9 @@ enum Task {
     /// List the rules of the specification that no test proves yet; fail where docs/spec is
     /// wrong
     Spec,
+    /// Check the house rules that no compiler checks: cited paths and rules, words, widths,
+    /// dependencies
+    Tidy,
     /// Count instructions of encoders, planning and scanning, and compare them with the recorded
     /// ones
     Count {
@@ -160,6 +164,7 @@ fn main() -> ExitCode {
         }
         Task::Fuzz { target, seconds, seed, .. } => fuzz::run(&repository, target, seconds, seed),
         Task::Spec => spec::run(&repository),
+        Task::Tidy => tidy::run(&repository),
         Task::Count { accept } => count::run(&repository, accept.as_deref()),
         Task::Bench(wanted) => bench::run(&repository, &wanted),
         Task::Soak(wanted) => soak::run(&repository, wanted),
