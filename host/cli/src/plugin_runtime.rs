@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::{Catalog, CatalogCache};
-use yearbook_platform::{EmbeddedComponent, PluginReconciler, ReleaseMonitor};
+use yearbook_releases::{EmbeddedComponent, PluginReconciler, ReleaseMonitor};
 use yearbook_sandbox::{Compiler, Limits, PluginRegistry, Sandbox, SandboxConfig};
 use yearbook_snapshot::ObjectStorage;
 use yearbook_workers::Workers;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use yearbook_platform::{CheckReport, LimitUsage, check};
+use yearbook_releases::{CheckReport, LimitUsage, check};
 use yearbook_sandbox::{FailureDump, SandboxConfig};
 
 use super::{check_limits, read_component};

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use yearbook_platform::CheckReport;
+use yearbook_releases::CheckReport;
 use yearbook_sandbox::{DumpReadError, FailureDump, ReplayResult, SandboxConfig};
 
 use super::{read_component, short_digest};

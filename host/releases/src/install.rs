@@ -10,10 +10,9 @@ use yearbook_domain::Millis;
 use yearbook_sandbox::Sandbox;
 use yearbook_snapshot::ObjectStorage;
 
-use super::ReleaseError;
 use crate::reconciler::{id, new_release};
 use crate::upload_registration::store_component;
-use crate::{CheckReport, ComponentFile, Signature, TrustPolicy, check};
+use crate::{CheckReport, ComponentFile, ReleaseError, Signature, TrustPolicy, check};
 
 /// How a component is installed.
 #[derive(Clone, Debug)]

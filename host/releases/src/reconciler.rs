@@ -18,7 +18,7 @@ use yearbook_domain::Millis;
 use yearbook_sandbox::{ComponentRejection, Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_snapshot::ObjectStorage;
 
-use crate::lifecycle::ReleaseError;
+use crate::ReleaseError;
 use crate::release_monitor::ReleaseMonitor;
 use crate::upload_registration::store_component;
 use crate::{Signature, TrustError, TrustPolicy};

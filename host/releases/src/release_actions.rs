@@ -1,4 +1,5 @@
-//! Taking releases out of service and putting them back.
+//! Actions of an operator on releases: roll back, remove, pin. Each leaves an event with who and why
+//! in the catalogue, which running hosts follow; nothing here touches a running host.
 
 use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ServingOrder,
@@ -6,7 +7,7 @@ use yearbook_catalog::{
 };
 use yearbook_domain::Millis;
 
-use super::{ReleaseError, releases_named};
+use crate::ReleaseError;
 
 /// What was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,6 +161,16 @@ async fn action_result(
         changed,
         serving: lines(&releases).into_iter().map(serving).collect(),
     })
+}
+
+/// Releases whose name is `name`, of either kind.
+fn releases_named(
+    releases: Vec<PluginRelease>,
+    name: &str,
+) -> Result<Vec<PluginRelease>, ReleaseError> {
+    let found: Vec<PluginRelease> =
+        releases.into_iter().filter(|release| release.id.name == name).collect();
+    if found.is_empty() { Err(ReleaseError::NoSuchPlugin(name.to_owned())) } else { Ok(found) }
 }
 
 /// As much of a digest as people compare.

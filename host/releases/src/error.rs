@@ -1,17 +1,11 @@
-//! What an operator does with releases: install, roll back, remove, pin. Each leaves an event with
-//! who and why in the catalogue, which running hosts follow; nothing here touches a running host.
+//! Reasons why a change to a plugin's releases is refused or fails. Owns no rule; knows nothing of
+//! how a command shows them.
 
-mod install;
-mod release_actions;
-
-use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
+use yearbook_catalog::{ReleaseId, ReleaseState};
 
 use crate::CheckReport;
 
-pub use install::{InstallOptions, InstalledRelease, install};
-pub use release_actions::{ReleaseActionResult, pin, remove, rollback};
-
-/// Why something was not done.
+/// A change to releases that was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReleaseError {
     /// The component does not pass its check.
@@ -72,14 +66,4 @@ pub enum ReleaseError {
     /// The check was cut short.
     #[error("the check was cut short by a panic, which is a fault of this program")]
     Panicked,
-}
-
-/// Releases whose name is `name`, of either kind.
-fn releases_named(
-    releases: Vec<PluginRelease>,
-    name: &str,
-) -> Result<Vec<PluginRelease>, ReleaseError> {
-    let found: Vec<PluginRelease> =
-        releases.into_iter().filter(|release| release.id.name == name).collect();
-    if found.is_empty() { Err(ReleaseError::NoSuchPlugin(name.to_owned())) } else { Ok(found) }
 }

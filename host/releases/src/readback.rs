@@ -18,7 +18,7 @@ const QUOTED_CHARS: usize = 60;
 
 /// What comparing came to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ValueComparison {
+pub(crate) enum ValueComparison {
     /// The same values in other bytes.
     Equal,
     /// Other values, or what nobody can read.
@@ -28,7 +28,7 @@ pub(super) enum ValueComparison {
 }
 
 /// Compares `other` with `one`, which is by the release that serves.
-pub(super) fn compare(
+pub(crate) fn compare(
     media_type: &str,
     schema: &Schema,
     one: &[u8],

@@ -8,7 +8,6 @@ mod description_diff;
 mod evaluate;
 mod sample;
 mod shadow;
-mod values;
 
 pub(crate) use description_diff::difference;
 pub(crate) use evaluate::evaluate;

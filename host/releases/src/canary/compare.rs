@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use yearbook_catalog::{CanaryTotals as Sum, ReleaseId};
 use yearbook_sandbox::{EncodeError, PluginEncoder, Trap, TrialError, TrialResponse};
 
-use super::values::{self, ValueComparison};
 use super::{CanarySample, empty_totals};
+use crate::readback::{self, ValueComparison};
 
 /// What came of it; none: nothing that could be held against either. `warm`: whether cost counts.
 pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum> {
@@ -73,7 +73,7 @@ fn compare_responses(
     let media_type = &sample.incumbent.description().media_type;
     // Readers are libraries, and what they read was made by a stranger.
     let read = catch_unwind(AssertUnwindSafe(|| {
-        values::compare(media_type, &sample.schema, &one, &other)
+        readback::compare(media_type, &sample.schema, &one, &other)
     }));
     match read
         .unwrap_or_else(|_| ValueComparison::Different("a reader panicked over it".to_owned()))
