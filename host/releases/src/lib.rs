@@ -10,8 +10,10 @@ mod canary;
 mod check;
 mod circuit_breaker;
 mod component_file;
+mod dumps;
 mod error;
 mod install;
+mod ipc_size_check;
 mod readback;
 mod reconciler;
 mod release_actions;
@@ -29,6 +31,9 @@ use publishing::upload_registration;
 
 pub use check::{CheckReport, CheckResult, Finding, LimitUsage, check};
 pub use component_file::{ComponentFile, ComponentFileError};
+pub use dumps::{
+    DumpFolder, DumpFolderError, DumpReadError, MAX_DUMP_BYTES, read_dump, write_dump,
+};
 pub use error::ReleaseError;
 pub use install::{InstallOptions, InstalledRelease, install};
 pub use publishing::gc::{GcSettings, GcSummary, gc};

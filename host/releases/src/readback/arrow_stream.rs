@@ -5,9 +5,9 @@ use arrow::array::{Array, DynComparator, RecordBatch, make_comparator};
 use arrow::compute::SortOptions;
 use arrow::error::ArrowError;
 use arrow::ipc::reader::StreamReader;
-use yearbook_sandbox::claimed_uncompressed_bytes;
 
 use super::ValueComparison;
+use crate::ipc_size_check::claimed_uncompressed_bytes;
 
 /// Bytes that compressed buffers of a response may claim to have when they are not. Default
 /// responses are made of 4 MiB of columns (`plugins.canary_bytes`); more than sixteen times that is
