@@ -18,7 +18,7 @@ use yearbook_catalog::{
     Catalog, CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Quota, Retention, key,
 };
 use yearbook_domain::{Millis, Plan};
-use yearbook_platform::{Publisher, ReleaseMonitor, ReleaseMonitorSettings};
+use yearbook_releases::{Publisher, ReleaseMonitor, ReleaseMonitorSettings};
 use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_server::{AppState, LimitSettings, ResponseCacheStats, ServiceSettings, Services};
 use yearbook_snapshot::{

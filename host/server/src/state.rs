@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
-use yearbook_platform::ReleaseMonitor;
+use yearbook_releases::ReleaseMonitor;
 use yearbook_sandbox::{PluginRegistry, Sandbox};
 use yearbook_snapshot::{ObjectStorage, Reader};
 use yearbook_workers::Workers;

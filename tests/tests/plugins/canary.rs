@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use yearbook_catalog::{ReleaseId, ReleaseState};
 use yearbook_domain::Plan;
-use yearbook_platform::{PluginReconciler, ReleaseMonitorSettings};
+use yearbook_releases::{PluginReconciler, ReleaseMonitorSettings};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::component;
 

@@ -1,6 +1,6 @@
 //! What `plugin check` says of our plugins, of evil ones and of files that are none.
 
-use yearbook_platform::{CheckReport, ComponentFile, check};
+use yearbook_releases::{CheckReport, ComponentFile, check};
 use yearbook_sandbox::Limits;
 use yearbook_tests::components::{component, sandbox};
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
 use yearbook_domain::Plan;
-use yearbook_platform::ReleaseMonitorSettings;
+use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_sandbox::{Limits, ResponseOutcome};
 use yearbook_tests::app::{TestApp, big, harvest, parks, wide};
 use yearbook_tests::components::component;
@@ -357,7 +357,7 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
     let (key, other_key) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
     // As a binary would bring it: one that fails at every part.
     let bytes = patched("evil", "temper:calm", "temper:trap").into();
-    let brought = yearbook_platform::EmbeddedComponent {
+    let brought = yearbook_releases::EmbeddedComponent {
         name: "evil".to_owned(),
         bytes,
         by: "embedded".to_owned(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use yearbook_catalog::{Catalog, PluginRelease, ReleaseChange, ReleaseId, ReleaseState};
 use yearbook_domain::{Millis, Stored};
-use yearbook_platform::{
+use yearbook_releases::{
     EmbeddedComponent, PluginReconciler, ReleaseMonitor, ReleaseMonitorSettings, TrustPolicy,
 };
 use yearbook_sandbox::{Limits, PluginRegistry};

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use yearbook_catalog::{Catalog, CommitOutcome, DatabaseSettings, Publication, Retention};
-use yearbook_platform::UploadRegistry;
+use yearbook_releases::UploadRegistry;
 use yearbook_snapshot::{DataPackage, ObjectStorage, SilentReporter, StorageSettings};
 use yearbook_workers::Workers;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use yearbook_catalog::Retention;
 use yearbook_domain::{Millis, Plan};
-use yearbook_platform::{GcSettings, GcSummary, gc};
+use yearbook_releases::{GcSettings, GcSummary, gc};
 use yearbook_tests::app::{Reply, TestApp, harvest};
 
 const DAY: i64 = 86_400_000;

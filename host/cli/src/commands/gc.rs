@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use yearbook_catalog::UnreferencedObject;
-use yearbook_platform::{GcSettings, GcSummary, gc};
+use yearbook_releases::{GcSettings, GcSummary, gc};
 use yearbook_snapshot::StaleUpload;
 
 use crate::context::CommandContext;

@@ -9,7 +9,7 @@ use futures::StreamExt;
 use tracing::Instrument;
 use yearbook_domain::ValidationError;
 use yearbook_domain::validation::ParameterLocation;
-use yearbook_platform::{ReleaseMonitor, RequestFingerprint};
+use yearbook_releases::{ReleaseMonitor, RequestFingerprint};
 use yearbook_sandbox::{BoxError, EncodeError, EncodedBody, OptionValue, PluginEncoder};
 use yearbook_shares::CallerShare;
 use yearbook_snapshot::{RowCounts, Scan, StorageFailure};

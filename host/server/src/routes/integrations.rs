@@ -14,7 +14,7 @@ use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Map, Value, json};
 use yearbook_domain::ValidationError;
-use yearbook_platform::RequestFingerprint;
+use yearbook_releases::RequestFingerprint;
 use yearbook_sandbox::{DatasetWithUrls, GenerateError, GeneratedProject};
 
 use crate::charge::charge_within;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::{Catalog, PluginRelease, lines};
-use yearbook_platform::Signature;
+use yearbook_releases::Signature;
 use yearbook_sandbox::Sandbox;
 use yearbook_snapshot::ObjectStorage;
 
