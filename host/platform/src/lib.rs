@@ -10,25 +10,19 @@ mod canary;
 mod check;
 mod circuit_breaker;
 mod component_file;
-mod gc;
 mod lifecycle;
-mod publish;
 mod reconciler;
 mod release_monitor;
 mod settings;
 mod trust;
-mod upload_registration;
 
 pub use check::{CheckReport, CheckResult, Finding, LimitUsage, check};
 pub use component_file::{ComponentFile, ComponentFileError};
-pub use gc::{GcSettings, GcSummary, gc};
 pub use lifecycle::{
     InstallOptions, InstalledRelease, ReleaseActionResult, ReleaseError, install, pin, remove,
     rollback,
 };
-pub use publish::{PublishFailure, PublishResult, Publisher};
 pub use reconciler::{EmbeddedComponent, PluginReconciler};
 pub use release_monitor::{ReleaseMonitor, RequestFingerprint};
 pub use settings::ReleaseMonitorSettings;
 pub use trust::{Digest, Signature, TrustError, TrustPolicy, TrustRequirement, TrustedKey};
-pub use upload_registration::UploadRegistry;
