@@ -33,6 +33,7 @@ mod sql_enum;
 mod sqlite;
 #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "PostgreSQL alone needs it"))]
 mod statements;
+mod uploads;
 
 #[cfg(test)]
 mod suite;
@@ -57,3 +58,4 @@ pub use release::{
 pub use reservation::{QuotaExceeded, Reservation};
 pub use retention::{Retention, monthly_snapshot};
 pub use settings::DatabaseSettings;
+pub use uploads::{UploadError, register_upload};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::Catalog;
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::output::Output;

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use yearbook_catalog::{Catalog, CatalogCache};
 use yearbook_releases::{DumpFolder, EmbeddedComponent, PluginReconciler, ReleaseMonitor};
 use yearbook_sandbox::{Compiler, DumpSink, Limits, PluginRegistry, Sandbox, SandboxConfig};
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::builtin;

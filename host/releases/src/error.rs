@@ -52,17 +52,10 @@ pub enum ReleaseError {
     Catalogue(#[from] yearbook_catalog::CatalogError),
     /// The object store failed.
     #[error(transparent)]
-    Storage(#[from] yearbook_snapshot::StorageFailure),
-    /// Somebody removes it, and does not come to an end.
-    #[error(
-        "`yearbook gc` has been removing {0} for a while; try again, in ten minutes if that was killed"
-    )]
-    BeingRemoved(yearbook_domain::Stored),
-    /// What was condemned may belong to another `gc` by now.
-    #[error(
-        "the object store takes minutes to remove a few files, so the rest was left alone; see what is the matter with it, and run `yearbook gc` again in ten minutes"
-    )]
-    TooSlow,
+    Storage(#[from] yearbook_storage::StorageFailure),
+    /// The component's upload was not registered.
+    #[error(transparent)]
+    Upload(#[from] yearbook_catalog::UploadError),
     /// The check was cut short.
     #[error("the check was cut short by a panic, which is a fault of this program")]
     Panicked,

@@ -3,15 +3,17 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
 use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, lines,
+    register_upload,
 };
-use yearbook_domain::Millis;
+use yearbook_domain::{Millis, Stored};
 use yearbook_sandbox::Sandbox;
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 
 use crate::reconciler::{id, new_release};
-use crate::upload_registration::store_component;
 use crate::{CheckReport, ComponentFile, ReleaseError, Signature, TrustPolicy, check};
 
 /// How a component is installed.
@@ -117,4 +119,19 @@ pub async fn install(
         ChangeOutcome::NoSuchRelease => Err(ReleaseError::NoSuchPlugin(id.name)),
         ChangeOutcome::NotAllowedFrom(state) => Err(ReleaseError::StateChanged(id, state)),
     }
+}
+
+/// Registers the upload of a component and stores it; its digest.
+pub(crate) async fn store_component(
+    store: &dyn Catalog,
+    files: &ObjectStorage,
+    bytes: Bytes,
+) -> Result<String, ReleaseError> {
+    let hashed = bytes.clone();
+    let digest = tokio::task::spawn_blocking(move || Sha256::digest(&hashed))
+        .await
+        .map_err(|_| ReleaseError::Panicked)?;
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    register_upload(store, &Stored::component(&digest)).await?;
+    Ok(files.put_component(bytes).await?)
 }

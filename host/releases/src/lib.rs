@@ -2,9 +2,8 @@
 //! host serves, and back. Checks components in the sandbox, installs them (bytes into the object
 //! store, a release into the catalogue), keeps a host's registry in line with the catalogue, and
 //! monitors what serves: a canary release is compared with the one that serves, and a release that
-//! fails too often is quarantined. Also removes from the object store what the catalogue no longer
-//! names, and publishes packages beside other publishers. Never touches HTTP, arguments or
-//! environment; never touches SQL or wasmtime.
+//! fails too often is quarantined. Never touches HTTP, arguments or environment; never touches SQL or
+//! wasmtime.
 
 mod canary;
 mod check;
@@ -20,14 +19,6 @@ mod release_actions;
 mod release_monitor;
 mod settings;
 mod trust;
-#[path = "../../platform/src"]
-mod publishing {
-    pub(crate) mod gc;
-    pub(crate) mod publish;
-    pub(crate) mod upload_registration;
-}
-
-use publishing::upload_registration;
 
 pub use check::{CheckReport, CheckResult, Finding, LimitUsage, check};
 pub use component_file::{ComponentFile, ComponentFileError};
@@ -36,9 +27,6 @@ pub use dumps::{
 };
 pub use error::ReleaseError;
 pub use install::{InstallOptions, InstalledRelease, install};
-pub use publishing::gc::{GcSettings, GcSummary, gc};
-pub use publishing::publish::{PublishFailure, PublishResult, Publisher};
-pub use publishing::upload_registration::UploadRegistry;
 pub use reconciler::{EmbeddedComponent, PluginReconciler};
 pub use release_actions::{ReleaseActionResult, pin, remove, rollback};
 pub use release_monitor::{ReleaseMonitor, RequestFingerprint};

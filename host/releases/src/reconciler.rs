@@ -16,11 +16,11 @@ use tokio::sync::{Mutex, watch};
 use yearbook_catalog::{Catalog, PluginRelease, ReleaseId, ReleaseState, lines};
 use yearbook_domain::Millis;
 use yearbook_sandbox::{ComponentRejection, Plugin, PluginRegistry, PluginSet, Sandbox};
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 
 use crate::ReleaseError;
+use crate::install::store_component;
 use crate::release_monitor::ReleaseMonitor;
-use crate::upload_registration::store_component;
 use crate::{Signature, TrustError, TrustPolicy};
 
 /// How long to wait before asking an object store again that did not answer.
@@ -69,7 +69,7 @@ struct ReconcilerState {
 #[derive(Debug, thiserror::Error)]
 enum LoadError {
     #[error(transparent)]
-    Storage(#[from] yearbook_snapshot::StorageFailure),
+    Storage(#[from] yearbook_storage::StorageFailure),
     #[error(transparent)]
     Rejected(#[from] ComponentRejection),
     #[error(transparent)]

@@ -118,8 +118,8 @@ impl From<yearbook_catalog::CatalogError> for Error {
     }
 }
 
-impl From<yearbook_snapshot::StorageFailure> for Error {
-    fn from(failure: yearbook_snapshot::StorageFailure) -> Self {
+impl From<yearbook_storage::StorageFailure> for Error {
+    fn from(failure: yearbook_storage::StorageFailure) -> Self {
         if failure.is_outage() {
             tracing::error!(%failure, "the object store does not answer");
             return Self::Unavailable;

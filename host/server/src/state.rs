@@ -6,7 +6,8 @@ use std::sync::Arc;
 use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
 use yearbook_releases::ReleaseMonitor;
 use yearbook_sandbox::{PluginRegistry, Sandbox};
-use yearbook_snapshot::{ObjectStorage, Reader};
+use yearbook_scan::Reader;
+use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::bodies::OpenResponses;

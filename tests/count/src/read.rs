@@ -10,7 +10,9 @@ use yearbook_domain::query::parse_pairs;
 use yearbook_domain::{
     Caller, DataQuery, Dataset, Millis, Plan, PlanTable, ReadPlan, SnapshotSummary, read_plan,
 };
-use yearbook_snapshot::{DataPackage, ObjectStorage, Reader, SilentReporter, publish};
+use yearbook_publish::{DataPackage, SilentReporter, publish};
+use yearbook_scan::Reader;
+use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::Workload;

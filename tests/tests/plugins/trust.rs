@@ -10,7 +10,7 @@ use yearbook_releases::{
     ComponentFile, InstallOptions, InstalledRelease, ReleaseError, Signature, TrustError,
     TrustPolicy, install,
 };
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 use yearbook_tests::app::TestApp;
 use yearbook_tests::components::component;
 

@@ -11,7 +11,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use yearbook_domain::StoredFile;
-use yearbook_snapshot::{ObjectStorage, StorageFailure, StorageSettings};
+use yearbook_storage::{ObjectStorage, StorageFailure, StorageSettings};
 use yearbook_tests::app::S3Server;
 
 /// More than two parts of an upload, ending within a block.

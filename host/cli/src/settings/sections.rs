@@ -58,7 +58,7 @@ pub struct StorageSection {
     pub unnamed_hours: u32,
     /// Bounds for a store on the network, and how bulk files leave it.
     #[serde(flatten)]
-    pub store: yearbook_snapshot::StorageSettings,
+    pub store: yearbook_storage::StorageSettings,
 }
 
 impl Default for StorageSection {
@@ -69,7 +69,7 @@ impl Default for StorageSection {
             retain_snapshots,
             retain_hours,
             unnamed_hours: 24,
-            store: yearbook_snapshot::StorageSettings::default(),
+            store: yearbook_storage::StorageSettings::default(),
         }
     }
 }

@@ -11,8 +11,9 @@ use yearbook_domain::ValidationError;
 use yearbook_domain::validation::ParameterLocation;
 use yearbook_releases::{ReleaseMonitor, RequestFingerprint};
 use yearbook_sandbox::{BoxError, EncodeError, EncodedBody, OptionValue, PluginEncoder};
+use yearbook_scan::{RowCounts, Scan};
 use yearbook_shares::CallerShare;
-use yearbook_snapshot::{RowCounts, Scan, StorageFailure};
+use yearbook_storage::StorageFailure;
 
 use super::body::{self, BodyContent, BodyError};
 use super::{EntityTag, too_large};

@@ -16,7 +16,7 @@ use yearbook_domain::changes::{self, ChangeSet, Watermark};
 use yearbook_domain::query::last_value;
 use yearbook_domain::{Credit, CreditLine, Dataset, PlanLimits, Refusal, Snapshot};
 use yearbook_sandbox::OptionValue;
-use yearbook_snapshot::ChangesPlan;
+use yearbook_scan::ChangesPlan;
 
 use crate::charge::charged;
 use crate::error::Error;

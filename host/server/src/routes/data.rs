@@ -14,7 +14,7 @@ use http::request::Parts;
 use tracing::Instrument;
 use yearbook_domain::{ReadPlan, Refusal, read_plan};
 use yearbook_sandbox::OptionValue;
-use yearbook_snapshot::Reader;
+use yearbook_scan::Reader;
 
 use crate::charge::charged;
 use crate::error::Error;

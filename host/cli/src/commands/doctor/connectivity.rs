@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use yearbook_catalog::Catalog;
 use yearbook_domain::Millis;
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 
 use super::{Finding, Status};
 use crate::context::{CommandContext, redact_password};

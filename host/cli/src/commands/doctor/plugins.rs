@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use yearbook_catalog::{Catalog, PluginRelease, lines};
 use yearbook_releases::Signature;
 use yearbook_sandbox::Sandbox;
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 
 use super::{CheckList, Finding, Status};
 use crate::context::CommandContext;

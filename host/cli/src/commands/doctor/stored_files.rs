@@ -2,7 +2,7 @@
 
 use yearbook_catalog::Catalog;
 use yearbook_domain::StoredFile;
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 
 use super::{CheckList, Finding, Status};
 
