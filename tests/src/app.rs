@@ -44,7 +44,7 @@ pub struct TestApp {
     /// Its routes, for tests that open a socket.
     pub router: Router,
     /// The catalogue's database.
-    pub store: Arc<dyn Catalog>,
+    pub store: Arc<Catalog>,
     /// The catalogue in memory.
     pub live: Arc<CatalogCache>,
     /// Where stored files lie.

@@ -2,6 +2,8 @@
 //! its work begins, exactly, however many hosts there are. Requests of unlimited plans are counted
 //! in memory and written once a second.
 
+pub(crate) mod reservation;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -39,7 +41,7 @@ impl QuotaUsage {
 
 /// Counts requests.
 pub struct Quota {
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     /// Requests of unlimited plans, not yet written.
     counted: Mutex<RequestCounts>,
     /// Requests of limited plans to be given back.
@@ -54,7 +56,7 @@ impl Quota {
     /// Starts a task that writes counts and gives back what is owed; it ends when the last `Arc` is
     /// dropped. Call [`Meter::shutdown`] before, or the counts of the last second are lost.
     #[must_use]
-    pub fn new(store: Arc<dyn Catalog>) -> Arc<Self> {
+    pub fn new(store: Arc<Catalog>) -> Arc<Self> {
         let meter = Arc::new(Self {
             store,
             counted: Mutex::default(),
@@ -77,7 +79,7 @@ impl Quota {
         caller: &Caller,
         limits: PlanLimits,
     ) -> Result<Result<Reservation, QuotaExceeded>, CatalogError> {
-        self.reserve_at(caller, limits, Millis::now()).await
+        self.reserve_at(caller, limits, crate::clock::now()).await
     }
 
     pub(crate) async fn reserve_at(
@@ -116,7 +118,7 @@ impl Quota {
         caller: &Caller,
         limits: PlanLimits,
     ) -> Result<QuotaUsage, CatalogError> {
-        let now = Millis::now();
+        let now = crate::clock::now();
         let entry = (caller.key_id.clone(), now.month());
         let unlimited = limits.requests_per_month.is_none();
         // While no flush is under way, a request is either in memory or written, not between.

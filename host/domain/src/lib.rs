@@ -14,6 +14,7 @@ pub mod plan;
 pub mod query;
 pub mod read_plan;
 pub mod refusal;
+pub mod release;
 pub mod time;
 pub mod validation;
 
@@ -30,5 +31,6 @@ pub use plan::{Plan, PlanLimits, PlanTable};
 pub use query::DataQuery;
 pub use read_plan::ReadPlan;
 pub use refusal::Refusal;
+pub use release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder};
 pub use time::Millis;
 pub use validation::ValidationError;

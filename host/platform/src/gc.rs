@@ -49,7 +49,7 @@ pub struct GcSummary {
 /// What catalogue and object store fail with. What had been removed by then is gone, and the next
 /// run goes on.
 pub async fn gc(
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
     settings: GcSettings,
 ) -> Result<GcSummary, ReleaseError> {

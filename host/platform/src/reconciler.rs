@@ -91,7 +91,7 @@ impl PluginReconciler {
     pub async fn start(
         sandbox: Arc<Sandbox>,
         files: ObjectStorage,
-        store: &dyn Catalog,
+        store: &Catalog,
         registry: Arc<PluginRegistry>,
         guard: Arc<ReleaseMonitor>,
         trust: TrustPolicy,

@@ -22,7 +22,7 @@ const REMOVAL_TIMEOUT: Duration = Duration::from_secs(30);
 const RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// Declarations in a catalogue, for files of snapshots.
-pub struct UploadRegistry(pub Arc<dyn Catalog>);
+pub struct UploadRegistry(pub Arc<Catalog>);
 
 impl UploadRegistrar for UploadRegistry {
     fn declare<'a>(&'a self, stored: &'a Stored) -> BoxFuture<'a, Result<(), String>> {
@@ -34,7 +34,7 @@ impl UploadRegistrar for UploadRegistry {
 
 /// Declares a component and stores it; its digest.
 pub(crate) async fn store_component(
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
     bytes: Bytes,
 ) -> Result<String, ReleaseError> {
@@ -47,7 +47,7 @@ pub(crate) async fn store_component(
     Ok(files.put_component(bytes).await?)
 }
 
-async fn declare(store: &dyn Catalog, stored: &Stored) -> Result<(), ReleaseError> {
+async fn declare(store: &Catalog, stored: &Stored) -> Result<(), ReleaseError> {
     let begun = Instant::now();
     while store.register_upload(stored).await? == UploadRegistration::BeingDeleted {
         if begun.elapsed() > REMOVAL_TIMEOUT {

@@ -184,7 +184,7 @@ pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> impl Future<Output 
     }
 }
 
-pub(crate) async fn states(store: &dyn Catalog, name: &str) -> Vec<(String, ReleaseState)> {
+pub(crate) async fn states(store: &Catalog, name: &str) -> Vec<(String, ReleaseState)> {
     let releases =
         store.releases().await.unwrap().into_iter().filter(|release| release.id.name == name);
     releases.map(|release| (release.id.digest, release.state)).collect()

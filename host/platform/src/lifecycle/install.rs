@@ -53,7 +53,7 @@ pub struct InstalledRelease {
 /// [`Problem::Untrusted`] before anything of it is compiled; [`Problem::Unfit`] when it does not
 /// pass its check, or what store and catalogue fail with.
 pub async fn install(
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
     sandbox: &Arc<Sandbox>,
     trust: &TrustPolicy,

@@ -23,7 +23,7 @@ pub struct ReleaseActionResult {
 /// [`Problem::Nothing`] when nothing of the name serves, when it is pinned, or when nothing could
 /// serve in its place.
 pub async fn rollback(
-    store: &dyn Catalog,
+    store: &Catalog,
     name: &str,
     by: &str,
     reason: Option<String>,
@@ -58,7 +58,7 @@ pub async fn rollback(
 /// # Errors
 /// [`Problem::Nothing`] when all that there is came with the binary.
 pub async fn remove(
-    store: &dyn Catalog,
+    store: &Catalog,
     name: &str,
     by: &str,
     reason: Option<String>,
@@ -87,7 +87,7 @@ pub async fn remove(
 /// [`Problem::Digest`] unless exactly one release fits; [`Problem::Nothing`] when there is no pin
 /// to take away or the release was removed.
 pub async fn pin(
-    store: &dyn Catalog,
+    store: &Catalog,
     name: &str,
     digest: Option<&str>,
     by: &str,
@@ -135,7 +135,7 @@ pub async fn pin(
 }
 
 async fn change_state(
-    store: &dyn Catalog,
+    store: &Catalog,
     id: &ReleaseId,
     to: ReleaseState,
     by: &str,
@@ -150,7 +150,7 @@ async fn change_state(
 }
 
 async fn action_result(
-    store: &dyn Catalog,
+    store: &Catalog,
     name: &str,
     changed: Vec<ReleaseId>,
 ) -> Result<ReleaseActionResult, ReleaseError> {

@@ -9,13 +9,12 @@ use yearbook_domain::{Millis, Plan};
 
 use super::TestDatabase;
 use super::fixtures::{caller, issue_key, limits, wait_until};
-use super::probe::FaultyCatalog;
 use crate::{Catalog, Quota, QuotaUsage};
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
-async fn used(store: &dyn Catalog) -> u64 {
-    store.used_requests("key_1", &Millis::now().month()).await.unwrap()
+async fn used(store: &Catalog) -> u64 {
+    store.used_requests("key_1", &crate::clock::now().month()).await.unwrap()
 }
 
 pub(crate) async fn a_reservation_carries_what_the_headers_say(place: TestDatabase) {
@@ -29,18 +28,18 @@ pub(crate) async fn a_reservation_carries_what_the_headers_say(place: TestDataba
             (reservation.used(), reservation.limit(), reservation.left()),
             (used, Some(10), Some(10 - used))
         );
-        assert_eq!(reservation.resets_at(), Millis::now().next_month());
+        assert_eq!(reservation.resets_at(), crate::clock::now().next_month());
         reservation.commit();
     }
     let refused = meter.reserve(&caller, limits).await.unwrap().err().unwrap();
     assert_eq!(
         (refused.used, refused.limit, refused.resets_at),
-        (10, 10, Millis::now().next_month())
+        (10, 10, crate::clock::now().next_month())
     );
     let usage = meter.usage(&caller, limits).await.unwrap();
     assert_eq!(
         usage,
-        QuotaUsage { used: 10, limit: Some(10), resets_at: Millis::now().next_month() }
+        QuotaUsage { used: 10, limit: Some(10), resets_at: crate::clock::now().next_month() }
     );
     assert_eq!(usage.left(), Some(0));
 }
@@ -94,38 +93,38 @@ pub(crate) async fn a_committed_reservation_stays_charged(place: TestDatabase) {
 pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let probe = FaultyCatalog::wrap(Arc::clone(&store));
-    let meter = Quota::new(probe.clone());
-    probe.block_reservations();
+    let faulty = store.with_faults();
+    let meter = Quota::new(faulty.clone());
+    faulty.block_reservations();
     let waiting = tokio::spawn({
         let meter = Arc::clone(&meter);
         async move { meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.map(drop) }
     });
-    wait_until(TWO_SECONDS, async || probe.pending_reservations() == 1).await;
+    wait_until(TWO_SECONDS, async || faulty.pending_reservations() == 1).await;
     waiting.abort();
     assert!(waiting.await.unwrap_err().is_cancelled());
-    let before = probe.calls();
-    probe.unblock_reservations();
+    let before = faulty.calls();
+    faulty.unblock_reservations();
     // The database counts the request, then takes it back.
-    wait_until(TWO_SECONDS, async || probe.calls() == before + 2).await;
+    wait_until(TWO_SECONDS, async || faulty.calls() == before + 2).await;
     wait_until(TWO_SECONDS, async || used(&*store).await == 0).await;
 }
 
 pub(crate) async fn what_could_not_be_given_back_is_given_back_later(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let probe = FaultyCatalog::wrap(Arc::clone(&store));
-    let meter = Quota::new(probe.clone());
+    let faulty = store.with_faults();
+    let meter = Quota::new(faulty.clone());
     let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
     let first = meter.reserve(&caller, limits).await.unwrap().unwrap();
     let second = meter.reserve(&caller, limits).await.unwrap().unwrap();
-    probe.fail(true);
+    faulty.fail(true);
     assert!(meter.reserve(&caller, limits).await.is_err());
     first.release().await;
     drop(second);
     assert!(meter.shutdown().await.is_err());
     assert_eq!(used(&*store).await, 2);
-    probe.fail(false);
+    faulty.fail(false);
     meter.shutdown().await.unwrap();
     assert_eq!(used(&*store).await, 0);
 }
@@ -135,8 +134,8 @@ pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_secon
 ) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Enterprise).await;
-    let probe = FaultyCatalog::wrap(Arc::clone(&store));
-    let meter = Quota::new(probe.clone());
+    let faulty = store.with_faults();
+    let meter = Quota::new(faulty.clone());
     let (caller, limits) = (caller("key_1", Plan::Enterprise), limits(Plan::Enterprise));
     for index in 0..100 {
         let reservation = meter.reserve(&caller, limits).await.unwrap().unwrap();
@@ -149,7 +148,7 @@ pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_secon
     }
     wait_until(TWO_SECONDS, async || used(&*store).await == 50).await;
     // A hundred requests, one or two writes.
-    assert!(probe.calls() <= 2, "{}", probe.calls());
+    assert!(faulty.calls() <= 2, "{}", faulty.calls());
     let usage = meter.usage(&caller, limits).await.unwrap();
     assert_eq!((usage.used, usage.limit, usage.left()), (50, None, None));
 }
@@ -176,15 +175,15 @@ pub(crate) async fn shutdown_writes_every_count(place: TestDatabase) {
 pub(crate) async fn counts_survive_a_failing_database(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Pro).await;
-    let probe = FaultyCatalog::wrap(Arc::clone(&store));
-    let meter = Quota::new(probe.clone());
-    probe.fail(true);
+    let faulty = store.with_faults();
+    let meter = Quota::new(faulty.clone());
+    faulty.fail(true);
     for _ in 0..5 {
         let reserved = meter.reserve(&caller("key_1", Plan::Pro), limits(Plan::Pro)).await;
         reserved.unwrap().unwrap().commit();
         assert!(meter.shutdown().await.is_err());
     }
-    probe.fail(false);
+    faulty.fail(false);
     meter.shutdown().await.unwrap();
     assert_eq!(used(&*store).await, 5);
 }

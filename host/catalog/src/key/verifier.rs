@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use yearbook_domain::Caller;
 
-use crate::revisioned_cache::RevisionedCache;
+use crate::cache::revisioned::RevisionedCache;
 use crate::{Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyHash, key};
 
 /// Valid keys in memory. One takes some hundred bytes.
@@ -31,7 +31,7 @@ const CONNECTIONS_PER_LOOKUP: u32 = 4;
 
 /// The keys of a running server.
 pub struct KeyVerifier {
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     live: Arc<CatalogCache>,
     valid: RevisionedCache<KeyHash, Caller>,
     /// Keys that were valid when they were last looked up, whatever was revoked since.
@@ -75,11 +75,7 @@ impl UncachedKey {
 impl KeyVerifier {
     /// Follows the revisions that `live` sees in `store`.
     #[must_use]
-    pub fn new(
-        store: Arc<dyn Catalog>,
-        live: Arc<CatalogCache>,
-        settings: &DatabaseSettings,
-    ) -> Self {
+    pub fn new(store: Arc<Catalog>, live: Arc<CatalogCache>, settings: &DatabaseSettings) -> Self {
         let valid = RevisionedCache::new(live.keys_revision(), || Cache::new(MAX_VALID_KEYS));
         let permits =
             usize::try_from(settings.connections / CONNECTIONS_PER_LOOKUP).unwrap_or(usize::MAX);
