@@ -29,7 +29,7 @@ pub use cache::dataset_set::DatasetSet;
 pub use cache::{CatalogCache, PollMetrics};
 pub use catalog::{Catalog, CatalogDescription};
 pub use error::CatalogError;
-pub use key::verifier::{KeyLookup, KeyVerifier, UncachedKey};
+pub use key::verifier::{Caller, KeyLookup, KeyVerifier, UncachedKey};
 pub use key::{IssuedKey, KeyHash};
 pub use open::{open, sqlite_url};
 pub use queries::Revisions;
@@ -42,7 +42,7 @@ pub use queries::unreferenced::{
     DELETION_DEADLINE, DeletionBatch, UnreferencedObject, UploadRegistration,
 };
 pub use queries::usage::{ReserveOutcome, UsageIncrement};
-pub use quota::reservation::{QuotaExceeded, Reservation};
+pub use quota::reservation::{QuotaExceeded, Reservation, ReserveError};
 pub use quota::{Quota, QuotaUsage};
 pub use retention::{Retention, monthly_snapshot};
 pub use settings::DatabaseSettings;

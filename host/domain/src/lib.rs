@@ -2,7 +2,6 @@
 //! read plans, refusals. No async, no I/O, no Arrow, no HTTP types.
 
 pub mod bulk;
-pub mod caller;
 pub mod changes;
 pub mod credit;
 pub mod cursor;
@@ -18,7 +17,6 @@ pub mod release;
 pub mod time;
 pub mod validation;
 
-pub use caller::Caller;
 pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::CursorPosition;
 pub use dataset::{

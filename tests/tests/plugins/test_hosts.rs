@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use yearbook_catalog::{Catalog, PluginRelease, ReleaseChange, ReleaseId, ReleaseState};
-use yearbook_domain::{Millis, Stored};
+use yearbook_domain::Stored;
 use yearbook_platform::{
     EmbeddedComponent, PluginReconciler, ReleaseMonitor, ReleaseMonitorSettings, TrustPolicy,
 };
@@ -132,7 +132,7 @@ pub(crate) async fn record_release(
         version: plugin.version().to_owned(),
         bytes: plugin.bytes(),
         by: "tests".to_owned(),
-        installed_at: Millis::now(),
+        installed_at: yearbook_catalog::clock::now(),
         built_in: false,
         state,
         promotion: 0,
@@ -151,7 +151,7 @@ pub(crate) async fn set_state(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
         id: id.clone(),
         to,
         by: "tests".to_owned(),
-        at: Millis::now(),
+        at: yearbook_catalog::clock::now(),
         reason: None,
     };
     assert_eq!(

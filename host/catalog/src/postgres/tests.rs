@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection};
 use tokio::sync::watch;
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{Millis, Plan, PlanTable};
 use yearbook_prerequisites::Prerequisite;
 
-use crate::suite::fixtures::{TODAY, caller, issue_key, limits, publish};
+use crate::suite::fixtures::{TODAY, caller, issue_key, publish};
 use crate::{
     Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyVerifier, Quota, ReserveOutcome, key,
     open,
@@ -160,16 +160,10 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
     let store = open(&schema.0, &settings).await.unwrap();
     issue_key(&*store, "key_1", Plan::Free).await;
     let live = CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
-    let ring = Arc::new(KeyVerifier::new(Arc::clone(&store), live, &settings));
+    let ring =
+        Arc::new(KeyVerifier::new(Arc::clone(&store), live, &settings, PlanTable::default()));
     let meter = Quota::new(Arc::clone(&store));
-    let reserve = async || {
-        meter
-            .reserve(&caller("key_1", Plan::Free), limits(Plan::Free))
-            .await
-            .unwrap()
-            .unwrap()
-            .commit()
-    };
+    let reserve = async || meter.reserve(&caller("key_1", Plan::Free)).await.unwrap().commit();
     reserve().await;
     // Every lookup of a key takes as long as a statement may take; counting requests needs no lock
     // on that table.

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{
-    BoundingBox, Caller, Column, ColumnRole, ColumnType, Credit, DatasetName, Millis, Namespace,
-    Plan, PlanTable, Snapshot, SourceEntry, Stored, StoredFile, TableLayout,
+    BoundingBox, Column, ColumnRole, ColumnType, Credit, DatasetName, Millis, Namespace, Plan,
+    Snapshot, SourceEntry, Stored, StoredFile, TableLayout,
 };
 
 use crate::{
-    Catalog, CatalogError, CommitOutcome, KeyRecord, PluginRelease, Publication, Retention,
+    Caller, Catalog, CatalogError, CommitOutcome, KeyRecord, PluginRelease, Publication, Retention,
     UploadRegistration, key,
 };
 
@@ -182,11 +182,7 @@ pub(crate) async fn issue_key(store: &Catalog, id: &str, plan: Plan) -> String {
 }
 
 pub(crate) fn caller(id: &str, plan: Plan) -> Caller {
-    Caller { key_id: id.to_owned(), plan }
-}
-
-pub(crate) fn limits(plan: Plan) -> yearbook_domain::PlanLimits {
-    PlanTable::default().limits(plan)
+    Caller::for_test(id, plan)
 }
 
 /// Waits until `holds` does, at most `patience`, and says how long it took.

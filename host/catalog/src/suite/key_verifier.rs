@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{Millis, Plan, PlanTable};
 
 use super::TestDatabase;
 use super::fixtures::{TODAY, caller, issue_key, publish, wait_until};
@@ -27,7 +27,11 @@ async fn verifier_with_settings(
 ) -> (KeyVerifier, Arc<Catalog>, Arc<CatalogCache>) {
     let faulty = store.with_faults();
     let live = CatalogCache::start(faulty.clone(), CatalogCache::POLL_INTERVAL).await.unwrap();
-    (KeyVerifier::new(faulty.clone(), Arc::clone(&live), settings), faulty, live)
+    (
+        KeyVerifier::new(faulty.clone(), Arc::clone(&live), settings, PlanTable::default()),
+        faulty,
+        live,
+    )
 }
 
 pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: TestDatabase) {

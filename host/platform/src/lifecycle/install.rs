@@ -6,7 +6,6 @@ use std::sync::Arc;
 use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, lines,
 };
-use yearbook_domain::Millis;
 use yearbook_sandbox::Sandbox;
 use yearbook_snapshot::ObjectStorage;
 
@@ -111,7 +110,13 @@ pub async fn install(
     }
     let reason = reason.or_else(|| Some("installed again".to_owned()));
     match store
-        .change_release(&ReleaseChange { id: id.clone(), to: state, by, at: Millis::now(), reason })
+        .change_release(&ReleaseChange {
+            id: id.clone(),
+            to: state,
+            by,
+            at: yearbook_catalog::clock::now(),
+            reason,
+        })
         .await?
     {
         ChangeOutcome::Done => Ok(done(state, false)),

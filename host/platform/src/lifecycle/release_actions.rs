@@ -4,7 +4,6 @@ use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ServingOrder,
     lines,
 };
-use yearbook_domain::Millis;
 
 use super::{ReleaseError, releases_named};
 
@@ -100,7 +99,7 @@ pub async fn pin(
             return Err(ReleaseError::NotApplicable(format!("{name} is not pinned")));
         }
         for release in &pinned {
-            store.pin_release(&release.id, false, by, Millis::now()).await?;
+            store.pin_release(&release.id, false, by, yearbook_catalog::clock::now()).await?;
         }
         return action_result(
             store,
@@ -128,7 +127,9 @@ pub async fn pin(
         change_state(store, &release.id, ReleaseState::Promoted, by, Some("pinned".to_owned()))
             .await?;
     }
-    if !store.pin_release(&release.id, true, by, Millis::now()).await? && !release.pinned {
+    if !store.pin_release(&release.id, true, by, yearbook_catalog::clock::now()).await?
+        && !release.pinned
+    {
         return Err(ReleaseError::StateChanged(release.id.clone(), release.state));
     }
     action_result(store, name, vec![release.id.clone()]).await
@@ -141,7 +142,13 @@ async fn change_state(
     by: &str,
     reason: Option<String>,
 ) -> Result<(), ReleaseError> {
-    let change = ReleaseChange { id: id.clone(), to, by: by.to_owned(), at: Millis::now(), reason };
+    let change = ReleaseChange {
+        id: id.clone(),
+        to,
+        by: by.to_owned(),
+        at: yearbook_catalog::clock::now(),
+        reason,
+    };
     match store.change_release(&change).await? {
         ChangeOutcome::Done => Ok(()),
         ChangeOutcome::NoSuchRelease => Err(ReleaseError::NoSuchPlugin(id.name.clone())),

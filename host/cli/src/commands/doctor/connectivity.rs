@@ -60,9 +60,9 @@ pub(super) async fn check_database(
 }
 
 pub(super) async fn check_clocks(store: &Catalog) -> anyhow::Result<Finding> {
-    let asked = Millis::now();
+    let asked = yearbook_catalog::clock::now();
     let told = store.database_time().await?;
-    Ok(compare_clocks(asked, told, Millis::now()))
+    Ok(compare_clocks(asked, told, yearbook_catalog::clock::now()))
 }
 
 /// `told` is what the database's clock said between `asked` and `heard` of ours.
