@@ -45,7 +45,7 @@ pub struct TestApp {
     /// Its routes, for tests that open a socket.
     pub router: Router,
     /// The catalogue's database.
-    pub store: Arc<dyn Catalog>,
+    pub store: Arc<Catalog>,
     /// The catalogue in memory.
     pub live: Arc<CatalogCache>,
     /// Where stored files lie.
@@ -194,7 +194,7 @@ impl TestApp {
         let guard =
             ReleaseMonitor::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
         let state = AppState::new(Services {
-            keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds),
+            keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds, settings.plans),
             meter: Quota::new(Arc::clone(&store)),
             live: Arc::clone(&live),
             store: Arc::clone(&store),
@@ -277,7 +277,7 @@ impl TestApp {
     /// Publishes a package as the command line does; the service sees it when this returns. The
     /// snapshot's id.
     pub async fn publish(&self, table: &TestTable) -> String {
-        self.publish_at(table, Millis::now()).await
+        self.publish_at(table, yearbook_catalog::clock::now()).await
     }
 
     /// The same as of `at`, or a second after the snapshot before it.
@@ -303,7 +303,7 @@ impl TestApp {
             id: key::new_id().unwrap(),
             label: None,
             plan,
-            created_at: Millis::now(),
+            created_at: yearbook_catalog::clock::now(),
             revoked_at: None,
         };
         self.store.insert_key(&record, &hash).await.unwrap();

@@ -32,7 +32,7 @@ pub enum UploadError {
 ///
 /// # Errors
 /// [`UploadError`]; the upload must not begin.
-pub async fn register_upload(catalog: &dyn Catalog, stored: &Stored) -> Result<(), UploadError> {
+pub async fn register_upload(catalog: &Catalog, stored: &Stored) -> Result<(), UploadError> {
     let begun = Instant::now();
     while catalog.register_upload(stored).await? == UploadRegistration::BeingDeleted {
         if begun.elapsed() > REMOVAL_TIMEOUT {

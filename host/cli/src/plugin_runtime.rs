@@ -63,7 +63,7 @@ pub(crate) struct PluginRuntime {
 /// When a component is missing or refused, or when catalogue or object store fail.
 pub(crate) async fn start_runtime(
     context: &CommandContext,
-    store: &Arc<dyn Catalog>,
+    store: &Arc<Catalog>,
     files: &ObjectStorage,
     workers: Arc<Workers>,
 ) -> anyhow::Result<PluginRuntime> {

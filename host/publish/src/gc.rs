@@ -63,7 +63,7 @@ pub enum GcError {
 /// What catalogue and object store fail with. What had been removed by then is gone, and the next
 /// run goes on.
 pub async fn collect_garbage(
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
     settings: GcSettings,
 ) -> Result<GcSummary, GcError> {

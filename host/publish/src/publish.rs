@@ -75,8 +75,8 @@ pub async fn publish(
     let file = files.put_open_file(written, &std::env::temp_dir()).await?;
     let snapshot = Snapshot {
         id,
-        // Until it is committed.
-        created_at: Millis::now(),
+        // The commit sets it.
+        created_at: Millis(0),
         rows: arranged.table.rows(),
         file,
         title: package.title.clone(),

@@ -21,7 +21,7 @@ const MAX_ATTEMPTS: usize = 5;
 
 /// Publishes packages into one catalogue.
 pub struct Publisher {
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     files: ObjectStorage,
     workers: Arc<Workers>,
     retention: Retention,
@@ -70,7 +70,7 @@ impl Publisher {
     /// A publisher that declares what it stores and drops what `retention` no longer keeps.
     #[must_use]
     pub fn new(
-        store: Arc<dyn Catalog>,
+        store: Arc<Catalog>,
         files: &ObjectStorage,
         workers: Arc<Workers>,
         retention: Retention,

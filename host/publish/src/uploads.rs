@@ -9,7 +9,7 @@ use yearbook_domain::Stored;
 use yearbook_storage::UploadRegistrar;
 
 /// Registers uploads in a catalogue.
-pub struct UploadRegistry(pub Arc<dyn Catalog>);
+pub struct UploadRegistry(pub Arc<Catalog>);
 
 impl UploadRegistrar for UploadRegistry {
     fn declare<'a>(&'a self, stored: &'a Stored) -> BoxFuture<'a, Result<(), String>> {

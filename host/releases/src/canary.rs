@@ -18,7 +18,6 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use yearbook_catalog::{CanaryTotals, ReleaseId};
-use yearbook_domain::Millis;
 
 /// Which comparison: the release that waits, and the digest of the one that serves.
 pub(crate) type CanaryPair = (ReleaseId, String);
@@ -39,7 +38,7 @@ pub(crate) fn empty_totals(pair: &CanaryPair) -> CanaryTotals {
         memory: 0,
         incumbent_memory: 0,
         fault: None,
-        first_at: Millis::now(),
+        first_at: yearbook_catalog::clock::now(),
     }
 }
 

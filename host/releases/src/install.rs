@@ -9,7 +9,7 @@ use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, lines,
     register_upload,
 };
-use yearbook_domain::{Millis, Stored};
+use yearbook_domain::Stored;
 use yearbook_sandbox::Sandbox;
 use yearbook_storage::ObjectStorage;
 
@@ -54,7 +54,7 @@ pub struct InstalledRelease {
 /// [`Problem::Untrusted`] before anything of it is compiled; [`Problem::Unfit`] when it does not
 /// pass its check, or what store and catalogue fail with.
 pub async fn install(
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
     sandbox: &Arc<Sandbox>,
     trust: &TrustPolicy,
@@ -112,7 +112,13 @@ pub async fn install(
     }
     let reason = reason.or_else(|| Some("installed again".to_owned()));
     match store
-        .change_release(&ReleaseChange { id: id.clone(), to: state, by, at: Millis::now(), reason })
+        .change_release(&ReleaseChange {
+            id: id.clone(),
+            to: state,
+            by,
+            at: yearbook_catalog::clock::now(),
+            reason,
+        })
         .await?
     {
         ChangeOutcome::Done => Ok(done(state, false)),
@@ -123,7 +129,7 @@ pub async fn install(
 
 /// Registers the upload of a component and stores it; its digest.
 pub(crate) async fn store_component(
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
     bytes: Bytes,
 ) -> Result<String, ReleaseError> {

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
 use yearbook_catalog::{Catalog, PluginRelease, ReleaseId, ReleaseState, lines};
-use yearbook_domain::Millis;
 use yearbook_sandbox::{ComponentRejection, Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_storage::ObjectStorage;
 
@@ -91,7 +90,7 @@ impl PluginReconciler {
     pub async fn start(
         sandbox: Arc<Sandbox>,
         files: ObjectStorage,
-        store: &dyn Catalog,
+        store: &Catalog,
         registry: Arc<PluginRegistry>,
         guard: Arc<ReleaseMonitor>,
         trust: TrustPolicy,
@@ -307,7 +306,7 @@ pub(crate) fn new_release(
         version: plugin.version().to_owned(),
         bytes: plugin.bytes(),
         by,
-        installed_at: Millis::now(),
+        installed_at: yearbook_catalog::clock::now(),
         built_in,
         state,
         promotion: 0,

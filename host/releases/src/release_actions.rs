@@ -5,7 +5,6 @@ use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ServingOrder,
     lines,
 };
-use yearbook_domain::Millis;
 
 use crate::ReleaseError;
 
@@ -24,7 +23,7 @@ pub struct ReleaseActionResult {
 /// [`Problem::Nothing`] when nothing of the name serves, when it is pinned, or when nothing could
 /// serve in its place.
 pub async fn rollback(
-    store: &dyn Catalog,
+    store: &Catalog,
     name: &str,
     by: &str,
     reason: Option<String>,
@@ -59,7 +58,7 @@ pub async fn rollback(
 /// # Errors
 /// [`Problem::Nothing`] when all that there is came with the binary.
 pub async fn remove(
-    store: &dyn Catalog,
+    store: &Catalog,
     name: &str,
     by: &str,
     reason: Option<String>,
@@ -88,7 +87,7 @@ pub async fn remove(
 /// [`Problem::Digest`] unless exactly one release fits; [`Problem::Nothing`] when there is no pin
 /// to take away or the release was removed.
 pub async fn pin(
-    store: &dyn Catalog,
+    store: &Catalog,
     name: &str,
     digest: Option<&str>,
     by: &str,
@@ -101,7 +100,7 @@ pub async fn pin(
             return Err(ReleaseError::NotApplicable(format!("{name} is not pinned")));
         }
         for release in &pinned {
-            store.pin_release(&release.id, false, by, Millis::now()).await?;
+            store.pin_release(&release.id, false, by, yearbook_catalog::clock::now()).await?;
         }
         return action_result(
             store,
@@ -129,20 +128,28 @@ pub async fn pin(
         change_state(store, &release.id, ReleaseState::Promoted, by, Some("pinned".to_owned()))
             .await?;
     }
-    if !store.pin_release(&release.id, true, by, Millis::now()).await? && !release.pinned {
+    if !store.pin_release(&release.id, true, by, yearbook_catalog::clock::now()).await?
+        && !release.pinned
+    {
         return Err(ReleaseError::StateChanged(release.id.clone(), release.state));
     }
     action_result(store, name, vec![release.id.clone()]).await
 }
 
 async fn change_state(
-    store: &dyn Catalog,
+    store: &Catalog,
     id: &ReleaseId,
     to: ReleaseState,
     by: &str,
     reason: Option<String>,
 ) -> Result<(), ReleaseError> {
-    let change = ReleaseChange { id: id.clone(), to, by: by.to_owned(), at: Millis::now(), reason };
+    let change = ReleaseChange {
+        id: id.clone(),
+        to,
+        by: by.to_owned(),
+        at: yearbook_catalog::clock::now(),
+        reason,
+    };
     match store.change_release(&change).await? {
         ChangeOutcome::Done => Ok(()),
         ChangeOutcome::NoSuchRelease => Err(ReleaseError::NoSuchPlugin(id.name.clone())),
@@ -151,7 +158,7 @@ async fn change_state(
 }
 
 async fn action_result(
-    store: &dyn Catalog,
+    store: &Catalog,
     name: &str,
     changed: Vec<ReleaseId>,
 ) -> Result<ReleaseActionResult, ReleaseError> {

@@ -21,7 +21,7 @@ use crate::circuit_breaker::{CircuitBreaker, FailureRecord};
 
 /// What watches.
 pub struct ReleaseMonitor {
-    pub(crate) store: Arc<dyn Catalog>,
+    pub(crate) store: Arc<Catalog>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) settings: ReleaseMonitorSettings,
     /// By digest of the release that serves.
@@ -66,7 +66,7 @@ impl ReleaseMonitor {
     /// # Errors
     /// When the operating system refuses a thread.
     pub fn new(
-        store: Arc<dyn Catalog>,
+        store: Arc<Catalog>,
         sandbox: Arc<Sandbox>,
         settings: ReleaseMonitorSettings,
     ) -> std::io::Result<Arc<Self>> {

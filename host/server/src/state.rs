@@ -28,7 +28,7 @@ pub struct Services {
     /// The catalogue in memory.
     pub live: Arc<CatalogCache>,
     /// The catalogue's database.
-    pub store: Arc<dyn Catalog>,
+    pub store: Arc<Catalog>,
     /// Whose keys are whose.
     pub keys: KeyVerifier,
     /// Monthly quotas.

@@ -32,7 +32,7 @@ pub(crate) struct PublishedVersions {
 
 /// What publishes.
 pub(crate) struct VersionPublisher {
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     files: ObjectStorage,
     workers: Arc<Workers>,
     versions: Arc<PublishedVersions>,

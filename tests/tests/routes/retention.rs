@@ -34,7 +34,11 @@ async fn whoever_names_a_dropped_snapshot_is_told_what_to_do_contract_3() {
             "date,region,value,final\n2024-01-01,Nelson,{value},true\n2024-01-02,Nelson,{value},true\n"
         );
         ids.push(
-            app.publish_at(&harvest().with_rows(&rows), Millis(Millis::now().0 - days * DAY)).await,
+            app.publish_at(
+                &harvest().with_rows(&rows),
+                Millis(yearbook_catalog::clock::now().0 - days * DAY),
+            )
+            .await,
         );
     }
     let get = async |query: &str| {

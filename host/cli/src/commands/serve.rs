@@ -42,6 +42,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
             Arc::clone(&store),
             Arc::clone(&live),
             &context.settings.values.database.bounds,
+            context.settings.values.plans,
         ),
         live,
         store: Arc::clone(&store),

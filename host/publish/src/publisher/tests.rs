@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Shared {
     folder: TempDir,
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     files: ObjectStorage,
 }
 

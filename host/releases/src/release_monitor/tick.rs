@@ -92,7 +92,7 @@ impl TickState {
             lines: lines(&releases),
             releases: &releases,
             counts: guard.sandbox.metrics_snapshots(),
-            now: Millis::now(),
+            now: yearbook_catalog::clock::now(),
         };
         self.past.record(&view.counts, guard.settings.failure_window());
         let mut moved = self.trip_breakers(guard, &view).await?;
@@ -306,7 +306,7 @@ async fn transition(
         id: id.clone(),
         to,
         by: BY.to_owned(),
-        at: Millis::now(),
+        at: yearbook_catalog::clock::now(),
         reason: Some(reason.clone()),
     };
     let settled =

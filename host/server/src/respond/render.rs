@@ -170,7 +170,7 @@ pub(crate) fn request_fingerprint(
     options: &[OptionValue],
 ) -> RequestFingerprint {
     RequestFingerprint {
-        client: keyed.caller.key_id.clone(),
+        client: keyed.caller.id().to_owned(),
         request: tag.as_str().to_owned(),
         datasets: vec![asked.name.to_string()],
         plain: asked.encoder.description().non_default(options).next().is_none(),

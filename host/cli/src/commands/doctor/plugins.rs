@@ -29,7 +29,7 @@ pub(super) async fn check_built_in(
 pub(super) async fn releases(
     checks: &mut CheckList,
     context: &CommandContext,
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
 ) {
     let known = match store.releases().await {

@@ -13,7 +13,7 @@ const MAX_LISTED: usize = 5;
 /// only pinned requests and cursors need it.
 pub(super) async fn snapshots(
     checks: &mut CheckList,
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
     deep: bool,
 ) {
@@ -21,7 +21,7 @@ pub(super) async fn snapshots(
 }
 
 async fn verify_files(
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
     deep: bool,
 ) -> anyhow::Result<Finding> {

@@ -1,5 +1,5 @@
-//! Which release of a name serves: the pinned one, else the one that was promoted last, an
-//! operator's before those that came with a binary. A host that cannot load the first takes the
+//! Order in which the releases of a name serve: the pinned one, then the one that was promoted last,
+//! an operator's before those that came with a binary. A host that cannot load the first takes the
 //! next.
 
 use std::collections::BTreeMap;
@@ -76,10 +76,9 @@ fn newest_installed_after<'a>(
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use yearbook_domain::Millis;
-
     use super::*;
-    use crate::ReleaseId;
+    use crate::Millis;
+    use crate::release::ReleaseId;
 
     fn release(digest: &str, state: ReleaseState, promotion: i64) -> PluginRelease {
         PluginRelease {

@@ -1,6 +1,9 @@
 //! The catalogue as a running server sees it: in memory, at most half a second old, and still there
 //! when the database is not.
 
+pub(crate) mod dataset_set;
+pub(crate) mod revisioned;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -11,8 +14,8 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use yearbook_domain::{Dataset, DatasetName, Snapshot};
 
-use crate::revisioned_cache::RevisionedCache;
 use crate::{Catalog, CatalogError, DatasetSet, PluginRelease, Revisions};
+use revisioned::RevisionedCache;
 
 /// A database that takes longer than this counts as failed.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -29,7 +32,7 @@ type PinnedSnapshotCache = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
 
 /// The catalogue in memory.
 pub struct CatalogCache {
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     view: ArcSwap<CatalogView>,
     healthy: AtomicBool,
     started: Instant,
@@ -81,10 +84,7 @@ impl CatalogCache {
     ///
     /// # Errors
     /// [`Failure`] when the first read fails: a server that has nothing to serve should not start.
-    pub async fn start(
-        store: Arc<dyn Catalog>,
-        every: Duration,
-    ) -> Result<Arc<Self>, CatalogError> {
+    pub async fn start(store: Arc<Catalog>, every: Duration) -> Result<Arc<Self>, CatalogError> {
         let view = CatalogView::load(&*store, &DatasetSet::default()).await?;
         let live = Arc::new(Self {
             pinned: RevisionedCache::new(view.revisions.all, || {
@@ -232,7 +232,7 @@ impl CatalogCache {
 impl CatalogView {
     /// The revision is read first: if the catalogue moves in between, the view is newer than it
     /// says and the next tick reads it once more. Of the datasets only what is not as `known`.
-    async fn load(store: &dyn Catalog, known: &DatasetSet) -> Result<Self, CatalogError> {
+    async fn load(store: &Catalog, known: &DatasetSet) -> Result<Self, CatalogError> {
         let revisions = with_query_timeout(store, store.revisions()).await?;
         let shelf = with_query_timeout(store, store.dataset_set(known)).await?;
         let sorted = shelf.sorted().into();
@@ -270,7 +270,7 @@ async fn wait_for_notification(moves: &mut Option<watch::Receiver<()>>) {
 }
 
 async fn with_query_timeout<T>(
-    store: &dyn Catalog,
+    store: &Catalog,
     answer: impl Future<Output = Result<T, CatalogError>>,
 ) -> Result<T, CatalogError> {
     let late =

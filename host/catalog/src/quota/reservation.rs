@@ -1,29 +1,41 @@
-//! One request taken off a month. Whoever holds it decides: [`Reservation::commit`] charges it,
-//! [`Reservation::release`] gives it back, and so does dropping it (a panic, a timeout, a client
-//! that went away before the answer began).
+//! One request taken off a month. [`Reservation::commit`] charges it. [`Reservation::release`] gives
+//! it back, and so does dropping it (a panic, a timeout, a client that went away before the answer
+//! began).
 
 use std::sync::Arc;
 
 use yearbook_domain::Millis;
 
-use crate::{Quota, QuotaUsage};
+use crate::{CatalogError, Quota, QuotaUsage};
 
 /// The month's requests are used up: 429.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{used} of {limit} requests of the month are used up")]
 pub struct QuotaExceeded {
     /// Charged requests of the month.
     pub used: u64,
     /// Requests a month.
     pub limit: u64,
-    /// When counting starts anew.
+    /// Start of the next month.
     pub resets_at: Millis,
+}
+
+/// No reservation.
+#[derive(Debug, thiserror::Error)]
+pub enum ReserveError {
+    /// The quota is exceeded.
+    #[error(transparent)]
+    Exceeded(#[from] QuotaExceeded),
+    /// The database cannot count.
+    #[error(transparent)]
+    Failed(#[from] CatalogError),
 }
 
 /// A request that may be answered.
 #[must_use = "a reservation that is dropped is given back"]
 pub struct Reservation {
     usage: QuotaUsage,
-    /// None once it has been decided.
+    /// None once it is committed or released.
     open: Option<PendingReservation>,
 }
 
@@ -57,18 +69,21 @@ impl Reservation {
         self.usage.left()
     }
 
-    /// When counting starts anew.
+    /// Start of the next month.
     #[must_use]
     pub fn resets_at(&self) -> Millis {
         self.usage.resets_at
     }
 
-    /// Charges the request.
-    pub fn commit(mut self) {
-        let Some(PendingReservation { meter, key_id, month }) = self.open.take() else { return };
-        if self.usage.limit.is_none() {
+    /// Charges the request and returns the usage that its response tells.
+    pub fn commit(mut self) -> QuotaUsage {
+        let usage = self.usage;
+        if let Some(PendingReservation { meter, key_id, month }) = self.open.take()
+            && usage.limit.is_none()
+        {
             meter.count(key_id, month);
         }
+        usage
     }
 
     /// Gives the request back before it returns. When the database fails, it stays owed and is

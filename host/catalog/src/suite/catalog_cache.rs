@@ -9,7 +9,6 @@ use super::TestDatabase;
 use super::fixtures::{
     DAY, KEEP_NEWEST_ONLY, TODAY, commit, name, publication, publish, register, wait_until,
 };
-use super::probe::FaultyCatalog;
 use super::releases::release;
 use crate::CatalogCache;
 
@@ -43,22 +42,22 @@ pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(
 
 pub(crate) async fn the_last_view_stays_when_the_database_fails(place: TestDatabase) {
     let store = place.host().await;
-    let probe = FaultyCatalog::wrap(Arc::clone(&store));
+    let faulty = store.with_faults();
     publish(&*store, "cpi", "one", TODAY).await;
-    let live = CatalogCache::start(probe.clone(), Duration::from_millis(20)).await.unwrap();
+    let live = CatalogCache::start(faulty.clone(), Duration::from_millis(20)).await.unwrap();
     assert!(live.healthy());
 
-    probe.fail(true);
+    faulty.fail(true);
     wait_until(TWO_SECONDS, async || !live.healthy()).await;
     publish(&*store, "cpi", "two", TODAY + 1).await;
     assert!(live.refresh().await.is_err());
     assert_eq!(live.dataset("cpi").unwrap().current.id, "one");
 
-    probe.fail(false);
+    faulty.fail(false);
     wait_until(TWO_SECONDS, async || live.healthy()).await;
     assert_eq!(live.dataset("cpi").unwrap().current.id, "two");
 
-    let none = FaultyCatalog::wrap(store);
+    let none = store.with_faults();
     none.fail(true);
     assert!(
         CatalogCache::start(none, NEVER).await.is_err(),
@@ -68,48 +67,48 @@ pub(crate) async fn the_last_view_stays_when_the_database_fails(place: TestDatab
 
 pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(place: TestDatabase) {
     let store = place.host().await;
-    let probe = FaultyCatalog::wrap(Arc::clone(&store));
+    let faulty = store.with_faults();
     publish(&*store, "cpi", "one", TODAY).await;
-    let live = CatalogCache::start(probe.clone(), NEVER).await.unwrap();
+    let live = CatalogCache::start(faulty.clone(), NEVER).await.unwrap();
     let before = live.dataset("cpi").unwrap();
-    let asked = probe.calls();
+    let asked = faulty.calls();
     for _ in 0..10 {
         live.refresh().await.unwrap();
     }
-    assert_eq!(probe.calls(), asked);
+    assert_eq!(faulty.calls(), asked);
     assert!(Arc::ptr_eq(&before, &live.dataset("cpi").unwrap()));
 
     publish(&*store, "cpi", "one", TODAY + DAY).await;
     live.refresh().await.unwrap();
-    assert_eq!(probe.calls(), 2 * asked, "everything once");
+    assert_eq!(faulty.calls(), 2 * asked, "everything once");
     assert_eq!(live.dataset("cpi").unwrap().checked_at.0, TODAY + DAY);
     assert_eq!(live.revision(), store.revision().await.unwrap());
 }
 
 pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(place: TestDatabase) {
     let store = place.host().await;
-    let probe = FaultyCatalog::wrap(Arc::clone(&store));
+    let faulty = store.with_faults();
     for (id, day) in [("a", -3), ("b", -2), ("c", -1)] {
         publish(&*store, "cpi", id, TODAY + day * DAY).await;
     }
-    let live = CatalogCache::start(probe.clone(), NEVER).await.unwrap();
+    let live = CatalogCache::start(faulty.clone(), NEVER).await.unwrap();
     let dataset = live.dataset("cpi").unwrap();
-    let asked = probe.calls();
+    let asked = faulty.calls();
     assert_eq!(live.snapshot(&dataset, "c").await.unwrap().unwrap().id, "c");
-    assert_eq!(probe.calls(), asked, "the current one is in memory");
+    assert_eq!(faulty.calls(), asked, "the current one is in memory");
     for _ in 0..3 {
         assert_eq!(live.snapshot(&dataset, "b").await.unwrap().unwrap().id, "b");
         assert!(live.snapshot(&dataset, "none").await.unwrap().is_none());
     }
-    assert_eq!(probe.calls(), asked + 2);
+    assert_eq!(faulty.calls(), asked + 2);
 
     // A commit that drops b.
     commit(&*store, &publication("cpi", "d", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
     live.refresh().await.unwrap();
     assert!(live.snapshot(&dataset, "b").await.unwrap().is_none());
-    probe.fail(true);
+    faulty.fail(true);
     assert!(live.snapshot(&dataset, "a").await.is_err(), "a failure is not the same as none");
-    probe.fail(false);
+    faulty.fail(false);
     assert!(live.snapshot(&dataset, "a").await.unwrap().is_some(), "and is not remembered");
 }
 

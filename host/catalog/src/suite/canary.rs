@@ -48,7 +48,7 @@ fn canary_totals(
 }
 
 /// One that serves and one that waits.
-async fn register_two(store: &dyn Catalog) -> (PluginRelease, PluginRelease) {
+async fn register_two(store: &Catalog) -> (PluginRelease, PluginRelease) {
     let serves = release("csv", "s", TODAY);
     let waits = PluginRelease {
         state: ReleaseState::Installed,

@@ -23,12 +23,12 @@ fn file(id: &str) -> Stored {
 }
 
 /// An instant after all that has happened.
-async fn after_all(store: &dyn Catalog) -> Millis {
+async fn after_all(store: &Catalog) -> Millis {
     tokio::time::sleep(Duration::from_millis(3)).await;
     store.database_time().await.unwrap()
 }
 
-async fn condemn(store: &dyn Catalog, found: &[Stored], before: Millis) -> DeletionBatch {
+async fn condemn(store: &Catalog, found: &[Stored], before: Millis) -> DeletionBatch {
     store.mark_for_deletion(found, before, ANY, false).await.unwrap()
 }
 
@@ -38,7 +38,7 @@ fn names(list: &[crate::UnreferencedObject]) -> Vec<Stored> {
 
 pub(crate) async fn the_clock_is_the_present(place: TestDatabase) {
     let store = place.host().await;
-    let off = store.database_time().await.unwrap().0 - Millis::now().0;
+    let off = store.database_time().await.unwrap().0 - crate::clock::now().0;
     assert!(off.abs() < 2_000, "{off} ms");
 }
 

@@ -1,6 +1,5 @@
-//! One way of asking, whichever database answers: statements are those of `statements.rs`, values
-//! and rows are of types that both databases know. Knows nothing of transactions
-//! (`database/session.rs`) and of tables.
+//! Statements, bound values and rows of types that both databases know, whichever database answers.
+//! Knows nothing of transactions (`database.rs`) and of tables.
 
 #[cfg(feature = "postgres")]
 use std::io::ErrorKind;
@@ -49,7 +48,7 @@ impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Post
 
 /// A value that every database of this build knows.
 #[cfg(not(feature = "postgres"))]
-pub(crate) trait Value<'v>: Encode<'v, Sqlite> + Type<Sqlite> {}
+pub(crate) trait BindValue<'v>: Encode<'v, Sqlite> + Type<Sqlite> {}
 
 #[cfg(not(feature = "postgres"))]
 impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite>> BindValue<'v> for T {}
@@ -66,7 +65,7 @@ impl<T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>> DatabaseRow
 
 /// A row that can be read from every database of this build.
 #[cfg(not(feature = "postgres"))]
-pub(crate) trait Row: for<'r> FromRow<'r, SqliteRow> {}
+pub(crate) trait DatabaseRow: for<'r> FromRow<'r, SqliteRow> {}
 
 #[cfg(not(feature = "postgres"))]
 impl<T: for<'r> FromRow<'r, SqliteRow>> DatabaseRow for T {}

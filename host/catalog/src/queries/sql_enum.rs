@@ -68,12 +68,12 @@ impl RowContext<'_> {
         u64::try_from(number).map_err(|_| self.unreadable_value(column, &number.to_string()))
     }
 
-    fn unreadable_value(&self, column: &'static str, found: &str) -> sqlx::Error {
+    fn unreadable_value(&self, column: &'static str, value: &str) -> sqlx::Error {
         UnreadableValue {
             table: self.table,
             column,
             row: self.row.to_owned(),
-            found: format!("{found:?}"),
+            value: format!("{value:?}"),
         }
         .into()
     }

@@ -10,9 +10,9 @@ use std::time::Duration;
 use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use yearbook_domain::Caller;
+use yearbook_domain::{Plan, PlanLimits, PlanTable};
 
-use crate::revisioned_cache::RevisionedCache;
+use crate::cache::revisioned::RevisionedCache;
 use crate::{Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyHash, key};
 
 /// Valid keys in memory. One takes some hundred bytes.
@@ -29,10 +29,46 @@ const NEGATIVE_CACHE_TTL: Duration = Duration::from_secs(1);
 /// whether they exist: one in four.
 const CONNECTIONS_PER_LOOKUP: u32 = 4;
 
+/// A caller whose key has been checked. Only this check makes one, so a step that takes a `Caller`
+/// cannot be reached without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    id: String,
+    plan: Plan,
+    limits: PlanLimits,
+}
+
+impl Caller {
+    /// Identifier of the key (not the key).
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Plan that the key was issued for.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        self.plan
+    }
+
+    /// Limits of that plan.
+    #[must_use]
+    pub fn limits(&self) -> PlanLimits {
+        self.limits
+    }
+
+    /// A caller without a key.
+    #[cfg(test)]
+    pub(crate) fn for_test(id: &str, plan: Plan) -> Self {
+        Self { id: id.to_owned(), plan, limits: PlanTable::default().limits(plan) }
+    }
+}
+
 /// The keys of a running server.
 pub struct KeyVerifier {
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     live: Arc<CatalogCache>,
+    plans: PlanTable,
     valid: RevisionedCache<KeyHash, Caller>,
     /// Keys that were valid when they were last looked up, whatever was revoked since.
     once_valid: Cache<KeyHash, ()>,
@@ -73,12 +109,14 @@ impl UncachedKey {
 }
 
 impl KeyVerifier {
-    /// Follows the revisions that `live` sees in `store`.
+    /// Checks keys of `store`, following the revisions that `live` sees in it. `plans` are the limits
+    /// that callers get.
     #[must_use]
     pub fn new(
-        store: Arc<dyn Catalog>,
+        store: Arc<Catalog>,
         live: Arc<CatalogCache>,
         settings: &DatabaseSettings,
+        plans: PlanTable,
     ) -> Self {
         let valid = RevisionedCache::new(live.keys_revision(), || Cache::new(MAX_VALID_KEYS));
         let permits =
@@ -86,6 +124,7 @@ impl KeyVerifier {
         Self {
             store,
             live,
+            plans,
             valid,
             once_valid: Cache::new(MAX_VALID_KEYS),
             unknown: Cache::builder()
@@ -164,7 +203,8 @@ impl KeyVerifier {
         match found.filter(|record| record.revoked_at.is_none()) {
             Some(record) => {
                 self.once_valid.insert(hash, ()).await;
-                Ok(Caller { key_id: record.id, plan: record.plan })
+                let limits = self.plans.limits(record.plan);
+                Ok(Caller { id: record.id, plan: record.plan, limits })
             }
             None => {
                 self.once_valid.invalidate(&hash).await;
