@@ -10,7 +10,7 @@ pub mod logging;
 pub mod output;
 mod plugin_runtime;
 pub mod settings;
-#[cfg_attr(not(feature = "otlp"), path = "traces_absent.rs")]
+#[cfg_attr(not(feature = "otlp"), path = "traces/absent.rs")]
 mod traces;
 
 use std::ffi::OsString;

@@ -19,7 +19,7 @@ use crate::context::CommandContext;
 ///
 /// # Errors
 /// When a component is missing or the sandbox refuses it.
-pub(crate) async fn load(
+pub(crate) async fn load_built_in(
     context: &CommandContext,
     workers: Arc<Workers>,
     cached: bool,

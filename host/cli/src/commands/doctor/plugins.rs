@@ -17,7 +17,7 @@ pub(super) async fn check_built_in(
     context: &CommandContext,
     fresh: bool,
 ) -> anyhow::Result<Finding> {
-    let registry = plugin_runtime::load(context, context.workers(), !fresh).await?;
+    let registry = plugin_runtime::load_built_in(context, context.workers(), !fresh).await?;
     let plugins = registry.current();
     let formats = plugins.encoders().map(|encoder| encoder.description().format.as_str());
     let tools = plugins.generators().map(|generator| generator.description().tool.as_str());

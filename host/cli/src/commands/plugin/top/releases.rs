@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
-
-use super::exposition::MetricSample;
+use yearbook_exposition::MetricSample;
 
 /// Outcomes that are a plugin's own fault.
 const FAILURE_OUTCOMES: [&str; 3] = ["internal", "trapped", "bad_output"];
@@ -143,7 +142,8 @@ fn quantile(buckets: &[(f64, f64)], share: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::exposition::parse_samples;
+    use yearbook_exposition::parse_samples;
+
     use super::*;
 
     fn reading(responses: u32, fast: u32, traps: u32) -> ReleaseReading {
