@@ -1,4 +1,4 @@
-//! Whether the plugins load that would serve here, and whether this host's settings let them in.
+//! Checks that the plugins that would serve here load, and that this host's settings let them in.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{CheckList, Finding, Status};
 use crate::context::CommandContext;
 use crate::plugin_runtime;
 
-/// What the binary carries.
+/// Checks the plugins of the binary.
 pub(super) async fn check_built_in(
     context: &CommandContext,
     fresh: bool,

@@ -1,4 +1,4 @@
-//! `yearbook plugin top`: what each release does now, from the metrics of a running server. Two
+//! `yearbook plugin top`: activity of each release, from the metrics of a running server. Two
 //! readings a second apart make a table; on a terminal it is made again every second.
 
 mod releases;
