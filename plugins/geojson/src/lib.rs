@@ -11,7 +11,7 @@ pub mod transcode;
 
 yearbook_sdk::export_encoder!(GeoJsonEncoder);
 
-/// What stands around a feature's geometry and properties.
+/// Text around a feature's geometry and properties.
 const FEATURE_START: &[u8] = b"{\"type\":\"Feature\",\"geometry\":";
 const PROPERTIES_KEY: &[u8] = b",\"properties\":";
 
@@ -126,7 +126,7 @@ fn head(schema: &Schema) -> Vec<u8> {
     out
 }
 
-/// What a row's geometry became; none where it is null.
+/// Geometry of a row in GeoJSON; none where it is null.
 fn geometry_json<'a>(geometries: &'a Column<'_>, row: usize) -> Option<&'a [u8]> {
     match &geometries.values {
         _ if !geometries.is_valid(row) => None,
