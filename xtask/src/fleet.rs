@@ -1,6 +1,6 @@
 //! `cargo xtask fleet`: a fleet under load while something goes wrong, for longer than the tests
 //! have time for, and the page that says what became of it. The faults themselves are tests
-//! (`tests/tests/reliability`); this starts what they need and writes `docs/reliability.md`.
+//! (`tests/cluster/reliability`); this starts what they need and writes `docs/reliability.md`.
 
 mod page;
 

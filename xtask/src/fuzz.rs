@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use crate::command;
 use crate::repository::Repository;
 
-/// What may be fuzzed; `tests/src/fuzz` and `tests/tests/evil` say what with.
+/// What may be fuzzed; `tests/app/fuzz` and `tests/guests/evil` say what with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FuzzTarget {
     /// Path and query of requests
@@ -42,12 +42,12 @@ impl FuzzTarget {
     /// Its test binary and its test.
     fn test(self) -> (&'static str, &'static str) {
         match self {
-            Self::Query => ("all", "fuzz::a_path_and_a_query"),
-            Self::Cursor => ("all", "fuzz::a_cursor"),
-            Self::Package => ("all", "fuzz::a_package"),
-            Self::Snapshot => ("all", "fuzz::a_stored_file"),
-            Self::Guest => ("evil", "returned::what_an_encoder"),
-            Self::Project => ("evil", "returned::what_a_generator"),
+            Self::Query => ("all", "fuzz_targets::a_path_and_a_query"),
+            Self::Cursor => ("all", "fuzz_targets::a_cursor"),
+            Self::Package => ("all", "fuzz_targets::a_package"),
+            Self::Snapshot => ("all", "fuzz_targets::a_stored_file"),
+            Self::Guest => ("evil", "return_values::what_an_encoder"),
+            Self::Project => ("evil", "return_values::what_a_generator"),
             Self::Component => ("evil", "fuzz::"),
         }
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask hostile`: one client attacks a server in every way that the tests know while
 //! another reads, for longer than the tests have time for, and the page that says what the other
-//! noticed. The attacks are tests (`tests/tests/hostile`); this runs them and writes
+//! noticed. The attacks are tests (`tests/cluster/hostile`); this runs them and writes
 //! `docs/hostile-clients.md`.
 
 mod page;

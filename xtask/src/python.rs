@@ -12,7 +12,7 @@ use crate::{command, debian};
 
 /// The interpreter of the readers' environment.
 pub(crate) fn interpreter(repository: &Repository) -> Result<PathBuf> {
-    environment(repository, "readers", "tests/readers/requirements.txt")
+    environment(repository, "readers", "tests/external/readers/requirements.txt")
 }
 
 /// The interpreter of the environment called `name`, with everything in the file `pins` (from the

@@ -1,4 +1,4 @@
-//! The checks of `deploy/`: `tests/deploy` holds every flag, setting, port and path in it against
+//! The checks of `deploy/`: `tests/external/deploy` holds every flag, setting, port and path in it against
 //! the binary, and the manifests against the schemas of Kubernetes.
 
 use anyhow::Result;
@@ -11,7 +11,8 @@ use crate::python;
 use crate::repository::Repository;
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python = python::environment(repository, "deploy", "tests/deploy/requirements.txt")?;
+    let python =
+        python::environment(repository, "deploy", "tests/external/deploy/requirements.txt")?;
     let systemd = tools::systemd();
     let ground = ServerFixture::prepare(repository, "deploy")?;
     let mut run = ground.script(&python, "deploy/main.py");

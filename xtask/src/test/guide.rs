@@ -1,4 +1,4 @@
-//! The guide's examples: a server with the demo datasets, and `tests/guide`, which runs what
+//! The guide's examples: a server with the demo datasets, and `tests/external/guide`, which runs what
 //! `docs/api.md` shows and compares what it prints. Fails where the examples in R cannot run.
 
 use anyhow::Result;

@@ -1,4 +1,4 @@
-//! The integration checks: a server with a few demo datasets, and `tests/integrations`, which has
+//! The integration checks: a server with a few demo datasets, and `tests/external/integrations`, which has
 //! it generate projects and runs them with the tools that they are for.
 
 use anyhow::Result;
@@ -33,18 +33,24 @@ const SETTINGS: [(&str, &str); 3] = [
 ];
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python =
-        python::environment(repository, "integrations", "tests/integrations/requirements.txt")?;
+    let python = python::environment(
+        repository,
+        "integrations",
+        "tests/external/integrations/requirements.txt",
+    )?;
     // Apart, since Meltano and the other tools don't agree on versions of what they share.
-    let meltano = python::environment(repository, "meltano", "tests/integrations/meltano.txt")?
-        .with_file_name("meltano");
+    let meltano =
+        python::environment(repository, "meltano", "tests/external/integrations/meltano.txt")?
+            .with_file_name("meltano");
     // Likewise, each: dlt and dbt, and Airbyte's kit.
-    let loaders = python::environment(repository, "loaders", "tests/integrations/loaders.txt")?;
-    let airbyte = python::environment(repository, "airbyte", "tests/integrations/airbyte.txt")?
-        .with_file_name("source-declarative-manifest");
+    let loaders =
+        python::environment(repository, "loaders", "tests/external/integrations/loaders.txt")?;
+    let airbyte =
+        python::environment(repository, "airbyte", "tests/external/integrations/airbyte.txt")?
+            .with_file_name("source-declarative-manifest");
     let (node, r) = (tools::node("Microsoft's parser of Power Query"), tools::r());
     let powerquery = if node.is_ok() {
-        Some(node::modules(repository, "powerquery", "tests/integrations/powerquery")?)
+        Some(node::modules(repository, "powerquery", "tests/external/integrations/powerquery")?)
     } else {
         None
     };

@@ -1,5 +1,5 @@
 //! The example plugins in other languages: builds the components with their languages' own tools,
-//! and `tests/languages`, which installs them on a running server and reads what they make. A
+//! and `tests/external/languages`, which installs them on a running server and reads what they make. A
 //! component is built anew when anything that it is made of changed.
 
 use std::fs;
@@ -30,7 +30,8 @@ const SETTINGS: [(&str, &str); 3] = [
 const WIT: &str = "wit/1.0.0";
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python = python::environment(repository, "languages", "tests/languages/requirements.txt")?;
+    let python =
+        python::environment(repository, "languages", "tests/external/languages/requirements.txt")?;
     let markdown = markdown(repository, &python)?;
     let node = tools::node("plugins in JavaScript");
     let javascript = if node.is_ok() { Some(javascript(repository)?) } else { None };
@@ -63,8 +64,10 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
 /// `examples/python-markdown`, with componentize-py.
 fn markdown(repository: &Repository, python: &Path) -> Result<PathBuf> {
     let example = repository.root().join("examples/python-markdown");
-    let made_of =
-        [example.join("encoder.py"), repository.root().join("tests/languages/requirements.txt")];
+    let made_of = [
+        example.join("encoder.py"),
+        repository.root().join("tests/external/languages/requirements.txt"),
+    ];
     component(repository, "markdown", &made_of, |output| {
         let mut componentize = Command::new(python.with_file_name("componentize-py"));
         componentize

