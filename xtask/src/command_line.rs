@@ -1,36 +1,17 @@
-//! `cargo xtask`: everything that is automated here, in Rust. Owns the command line; each command
-//! stands in a file of its name. Never linked into the product.
+//! The command line of `cargo xtask`: commands, arguments, and which module runs each. Owns no
+//! command itself.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Args, Parser, Subcommand};
+use yearbook_generate::TableShape;
 
-mod bench;
-mod command;
-mod count;
-mod debian;
-mod demo;
-mod fleet;
-mod fuzz;
-mod generate;
-mod hostile;
-mod metrics;
-mod node;
-mod packages;
-mod plugins;
-mod process_suites;
-mod python;
-mod repository;
-mod scale;
-mod server;
-mod soak;
-mod spec;
-mod test;
-mod toolchain;
-
-use repository::Repository;
+use crate::repository::Repository;
+use crate::{demo, fuzz, lab, spec, test};
 
 /// Builds, shows, tests and measures Yearbook.
 #[derive(Debug, Parser)]
@@ -54,7 +35,7 @@ enum Task {
         /// Address to serve on
         #[arg(long, default_value = "127.0.0.1:8080")]
         listen: SocketAddr,
-        /// Where the demo keeps its database and files
+        /// Folder for the demo's database and files
         #[arg(long, default_value = "yearbook-data")]
         data_dir: PathBuf,
         /// Build, publish and make keys, but do not serve
@@ -73,14 +54,14 @@ enum Task {
         #[arg(long, conflicts_with = "quick")]
         only: Option<test::ServedStep>,
     },
-    /// Damage what strangers may hand us, longer than the tests do; what fails is kept for them
+    /// Fuzz inputs for longer than the tests do, and keep those that fail for the tests
     Fuzz {
-        /// What to fuzz; each in turn when none is named
+        /// Target; without one, each in turn
         target: Option<fuzz::FuzzTarget>,
-        /// How long, for each
+        /// Seconds for each target
         #[arg(long, default_value_t = 60)]
         seconds: u64,
-        /// Where to begin [default: the clock]
+        /// Seed to begin with [default: the clock]
         #[arg(long)]
         seed: Option<u64>,
         /// Keep inputs that reach new code and vary those, with libFuzzer; for query, cursor,
@@ -93,24 +74,34 @@ enum Task {
     Spec,
     /// Count instructions of encoders, planning and scanning, and compare them with the recorded
     /// ones
-    Count {
-        /// Record what moved, for this reason
-        #[arg(long, value_name = "REASON")]
-        accept: Option<String>,
-    },
+    #[command(disable_help_flag = true)]
+    Count(LabArgs),
     /// Measure beside peers, and write docs/benchmarks.md and .json
-    Bench(bench::BenchArgs),
+    #[command(disable_help_flag = true)]
+    Bench(LabArgs),
     /// Have a fleet go through every fault under load, and write docs/reliability.md
-    Fleet(fleet::FleetArgs),
+    #[command(disable_help_flag = true)]
+    Fleet(LabArgs),
     /// Have one client attack while another reads, and write docs/hostile-clients.md
-    Hostile(hostile::HostileArgs),
+    #[command(disable_help_flag = true)]
+    Hostile(LabArgs),
     /// Send mixed traffic for a while and see whether memory, descriptors and instances come back
-    Soak(soak::SoakArgs),
+    #[command(disable_help_flag = true)]
+    Soak(LabArgs),
     /// Measure what requests and many datasets cost, and write docs/scale.md
-    Scale(scale::ScaleArgs),
+    #[command(disable_help_flag = true)]
+    Scale(LabArgs),
     /// Make synthetic input
     #[command(subcommand)]
     Generate(Generate),
+}
+
+/// Arguments that the program of `tests/lab` reads.
+#[derive(Debug, Args)]
+struct LabArgs {
+    /// As the command's own --help lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -119,9 +110,9 @@ enum Generate {
     Rows {
         /// Number of rows
         rows: u64,
-        /// What the table looks like
-        #[arg(long)]
-        shape: generate::TableShape,
+        /// Shape of the table
+        #[arg(long, value_parser = PossibleValuesParser::new(TableShape::NAMES).try_map(|name| name.parse::<TableShape>()))]
+        shape: TableShape,
         /// Compress the table with gzip
         #[arg(long)]
         gzip: bool,
@@ -140,7 +131,8 @@ enum Generate {
     },
 }
 
-fn main() -> ExitCode {
+/// Reads the arguments of this process and runs the command.
+pub(crate) fn run() -> ExitCode {
     let repository = Repository::discover();
     let result = match Arguments::parse().task {
         Task::Plugins => repository.build_plugins(),
@@ -160,24 +152,33 @@ fn main() -> ExitCode {
         }
         Task::Fuzz { target, seconds, seed, .. } => fuzz::run(&repository, target, seconds, seed),
         Task::Spec => spec::run(&repository),
-        Task::Count { accept } => count::run(&repository, accept.as_deref()),
-        Task::Bench(wanted) => bench::run(&repository, &wanted),
-        Task::Soak(wanted) => soak::run(&repository, wanted),
-        Task::Hostile(wanted) => hostile::run(&repository, wanted),
-        Task::Fleet(wanted) => fleet::run(&repository, wanted),
-        Task::Scale(wanted) => scale::run(&repository, &wanted),
+        Task::Count(lab) => return run_lab(&repository, "count", &lab),
+        Task::Bench(lab) => return run_lab(&repository, "bench", &lab),
+        Task::Fleet(lab) => return run_lab(&repository, "fleet", &lab),
+        Task::Hostile(lab) => return run_lab(&repository, "hostile", &lab),
+        Task::Soak(lab) => return run_lab(&repository, "soak", &lab),
+        Task::Scale(lab) => return run_lab(&repository, "scale", &lab),
         Task::Generate(Generate::Datasets { datasets, rows, directory }) => {
-            generate::datasets(datasets, rows, &directory)
+            yearbook_generate::datasets(datasets, rows, &directory).map(|()| {
+                println!("{datasets} synthetic datasets of {rows} rows: {}", directory.display())
+            })
         }
         Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => {
-            generate::rows(rows, shape, gzip, &directory)
+            yearbook_generate::package(rows, shape, gzip, &directory)
+                .map(|descriptor| println!("{rows} synthetic rows: {}", descriptor.display()))
         }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failure(&error),
     }
+}
+
+fn run_lab(repository: &Repository, name: &str, lab: &LabArgs) -> ExitCode {
+    lab::run(repository, name, &lab.arguments).unwrap_or_else(|error| failure(&error))
+}
+
+fn failure(error: &anyhow::Error) -> ExitCode {
+    eprintln!("error: {error:#}");
+    ExitCode::FAILURE
 }

@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use crate::command;
 use crate::repository::Repository;
 
-/// What may be fuzzed; `tests/app/fuzz` and `tests/guests/evil` say what with.
+/// Targets; `tests/app/fuzz` and `tests/guests/evil` have their inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FuzzTarget {
     /// Path and query of requests
@@ -22,9 +22,9 @@ pub(crate) enum FuzzTarget {
     Package,
     /// Stored Parquet files
     Snapshot,
-    /// What an encoder says of itself and returns
+    /// Descriptions and output of encoders
     Guest,
-    /// What a generator says of itself and returns
+    /// Descriptions and output of generators
     Project,
     /// Components
     Component,
@@ -152,8 +152,8 @@ fn save_last_input(repository: &Repository, target: FuzzTarget) -> Result<()> {
     let name = target.name();
     let last = env::temp_dir().join(format!("yearbook-fuzz-{name}"));
     if last.exists() {
-        let kept = repository.root().join("tests/fixtures/fuzz").join(&name).join("found-last");
-        fs::copy(&last, &kept).with_context(|| format!("cannot write {}", kept.display()))?;
+        let saved = repository.root().join("tests/fixtures/fuzz").join(&name).join("found-last");
+        fs::copy(&last, &saved).with_context(|| format!("cannot write {}", saved.display()))?;
         fs::remove_file(&last).with_context(|| format!("cannot remove {}", last.display()))?;
     }
     Ok(())

@@ -3,25 +3,16 @@
 
 use clap::ValueEnum;
 
+use crate::checks::postgres::Postgres;
+use crate::checks::report::StepReport;
+use crate::checks::suites;
 use crate::repository::Repository;
-use crate::{command, count, fleet, hostile, soak, spec, toolchain};
+use crate::{command, lab, spec, toolchain, tools};
 
-mod deploy;
-mod guide;
 mod integrations;
-mod interface;
 mod languages;
-mod licences;
-mod openapi;
-pub(crate) mod postgres;
 mod readers;
-pub(crate) mod report;
-pub(crate) mod served;
-pub(crate) mod suites;
-pub(crate) mod tools;
-
-use postgres::Postgres;
-use report::StepReport;
+mod steps;
 
 const PLUGINS: &str = "plugins: each builds to a component that imports nothing but log";
 
@@ -46,10 +37,10 @@ impl ServedStep {
                     integrations::check(repository)
                 }),
             Self::Openapi => report.counted_step("openapi: schemathesis and a browser find the service as /openapi.json describes it", || {
-                openapi::check(repository)
+                steps::openapi(repository)
             }),
-            Self::Guide => report.counted_step("guide: the examples in docs/api.md print what it shows", || guide::check(repository)),
-            Self::Deploy => report.counted_step("deploy: unit, image and manifests fit the binary", || deploy::check(repository)),
+            Self::Guide => report.counted_step("guide: the examples in docs/api.md print what it shows", || steps::guide(repository)),
+            Self::Deploy => report.counted_step("deploy: unit, image and manifests fit the binary", || steps::deploy(repository)),
             Self::Languages => {
                 report.counted_step("languages: plugins in Python and JavaScript serve like those in Rust", || languages::check(repository))
             }
@@ -72,12 +63,12 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     report.step("formatting: rustfmt would change nothing", || {
         command::run(repository.cargo().args(["fmt", "--all", "--check"]))
     });
-    report.step("interface: what is released is as it was", || interface::check(repository));
+    report.step("interface: what is released is as it was", || steps::interface(repository));
     report
         .step("specification: every rule has a test or a reason to wait", || spec::run(repository));
     if !quick {
         report.step("crates: everything that Cargo.lock names is fetched", || {
-            licences::fetch(repository)
+            steps::fetch_crates(repository)
         });
         report.step("lints: clippy has nothing to say about any target, nor about the program as the demo builds it", || {
             command::run(repository.cargo().args([
@@ -102,7 +93,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
         });
         report
             .step("dependencies: licences, duplicates and sources are as deny.toml allows", || {
-                licences::check(repository)
+                steps::licences(repository)
             });
     }
     let built = report.step(PLUGINS, || repository.build_plugins());
@@ -120,14 +111,14 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     if let (false, true, Some(server)) = (quick, built, &server) {
         report.counted_step(
             "fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong",
-            || fleet::check(repository, server),
+            || lab::check(repository, "fleet", Some(server)),
         );
     }
     drop(server);
     if !quick && built {
         report.counted_step(
             "attacks: whatever one client does, another reads on, and memory stays within bounds",
-            || hostile::check(repository),
+            || lab::check(repository, "hostile", None),
         );
     }
     if !quick {
@@ -135,10 +126,10 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
         if built {
             report.counted_step(
                 "instructions: encoders, planning and scanning take what was recorded",
-                || count::check(repository),
+                || lab::check(repository, "count", None),
             );
             report.counted_step("soak: a minute of mixed traffic leaves nothing behind", || {
-                soak::check(repository)
+                lab::check(repository, "soak", None)
             });
             for step in ServedStep::value_variants() {
                 step.run(&mut report, repository);

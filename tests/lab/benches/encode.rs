@@ -1,6 +1,6 @@
 //! Encoding alone: every format and table, by arrow-rs's own writers, by our encoders natively and
 //! in the sandbox, and by pyarrow, polars and DuckDB, in one run and in turn, so that a noisy
-//! machine disturbs all alike. Prints one JSON object a contestant, format and table, after a line
+//! machine disturbs all alike. Prints one JSON object for each peer, format and table, after a line
 //! of dashes; `cargo xtask bench encode` makes a table of them. Every output is read back and
 //! compared once. What is timed leaves as a response does, in chunks that the client owns and lets
 //! go: memory that grows with the output would be most of what is measured. Not a test: it cannot
@@ -33,13 +33,13 @@ use ours::YearbookEncoders;
 use peers::PeerEncoders;
 use tables::BenchTable;
 
-/// What the product allocates with.
+/// The allocator of the product.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const FORMATS: [&str; 4] = ["csv", "json", "arrow", "parquet"];
 
-/// Who encodes, in the order of the columns.
+/// The encoders, in the order of the columns.
 const CONTESTANTS: [&str; 7] =
     ["arrow-rs", "native", "sandbox", "sandbox x2", "pyarrow", "polars", "duckdb"];
 
@@ -76,7 +76,7 @@ fn main() {
     }
 }
 
-/// Whether an argument names it, or none of its kind.
+/// Returns true if an argument names it, or none names any of its kind.
 fn is_selected(name: &str, kind: &[&str]) -> bool {
     let mut named =
         std::env::args().skip(1).filter(|argument| kind.contains(&argument.as_str())).peekable();
@@ -112,17 +112,17 @@ impl Contest<'_> {
 
     /// One run, not timed, whose output is read back. Says how many encodings a run needs.
     fn check(&mut self, who: &str) {
-        let mut made: Vec<u8> = Vec::new();
+        let mut output: Vec<u8> = Vec::new();
         match who {
             "native" => {
-                ours::native(self.format, &self.input.tables, 1, &mut made);
+                ours::native(self.format, &self.input.tables, 1, &mut output);
             }
-            "arrow-rs" | "sandbox" | "sandbox x2" => self.encode(who, &mut made),
+            "arrow-rs" | "sandbox" | "sandbox x2" => self.encode(who, &mut output),
             _ => {}
         }
-        self.times = if who == "arrow-rs" { (RUN_BYTES / made.len()).max(1) } else { self.times };
+        self.times = if who == "arrow-rs" { (RUN_BYTES / output.len()).max(1) } else { self.times };
         if let Some(peers) = &mut self.peers {
-            peers.check(self.format, who, &made);
+            peers.check(self.format, who, &output);
         }
     }
 

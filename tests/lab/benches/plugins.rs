@@ -1,4 +1,4 @@
-//! What plugins cost beside encoding: a fresh instance, the crossing of rows into a guest, and
+//! The cost of plugins beside encoding: a fresh instance, the crossing of rows into a guest, and
 //! loading. Prints one JSON object a case after a line of dashes; `cargo xtask bench plugins` makes
 //! a table of them. Not a test: it cannot fail for being slow.
 //!

@@ -1,5 +1,5 @@
 """The other contestants of the encode benchmark: pyarrow, polars and DuckDB, one thread each. Driven by
-`tests/lab/benches/encode.rs`, a line at a time, so that all contestants take turns.
+`tests/lab/benches/encode.rs`, a line at a time, so that all peers take turns.
 
 What is timed goes to /dev/null, because memory that grows with the output would be most of what is measured; DuckDB, which wants
 a file of its own, writes to one in memory.
@@ -59,7 +59,7 @@ CANNOT = {
 
 
 def same(expected, format_name, path):
-    """Whether a file holds the table, as polars reads it."""
+    """Return true if a file holds the table, as polars reads it."""
     match format_name:
         case "csv":
             found = pl.read_csv(path, schema=expected.schema)
@@ -97,7 +97,7 @@ def main():
 
 
 def checked(inputs, format_name, path_or_who, sizes):
-    """Whether a file, or what a peer makes, holds the table; what a peer cannot make is not wrong."""
+    """Return true if a file, or the output of a peer, holds the table; a format that a peer lacks is not wrong."""
     if (format_name, path_or_who) in CANNOT:
         return True
     encode = ENCODERS.get((format_name, path_or_who))

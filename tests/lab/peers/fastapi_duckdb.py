@@ -56,7 +56,7 @@ def json_parts(reader):
 
 
 def written(reader, writer_of):
-    """What a pyarrow writer makes of each batch."""
+    """Yield the output of a pyarrow writer for each batch."""
     sink = io.BytesIO()
     with writer_of(sink, reader.schema) as writer:
         for batch in reader:

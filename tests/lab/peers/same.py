@@ -56,7 +56,7 @@ def received(question, schema):
 
 
 def compare(question, tables):
-    """What an answer has in common with the right one; an exception where that is too little."""
+    """Return what an answer has in common with the right one; an exception where that is too little."""
     asked = question["asked"]
     right = matching(tables, asked)
     rows = received(question, right.schema)

@@ -1,37 +1,35 @@
 //! `cargo xtask bench`: measures the release build beside its peers. Owns the order of the parts
-//! and where results go; what is measured stands in the files beneath. Nothing here can fail for
-//! being slow, only for wrong answers.
+//! and where results go; the files beneath measure. Nothing here can fail for being slow, only for
+//! wrong answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
+use serde_json::Value;
 
-use crate::repository::{Profile, Repository};
-use crate::{command, debian, python};
+use yearbook_xtask::repository::{Profile, Repository};
+use yearbook_xtask::{command, tools};
+
+use crate::http::HttpRequest;
+use crate::machine;
+use crate::measurements::Measurements;
+use crate::wrk;
 
 mod encode;
 mod equivalence;
 mod exports;
 mod growth;
 mod http;
-pub(crate) mod http_client;
-pub(crate) mod machine;
-pub(crate) mod measurements;
-pub(crate) mod page;
+mod page;
 mod peers;
 mod plugins;
-pub(crate) mod process;
-pub(crate) mod request;
 mod requests;
 mod tables;
 mod targets;
-pub(crate) mod wrk;
 
-use measurements::Measurements;
-
-/// What can be measured alone.
+/// Parts that can be measured alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum BenchPart {
     /// Every encoder without HTTP
@@ -44,7 +42,7 @@ pub(crate) enum BenchPart {
     Growth,
 }
 
-/// What the caller asked for.
+/// Arguments of `cargo xtask bench`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct BenchArgs {
     /// Measure this part only, and leave docs/benchmarks.md as it is
@@ -72,7 +70,7 @@ impl BenchArgs {
         self.part.is_none_or(|only| only == part)
     }
 
-    /// Which cores requests under load are served and sent on.
+    /// Cores on which requests under load are served and sent.
     fn cores(&self) -> machine::CoreAssignment {
         if self.apart { machine::halves() } else { machine::shared() }
     }
@@ -95,19 +93,34 @@ impl BenchArgs {
     }
 }
 
-/// What every part is given.
+/// A request and the rows that it should bring.
+#[derive(Clone, Debug)]
+pub(super) struct BenchCase {
+    pub(super) name: &'static str,
+    /// Rows of an answer.
+    pub(super) rows: u64,
+    /// The question, for the check that all answers hold the same rows; null where an answer has no
+    /// rows.
+    pub(super) question: Value,
+    /// `json`, `csv`, `arrow` or `parquet`.
+    pub(super) format: &'static str,
+    /// The request of each peer, or the reason why there is none.
+    pub(super) ways: Vec<(&'static str, Result<HttpRequest, &'static str>)>,
+}
+
+/// Input of every part.
 struct Bench<'a> {
     repository: &'a Repository,
-    wanted: &'a BenchArgs,
+    args: &'a BenchArgs,
     /// Interpreter with the peers.
     python: PathBuf,
     /// For data, logs and results; emptied first.
     folder: PathBuf,
 }
 
-/// Measures, and writes what came out as Markdown and as JSON.
-pub(crate) fn run(repository: &Repository, wanted: &BenchArgs) -> Result<()> {
-    ensure_tools()?;
+/// Measures, and writes the figures as Markdown and as JSON.
+pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
+    wrk::ensure_installed()?;
     let start = machine::MachineState::now(repository)?;
     let folder = repository.target().join("xtask").join("bench");
     if folder.exists() {
@@ -115,60 +128,50 @@ pub(crate) fn run(repository: &Repository, wanted: &BenchArgs) -> Result<()> {
             .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let python = python::environment(repository, "peers", "tests/lab/peers/requirements.txt")?;
-    let bench = Bench { repository, wanted, python, folder };
+    let python =
+        tools::python_environment(repository, "peers", "tests/lab/peers/requirements.txt")?;
+    let bench = Bench { repository, args, python, folder };
     let mut figures = Measurements::default();
-    if wanted.includes(BenchPart::Encode)
-        || wanted.includes(BenchPart::Plugins)
-        || wanted.binary.is_none()
+    if args.includes(BenchPart::Encode)
+        || args.includes(BenchPart::Plugins)
+        || args.binary.is_none()
     {
         repository.build_plugins()?;
     }
-    if wanted.includes(BenchPart::Encode) {
+    if args.includes(BenchPart::Encode) {
         encode::measure(&bench, &mut figures)?;
     }
-    if wanted.includes(BenchPart::Plugins) {
+    if args.includes(BenchPart::Plugins) {
         plugins::measure(&bench, &mut figures)?;
     }
-    if wanted.includes(BenchPart::Plugins)
-        || wanted.includes(BenchPart::Http)
-        || wanted.includes(BenchPart::Growth)
+    if args.includes(BenchPart::Plugins)
+        || args.includes(BenchPart::Http)
+        || args.includes(BenchPart::Growth)
     {
         let binary =
-            wanted.binary.clone().map_or_else(|| repository.build_product(Profile::Release), Ok)?;
-        if wanted.includes(BenchPart::Plugins) {
+            args.binary.clone().map_or_else(|| repository.build_product(Profile::Release), Ok)?;
+        if args.includes(BenchPart::Plugins) {
             plugins::measure_swaps(&bench, &binary, &mut figures)?;
         }
-        if wanted.includes(BenchPart::Http) {
+        if args.includes(BenchPart::Http) {
             http::measure(&bench, &binary, &mut figures)?;
         }
-        if wanted.includes(BenchPart::Growth) {
+        if args.includes(BenchPart::Growth) {
             growth::measure(&bench, &binary, &mut figures)?;
         }
     }
     let targets = targets::evaluate(&figures);
     let machine = machine::line(&start);
     let into =
-        if wanted.part.is_none() { repository.root().join("docs") } else { bench.folder.clone() };
-    let page = page::render(&wanted.command(), &machine, &wanted.cores(), &figures, &targets);
-    let json = serde_json::json!({ "command": wanted.command(), "machine": machine, "targets": targets, "figures": figures });
+        if args.part.is_none() { repository.root().join("docs") } else { bench.folder.clone() };
+    let page = page::render(&args.command(), &machine, &args.cores(), &figures, &targets);
+    let json = serde_json::json!({ "command": args.command(), "machine": machine, "targets": targets, "figures": figures });
     write(&into.join("benchmarks.md"), &page)?;
     write(
         &into.join("benchmarks.json"),
         &(serde_json::to_string_pretty(&json).context("cannot print the figures")? + "\n"),
     )?;
     println!("\n{page}\nwritten to {} as benchmarks.md and benchmarks.json", into.display());
-    Ok(())
-}
-
-/// What measuring needs besides cargo.
-pub(crate) fn ensure_tools() -> Result<()> {
-    for (tool, package) in [("wrk", "wrk"), ("taskset", "util-linux")] {
-        // `wrk --version` ends with 1, so look whether it starts at all.
-        debian::ensure("the benchmark", &[package], || {
-            Command::new(tool).arg("--version").output().is_ok()
-        })?;
-    }
     Ok(())
 }
 

@@ -1,23 +1,34 @@
-//! `cargo xtask count`: instructions a row of encoders, planning and scanning, compared with what
-//! was recorded. Unlike times, counts are the same on a busy machine, so a step that became dearer
-//! is seen when it happens. Owns the comparison; what is counted stands in `tests/lab/count` and in the
-//! example `fuel` of `tests`.
+//! `cargo xtask count`: instructions a row of encoders, planning and scanning, compared with the
+//! recorded ones. Unlike times, counts are the same on a busy machine, so a step that takes more is
+//! seen at once. Owns the comparison; the counted work stands in `tests/lab/count` and in the
+//! example `fuel` of this package.
 
 mod baseline;
-mod callgrind;
-mod fuel;
+mod sources;
 
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
+use clap::Args;
 
-use crate::command;
-use crate::repository::Repository;
-use crate::test::report::CheckCounts;
+use yearbook_xtask::checks::report::CheckCounts;
+use yearbook_xtask::command;
+use yearbook_xtask::repository::Repository;
 
 use baseline::CountBaseline;
 
-/// How much a count may move without anybody saying why.
+/// Arguments of `cargo xtask count`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CountArgs {
+    /// Record what moved, for this reason
+    #[arg(long, value_name = "REASON")]
+    pub(crate) accept: Option<String>,
+    /// Compare as `cargo xtask test` does
+    #[arg(long, hide = true, conflicts_with = "accept")]
+    pub(crate) check: bool,
+}
+
+/// Largest change of a count that needs no reason, as a share.
 const TOLERANCE: f64 = 0.03;
 
 /// The same for encoders compiled for this machine. What a compiler inlines there moves with the
@@ -28,7 +39,7 @@ const NATIVE_TOLERANCE: f64 = 0.25;
 /// Instructions of one unit (row, or request), by name of the work.
 type Counts = BTreeMap<String, f64>;
 
-/// What became of one count.
+/// Result of comparing one count.
 #[derive(Debug, PartialEq)]
 enum CountChange {
     Same,
@@ -65,7 +76,7 @@ pub(crate) fn run(repository: &Repository, accept: Option<&str>) -> Result<()> {
     record.write(repository)
 }
 
-/// Counts and compares with what was recorded.
+/// Counts, and compares with the recorded counts.
 pub(crate) fn check(repository: &Repository) -> Result<CheckCounts> {
     let record = CountBaseline::read(repository)?;
     let counts = collect_counts(repository)?;
@@ -98,8 +109,8 @@ pub(crate) fn check(repository: &Repository) -> Result<CheckCounts> {
 }
 
 fn collect_counts(repository: &Repository) -> Result<Counts> {
-    let mut counts = callgrind::counts(repository)?;
-    counts.extend(fuel::counts(repository)?);
+    let mut counts = sources::native(repository)?;
+    counts.extend(sources::sandbox(repository)?);
     Ok(counts)
 }
 

@@ -1,6 +1,6 @@
-//! A download over a fresh connection, timed to its first byte and to its last. HTTP/1.1 as far as
-//! that takes: the body is thrown away as it comes, only its end is checked, so that a body that
-//! was cut off is not measured.
+//! HTTP/1.1 for measuring: a request, and a download over a connection of its own, timed to its
+//! first byte and to its last. Discards bodies; checks only their ends, so that a body that was cut
+//! off is not measured.
 
 use std::io::{Read, Write as _};
 use std::net::TcpStream;
@@ -8,13 +8,30 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::request::HttpRequest;
-
 /// Longest silence of a server.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Longest head of a response.
 const HEAD_BYTES: usize = 64 << 10;
+
+/// An HTTP request: a GET, or a POST where it has a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HttpRequest {
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Option<String>,
+}
+
+impl HttpRequest {
+    pub(crate) fn get(url: String) -> Self {
+        Self { url, headers: Vec::new(), body: None }
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+}
 
 /// A whole answer with status 200.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +49,7 @@ pub(crate) struct ResponseStart {
     /// The rest of the body comes here.
     pub(crate) stream: TcpStream,
     pub(crate) head: String,
-    /// What came of the body with the head.
+    /// The part of the body that came with the head.
     pub(crate) body: Vec<u8>,
 }
 
@@ -112,10 +129,10 @@ fn read_head(stream: &mut TcpStream, buffer: &mut [u8]) -> Result<(String, Vec<u
     bail!("an answer without an end of its headers")
 }
 
-/// How a body with chunks ends.
+/// Last bytes of a body with chunks.
 const END: &[u8] = b"0\r\n\r\n";
 
-/// How the end of a body is known.
+/// Sign of the end of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BodyEnd {
     Length(u64),

@@ -1,4 +1,4 @@
-//! Where numbers were measured: a number without it means nothing.
+//! The machine and the commit of a measurement, without which its numbers mean nothing.
 
 use std::fs;
 use std::process::Command;
@@ -6,9 +6,9 @@ use std::thread::available_parallelism;
 
 use anyhow::Result;
 
-use crate::command;
-use crate::repository::Repository;
-use crate::spec::pages::{CHANGED, DRAFT};
+use yearbook_xtask::command;
+use yearbook_xtask::repository::Repository;
+use yearbook_xtask::{CHANGED, DRAFT};
 
 /// Cores that this process may use.
 fn cores() -> usize {
@@ -53,7 +53,7 @@ fn load() -> String {
     load.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
-/// The tree and the machine when measuring began: what is committed or begun meanwhile was not
+/// The tree and the machine when measuring began: a commit or a load that comes later was not
 /// measured.
 #[derive(Debug)]
 pub(crate) struct MachineState {
@@ -63,7 +63,7 @@ pub(crate) struct MachineState {
 }
 
 impl MachineState {
-    /// As of now. Says at once when what follows can be a draft at most.
+    /// As of now. Prints at once that the page can only be a draft, if that is so.
     pub(crate) fn now(repository: &Repository) -> Result<Self> {
         let git = |arguments: &[&str]| {
             command::output(Command::new("git").current_dir(repository.root()).args(arguments))
@@ -78,7 +78,7 @@ impl MachineState {
         Ok(Self { load: load(), commit, changed })
     }
 
-    /// The commit, and what it means that the tree differed from it.
+    /// The commit, and a remark if the tree differed from it.
     fn commit(&self) -> String {
         if self.changed {
             format!(

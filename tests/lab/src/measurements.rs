@@ -1,37 +1,37 @@
-//! What was measured, as one flat list, so that tables, targets and JSON all read the same numbers.
+//! Measurements as one flat list, so that tables, targets and JSON all read the same numbers.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// What was measured about one contestant in one case.
+/// Measurement of one peer in one case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Measurement {
+pub(crate) struct Measurement {
     /// `encode`, `requests`, `exports` or `growth`.
-    pub(super) part: &'static str,
-    /// What was done, such as `csv long`.
-    pub(super) case: String,
-    /// Who did it.
-    pub(super) who: String,
-    /// Why there is no value.
+    pub(crate) part: &'static str,
+    /// The work, such as `csv long`.
+    pub(crate) case: String,
+    /// The peer that did it.
+    pub(crate) who: String,
+    /// Reason why there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cannot: Option<String>,
+    pub(crate) cannot: Option<String>,
     /// Name (which gives the unit) and value.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) values: BTreeMap<&'static str, f64>,
-    /// What a reader should know about it.
+    pub(crate) values: BTreeMap<&'static str, f64>,
+    /// Remark for readers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// All of them, in the order in which they were measured.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
-pub(super) struct Measurements(Vec<Measurement>);
+pub(crate) struct Measurements(Vec<Measurement>);
 
 impl Measurements {
     /// Adds values.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         part: &'static str,
         case: &str,
@@ -41,8 +41,8 @@ impl Measurements {
         self.push(part, case, who, None, values.into_iter().collect(), None);
     }
 
-    /// Adds a thing that a contestant cannot do.
-    pub(super) fn add_unsupported(
+    /// Adds a case that a peer cannot do, with the reason.
+    pub(crate) fn add_unsupported(
         &mut self,
         part: &'static str,
         case: &str,
@@ -52,8 +52,8 @@ impl Measurements {
         self.push(part, case, who, Some(reason.to_owned()), BTreeMap::new(), None);
     }
 
-    /// Says something about what was added last.
-    pub(super) fn note(&mut self, note: Option<String>) {
+    /// Adds a remark to the last measurement.
+    pub(crate) fn note(&mut self, note: Option<String>) {
         if let (Some(figure), Some(note)) = (self.0.last_mut(), note) {
             figure.note = Some(note);
         }
@@ -84,17 +84,17 @@ impl Measurements {
     }
 
     /// A value, where it was measured.
-    pub(super) fn value(&self, part: &str, case: &str, who: &str, name: &str) -> Option<f64> {
+    pub(crate) fn value(&self, part: &str, case: &str, who: &str, name: &str) -> Option<f64> {
         self.get(part, case, who)?.values.get(name).copied()
     }
 
-    /// Everything about one contestant in one case.
-    pub(super) fn get(&self, part: &str, case: &str, who: &str) -> Option<&Measurement> {
+    /// Returns everything about one peer in one case.
+    pub(crate) fn get(&self, part: &str, case: &str, who: &str) -> Option<&Measurement> {
         self.0.iter().find(|figure| figure.part == part && figure.case == case && figure.who == who)
     }
 
     /// Cases of a part, in order.
-    pub(super) fn cases(&self, part: &str) -> Vec<&str> {
+    pub(crate) fn cases(&self, part: &str) -> Vec<&str> {
         let mut cases: Vec<&str> = Vec::new();
         for figure in self.0.iter().filter(|figure| figure.part == part) {
             if !cases.contains(&figure.case.as_str()) {
@@ -105,7 +105,7 @@ impl Measurements {
     }
 
     /// Figures of a case, in order.
-    pub(super) fn in_case<'a>(
+    pub(crate) fn in_case<'a>(
         &'a self,
         part: &'a str,
         case: &'a str,

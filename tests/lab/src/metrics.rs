@@ -1,20 +1,19 @@
-//! What a server says of itself on its admin listener, for whoever measures it. Owns how
-//! Prometheus' text is read.
+//! Metrics that a server exposes on its admin listener. Owns how Prometheus' text is read.
 
 use std::io::Read as _;
 
 use anyhow::{Context as _, Result};
 
-use crate::bench::http_client;
-use crate::bench::request::HttpRequest;
+use crate::http;
+use crate::http::HttpRequest;
 
 /// One scrape.
 pub(crate) struct MetricsScrape(String);
 
 impl MetricsScrape {
-    /// Asks `address`, the whole address of a server's metrics.
+    /// Scrapes `address`, the whole address of a server's metrics.
     pub(crate) fn scrape(address: &str) -> Result<Self> {
-        let mut begun = http_client::send(&HttpRequest::get(address.to_owned()))?;
+        let mut begun = http::send(&HttpRequest::get(address.to_owned()))?;
         begun.stream.read_to_end(&mut begun.body).context("the metrics were cut off")?;
         Ok(Self(String::from_utf8_lossy(&begun.body).into_owned()))
     }

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::http_client;
-use super::request::HttpRequest;
-use crate::command;
+use crate::http;
+use crate::http::HttpRequest;
+use yearbook_xtask::command;
 
-/// How long a server may take to load its tables.
+/// Longest time for a server to load its tables.
 const START_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Between two questions whether it has.
+/// Interval between two requests for its health.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Ticks a second of the times in `/proc`: fixed on Linux.
@@ -90,7 +90,7 @@ impl MeasuredProcess {
                     fs::read_to_string(log).unwrap_or_default()
                 );
             }
-            if http_client::get(&ready).is_ok() {
+            if http::get(&ready).is_ok() {
                 process.started = started.elapsed().as_secs_f64();
                 process.idle = process.status_mebibytes("VmRSS:")?;
                 return Ok(process);
@@ -159,8 +159,8 @@ impl MeasuredProcess {
 impl Drop for MeasuredProcess {
     fn drop(&mut self) {
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
-        let asked = Instant::now();
-        while asked.elapsed() < Duration::from_secs(5) {
+        let signalled = Instant::now();
+        while signalled.elapsed() < Duration::from_secs(5) {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }

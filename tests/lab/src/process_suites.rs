@@ -1,35 +1,81 @@
-//! Suites of tests that try the real binary and leave figures of what they saw: run for as long as
-//! wanted, and their figures read for a page. Owns how such a suite is started.
+//! Suites of tests that try the real binary and leave figures: run as a check, or for as long as
+//! wanted and then written to a page. Owns how such a suite is started; the tests stand in
+//! `tests/cluster`.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use yearbook_prerequisites::{Prerequisite, REQUIRED};
+use yearbook_xtask::checks::postgres::{self, Postgres};
+use yearbook_xtask::checks::report::CheckCounts;
+use yearbook_xtask::checks::suites;
+use yearbook_xtask::repository::{Profile, Repository};
+use yearbook_xtask::tools;
 
-use crate::repository::Repository;
-use crate::test::postgres::{self, Postgres};
-use crate::test::report::CheckCounts;
-use crate::test::suites;
+use crate::{machine, page};
 
-/// What is tried, and on what.
-#[derive(Clone, Copy)]
-pub(crate) struct ProcessSuite<'a> {
+/// A suite, and the page of its figures.
+pub(crate) struct ProcessSuite {
+    /// Name of the command.
+    pub(crate) command: &'static str,
     /// The test binary in `tests`.
-    pub(crate) suite: &'static str,
-    pub(crate) binary: &'a Path,
-    /// For suites that need a database server.
-    pub(crate) database: Option<&'a Postgres>,
-    /// How long each test's load lasts.
-    pub(crate) seconds: u32,
+    pub(crate) binary: &'static str,
+    /// Path of the page, from the top of the tree.
+    pub(crate) page: &'static str,
+    /// True if the suite needs PostgreSQL and nginx.
+    pub(crate) is_fleet: bool,
+    /// Seconds of each test's load in `cargo xtask test`.
+    pub(crate) check_seconds: u32,
+    /// Renders the page of a command, a machine and the figures of each test.
+    pub(crate) render: fn(&str, &str, &[(String, Value)]) -> Result<String>,
 }
 
-impl ProcessSuite<'_> {
+impl ProcessSuite {
+    /// Runs the suite on a debug build for [`Self::check_seconds`]. The database is the one that
+    /// the environment names, or one of its own.
+    ///
+    /// # Errors
+    /// When the product cannot be built or the suite cannot be started.
+    pub(crate) fn check(&self, repository: &Repository) -> Result<CheckCounts> {
+        let named = env::var_os(postgres::VARIABLE).is_some();
+        let database = if self.is_fleet && !named { Some(start_postgres()?) } else { None };
+        self.ensure_proxy()?;
+        let binary = repository.build_product(Profile::Debug)?;
+        self.run(repository, &binary, database.as_ref(), self.check_seconds, None)
+    }
+
+    /// Runs the suite with `seconds` of load for each test, and replaces the page.
+    ///
+    /// # Errors
+    /// When a program is missing, a test fails, or the page cannot be written.
+    pub(crate) fn measure(&self, repository: &Repository, seconds: u32, debug: bool) -> Result<()> {
+        self.ensure_proxy()?;
+        let start = machine::MachineState::now(repository)?;
+        repository.build_plugins()?;
+        let binary =
+            repository.build_product(if debug { Profile::Debug } else { Profile::Release })?;
+        let database = if self.is_fleet { Some(start_postgres()?) } else { None };
+        let figures = self.figures(repository, &binary, database.as_ref(), seconds)?;
+        let debug = if debug { " --debug" } else { "" };
+        let command = format!("cargo xtask {} --seconds {seconds}{debug}", self.command);
+        let page = (self.render)(&command, &machine::line(&start), &figures)?;
+        page::replace(&repository.root().join(self.page), &page)
+    }
+
+    fn ensure_proxy(&self) -> Result<()> {
+        if self.is_fleet { tools::nginx() } else { Ok(()) }
+    }
+
     /// Runs the suite, one test after the other. Each leaves a file of figures in `figures`.
-    pub(crate) fn run(
+    fn run(
         &self,
         repository: &Repository,
+        binary: &Path,
+        database: Option<&Postgres>,
+        seconds: u32,
         figures: Option<&Path>,
     ) -> Result<CheckCounts> {
         let mut run = repository.cargo();
@@ -37,15 +83,15 @@ impl ProcessSuite<'_> {
             "test",
             "--workspace",
             "--test",
-            self.suite,
+            self.binary,
             "--",
             "--test-threads=1",
             "--nocapture",
         ]);
-        run.env("YEARBOOK_TEST_BINARY", self.binary)
+        run.env("YEARBOOK_TEST_BINARY", binary)
             .env(REQUIRED, Prerequisite::list(&Prerequisite::ALL))
-            .env("YEARBOOK_TEST_SECONDS", self.seconds.to_string());
-        if let Some(database) = self.database {
+            .env("YEARBOOK_TEST_SECONDS", seconds.to_string());
+        if let Some(database) = database {
             run.env(postgres::VARIABLE, database.url())
                 .env(postgres::TLS_VARIABLE, database.tls_url());
         }
@@ -55,12 +101,18 @@ impl ProcessSuite<'_> {
         suites::count(&mut run)
     }
 
-    /// The same, where every test has to pass; the figures by name.
-    pub(crate) fn figures(&self, repository: &Repository) -> Result<Vec<(String, Value)>> {
-        let folder = repository.target().join("xtask").join(self.suite);
+    /// Runs the suite, where every test has to pass, and returns the figures by name.
+    fn figures(
+        &self,
+        repository: &Repository,
+        binary: &Path,
+        database: Option<&Postgres>,
+        seconds: u32,
+    ) -> Result<Vec<(String, Value)>> {
+        let folder = repository.target().join("xtask").join(self.binary);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let tally = self.run(repository, Some(&folder))?;
+        let tally = self.run(repository, binary, database, seconds, Some(&folder))?;
         if tally.failed > 0 {
             bail!(
                 "{} of {} tests failed; the page stays as it was",
@@ -72,7 +124,11 @@ impl ProcessSuite<'_> {
     }
 }
 
-/// What the tests left, by name.
+fn start_postgres() -> Result<Postgres> {
+    Postgres::start(&tools::postgres()?)
+}
+
+/// Reads the figures that the tests left, by name.
 fn read_figures(folder: &Path) -> Result<Vec<(String, Value)>> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;

@@ -1,6 +1,6 @@
-//! `cargo xtask scale`: what requests and many datasets cost on this machine, with either database,
-//! and what follows for ten, a hundred and a thousand times as much. Owns the order of things;
-//! writes `docs/scale.md`.
+//! `cargo xtask scale`: the cost of requests and of many datasets on this machine, with either
+//! database, and an estimate for ten, a hundred and a thousand times as much. Owns the order of
+//! things; writes `docs/scale.md`.
 
 mod catalog_costs;
 mod costs;
@@ -13,19 +13,19 @@ use std::fs;
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use crate::bench::{self, machine};
-use crate::repository::{Profile, Repository};
-use crate::test::postgres::Postgres;
-use crate::test::tools;
+use crate::{machine, wrk};
+use yearbook_xtask::checks::postgres::Postgres;
+use yearbook_xtask::repository::{Profile, Repository};
+use yearbook_xtask::tools;
 
 use catalog_costs::CatalogCosts;
 use costs::RequestCosts;
 use deployment::ScaleDeployment;
 
-/// What may be chosen.
+/// Arguments of `cargo xtask scale`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ScaleArgs {
-    /// How many datasets to measure with, growing
+    /// Numbers of datasets to measure with, growing
     #[arg(long, value_delimiter = ',', default_values_t = [1_500, 15_000])]
     datasets: Vec<u64>,
     /// Seconds that each run of requests lasts
@@ -36,21 +36,21 @@ pub(crate) struct ScaleArgs {
     debug: bool,
 }
 
-/// What was measured with one database.
+/// Costs with one database.
 struct DatabaseCosts {
     database: &'static str,
-    catalogues: Vec<CatalogCosts>,
+    catalogs: Vec<CatalogCosts>,
     costs: RequestCosts,
 }
 
 /// Measures with both databases and replaces the page.
-pub(crate) fn run(repository: &Repository, wanted: &ScaleArgs) -> Result<()> {
-    bench::ensure_tools()?;
+pub(crate) fn run(repository: &Repository, args: &ScaleArgs) -> Result<()> {
+    wrk::ensure_installed()?;
     let programs = tools::postgres()?;
     let start = machine::MachineState::now(repository)?;
     repository.build_plugins()?;
     let binary =
-        repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
+        repository.build_product(if args.debug { Profile::Debug } else { Profile::Release })?;
     let folder = repository.target().join("xtask/scale");
     if folder.exists() {
         fs::remove_dir_all(&folder)
@@ -61,40 +61,34 @@ pub(crate) fn run(repository: &Repository, wanted: &ScaleArgs) -> Result<()> {
     for (database, server) in [("SQLite", None), ("PostgreSQL", Some(&server))] {
         println!("\n== {database}");
         let site = ScaleDeployment::new(repository, &binary, folder.join(database), server)?;
-        measured.push(measure(&site, database, wanted)?);
+        measured.push(measure(&site, database, args)?);
     }
-    let list: Vec<String> = wanted.datasets.iter().map(u64::to_string).collect();
-    let debug = if wanted.debug { " --debug" } else { "" };
+    let list: Vec<String> = args.datasets.iter().map(u64::to_string).collect();
+    let debug = if args.debug { " --debug" } else { "" };
     let command = format!(
         "cargo xtask scale --datasets {} --seconds {}{debug}",
         list.join(","),
-        wanted.seconds
+        args.seconds
     );
     let path = repository.root().join("docs/scale.md");
     let page = page::render(&command, &machine::line(&start), &measured)?;
-    fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
-    println!("\nwrote {}", path.display());
-    Ok(())
+    crate::page::replace(&path, &page)
 }
 
 fn measure(
     site: &ScaleDeployment<'_>,
     database: &'static str,
-    wanted: &ScaleArgs,
+    args: &ScaleArgs,
 ) -> Result<DatabaseCosts> {
     site.publish_million_rows()?;
-    let (mut catalogues, mut costs) = (Vec::new(), None);
+    let (mut catalogs, mut costs) = (Vec::new(), None);
     let mut published = 0;
-    for &datasets in &wanted.datasets {
-        catalogues.push(catalog_costs::measure(site, published, datasets)?);
+    for &datasets in &args.datasets {
+        catalogs.push(catalog_costs::measure(site, published, datasets)?);
         published = datasets;
         if costs.is_none() {
-            costs = Some(costs::measure(site, wanted.seconds)?);
+            costs = Some(costs::measure(site, args.seconds)?);
         }
     }
-    Ok(DatabaseCosts {
-        database,
-        catalogues,
-        costs: costs.context("`--datasets` names no number")?,
-    })
+    Ok(DatabaseCosts { database, catalogs, costs: costs.context("`--datasets` names no number")? })
 }

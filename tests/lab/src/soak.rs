@@ -1,6 +1,6 @@
 //! `cargo xtask soak`: mixed traffic for as long as wanted, while a plugin is installed and
-//! removed, and whether the server then holds what it held before: memory, descriptors, instances.
-//! Owns the verdict; the traffic and what is watched stand beneath.
+//! removed, and a check that the server then holds what it held before: memory, descriptors,
+//! instances. Owns the verdict; the modules beneath send the traffic and watch the server.
 
 mod traffic;
 mod watch;
@@ -12,16 +12,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::repository::{Profile, Repository};
-use crate::server;
-use crate::test::report::CheckCounts;
-use crate::test::served::ServerFixture;
-use crate::{command, demo, packages};
+use yearbook_xtask::checks::report::CheckCounts;
+use yearbook_xtask::checks::served::ServerFixture;
+use yearbook_xtask::repository::{Profile, Repository};
+use yearbook_xtask::server;
+use yearbook_xtask::{command, demo, packages};
 
 use traffic::{ClientKind, TrafficOutcomes};
 use watch::{MemorySamples, ServerResources};
 
-/// How long the last requests may take to end, and with them what they held.
+/// Longest time for the last requests to end and to give back their resources.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Between two changes of the plugin.
@@ -38,7 +38,7 @@ const THREAD_SLACK: u64 = 8;
 /// A run that is shorter sees the server grow warm.
 const WARM_UP: Duration = Duration::from_secs(600);
 
-/// What the caller asked for.
+/// Arguments of `cargo xtask soak`.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct SoakArgs {
     /// Minutes of traffic
@@ -47,13 +47,16 @@ pub(crate) struct SoakArgs {
     /// Use a debug build: minutes sooner, slower to answer
     #[arg(long)]
     debug: bool,
+    /// Send traffic for a minute, as `cargo xtask test` does
+    #[arg(long, hide = true)]
+    pub(crate) check: bool,
 }
 
-/// Runs it and fails where something is not as it was.
-pub(crate) fn run(repository: &Repository, wanted: SoakArgs) -> Result<()> {
+/// Runs the soak and fails if a check fails.
+pub(crate) fn run(repository: &Repository, args: SoakArgs) -> Result<()> {
     repository.build_plugins()?;
-    let profile = if wanted.debug { Profile::Debug } else { Profile::Release };
-    let tally = soak(repository, profile, Duration::from_secs(wanted.minutes * 60))?;
+    let profile = if args.debug { Profile::Debug } else { Profile::Release };
+    let tally = soak(repository, profile, Duration::from_secs(args.minutes * 60))?;
     anyhow::ensure!(
         tally.failed == 0,
         "{} of {} checks failed",
@@ -101,9 +104,9 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Che
     println!("idle: {idle}");
 
     let (outcomes, samples) = traffic(&ground, repository, &target, &watcher, time)?;
-    let asked = Instant::now();
+    let since = Instant::now();
     let mut after = watcher.read()?;
-    while !after.is_idle() && asked.elapsed() < DRAIN_TIMEOUT {
+    while !after.is_idle() && since.elapsed() < DRAIN_TIMEOUT {
         sleep(Duration::from_millis(200));
         after = watcher.read()?;
     }
@@ -114,7 +117,7 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Che
     Ok(evaluate(&outcomes, &samples, time < WARM_UP, idle, after, ended, &said))
 }
 
-/// Clients of every kind, two threads each for what is common, until `time` is over.
+/// Sends requests of every kind, from two threads each for the common ones, until `time` is over.
 fn traffic(
     ground: &ServerFixture,
     repository: &Repository,
@@ -184,7 +187,7 @@ fn evaluate(
             "descriptors are given back: {} idle, {} at rest",
             idle.descriptors, after.descriptors
         ),
-        { after.descriptors <= idle.descriptors + DESCRIPTOR_SLACK },
+        after.descriptors <= idle.descriptors + DESCRIPTOR_SLACK,
     );
     check(
         format!("threads are as they were: {} idle, {} at rest", idle.threads, after.threads),

@@ -6,22 +6,33 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::request::HttpRequest;
-use crate::command;
+use crate::http::HttpRequest;
+use yearbook_xtask::{command, tools};
 
-/// Connections: as many as the first measurements had.
+/// Connections that ask at the same time.
 pub(crate) const CONNECTIONS: u32 = 32;
 
-/// One run.
+/// Installs the programs that measuring needs besides cargo.
+pub(crate) fn ensure_installed() -> Result<()> {
+    for (tool, package) in [("wrk", "wrk"), ("taskset", "util-linux")] {
+        // `wrk --version` ends with 1, so look whether it starts at all.
+        tools::ensure_packages("the benchmark", &[package], || {
+            Command::new(tool).arg("--version").output().is_ok()
+        })?;
+    }
+    Ok(())
+}
+
+/// Result of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LoadResult {
     /// Requests a second.
     pub(crate) rate: f64,
-    /// Milliseconds, the middle of all requests.
-    pub(crate) median: f64,
-    /// Milliseconds that 99 of 100 requests take at most.
-    pub(crate) slow: f64,
-    /// All of them.
+    /// Median of all requests, milliseconds.
+    pub(crate) p50: f64,
+    /// 99th percentile, milliseconds.
+    pub(crate) p99: f64,
+    /// All requests of the run.
     pub(crate) requests: f64,
 }
 
@@ -63,8 +74,8 @@ fn parse_report(said: &str) -> Option<LoadResult> {
         .map(|(count, _)| count);
     Some(LoadResult {
         rate: after("Requests/sec:")?.parse().ok()?,
-        median: milliseconds(after("50%")?)?,
-        slow: milliseconds(after("99%")?)?,
+        p50: milliseconds(after("50%")?)?,
+        p99: milliseconds(after("99%")?)?,
         requests: requests?.parse().ok()?,
     })
 }
@@ -92,7 +103,7 @@ mod tests {
 
     #[test]
     fn refusals_are_not_measured() {
-        let expected = LoadResult { rate: 4321.5, median: 0.12, slow: 1_090.0, requests: 9.0 };
+        let expected = LoadResult { rate: 4321.5, p50: 0.12, p99: 1_090.0, requests: 9.0 };
         assert_eq!(parse_report(SAID), Some(expected));
         assert_eq!(parse_report(&format!("{SAID}  Non-2xx or 3xx responses: 3\n")), None);
         assert_eq!(

@@ -16,13 +16,13 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{command, server};
 
-/// Where tests look for its address.
-pub(crate) const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
+/// Variable from which tests read its address.
+pub const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
 
-/// Where they look for its address by TLS.
-pub(crate) const TLS_VARIABLE: &str = "YEARBOOK_TEST_POSTGRES_TLS";
+/// Variable from which tests read its address by TLS.
+pub const TLS_VARIABLE: &str = "YEARBOOK_TEST_POSTGRES_TLS";
 
-/// How long it may take to start, and to end once asked to.
+/// Longest time to start, and to end after a signal.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Root may not run PostgreSQL; Debian's package makes this user for it.
@@ -39,7 +39,7 @@ const SETTINGS: [&str; 5] = [
 
 /// A running server; dropping it stops it and removes its folder.
 #[derive(Debug)]
-pub(crate) struct Postgres {
+pub struct Postgres {
     child: Child,
     folder: PathBuf,
     port: u16,
@@ -47,8 +47,8 @@ pub(crate) struct Postgres {
     password: String,
 }
 
-/// Where Debian has the newest server's programs.
-pub(crate) fn find_programs() -> Option<PathBuf> {
+/// Returns the folder in which Debian has the newest server's programs.
+pub fn find_programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?.filter_map(Result::ok);
     let of = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
     let found = versions.map(|entry| entry.path()).filter(|path| path.join("bin/initdb").exists());
@@ -57,7 +57,7 @@ pub(crate) fn find_programs() -> Option<PathBuf> {
 
 impl Postgres {
     /// Makes and starts a server.
-    pub(crate) fn start(programs: &Path) -> Result<Self> {
+    pub fn start(programs: &Path) -> Result<Self> {
         let user = ServerUser::for_servers()?;
         // Short, since the path of a socket has to be; outside of the target folder, which another
         // user may not be let into.
@@ -108,12 +108,12 @@ impl Postgres {
     }
 
     /// The process whose children serve.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// Its address.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!(
             "postgres://yearbook@localhost:{}/postgres?host={}",
             self.port,
@@ -122,7 +122,7 @@ impl Postgres {
     }
 
     /// Its address over the network, for clients that want to be sure whom they talk to.
-    pub(crate) fn tls_url(&self) -> String {
+    pub fn tls_url(&self) -> String {
         let Self { port, password, folder, .. } = self;
         format!(
             "postgres://yearbook:{password}@localhost:{port}/postgres?sslmode=verify-full&sslrootcert={}/{}",
@@ -156,8 +156,8 @@ impl Postgres {
         // Ends every session at once.
         kill_process(Pid::from_child(&self.child), Signal::INT)
             .context("cannot signal PostgreSQL")?;
-        let asked = Instant::now();
-        while asked.elapsed() < PATIENCE {
+        let signalled = Instant::now();
+        while signalled.elapsed() < PATIENCE {
             if self.child.try_wait().context("cannot watch PostgreSQL")?.is_some() {
                 return Ok(());
             }
@@ -180,7 +180,7 @@ impl Drop for Postgres {
     }
 }
 
-/// Who runs the server.
+/// User that runs the server.
 #[derive(Clone, Copy, Debug)]
 enum ServerUser {
     Ourselves,

@@ -1,20 +1,23 @@
-//! What passed and what failed. Owns the lines that a person and a CI page read last.
+//! The report of a run: counts of checks that passed and failed. Owns its last lines.
 
+use std::ops::Add;
 use std::time::Instant;
 
 use anyhow::Result;
 
 /// Checks that ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CheckCounts {
-    pub(crate) passed: u64,
-    pub(crate) failed: u64,
+pub struct CheckCounts {
+    /// Checks that passed.
+    pub passed: u64,
+    /// Checks that failed.
+    pub failed: u64,
 }
 
 impl CheckCounts {
     /// With one more failure where a tool that some checks need is missing: they were left out, the
     /// others were not.
-    pub(super) fn and_tool(mut self, tool: &Result<()>) -> Self {
+    pub(crate) fn and_tool(mut self, tool: &Result<()>) -> Self {
         if let Err(error) = tool {
             println!("FAILED {error:#}");
             self.failed += 1;
@@ -23,22 +26,30 @@ impl CheckCounts {
     }
 }
 
+impl Add for CheckCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { passed: self.passed + other.passed, failed: self.failed + other.failed }
+    }
+}
+
 /// The steps so far.
 #[derive(Debug, Default)]
-pub(super) struct StepReport {
+pub(crate) struct StepReport {
     total: CheckCounts,
     lines: Vec<String>,
 }
 
 impl StepReport {
     /// Runs a step that is one check; whether it passed.
-    pub(super) fn step(&mut self, what: &str, check: impl FnOnce() -> Result<()>) -> bool {
+    pub(crate) fn step(&mut self, what: &str, check: impl FnOnce() -> Result<()>) -> bool {
         self.counted_step(what, || check().map(|()| CheckCounts { passed: 1, failed: 0 }))
     }
 
     /// Runs a step that is many checks; whether all passed. An error is one more failed check, and
     /// so is a step that checked nothing.
-    pub(super) fn counted_step(
+    pub(crate) fn counted_step(
         &mut self,
         what: &str,
         checks: impl FnOnce() -> Result<CheckCounts>,
@@ -64,7 +75,7 @@ impl StepReport {
     }
 
     /// Prints every step and, alone on the last line, the totals; whether all passed.
-    pub(super) fn print(&self) -> bool {
+    pub(crate) fn print(&self) -> bool {
         println!("\n== summary");
         for line in &self.lines {
             println!("{line}");

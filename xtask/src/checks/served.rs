@@ -1,6 +1,6 @@
-//! A server with published data for the checks that scripts in `tests/external` make of one: builds the
-//! product, empties a folder, publishes, issues keys, serves, runs the script and stops. Knows
-//! nothing of what is checked.
+//! A server with published data for the checks that scripts in `tests/external` make of one: builds
+//! the product, empties a folder, publishes, issues keys, serves, runs the script and stops. Knows
+//! no check.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,12 +15,12 @@ use crate::repository::{Profile, Repository};
 use crate::server::{self, ServerProcess};
 use crate::{command, demo, packages};
 
-/// How many lines of the server's log explain a failed check.
+/// Lines of the server's log that are printed for a failed check.
 const LINES: usize = 40;
 
 /// A product and a folder of its own for one step.
 #[derive(Debug)]
-pub(crate) struct ServerFixture {
+pub struct ServerFixture {
     root: PathBuf,
     binary: PathBuf,
     folder: PathBuf,
@@ -33,11 +33,7 @@ impl ServerFixture {
     }
 
     /// The same with a product built as `profile` says.
-    pub(crate) fn with_profile(
-        repository: &Repository,
-        name: &str,
-        profile: Profile,
-    ) -> Result<Self> {
+    pub fn with_profile(repository: &Repository, name: &str, profile: Profile) -> Result<Self> {
         let binary = repository.build_product(profile)?;
         let folder = repository.target().join("xtask").join(name);
         if folder.exists() {
@@ -50,25 +46,25 @@ impl ServerFixture {
         Ok(ground)
     }
 
-    /// Where the step may write.
-    pub(crate) fn folder(&self) -> &Path {
+    /// Returns the folder into which the step may write.
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// `yearbook` on the data of the step.
-    pub(crate) fn yearbook(&self) -> Command {
+    pub fn yearbook(&self) -> Command {
         let mut yearbook = Command::new(&self.binary);
         yearbook.arg("--data-dir").arg(self.data_dir());
         yearbook
     }
 
     /// Publishes packages in their order.
-    pub(crate) fn publish<P: AsRef<OsStr>>(&self, descriptors: &[P]) -> Result<()> {
+    pub fn publish<P: AsRef<OsStr>>(&self, descriptors: &[P]) -> Result<()> {
         command::run(self.yearbook().arg("publish").args(descriptors))
     }
 
     /// Publishes every demo dataset; all their descriptors.
-    pub(crate) fn publish_demo(&self) -> Result<Vec<PathBuf>> {
+    pub fn publish_demo(&self) -> Result<Vec<PathBuf>> {
         let descriptors = packages::descriptors(&self.root.join("datasets"))?;
         self.publish(&descriptors)?;
         Ok(descriptors)
@@ -80,7 +76,7 @@ impl ServerFixture {
     }
 
     /// A new key of `plan`.
-    pub(crate) fn key(&self, plan: &str) -> Result<String> {
+    pub fn key(&self, plan: &str) -> Result<String> {
         demo::key(&self.binary, &self.data_dir(), plan)
     }
 
@@ -96,7 +92,7 @@ impl ServerFixture {
     }
 
     /// Serves the data with `settings`, environment variables, and logs to a file.
-    pub(crate) fn serve(&self, log: &Path, settings: &[(&str, &str)]) -> Result<ServerProcess> {
+    pub fn serve(&self, log: &Path, settings: &[(&str, &str)]) -> Result<ServerProcess> {
         ServerProcess::start(
             &self.binary,
             &self.data_dir(),

@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use yearbook_prerequisites::{Prerequisite, REQUIRED};
 
-use super::postgres::{self, Postgres};
-use super::report::CheckCounts;
+use crate::checks::postgres::{self, Postgres};
+use crate::checks::report::CheckCounts;
 use crate::command;
 use crate::repository::Repository;
 use crate::spec::ExecutedTests;
@@ -17,10 +17,10 @@ use crate::spec::ExecutedTests;
 /// Tests that ran and passed, of every suite so far.
 static EXECUTED: LazyLock<Mutex<ExecutedTests>> = LazyLock::new(Mutex::default);
 
-/// Unit and integration tests, those of the catalogue in PostgreSQL on `postgres`; nextest runs
+/// Unit and integration tests, those of the catalog in PostgreSQL on `postgres`; nextest runs
 /// them where it is installed. A `complete` run fails where PostgreSQL is missing; what needs nginx
 /// and a binary has a step of its own.
-pub(super) fn run_workspace_tests(
+pub(crate) fn run_workspace_tests(
     repository: &Repository,
     postgres: Option<&Postgres>,
     complete: bool,
@@ -41,30 +41,51 @@ pub(super) fn run_workspace_tests(
 }
 
 /// Examples in documentation, which nextest does not run.
-pub(super) fn run_doc_tests(repository: &Repository) -> Result<CheckCounts> {
+pub(crate) fn run_doc_tests(repository: &Repository) -> Result<CheckCounts> {
     count(repository.cargo().args(["test", "--workspace", "--doc", "--no-fail-fast"]))
 }
 
 /// Runs `check` on the tests that ran and passed so far.
-pub(super) fn with_executed<T>(check: impl FnOnce(&ExecutedTests) -> T) -> T {
+pub(crate) fn with_executed<T>(check: impl FnOnce(&ExecutedTests) -> T) -> T {
     // A panic while a line is taken leaves the lines before it.
     check(&EXECUTED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Runs `command`, passes its output on and adds up the results that it prints.
-pub(crate) fn count(command: &mut Command) -> Result<CheckCounts> {
+///
+/// # Errors
+/// When the program cannot be run, or fails without a failed check in its output.
+pub fn count(command: &mut Command) -> Result<CheckCounts> {
+    count_lines(command, parse_summary)
+}
+
+/// Runs `command` and passes its output on, as [`count`] does, and adds up only the lines that begin
+/// with `name` and a colon: those of the suites inside are part of them.
+pub(crate) fn count_total(command: &mut Command, name: &str) -> Result<CheckCounts> {
+    let start = format!("{name}:");
+    count_lines(command, |line| if line.starts_with(&start) { parse_counts(line) } else { None })
+}
+
+fn count_lines(
+    command: &mut Command,
+    parse: impl Fn(&str) -> Option<CheckCounts> + Sync,
+) -> Result<CheckCounts> {
     println!("$ {}", command::display(command));
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .with_context(|| format!("cannot run {}", command::display(command)))?;
-    let errors = child.stderr.take();
-    let beside = thread::spawn(move || errors.map_or(Ok(CheckCounts::default()), read_results));
-    let mut tally = child.stdout.take().map_or(Ok(CheckCounts::default()), read_results)?;
-    let more = beside.join().map_err(|_| anyhow::anyhow!("reading the output panicked"))??;
-    tally.passed += more.passed;
-    tally.failed += more.failed;
+    let (mut output, mut errors) = (child.stdout.take(), child.stderr.take());
+    let read = |stream: Option<&mut dyn Read>| {
+        stream.map_or(Ok(CheckCounts::default()), |stream| read_results(stream, &parse))
+    };
+    let tally = thread::scope(|threads| {
+        let beside = threads.spawn(|| read(errors.as_mut().map(|stream| stream as &mut dyn Read)));
+        let tally = read(output.as_mut().map(|stream| stream as &mut dyn Read));
+        let more = beside.join().map_err(|_| anyhow!("reading the output panicked"))??;
+        tally.map(|tally| tally + more)
+    })?;
     let status = child.wait().context("cannot wait for the tests")?;
     if !status.success() && tally.failed == 0 {
         bail!("{} ended with {status}", command::display(command));
@@ -72,7 +93,10 @@ pub(crate) fn count(command: &mut Command) -> Result<CheckCounts> {
     Ok(tally)
 }
 
-fn read_results(stream: impl Read) -> Result<CheckCounts> {
+fn read_results(
+    stream: &mut dyn Read,
+    parse: impl Fn(&str) -> Option<CheckCounts>,
+) -> Result<CheckCounts> {
     let mut tally = CheckCounts::default();
     for line in BufReader::new(stream).split(b'\n') {
         let line = line.context("cannot read the tests' output")?;
@@ -86,9 +110,8 @@ fn read_results(stream: impl Read) -> Result<CheckCounts> {
         {
             EXECUTED.lock().unwrap_or_else(PoisonError::into_inner).note(&line);
         }
-        if let Some(found) = parse_summary(&line) {
-            tally.passed += found.passed;
-            tally.failed += found.failed;
+        if let Some(found) = parse(&line) {
+            tally = tally + found;
         }
     }
     Ok(tally)
@@ -114,6 +137,11 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
     {
         return None;
     }
+    parse_counts(line)
+}
+
+/// The numbers before `passed`, `failed` and `timed out`.
+fn parse_counts(line: &str) -> Option<CheckCounts> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let before = |word: &str| {
         let at = words.iter().position(|found| found.trim_end_matches([',', ';']) == word)?;
@@ -158,5 +186,6 @@ mod tests {
         );
         assert_eq!(parse_summary("readers: 7 passed, 1 failed"), of(7, 1));
         assert_eq!(parse_summary("test thing ... ok, 5 passed"), None);
+        assert_eq!(parse_counts("fleet: 9 passed, 1 failed"), of(9, 1));
     }
 }

@@ -8,13 +8,12 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::report::CheckCounts;
-use super::served::ServerFixture;
-use super::tools;
+use crate::checks::report::CheckCounts;
+use crate::checks::served::ServerFixture;
 use crate::repository::Repository;
-use crate::{command, python};
+use crate::{command, tools};
 
-/// What is published: long, wide, and spatial.
+/// Datasets that are published: long, wide, and spatial.
 const DATASETS: [&str; 3] =
     ["us_unemployment_by_industry", "us_macro_quarterly", "london_boroughs"];
 
@@ -30,8 +29,11 @@ const SETTINGS: [(&str, &str); 3] = [
 const WIT: &str = "wit/1.0.0";
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python =
-        python::environment(repository, "languages", "tests/external/languages/requirements.txt")?;
+    let python = tools::python_environment(
+        repository,
+        "languages",
+        "tests/external/languages/requirements.txt",
+    )?;
     let markdown = markdown(repository, &python)?;
     let node = tools::node("plugins in JavaScript");
     let javascript = if node.is_ok() { Some(javascript(repository)?) } else { None };

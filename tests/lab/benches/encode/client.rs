@@ -1,5 +1,5 @@
-//! Who takes what is encoded: chunks that it owns, as a server's socket does. Owns how a writer
-//! that only knows `Write` comes to make such chunks.
+//! The client of an encoder: takes chunks that it owns, as a server's socket does. Owns how a
+//! writer that only knows `Write` makes such chunks.
 
 use std::io::{Result, Write};
 

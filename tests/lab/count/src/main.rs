@@ -22,7 +22,7 @@ mod tables;
 /// Something to count.
 struct Workload {
     name: String,
-    /// What one round is divided by: rows, or requests.
+    /// Divisor of one round: rows, or requests.
     units: u64,
     /// Prepares `prepared` rounds and does `rounds` of them.
     run: Box<dyn Fn(u64)>,

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder};
@@ -14,9 +15,11 @@ mod random;
 mod spatial;
 mod wide;
 
-/// What a table looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum TableShape {
+pub use random::SplitMix64;
+
+/// Columns and rows of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableShape {
     /// One value a row, named by dimension columns; months.
     Long,
     /// Thirty series a row; days.
@@ -26,6 +29,9 @@ pub(crate) enum TableShape {
 }
 
 impl TableShape {
+    /// Every name that [`str::parse`] takes.
+    pub const NAMES: [&str; 3] = ["long", "wide", "spatial"];
+
     fn name(self) -> &'static str {
         match self {
             Self::Long => "long",
@@ -34,8 +40,7 @@ impl TableShape {
         }
     }
 
-    /// What random numbers begin with where nobody asked for others: another seed makes other
-    /// values of the same keys.
+    /// Start of the random numbers. Another seed makes other values of the same keys.
     fn seed(self) -> u64 {
         match self {
             Self::Long => 1,
@@ -45,30 +50,34 @@ impl TableShape {
     }
 }
 
-/// Writes a package of `rows` rows into `directory` and says where.
-pub(crate) fn rows(rows: u64, shape: TableShape, gzip: bool, directory: &Path) -> Result<()> {
-    let descriptor = package(rows, shape, gzip, directory)?;
-    println!("{rows} synthetic rows: {}", descriptor.display());
-    Ok(())
+impl FromStr for TableShape {
+    type Err = anyhow::Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        [Self::Long, Self::Wide, Self::Spatial]
+            .into_iter()
+            .find(|shape| shape.name() == name)
+            .with_context(|| format!("`{name}` is no shape of a table"))
+    }
 }
 
-/// Writes `count` packages of `rows` rows each below `directory`, no two alike, and says where.
-pub(crate) fn datasets(count: u64, rows: u64, directory: &Path) -> Result<()> {
+/// Writes `count` packages of `rows` rows each below `directory`, no two alike.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn datasets(count: u64, rows: u64, directory: &Path) -> Result<()> {
     for number in 1..=count {
         numbered_package(number, rows, 1, directory)?;
     }
-    println!("{count} synthetic datasets of {rows} rows: {}", directory.display());
     Ok(())
 }
 
 /// Writes the package of dataset `number`, in long form, into a folder of its own below
-/// `directory`; the path of its descriptor. Another `edition` has other values.
-pub(crate) fn numbered_package(
-    number: u64,
-    rows: u64,
-    edition: u64,
-    directory: &Path,
-) -> Result<PathBuf> {
+/// `directory`, and returns the path of its descriptor. Another `edition` has other values.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn numbered_package(number: u64, rows: u64, edition: u64, directory: &Path) -> Result<PathBuf> {
     let name = format!("synthetic_{number:06}");
     write_package(
         &name,
@@ -80,14 +89,12 @@ pub(crate) fn numbered_package(
     )
 }
 
-/// Writes a package of `rows` rows into `directory`; the path of its descriptor. Rows are streamed:
-/// memory does not grow with their number.
-pub(crate) fn package(
-    rows: u64,
-    shape: TableShape,
-    gzip: bool,
-    directory: &Path,
-) -> Result<PathBuf> {
+/// Writes a package of `rows` rows into `directory`, its table compressed with `gzip` or not, and
+/// returns the path of its descriptor. Rows are streamed: memory does not grow with their number.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn package(rows: u64, shape: TableShape, gzip: bool, directory: &Path) -> Result<PathBuf> {
     write_package(
         &format!("synthetic_{}_{rows}", shape.name()),
         shape,

@@ -1,12 +1,12 @@
-//! Encoding alone, measured by the benchmark `encode` of the package `yearbook-tests`, which prints
-//! JSON. Owns only that it is run and what its numbers are called.
+//! Encoding alone, measured by the benchmark `encode` of this package, which prints JSON. Owns how
+//! it is run and the names of its numbers.
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use super::Bench;
-use super::measurements::Measurements;
-use crate::command;
+use crate::measurements::Measurements;
+use yearbook_xtask::command;
 
 /// One line of the benchmark.
 #[derive(Deserialize)]
@@ -26,7 +26,7 @@ pub(super) fn measure(bench: &Bench<'_>, figures: &mut Measurements) -> Result<(
     let mut run = bench.repository.cargo();
     run.args(["bench", "--workspace", "--bench", "encode"]);
     run.env("YEARBOOK_PEERS_PYTHON", &bench.python)
-        .env("YEARBOOK_BENCH_RUNS", bench.wanted.runs.to_string());
+        .env("YEARBOOK_BENCH_RUNS", bench.args.runs.to_string());
     println!("-- encode: some minutes; nothing is printed until it is done");
     let printed = command::output(&mut run)?;
     let (_, lines) =

@@ -1,5 +1,5 @@
-//! Whether everybody returns the same rows: a list of questions for `tests/lab/peers/same.py`, which
-//! ends the benchmark at the first difference.
+//! The check that all peers return the same rows: a list of questions for
+//! `tests/lab/peers/same.py`, which ends the benchmark at the first difference.
 
 use std::fs;
 use std::path::Path;
@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Bench;
+use super::BenchCase;
 use super::peers::{DATASETTE, FASTAPI, ROAPI};
-use super::request::BenchCase;
-use crate::command;
+use yearbook_xtask::command;
 
-/// What an answer had in common with the right one.
+/// Comparison of an answer with the right one.
 #[derive(Debug, Deserialize)]
 pub(super) struct EquivalenceResult {
     case: String,
@@ -21,7 +21,7 @@ pub(super) struct EquivalenceResult {
     found: String,
 }
 
-/// What `who` answered in a case, where that needs a word.
+/// Remark on the answer of `who` in a case, where one is needed.
 pub(super) fn remark(found: &[EquivalenceResult], case: &str, who: &str) -> Option<String> {
     let found = found.iter().find(|found| found.case == case && found.who == who)?;
     (found.found != "the same rows in the same order").then(|| found.found.clone())
@@ -34,7 +34,7 @@ pub(super) fn check(
     cases: &[BenchCase],
 ) -> Result<Vec<EquivalenceResult>> {
     let mut questions = Vec::new();
-    for case in cases.iter().filter(|case| !case.asked.is_null()) {
+    for case in cases.iter().filter(|case| !case.question.is_null()) {
         for (who, way) in &case.ways {
             let Ok(ask) = way else { continue };
             // They say nothing about the order of rows, and sorting would slow them down.
@@ -46,7 +46,7 @@ pub(super) fn check(
                 .collect();
             questions.push(json!({
                 "case": case.name, "who": who, "url": ask.url, "headers": headers, "body": ask.body, "format": case.format,
-                "asked": case.asked, "integers_for_booleans": *who == DATASETTE,
+                "asked": case.question, "integers_for_booleans": *who == DATASETTE,
                 "any_order": any_order,
             }));
         }

@@ -1,16 +1,17 @@
-//! Whole tables, one download after the other: time, first byte, processor time, memory. Everybody
+//! Whole tables, one download after the other: time, first byte, processor time, memory. Each peer
 //! has all cores, one at a time.
 
 use anyhow::Result;
 use serde_json::json;
 
+use super::BenchCase;
 use super::equivalence::{self, EquivalenceResult};
-use super::http_client::{self, Download};
-use super::measurements::{Measurements, median};
 use super::peers::{DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
-use super::process::MeasuredProcess;
-use super::request::{BenchCase, HttpRequest};
 use super::tables::{AREA_ROWS, LONG_ROWS};
+use crate::http::HttpRequest;
+use crate::http::{self, Download};
+use crate::measurements::{Measurements, median};
+use crate::process::MeasuredProcess;
 
 /// Part of every figure here.
 const PART: &str = "exports";
@@ -18,7 +19,7 @@ const PART: &str = "exports";
 /// Whoever takes longer is measured once only: its median would not change what it says.
 const SLOW_EXPORT_SECONDS: f64 = 8.0;
 
-/// What is asked.
+/// Returns the exports that are measured.
 pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     let base = |who: &str| all.get(who).map(|process| process.base.clone());
     let (ours, roapi, datasette, fastapi) =
@@ -40,7 +41,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
         cases.push(BenchCase {
             name,
             rows: LONG_ROWS,
-            asked: json!({ "table": "long" }),
+            question: json!({ "table": "long" }),
             format,
             ways: vec![
                 (YEARBOOK, Ok(whole.with("X-API-Key", &all.key))),
@@ -79,7 +80,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
         cases.push(BenchCase {
             name,
             rows: AREA_ROWS,
-            asked: json!({ "table": table, "geometry": omitted.is_empty() }),
+            question: json!({ "table": table, "geometry": omitted.is_empty() }),
             format,
             ways: vec![
                 (YEARBOOK, Ok(ask.with("X-API-Key", &all.key))),
@@ -163,7 +164,7 @@ impl ExportRuns {
     ) -> Result<()> {
         server.reset_peak()?;
         let cpu = server.cpu_time()?;
-        let download = http_client::get(ask)?;
+        let download = http::get(ask)?;
         if !counted {
             self.first_run = download.seconds;
             return Ok(());

@@ -1,5 +1,4 @@
-//! Whether time grows with the rows and memory does not: exports of ever larger tables, and many at
-//! once.
+//! Growth of time and memory with the rows: exports of ever larger tables, and many at once.
 
 use std::path::Path;
 use std::thread;
@@ -7,12 +6,13 @@ use std::thread;
 use anyhow::{Context as _, Result, anyhow};
 
 use super::exports::ExportRuns;
-use super::measurements::Measurements;
-use super::process::MeasuredProcess;
-use super::request::HttpRequest;
-use super::{Bench, http_client, machine, peers, tables};
-use crate::demo;
-use crate::generate::{self, TableShape};
+use super::{Bench, peers, tables};
+use crate::http::HttpRequest;
+use crate::measurements::Measurements;
+use crate::process::MeasuredProcess;
+use crate::{http, machine};
+use yearbook_generate::TableShape;
+use yearbook_xtask::demo;
 
 /// Part of every figure here.
 const PART: &str = "growth";
@@ -28,7 +28,7 @@ const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements) -> Result<()> {
     let data_dir = bench.folder.join("growth");
     let mut sizes = vec![100_000, 1_000_000, 10_000_000];
-    if bench.wanted.huge {
+    if bench.args.huge {
         sizes.push(50_000_000);
     }
     for &rows in &sizes {
@@ -36,7 +36,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
         let descriptor = package.join("datapackage.json");
         if !descriptor.exists() {
             println!("-- make {rows} synthetic rows");
-            generate::package(rows, TableShape::Long, false, &package)?;
+            yearbook_generate::package(rows, TableShape::Long, false, &package)?;
         }
         tables::published(binary, &data_dir, &[descriptor])?;
     }
@@ -54,7 +54,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
             println!("-- {rows} rows, {format}");
             let ask = ask(rows, format);
             let mut exports = ExportRuns::default();
-            for run in 0..=counted_runs(bench.wanted.runs, rows) {
+            for run in 0..=counted_runs(bench.args.runs, rows) {
                 exports.run_once(&server, &ask, run > 0)?;
             }
             figures.add(
@@ -71,8 +71,8 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
 }
 
 /// Three runs of what takes seconds.
-fn counted_runs(wanted: u32, rows: u64) -> u32 {
-    if rows > 1_000_000 { wanted.min(3) } else { wanted }
+fn counted_runs(runs: u32, rows: u64) -> u32 {
+    if rows > 1_000_000 { runs.min(3) } else { runs }
 }
 
 /// All of these at the same time, a quarter in each format.
@@ -85,8 +85,7 @@ fn measure_concurrent(
     server.reset_peak()?;
     let started = std::time::Instant::now();
     let slowest: f64 = thread::scope(|scope| -> Result<f64> {
-        let clients: Vec<_> =
-            asks.iter().map(|ask| scope.spawn(|| http_client::get(ask))).collect();
+        let clients: Vec<_> = asks.iter().map(|ask| scope.spawn(|| http::get(ask))).collect();
         let mut slowest = 0.0_f64;
         for client in clients {
             let download = client.join().map_err(|_| anyhow!("a client panicked"))??;

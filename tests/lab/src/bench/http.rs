@@ -6,10 +6,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::measurements::Measurements;
 use super::peers::{self, PeerServers};
-use super::{Bench, equivalence, exports, machine, requests, tables};
-use crate::{command, demo};
+use super::{Bench, equivalence, exports, requests, tables};
+use crate::machine;
+use crate::measurements::Measurements;
+use yearbook_xtask::{command, demo};
 
 pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements) -> Result<()> {
     let (data_dir, exported) = (bench.folder.join("data"), bench.folder.join("tables"));
@@ -34,7 +35,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
             &data_dir,
             &key,
             &exported,
-            &bench.wanted.cores().server,
+            &bench.args.cores().server,
         )?;
         let mut cases = requests::cases(&all)?;
         let found = equivalence::check(bench, &exported, &cases)?;
@@ -44,5 +45,5 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
     let all = PeerServers::start(bench, binary, &data_dir, &key, &exported, &machine::all())?;
     let cases = exports::cases(&all)?;
     let found = equivalence::check(bench, &exported, &cases)?;
-    exports::measure(bench.wanted.runs, &all, &cases, &found, figures)
+    exports::measure(bench.args.runs, &all, &cases, &found, figures)
 }

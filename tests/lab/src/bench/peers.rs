@@ -1,5 +1,5 @@
-//! Yearbook and the peers that it is compared with, as servers. Owns how each is started; what each
-//! is asked stands with the cases.
+//! Yearbook and the peers that it is compared with, as servers. Owns how each is started; the cases
+//! have the requests.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result};
 use serde_json::json;
 
 use super::Bench;
-use super::process::MeasuredProcess;
-use crate::server;
+use crate::process::MeasuredProcess;
+use yearbook_xtask::server;
 
 pub(super) const YEARBOOK: &str = "Yearbook";
 /// Yearbook with its cache of responses, where `Yearbook` has none.
@@ -55,7 +55,7 @@ impl PeerServers {
         found.map(|(_, process)| process).with_context(|| format!("{who} is not running"))
     }
 
-    /// Whether it runs.
+    /// Returns true if it runs.
     pub(super) fn has(&self, who: &str) -> bool {
         self.servers.iter().any(|(name, _)| *name == who)
     }
@@ -81,7 +81,7 @@ pub(super) fn yearbook(
     MeasuredProcess::start(&serve, cores, format!("http://{address}"), "/health", &log)
 }
 
-/// Whether the binary has a setting: it refuses those that it does not know.
+/// Returns true if the binary has a setting. It refuses those that it does not know.
 fn supports_setting(binary: &Path, data_dir: &Path, variable: &str) -> bool {
     Command::new(binary)
         .arg("--data-dir")

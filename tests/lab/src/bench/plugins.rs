@@ -1,6 +1,6 @@
-//! What plugins cost: instances, crossing and loading by the benchmark `plugins` of the package
-//! `yearbook-tests`, which prints JSON; and how soon an installed release serves, by a running
-//! host. Owns the second and what its numbers are called.
+//! The cost of plugins: instances, crossing and loading, by the benchmark `plugins` of this
+//! package, which prints JSON; and the time until an installed release serves, by a running host.
+//! Owns the second and the names of its numbers.
 
 use std::fs;
 use std::path::Path;
@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value};
 
-use super::measurements::{Measurements, median};
 use super::peers::YEARBOOK;
-use super::request::HttpRequest;
-use super::{Bench, http_client, tables};
-use crate::command;
-use crate::demo;
-use crate::generate::{self, TableShape};
-use crate::server::{self, ServerProcess};
+use super::{Bench, tables};
+use crate::http;
+use crate::http::HttpRequest;
+use crate::measurements::{Measurements, median};
+use yearbook_generate::TableShape;
+use yearbook_xtask::command;
+use yearbook_xtask::demo;
+use yearbook_xtask::server::{self, ServerProcess};
 
 /// Part of every figure here.
 pub(super) const PART: &str = "plugins";
@@ -35,17 +36,17 @@ pub(super) const VALUES: [&str; 8] = [
     "served_after_ms",
 ];
 
-/// How long an installed release may take to serve; 2 s is promised.
+/// Longest time until an installed release serves; 2 s is promised.
 const SERVE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How often it is asked which release serves.
+/// Interval between two requests for the release that serves.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Instances, crossing and loading.
 pub(super) fn measure(bench: &Bench<'_>, figures: &mut Measurements) -> Result<()> {
     let mut run = bench.repository.cargo();
     run.args(["bench", "--workspace", "--bench", "plugins"]);
-    run.env("YEARBOOK_BENCH_RUNS", bench.wanted.runs.to_string());
+    run.env("YEARBOOK_BENCH_RUNS", bench.args.runs.to_string());
     println!("-- plugins: nothing is printed until it is done");
     let printed = command::output(&mut run)?;
     let (_, lines) =
@@ -68,7 +69,8 @@ pub(super) fn measure_swaps(
     figures: &mut Measurements,
 ) -> Result<()> {
     let data_dir = bench.folder.join("swaps");
-    let package = generate::package(1_000, TableShape::Long, false, &bench.folder.join("swapped"))?;
+    let package =
+        yearbook_generate::package(1_000, TableShape::Long, false, &bench.folder.join("swapped"))?;
     tables::published(binary, &data_dir, &[package])?;
     let key = demo::enterprise_key(binary, &data_dir)?;
     let log = bench.folder.join("swaps.log");
@@ -84,12 +86,12 @@ pub(super) fn measure_swaps(
     let component =
         fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
     let (mut installs, mut waits) = (Vec::new(), Vec::new());
-    for run in 0..=bench.wanted.runs {
+    for run in 0..=bench.args.runs {
         let file = bench.folder.join("release.wasm");
         fs::write(&file, with_marker_section(&component, run))
             .with_context(|| format!("cannot write {}", file.display()))?;
         // The entity tag names the release that made the bytes.
-        let before = http_client::response_header(&ask, "etag")?;
+        let before = http::response_header(&ask, "etag")?;
         let begun = Instant::now();
         command::output(
             Command::new(binary)
@@ -99,7 +101,7 @@ pub(super) fn measure_swaps(
                 .arg(&file),
         )?;
         let installed = begun.elapsed();
-        while http_client::response_header(&ask, "etag")? == before {
+        while http::response_header(&ask, "etag")? == before {
             if begun.elapsed() > installed + SERVE_TIMEOUT {
                 bail!("an installed release does not serve within {SERVE_TIMEOUT:?}");
             }

@@ -4,12 +4,14 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
+use super::Bench;
+use super::BenchCase;
 use super::equivalence::{self, EquivalenceResult};
-use super::measurements::{Measurements, median};
 use super::peers::{CACHED, DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
-use super::request::{BenchCase, HttpRequest};
 use super::tables::{AREA_ROWS, DATASET_ROWS, LATE_MATCH, RARE_MATCH};
-use super::{Bench, http_client, wrk};
+use crate::http::HttpRequest;
+use crate::measurements::{Measurements, median};
+use crate::{http, wrk};
 
 /// Part of every figure here.
 const PART: &str = "requests";
@@ -19,7 +21,7 @@ const SLOW_SECONDS: u32 = 15;
 
 const NO_ETAG: Result<HttpRequest, &str> = Err("sends no ETag for rows");
 
-/// What is asked. The first case is the one that others are compared with.
+/// Returns the requests that are measured. The first case is the one that others are compared with.
 pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     let base = |who: &str| all.get(who).map(|process| process.base.clone());
     let (ours, roapi, datasette, fastapi) =
@@ -32,7 +34,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     let search = |name, needle: &str| BenchCase {
         name,
         rows: 100,
-        asked: json!({ "table": "long", "dimensions": needle, "limit": 100 }),
+        question: json!({ "table": "long", "dimensions": needle, "limit": 100 }),
         format: "json",
         ways: vec![
             (YEARBOOK, key(format!("{ours}/v1/datasets/long/data?dimensions={needle}"))),
@@ -58,7 +60,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
         BenchCase {
             name: "100 rows, JSON",
             rows: 100,
-            asked: json!({ "table": "long", "limit": 100 }),
+            question: json!({ "table": "long", "limit": 100 }),
             format: "json",
             ways: vec![
                 (YEARBOOK, key(format!("{ours}/v1/datasets/long/data"))),
@@ -70,7 +72,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
         BenchCase {
             name: "one year, limit 1,000",
             rows: 1_000,
-            asked: json!({ "table": "long", "start": "2020-01-01", "end": "2020-12-31", "limit": 1000 }),
+            question: json!({ "table": "long", "start": "2020-01-01", "end": "2020-12-31", "limit": 1000 }),
             format: "json",
             ways: vec![
                 (
@@ -111,7 +113,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
         cases.push(BenchCase {
             name,
             rows: 100,
-            asked: json!({ "table": table, "limit": 100, "geometry": omitted.is_empty() }),
+            question: json!({ "table": table, "limit": 100, "geometry": omitted.is_empty() }),
             format: "json",
             ways: vec![
                 (YEARBOOK, key(format!("{ours}/v1/datasets/{table}/data?{omitted}"))),
@@ -127,7 +129,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     cases.push(BenchCase {
         name: "list of 1,500 datasets",
         rows: DATASET_ROWS,
-        asked: json!({ "table": "datasets", "limit": DATASET_ROWS }),
+        question: json!({ "table": "datasets", "limit": DATASET_ROWS }),
         format: "json",
         ways: vec![
             (YEARBOOK, key(format!("{ours}/v1/datasets"))),
@@ -155,8 +157,9 @@ pub(super) fn minimal_cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     let ours = &all.get(YEARBOOK)?.base;
     let data =
         HttpRequest::get(format!("{ours}/v1/datasets/long/data")).with("X-API-Key", &all.key);
-    let tag = http_client::response_header(&data, "etag")?;
-    let case = |name, ways| BenchCase { name, rows: 0, asked: Value::Null, format: "json", ways };
+    let tag = http::response_header(&data, "etag")?;
+    let case =
+        |name, ways| BenchCase { name, rows: 0, question: Value::Null, format: "json", ways };
     Ok(vec![
         case(
             "304 to If-None-Match",
@@ -194,19 +197,19 @@ pub(super) fn measure(
     figures: &mut Measurements,
 ) -> Result<()> {
     let scripts = bench.repository.root().join("tests/lab/peers");
-    let cores = bench.wanted.cores().generator;
+    let cores = bench.args.cores().generator;
     for case in cases {
         println!("-- {}", case.name);
         let mut runs: Vec<Runs<'_>> = Vec::new();
         for (who, way) in &case.ways {
             if let Ok(ask) = way {
                 let quick = wrk::run(ask, 1, &cores, &scripts)?.requests > 0.0;
-                let seconds = if quick { bench.wanted.seconds } else { SLOW_SECONDS };
+                let seconds = if quick { bench.args.seconds } else { SLOW_SECONDS };
                 all.get(who)?.reset_peak()?;
                 runs.push(Runs { who, ask, seconds, loads: Vec::new(), cpu: 0.0 });
             }
         }
-        for _ in 0..bench.wanted.runs {
+        for _ in 0..bench.args.runs {
             // Whoever is slow is measured once, for long enough that there is something to count.
             for run in
                 runs.iter_mut().filter(|run| run.loads.is_empty() || run.seconds != SLOW_SECONDS)
@@ -265,8 +268,8 @@ impl Runs<'_> {
         let rate = of(|load| load.rate);
         let mut values = vec![
             ("requests_a_second", rate),
-            ("median_ms", of(|load| load.median)),
-            ("p99_ms", of(|load| load.slow)),
+            ("median_ms", of(|load| load.p50)),
+            ("p99_ms", of(|load| load.p99)),
             ("cpu_ms_a_request", self.cpu / requests * 1e3),
             ("peak_mib", peak),
         ];

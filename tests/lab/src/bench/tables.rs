@@ -1,5 +1,5 @@
-//! The tables that are served: published from packages that are the same at every run. Owns what
-//! differs from what `cargo xtask generate` makes.
+//! The tables that are served: published from packages that are the same at every run. Owns the
+//! differences from the output of `cargo xtask generate`.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
@@ -10,8 +10,8 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::Bench;
-use crate::generate::{self, TableShape};
-use crate::{command, demo};
+use yearbook_generate::TableShape;
+use yearbook_xtask::{command, demo};
 
 /// Rows of `long`.
 pub(super) const LONG_ROWS: u64 = demo::ROWS;
@@ -19,7 +19,7 @@ pub(super) const LONG_ROWS: u64 = demo::ROWS;
 pub(super) const AREA_ROWS: u64 = 20_000;
 /// All datasets together.
 pub(super) const DATASET_ROWS: u64 = 1_500;
-/// What a search for the end of the table looks for: in one row of eight of its last 4 %, and
+/// Text that a search for the end of the table looks for: in one row of eight of its last 4 %, and
 /// nowhere before.
 pub(super) const LATE_MATCH: &str = "chatham";
 /// A search that finds one row of each month.
@@ -30,12 +30,13 @@ pub(super) const RARE_MATCH: &str = "S0001666";
 pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Result<()> {
     let folder = bench.folder.join("packages");
     let mut descriptors = vec![long(bench, &folder.join("long"))?];
-    let areas = generate::package(AREA_ROWS, TableShape::Spatial, false, &folder.join("areas"))?;
+    let areas =
+        yearbook_generate::package(AREA_ROWS, TableShape::Spatial, false, &folder.join("areas"))?;
     descriptors.push(copy_renamed(&areas, &areas, "areas", |_| ())?);
     descriptors.push(places(&areas, &folder.join("places"))?);
     for number in 4..=DATASET_ROWS {
         // One row, to be one of many datasets.
-        descriptors.push(generate::numbered_package(number, 1, 1, &folder)?);
+        descriptors.push(yearbook_generate::numbered_package(number, 1, 1, &folder)?);
     }
     published(binary, data_dir, &descriptors)
 }

@@ -1,11 +1,11 @@
-//! What was aimed at, against what was measured. Owns the numbers of the targets; a target that was
-//! missed is a line of a table, never a failure.
+//! Targets, against the figures. Owns the numbers of the targets; a target that was missed is a
+//! line of a table, never a failure.
 
 use serde::Serialize;
 
 use super::growth;
-use super::measurements::Measurements;
 use super::peers::{CACHED, DATASETTE, FASTAPI, ROAPI, YEARBOOK};
+use crate::measurements::Measurements;
 
 /// One target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,7 +19,7 @@ pub(super) struct PerformanceTarget {
     pub(super) met: Option<bool>,
 }
 
-/// What a number should be.
+/// Bound of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TargetBound {

@@ -1,4 +1,4 @@
-//! `tests/lab/count/recorded.json`: what was counted, with the reason of each last change. Owns the
+//! `tests/lab/count/recorded.json`: recorded counts, with the reason of each last change. Owns the
 //! file's shape.
 
 use std::collections::BTreeMap;
@@ -9,15 +9,15 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::command;
-use crate::repository::Repository;
+use yearbook_xtask::command;
+use yearbook_xtask::repository::Repository;
 
 /// Everything recorded.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct CountBaseline {
     /// `rustc --version`: another compiler makes other instructions.
     pub(super) compiler: String,
-    /// [`processor`]: libraries choose their loops by what it can do.
+    /// [`processor`]: libraries choose their loops by its features.
     #[serde(default)]
     pub(super) processor: String,
     works: BTreeMap<String, BaselineEntry>,
@@ -27,7 +27,7 @@ pub(super) struct CountBaseline {
 struct BaselineEntry {
     /// Instructions a row, or a request where the work says so; three decimals.
     instructions: f64,
-    /// Why it last changed.
+    /// Reason of its last change.
     reason: String,
 }
 
@@ -50,7 +50,7 @@ impl CountBaseline {
         fs::write(&path, text + "\n").with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// What was recorded for the work called `name`.
+    /// Returns the recorded count of the work called `name`.
     pub(super) fn count(&self, name: &str) -> Option<f64> {
         self.works.get(name).map(|entry| entry.instructions)
     }
@@ -76,17 +76,17 @@ pub(super) fn compiler() -> Result<String> {
     Ok(command::output(Command::new("rustc").arg("--version"))?.trim().to_owned())
 }
 
-/// What the processor can do, of what libraries ask it before they choose a loop.
+/// Returns the features of the processor that libraries test before they choose a loop.
 pub(super) fn processor() -> Result<String> {
-    const ASKED: [&str; 5] = ["avx2", "bmi2", "erms", "fsrm", "sse4_2"];
+    const FEATURES: [&str; 5] = ["avx2", "bmi2", "erms", "fsrm", "sse4_2"];
     let text =
         fs::read_to_string("/proc/cpuinfo").context("cannot read what the processor can do")?;
     let flags = text
         .lines()
         .find_map(|line| line.strip_prefix("flags")?.split_once(':'))
         .map_or("", |(_, flags)| flags);
-    let has = |wanted: &&&str| flags.split_whitespace().any(|flag| flag == **wanted);
-    Ok(ASKED.iter().filter(has).copied().collect::<Vec<_>>().join(" "))
+    let has = |feature: &&&str| flags.split_whitespace().any(|flag| flag == **feature);
+    Ok(FEATURES.iter().filter(has).copied().collect::<Vec<_>>().join(" "))
 }
 
 fn path(repository: &Repository) -> PathBuf {

@@ -1,4 +1,4 @@
-//! What the number of datasets costs: publishing them, starting on them, listing them, and seeing
+//! The cost of the number of datasets: publishing them, starting on them, listing them, and seeing
 //! that one of them moved.
 
 use std::thread::sleep;
@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use super::deployment::{ScaleDeployment, ScaleHost};
-use crate::bench::measurements::median;
-use crate::bench::request::HttpRequest;
-use crate::bench::{http_client, machine, wrk};
+use crate::http::HttpRequest;
+use crate::measurements::median;
+use crate::{http, machine, wrk};
 
 /// Starts and refreshes that are measured.
 const REPETITIONS: u64 = 5;
 
-/// How long a server rests before it is looked at.
+/// Time for which a server rests before its processor time is read.
 const IDLE_PERIOD: Duration = Duration::from_secs(5);
 
-/// How long a refresh may take to be seen.
+/// Longest time until a refresh is seen.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(60);
 
 const POLL: Duration = Duration::from_millis(5);
 
-/// What so many datasets cost. Times are milliseconds and medians.
+/// Costs of so many datasets. Times are milliseconds and medians.
 pub(super) struct CatalogCosts {
     pub(super) datasets: u64,
     /// A dataset, in one command with many.
@@ -34,14 +34,14 @@ pub(super) struct CatalogCosts {
     pub(super) idle: f64,
     /// `/v1/datasets`.
     pub(super) list_bytes: u64,
-    /// The first after the catalogue moved.
+    /// The first after the catalog moved.
     pub(super) list_first: f64,
     pub(super) list: wrk::LoadResult,
-    /// From the end of `yearbook publish` to an answer with the new snapshot: the middle, and the
+    /// From the end of `yearbook publish` to an answer with the new snapshot: the median, and the
     /// latest.
     pub(super) seen: f64,
     pub(super) seen_latest: f64,
-    /// To read the catalogue again.
+    /// To read the catalog again.
     pub(super) read: f64,
 }
 
@@ -65,13 +65,13 @@ pub(super) fn measure(
     let key = site.key("enterprise")?;
     let list =
         HttpRequest::get(format!("{}/v1/datasets", host.process.base)).with("X-API-Key", &key);
-    let list_bytes = http_client::get(&list)?.bytes;
+    let list_bytes = http::get(&list)?.bytes;
     let load = wrk::run(&list, 2, &machine::shared().generator, &site.scripts())?;
     let (before, begun) = (host.process.cpu_time()?, Instant::now());
     sleep(IDLE_PERIOD);
     let idle = host.process.cpu_time()?.since(before) / begun.elapsed().as_secs_f64() * 100.0;
     let RefreshTimes { seen, first, read } = refreshes(site, &host, &key, &list)?;
-    let catalogue = CatalogCosts {
+    let catalog = CatalogCosts {
         datasets,
         publish,
         start: median(&starts),
@@ -86,9 +86,9 @@ pub(super) fn measure(
     };
     println!(
         "   publish {publish:.1} ms, start {:.0} ms, {:.0} MiB, list {list_bytes} bytes {:.0}/s, seen {:.0} ms, read {read:.1} ms",
-        catalogue.start, catalogue.resident_mib, load.rate, catalogue.seen
+        catalog.start, catalog.resident_mib, load.rate, catalog.seen
     );
-    Ok(catalogue)
+    Ok(catalog)
 }
 
 /// Milliseconds of each refresh, and of one read on the average.
@@ -112,17 +112,17 @@ fn refreshes(
     let (mut seen, mut first) = (Vec::new(), Vec::new());
     for edition in 2..2 + REPETITIONS {
         let package = site.package(1, edition)?;
-        let before = http_client::response_header(&ask, "etag")?;
+        let before = http::response_header(&ask, "etag")?;
         site.publish(&[package])?;
         let published = Instant::now();
-        while http_client::response_header(&ask, "etag")? == before {
+        while http::response_header(&ask, "etag")? == before {
             if published.elapsed() > REFRESH_TIMEOUT {
                 bail!("a refresh was not seen within {REFRESH_TIMEOUT:?}");
             }
             sleep(POLL);
         }
         seen.push(milliseconds(published.elapsed()));
-        first.push(http_client::get(list).context("the list after a refresh")?.seconds * 1e3);
+        first.push(http::get(list).context("the list after a refresh")?.seconds * 1e3);
     }
     // Looks that find nothing new take next to nothing.
     let read = (host.metrics()?.sum(SECONDS)? - looked) * 1e3 / REPETITIONS as f64;

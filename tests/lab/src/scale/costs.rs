@@ -1,13 +1,13 @@
-//! What one request costs: processor time here and in the database, reads of the store, bytes sent.
-//! Owns which requests are measured.
+//! The cost of one request: processor time here and in the database, reads of the store, bytes
+//! sent. Owns which requests are measured.
 
 use anyhow::Result;
 
 use super::deployment::{ScaleDeployment, ScaleHost};
-use crate::bench::request::HttpRequest;
-use crate::bench::{http_client, machine, wrk};
-use crate::demo;
+use crate::http::HttpRequest;
 use crate::metrics::MetricsScrape;
+use crate::{http, machine, wrk};
+use yearbook_xtask::demo;
 
 /// Exports that are measured; one before them is not.
 const EXPORTS: u32 = 3;
@@ -48,7 +48,7 @@ impl RequestKind {
     }
 }
 
-/// What one of a kind costs.
+/// Cost of one request of a kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestCost {
     pub(super) kind: RequestKind,
@@ -79,7 +79,7 @@ pub(super) fn measure(site: &ScaleDeployment<'_>, seconds: u32) -> Result<Reques
         let ask = match kind {
             RequestKind::NotModified => {
                 let ask = ask("/data");
-                let tag = http_client::response_header(&ask, "etag")?;
+                let tag = http::response_header(&ask, "etag")?;
                 ask.with("If-None-Match", &tag)
             }
             RequestKind::Cached | RequestKind::Page | RequestKind::Limited => ask("/data"),
@@ -116,17 +116,17 @@ fn requests(
 
 /// One after the other.
 fn exports(site: &ScaleDeployment<'_>, host: &ScaleHost, ask: &HttpRequest) -> Result<RequestCost> {
-    http_client::get(ask)?;
+    http::get(ask)?;
     let before = CounterReading::now(site, host)?;
     for _ in 0..EXPORTS {
-        http_client::get(ask)?;
+        http::get(ask)?;
     }
     CounterReading::now(site, host)?.since(&before, RequestKind::Export, f64::from(EXPORTS))
 }
 
-/// What counters say at one moment.
+/// Values of the counters at one moment.
 struct CounterReading {
-    cpu: crate::bench::process::CpuTime,
+    cpu: crate::process::CpuTime,
     database: f64,
     metrics: MetricsScrape,
 }
@@ -140,7 +140,7 @@ impl CounterReading {
         })
     }
 
-    /// What each of `requests` cost since `before`.
+    /// Returns the cost of each of `requests` since `before`.
     fn since(&self, before: &Self, kind: RequestKind, requests: f64) -> Result<RequestCost> {
         let moved = |name: &str| {
             Ok::<_, anyhow::Error>((self.metrics.sum(name)? - before.metrics.sum(name)?) / requests)

@@ -1,4 +1,4 @@
-//! A folder, a database and servers on them. Owns how they are started and what is read of them
+//! A folder, a database and servers on them. Owns how they are started and how they are observed
 //! from outside.
 
 use std::fs;
@@ -7,12 +7,12 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::bench::machine;
-use crate::bench::process::{MeasuredProcess, TICKS_PER_SECOND};
+use crate::machine;
 use crate::metrics::MetricsScrape;
-use crate::repository::Repository;
-use crate::test::postgres::Postgres;
-use crate::{command, demo, generate, server};
+use crate::process::{MeasuredProcess, TICKS_PER_SECOND};
+use yearbook_xtask::checks::postgres::Postgres;
+use yearbook_xtask::repository::Repository;
+use yearbook_xtask::{command, demo, server};
 
 /// Rows of each of many datasets: ten years of months.
 const ROWS: u64 = 120;
@@ -51,7 +51,7 @@ impl<'a> ScaleDeployment<'a> {
         self.folder.join("data")
     }
 
-    /// Where scripts for `wrk` are.
+    /// Folder of the scripts for `wrk`.
     pub(super) fn scripts(&self) -> PathBuf {
         self.repository.root().join("tests/lab/peers")
     }
@@ -81,7 +81,7 @@ impl<'a> ScaleDeployment<'a> {
 
     /// One of them; another edition has other values.
     pub(super) fn package(&self, number: u64, edition: u64) -> Result<PathBuf> {
-        generate::numbered_package(number, ROWS, edition, &self.folder.join("packages"))
+        yearbook_generate::numbered_package(number, ROWS, edition, &self.folder.join("packages"))
     }
 
     pub(super) fn publish(&self, packages: &[PathBuf]) -> Result<()> {

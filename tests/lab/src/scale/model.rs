@@ -1,5 +1,5 @@
-//! What follows from the costs for a load: sums and lines through two points, nothing else. Owns
-//! the assumed mix of requests.
+//! An estimate for a load from the costs: sums and lines through two points, nothing else. Owns the
+//! assumed mix of requests.
 
 use anyhow::{Context as _, Result};
 
@@ -21,15 +21,15 @@ pub(super) const TRAFFIC_MIX: [(RequestKind, f64); 7] = [
 pub(super) const REQUESTS: f64 = 1_000.0;
 pub(super) const DATASETS: f64 = 1_500.0;
 
-/// How busy a core may be, so that nobody waits long. Assumed.
+/// Largest utilisation of a core at which requests do not wait long. Assumed.
 pub(super) const TARGET_UTILISATION: f64 = 0.5;
 
-/// How often a dataset is refreshed, times a day. Assumed.
+/// Refreshes of a dataset in a day. Assumed.
 pub(super) const REFRESHES_A_DAY: f64 = 1.0;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
 
-/// What a load takes.
+/// Resources that a load takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CapacityEstimate {
     /// Cores of all hosts.
@@ -41,22 +41,22 @@ pub(super) struct CapacityEstimate {
     /// Gigabits a second to clients.
     pub(super) gigabits: f64,
     pub(super) refreshes_a_second: f64,
-    /// Milliseconds that a host takes to read the catalogue again.
+    /// Milliseconds that a host takes to read the catalog again.
     pub(super) read: f64,
-    /// Part of its time that a host reads the catalogue; above 1 it never comes to an end.
+    /// Part of its time that a host reads the catalog; above 1 it never comes to an end.
     pub(super) reading: f64,
-    /// Mebibytes of the catalogue in each host.
-    pub(super) catalogue_mib: f64,
+    /// Mebibytes of the catalog in each host.
+    pub(super) catalog_mib: f64,
     /// Megabytes of `/v1/datasets`.
     pub(super) list_megabytes: f64,
     /// Seconds to start a host.
     pub(super) start: f64,
 }
 
-/// What `times` as much of everything takes.
+/// Estimates the resources for `times` as much of everything.
 pub(super) fn needs(
     costs: &RequestCosts,
-    catalogues: &[CatalogCosts],
+    catalogs: &[CatalogCosts],
     times: f64,
 ) -> Result<CapacityEstimate> {
     let load = REQUESTS * times;
@@ -72,7 +72,7 @@ pub(super) fn needs(
     };
     let datasets = DATASETS * times;
     let refreshes_a_second = datasets * REFRESHES_A_DAY / SECONDS_A_DAY;
-    let read = fit_line(catalogues, |catalogue| catalogue.read)?.at(datasets);
+    let read = fit_line(catalogs, |catalog| catalog.read)?.at(datasets);
     Ok(CapacityEstimate {
         cores: load * mean(|cost| cost.cpu) / 1e6 / TARGET_UTILISATION,
         database: load * mean(|cost| cost.database) / 1e6 / TARGET_UTILISATION,
@@ -81,10 +81,9 @@ pub(super) fn needs(
         refreshes_a_second,
         read,
         reading: refreshes_a_second * read / 1e3,
-        catalogue_mib: fit_line(catalogues, |catalogue| catalogue.resident_mib)?.slope * datasets,
-        list_megabytes: fit_line(catalogues, |catalogue| catalogue.list_bytes as f64)?.at(datasets)
-            / 1e6,
-        start: fit_line(catalogues, |catalogue| catalogue.start)?.at(datasets) / 1e3,
+        catalog_mib: fit_line(catalogs, |catalog| catalog.resident_mib)?.slope * datasets,
+        list_megabytes: fit_line(catalogs, |catalog| catalog.list_bytes as f64)?.at(datasets) / 1e6,
+        start: fit_line(catalogs, |catalog| catalog.start)?.at(datasets) / 1e3,
     })
 }
 
@@ -101,10 +100,10 @@ impl LinearFit {
     }
 }
 
-fn fit_line(catalogues: &[CatalogCosts], of: impl Fn(&CatalogCosts) -> f64) -> Result<LinearFit> {
+fn fit_line(catalogs: &[CatalogCosts], of: impl Fn(&CatalogCosts) -> f64) -> Result<LinearFit> {
     let (first, last) = (
-        catalogues.first().context("nothing was measured")?,
-        catalogues.last().context("nothing was measured")?,
+        catalogs.first().context("nothing was measured")?,
+        catalogs.last().context("nothing was measured")?,
     );
     anyhow::ensure!(
         first.datasets < last.datasets,
@@ -120,10 +119,10 @@ mod tests {
 
     use super::super::costs::RequestCost;
     use super::*;
-    use crate::bench::wrk::LoadResult;
+    use crate::wrk::LoadResult;
 
-    fn catalogue(datasets: u64, value: f64) -> CatalogCosts {
-        let list = LoadResult { rate: 1.0, median: 1.0, slow: 1.0, requests: 1.0 };
+    fn catalog(datasets: u64, value: f64) -> CatalogCosts {
+        let list = LoadResult { rate: 1.0, p50: 1.0, p99: 1.0, requests: 1.0 };
         CatalogCosts {
             datasets,
             publish: 1.0,
@@ -153,8 +152,8 @@ mod tests {
                 })
                 .into(),
         );
-        let catalogues = [catalogue(100, 12.0), catalogue(1_100, 22.0)];
-        let needs = needs(&costs, &catalogues, 10.0).unwrap();
+        let catalogs = [catalog(100, 12.0), catalog(1_100, 22.0)];
+        let needs = needs(&costs, &catalogs, 10.0).unwrap();
         let close = |found: f64, expected: f64| {
             assert!((found - expected).abs() < 1e-6 * expected, "{found} {expected}")
         };

@@ -1,12 +1,11 @@
-//! The page: what was measured, what follows, and what is done about it. Owns wording and layout.
-
-use std::fmt::Write as _;
+//! The page: costs, what follows from them, and what is done about it. Owns the words.
 
 use anyhow::Result;
 
 use super::DatabaseCosts;
 use super::model::{self, DATASETS, REFRESHES_A_DAY, REQUESTS, TARGET_UTILISATION, TRAFFIC_MIX};
-use crate::bench::page::number;
+use crate::page::ColumnAlign::{Left, Right};
+use crate::page::{ReportPage, ReportTable, format_number};
 
 const TIMES: [f64; 4] = [1.0, 10.0, 100.0, 1_000.0];
 
@@ -21,62 +20,75 @@ Where measured tables are small, nothing had to be read twice: pages and footers
 files leave from the object store where `storage.bulk = \"redirect\"` ([s3.md](s3.md)). Hosts are added as cores are wanted; they share nothing but the database and the store.
 
 **A hundred times.** *`/v1/datasets`* is one document of all datasets by the specification: a host renders it once after each change and sends it to whoever has not the newest (304 else), but clients have to read it. Pages of it would be a new
-version of the interface. *The catalogue* is read again at each refresh: only what moved ([0180](decisions/0180-hosts-reload-only-changed-datasets.md)), yet the marks of all datasets are asked for, and publications within 50 ms are read as one; the column \"part of a host's time\"
-says when that ends. Then datasets are divided over several catalogues, each a service of its own behind one proxy: nothing in a request needs two of them but the key.
+version of the interface. *The catalog* is read again at each refresh: only what moved ([0180](decisions/0180-hosts-reload-only-changed-datasets.md)), yet the marks of all datasets are asked for, and publications within 50 ms are read as one; the column \"part of a host's time\"
+says when that ends. Then datasets are divided over several catalogs, each a service of its own behind one proxy: nothing in a request needs two of them but the key.
 
 **A thousand times.** *Counting quotas*: each request of a limited plan is one statement on its key's row before the work begins, and a database's cores end where the table says. Keys can be divided over databases without changing what is
 promised; handing out quotas in portions to hosts would be cheaper still, but a host would then refuse what another has left, so it is not done. *Reads of the store*, if they are not served from memory, want many prefixes or a cache of
 files on each host, which there is not yet.
 ";
 
-/// The whole page.
+/// Renders the whole page.
 pub(super) fn render(command: &str, machine: &str, measured: &[DatabaseCosts]) -> Result<String> {
-    let mut page = format!("# Scale\nMade by `{command}`, which replaces this page. {machine}\n");
-    page += &requests(measured);
-    page += &catalogues(measured);
-    page += &needs(measured)?;
-    page += AFTER;
-    Ok(page)
+    let mut page = ReportPage::new("Scale", command, machine);
+    requests(&mut page, measured);
+    catalogs(&mut page, measured);
+    needs(&mut page, measured)?;
+    page.text(AFTER);
+    Ok(page.render())
 }
 
-fn requests(measured: &[DatabaseCosts]) -> String {
-    let mut text = String::from(
-        "\n## What a request costs\n\
-        One host, and the load generator and the database on the same cores. Processor time is the server's, and of PostgreSQL that of its own processes (SQLite's is the server's);\n\
-        reads are calls of the object store; bytes are the body's. The table that is read has a million rows; except where it is named, there is no response cache.\n\n\
-        | request | database | CPU, µs | of the database, µs | reads | bytes | requests/s here |\n|---|---|--:|--:|--:|--:|--:|\n",
+fn requests(page: &mut ReportPage, measured: &[DatabaseCosts]) {
+    page.section("What a request costs");
+    page.text(
+        "One host, and the load generator and the database on the same cores. Processor time is the server's, and of PostgreSQL that of its own processes (SQLite's is the server's);\n\
+        reads are calls of the object store; bytes are the body's. The table that is read has a million rows; except where it is named, there is no response cache.",
     );
+    let mut table = ReportTable::new(&[
+        ("request", Left),
+        ("database", Left),
+        ("CPU, µs", Right),
+        ("of the database, µs", Right),
+        ("reads", Right),
+        ("bytes", Right),
+        ("requests/s here", Right),
+    ]);
     for kind in super::costs::RequestKind::ALL {
         for DatabaseCosts { database, costs, .. } in measured {
             for cost in costs.0.iter().filter(|cost| cost.kind == kind) {
-                let rate = cost.rate.map_or("–".to_owned(), number);
-                let (cpu, spent, reads, bytes) = (
-                    number(cost.cpu),
-                    number(cost.database),
-                    number(cost.reads),
-                    number(cost.bytes),
-                );
-                let _ = writeln!(
-                    text,
-                    "| {} | {database} | {cpu} | {spent} | {reads} | {bytes} | {rate} |",
-                    kind.name()
-                );
+                let mut cells = vec![kind.name().to_owned(), (*database).to_owned()];
+                cells.extend([cost.cpu, cost.database, cost.reads, cost.bytes].map(format_number));
+                cells.push(cost.rate.map_or("–".to_owned(), format_number));
+                table.row(cells);
             }
         }
     }
-    text
+    page.table(&table);
 }
 
-fn catalogues(measured: &[DatabaseCosts]) -> String {
-    let mut text = String::from(
-        "\n## What datasets cost\n\
-        Synthetic datasets (`cargo xtask generate datasets`) of 120 rows and ten columns, and one of a million rows. *Start*: from the command to an answer. *Seen*: from the end of `yearbook publish` of one dataset to an\n\
-        answer with its new snapshot, the middle of five and the latest. *Read*: to read the catalogue from the database again. Times are milliseconds.\n\n\
-        | datasets | database | publish each | start | resident, MiB | idle, % of a core | `/v1/datasets`, kB | first after a refresh | requests/s | 99 % | seen | latest | read |\n\
-        |--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+fn catalogs(page: &mut ReportPage, measured: &[DatabaseCosts]) {
+    page.section("What datasets cost");
+    page.text(
+        "Synthetic datasets (`cargo xtask generate datasets`) of 120 rows and ten columns, and one of a million rows. *Start*: from the command to an answer. *Seen*: from the end of `yearbook publish` of one dataset to an\n\
+        answer with its new snapshot, the median of five and the latest. *Read*: to read the catalog from the database again. Times are milliseconds.",
     );
-    for DatabaseCosts { database, catalogues, .. } in measured {
-        for one in catalogues {
+    let mut table = ReportTable::new(&[
+        ("datasets", Right),
+        ("database", Left),
+        ("publish each", Right),
+        ("start", Right),
+        ("resident, MiB", Right),
+        ("idle, % of a core", Right),
+        ("`/v1/datasets`, kB", Right),
+        ("first after a refresh", Right),
+        ("requests/s", Right),
+        ("p99", Right),
+        ("seen", Right),
+        ("latest", Right),
+        ("read", Right),
+    ]);
+    for DatabaseCosts { database, catalogs, .. } in measured {
+        for one in catalogs {
             let values = [
                 one.publish,
                 one.start,
@@ -85,38 +97,51 @@ fn catalogues(measured: &[DatabaseCosts]) -> String {
                 one.list_bytes as f64 / 1e3,
                 one.list_first,
                 one.list.rate,
-                one.list.slow,
+                one.list.p99,
                 one.seen,
                 one.seen_latest,
                 one.read,
             ];
-            let _ = writeln!(
-                text,
-                "| {} | {database} | {} |",
-                one.datasets,
-                values.map(number).join(" | ")
-            );
+            let mut cells = vec![one.datasets.to_string(), (*database).to_owned()];
+            cells.extend(values.map(format_number));
+            table.row(cells);
         }
     }
-    text
+    page.table(&table);
 }
 
-fn needs(measured: &[DatabaseCosts]) -> Result<String> {
-    let Some(DatabaseCosts { database, catalogues, costs }) = measured.last() else {
-        return Ok(String::new());
+fn needs(page: &mut ReportPage, measured: &[DatabaseCosts]) -> Result<()> {
+    let Some(DatabaseCosts { database, catalogs, costs }) = measured.last() else {
+        return Ok(());
     };
     let mix: Vec<String> =
         TRAFFIC_MIX.iter().map(|(kind, share)| format!("{share} × {}", kind.name())).collect();
-    let mut text = format!(
-        "\n## What follows\n\
-        Arithmetic on the tables above, with {database}. Assumed, and to be replaced by what your own metrics say: {REQUESTS} requests a second and {DATASETS} datasets are *one time*; of a thousand requests {}; each dataset\n\
-        is refreshed {REFRESHES_A_DAY} time a day; cores are {TARGET_UTILISATION} busy.\n\n\
-        | times | requests/s | datasets | cores of hosts | cores of the database | reads/s | Gbit/s to clients | refreshes/s | read the catalogue, s | … part of a host's time | catalogue, MiB a host | `/v1/datasets`, MB | start, s |\n\
-        |--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+    page.section("What follows");
+    page.text(&format!(
+        "Arithmetic on the tables above, with {database}. Assumed, and to be replaced by what your own metrics say: {REQUESTS} requests a second and {DATASETS} datasets are *one time*; of a thousand requests {}; each dataset\n\
+        is refreshed {REFRESHES_A_DAY} time a day; cores are {TARGET_UTILISATION} busy.",
         mix.join(", "),
+    ));
+    let mut table = ReportTable::new(
+        &[
+            "times",
+            "requests/s",
+            "datasets",
+            "cores of hosts",
+            "cores of the database",
+            "reads/s",
+            "Gbit/s to clients",
+            "refreshes/s",
+            "read the catalog, s",
+            "… part of a host's time",
+            "catalog, MiB a host",
+            "`/v1/datasets`, MB",
+            "start, s",
+        ]
+        .map(|heading| (heading, Right)),
     );
     for times in TIMES {
-        let needs = model::needs(costs, catalogues, times)?;
+        let needs = model::needs(costs, catalogs, times)?;
         let values = [
             needs.cores,
             needs.database,
@@ -125,16 +150,15 @@ fn needs(measured: &[DatabaseCosts]) -> Result<String> {
             needs.refreshes_a_second,
             needs.read / 1e3,
             needs.reading,
-            needs.catalogue_mib,
+            needs.catalog_mib,
             needs.list_megabytes,
             needs.start,
         ];
-        let (requests, datasets) = (times * REQUESTS, times * DATASETS);
-        let _ = writeln!(
-            text,
-            "| {times} | {requests} | {datasets} | {} |",
-            values.map(number).join(" | ")
-        );
+        let mut cells =
+            vec![times.to_string(), (times * REQUESTS).to_string(), (times * DATASETS).to_string()];
+        cells.extend(values.map(format_number));
+        table.row(cells);
     }
-    Ok(text)
+    page.table(&table);
+    Ok(())
 }

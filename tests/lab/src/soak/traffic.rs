@@ -1,4 +1,4 @@
-//! What clients do: whole exports and small pages, searches and files, mistakes, giving up
+//! Traffic of the clients: whole exports and small pages, searches and files, mistakes, giving up
 //! half-way, reading slowly. Each kind knows which answers are right for it.
 
 use std::collections::BTreeMap;
@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
+use yearbook_generate::SplitMix64;
 
-use crate::bench::http_client::{self, BodyEnd, ResponseStart};
-use crate::bench::request::HttpRequest;
+use crate::http::HttpRequest;
+use crate::http::{self, BodyEnd, ResponseStart};
 
 /// Formats that are always there.
 const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
@@ -23,7 +24,7 @@ pub(super) struct SoakDataset {
     name: String,
     namespace: String,
     dated: bool,
-    /// Whether its file may be downloaded.
+    /// True if its file may be downloaded.
     bulk: bool,
 }
 
@@ -34,7 +35,7 @@ pub(super) struct SoakTarget {
     pub(super) datasets: Vec<SoakDataset>,
 }
 
-/// What a client does.
+/// Behaviour of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ClientKind {
     /// A hundred rows in some format.
@@ -43,11 +44,11 @@ pub(super) enum ClientKind {
     Export,
     /// Rows with some text in a dimension.
     Search,
-    /// The catalogue, a description, a project for a tool.
+    /// The catalog, a description, a project for a tool.
     Document,
     /// A range of a stored file.
     File,
-    /// What must be refused.
+    /// Requests that must be refused.
     Mistake,
     /// Begins an export and goes away.
     GivesUp,
@@ -98,7 +99,7 @@ impl ClientKind {
     }
 }
 
-/// How a request ended.
+/// End of a request.
 pub(super) enum RequestEnd {
     /// With this status, and its body whole or left by the client.
     Answered(u16),
@@ -108,7 +109,7 @@ pub(super) enum RequestEnd {
     Lost,
 }
 
-/// How the requests of one kind ended.
+/// Ends of the requests of one kind.
 #[derive(Debug)]
 pub(super) struct ResponseCounts {
     kind: ClientKind,
@@ -117,7 +118,7 @@ pub(super) struct ResponseCounts {
     lost: u64,
 }
 
-/// How all requests ended.
+/// Ends of all requests.
 #[derive(Default)]
 pub(super) struct TrafficOutcomes(Mutex<BTreeMap<ClientKind, ResponseCounts>>);
 
@@ -181,8 +182,7 @@ impl SoakDataset {
 impl SoakTarget {
     /// Sends one request of a kind; `turn` decides which.
     pub(super) fn send(&self, kind: ClientKind, turn: u64) -> RequestEnd {
-        let Ok(ResponseStart { mut stream, head, body }) =
-            http_client::send(&self.request(kind, turn))
+        let Ok(ResponseStart { mut stream, head, body }) = http::send(&self.request(kind, turn))
         else {
             return RequestEnd::Lost;
         };
@@ -224,7 +224,8 @@ impl SoakTarget {
     }
 
     fn request(&self, kind: ClientKind, turn: u64) -> HttpRequest {
-        let some = |of: usize| usize::try_from(splitmix64(turn) % of as u64).unwrap_or(0);
+        let some =
+            |of: usize| usize::try_from(SplitMix64::new(turn).next_u64() % of as u64).unwrap_or(0);
         let dataset = &self.datasets[some(self.datasets.len())];
         let format = FORMATS[usize::try_from(turn % 4).unwrap_or(0)];
         let name = &dataset.name;
@@ -273,12 +274,4 @@ impl SoakTarget {
         };
         HttpRequest::get(format!("{}{path}", self.base)).with("X-API-Key", &self.key)
     }
-}
-
-/// The same number for the same turn, and another for the next (splitmix64).
-fn splitmix64(turn: u64) -> u64 {
-    let mut mixed = turn.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
 }

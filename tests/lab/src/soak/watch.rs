@@ -1,4 +1,4 @@
-//! What a server holds, seen from outside: `/proc` and its own metrics.
+//! Resources of a server, seen from outside: `/proc` and its own metrics.
 
 use std::fmt;
 use std::fs;
@@ -20,7 +20,7 @@ pub(super) struct ResourceWatcher {
     pub(super) metrics: String,
 }
 
-/// What a server holds at one moment.
+/// Resources of a server at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServerResources {
     /// Mebibytes resident.

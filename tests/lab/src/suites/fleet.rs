@@ -1,10 +1,37 @@
-//! The page: what is promised, what was done to the fleet, and the figures as Markdown. Owns
-//! wording and layout.
-
-use std::fmt::Write as _;
+//! `cargo xtask fleet`: a fleet under load while something goes wrong, and the page of what became
+//! of it. Owns the words of `docs/reliability.md`; the faults are tests
+//! (`tests/cluster/reliability`).
 
 use anyhow::{Result, bail};
+use clap::Args;
 use serde_json::Value;
+
+use crate::page::{ReportPage, ReportTable};
+use crate::process_suites::ProcessSuite;
+
+/// The suite. In `cargo xtask test` its nine faults last about a minute.
+pub(crate) const SUITE: ProcessSuite = ProcessSuite {
+    command: "fleet",
+    binary: "reliability",
+    page: "docs/reliability.md",
+    is_fleet: true,
+    check_seconds: 4,
+    render,
+};
+
+/// Arguments of `cargo xtask fleet`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct FleetArgs {
+    /// Seconds that each fault lasts
+    #[arg(long, default_value_t = 20)]
+    pub(crate) seconds: u32,
+    /// Use a debug build: minutes sooner, slower to answer
+    #[arg(long)]
+    pub(crate) debug: bool,
+    /// Run the short form that `cargo xtask test` runs, and write no page
+    #[arg(long, hide = true)]
+    pub(crate) check: bool,
+}
 
 /// Faults in the order of the page, with what happens.
 const FAULTS: [(&str, &str); 10] = [
@@ -50,14 +77,26 @@ fault to the last answer that was not data; 0 where there was none.
 A kill cuts what that host was sending; nginx asks another host for everything that had not begun. A client that asks again after a cut, 502 or 503 gets its data: everything is a GET.
 ";
 
-/// The whole page.
-pub(super) fn render(command: &str, machine: &str, figures: &[(String, Value)]) -> Result<String> {
-    let mut page = format!(
-        "# Reliability\nMade by `{command}`, which replaces this page. {machine}\n\n{HEAD}\n## Figures\n"
-    );
-    page += "| while | requests | right | wrong | 503 | 502, 504 | 500 | cut | lost | half within | 99 of 100 within | slowest | back after |\n";
-    page += "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
-    let mut more = String::new();
+/// Renders the whole page.
+fn render(command: &str, machine: &str, figures: &[(String, Value)]) -> Result<String> {
+    let mut page = ReportPage::new("Reliability", command, machine);
+    page.text(HEAD);
+    let mut table = ReportTable::of_figures(&[
+        "while",
+        "requests",
+        "right",
+        "wrong",
+        "503",
+        "502, 504",
+        "500",
+        "cut",
+        "lost",
+        "p50",
+        "p99",
+        "slowest",
+        "back after",
+    ]);
+    let mut more = Vec::new();
     for (name, what) in FAULTS {
         let Some((_, figures)) = figures.iter().find(|(found, _)| found == name) else {
             bail!("no figures of {name}; did its test run?")
@@ -68,25 +107,25 @@ pub(super) fn render(command: &str, machine: &str, figures: &[(String, Value)]) 
         let time = |field: &str| {
             figures[field].as_u64().map_or("–".to_owned(), |number| format!("{number} ms"))
         };
-        let _ = write!(page, "| {what}");
-        for field in
+        let mut cells = vec![what.to_owned()];
+        cells.extend(
             ["requests", "right", "wrong", "unavailable", "gateway", "other", "cut", "lost"]
-        {
-            let _ = write!(page, " | {}", number(field));
-        }
-        for field in ["median_ms", "p99_ms", "slowest_ms", "recovery_ms"] {
-            let _ = write!(page, " | {}", time(field));
-        }
-        page += " |\n";
+                .map(number),
+        );
+        cells.extend(["median_ms", "p99_ms", "slowest_ms", "recovery_ms"].map(time));
+        table.row(cells);
         let said: Vec<String> =
             figures["more"].as_array().into_iter().flatten().map(key_value).collect();
         if !said.is_empty() {
-            let _ = writeln!(more, "- {what}: {}", said.join("; "));
+            more.push(format!("- {what}: {}", said.join("; ")));
         }
     }
-    page += AFTER;
-    let _ = write!(page, "\n## Besides\n{more}");
-    Ok(page)
+    page.section("Figures");
+    page.table(&table);
+    page.text(AFTER);
+    page.section("Besides");
+    page.text(&more.join("\n"));
+    Ok(page.render())
 }
 
 /// `what: number`.

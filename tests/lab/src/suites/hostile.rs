@@ -1,9 +1,37 @@
-//! The page: what is promised, what was done, and the figures as Markdown. Owns wording and layout.
-
-use std::fmt::Write as _;
+//! `cargo xtask hostile`: one client attacks a server in every way that the tests know while
+//! another reads, and the page of what the other noticed. Owns the words of
+//! `docs/hostile-clients.md`; the attacks are tests (`tests/cluster/hostile`).
 
 use anyhow::{Result, bail};
+use clap::Args;
 use serde_json::Value;
+
+use crate::page::{ReportPage, ReportTable};
+use crate::process_suites::ProcessSuite;
+
+/// The suite. In `cargo xtask test` it takes about a minute and a half.
+pub(crate) const SUITE: ProcessSuite = ProcessSuite {
+    command: "hostile",
+    binary: "hostile",
+    page: "docs/hostile-clients.md",
+    is_fleet: false,
+    check_seconds: 3,
+    render,
+};
+
+/// Arguments of `cargo xtask hostile`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct HostileArgs {
+    /// Seconds that each attack lasts
+    #[arg(long, default_value_t = 30)]
+    pub(crate) seconds: u32,
+    /// Use a debug build: minutes sooner, slower to answer
+    #[arg(long)]
+    pub(crate) debug: bool,
+    /// Run the short form that `cargo xtask test` runs, and write no page
+    #[arg(long, hide = true)]
+    pub(crate) check: bool,
+}
 
 /// Attacks in the order of the page, with what happens.
 const ATTACKS: [(&str, &str); 12] = [
@@ -43,25 +71,34 @@ const AFTER: &str = "
 *Quiet* is the same client before and after the attack.
 ";
 
-/// The whole page.
-pub(super) fn render(command: &str, machine: &str, figures: &[(String, Value)]) -> Result<String> {
-    let mut page = format!(
-        "# Hostile clients\nMade by `{command}`, which replaces this page. {machine}\n\n{HEAD}\n## Figures\n"
-    );
-    page += "| attack | tries | requests | refused | half within, quiet | attacked | 99 of 100 within, quiet | attacked | ratio | idle, MiB | at most |\n";
-    page += "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+/// Renders the whole page.
+fn render(command: &str, machine: &str, figures: &[(String, Value)]) -> Result<String> {
+    let mut page = ReportPage::new("Hostile clients", command, machine);
+    page.text(HEAD);
+    let mut table = ReportTable::of_figures(&[
+        "attack",
+        "tries",
+        "requests",
+        "refused",
+        "p50, quiet",
+        "p50, attacked",
+        "p99, quiet",
+        "p99, attacked",
+        "ratio",
+        "idle, MiB",
+        "at most",
+    ]);
     for (name, what) in ATTACKS {
         let Some((_, figures)) = figures.iter().find(|(found, _)| found == name) else {
             bail!("no figures of {name}; did its test run?")
         };
-        let number = |field: &str| figures[field].as_u64().unwrap_or_default();
+        let number = |field: &str| figures[field].as_u64().unwrap_or_default().to_string();
         let time =
             |field: &str| format!("{:.1} ms", figures[field].as_f64().unwrap_or_default() / 1e3);
         let ratio = figures["p99_us"].as_f64().unwrap_or_default()
             / figures["quiet_p99_us"].as_f64().unwrap_or(f64::NAN);
-        let _ = writeln!(
-            page,
-            "| {what} | {} | {} | {} | {} | {} | {} | {} | {ratio:.2} × | {} | {} |",
+        table.row([
+            what.to_owned(),
             number("tries"),
             number("requests"),
             number("failed"),
@@ -69,12 +106,15 @@ pub(super) fn render(command: &str, machine: &str, figures: &[(String, Value)]) 
             time("median_us"),
             time("quiet_p99_us"),
             time("p99_us"),
+            format!("{ratio:.2} ×"),
             number("idle_mib"),
             number("most_mib"),
-        );
+        ]);
     }
-    page += AFTER;
-    Ok(page)
+    page.section("Figures");
+    page.table(&table);
+    page.text(AFTER);
+    Ok(page.render())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Native instructions, counted by callgrind over `yearbook-count`. Owns how two runs become one
-//! number.
+//! The two sources of counts: native instructions, by callgrind over `yearbook-count`, and fuel of
+//! the built-in encoders in the sandbox, by the example `fuel`. Owns how two runs become one number.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,12 +7,12 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::Counts;
-use crate::repository::Repository;
-use crate::{command, debian};
+use yearbook_xtask::repository::Repository;
+use yearbook_xtask::{command, tools};
 
-/// Counts every work of `yearbook-count`.
-pub(super) fn counts(repository: &Repository) -> Result<Counts> {
-    debian::ensure("counting instructions", &["valgrind"], || {
+/// Counts native instructions of every work of `yearbook-count`.
+pub(super) fn native(repository: &Repository) -> Result<Counts> {
+    tools::ensure_packages("counting instructions", &["valgrind"], || {
         command::exists("valgrind", &["--version"])
     })?;
     // As a part of the whole workspace, like the product.
@@ -33,6 +33,21 @@ pub(super) fn counts(repository: &Repository) -> Result<Counts> {
         let idle = run_callgrind(&program, name, "0")?;
         let busy = run_callgrind(&program, name, &rounds.to_string())?;
         counts.insert(name.clone(), (busy - idle) / rounds / units);
+    }
+    Ok(counts)
+}
+
+/// Counts the fuel of every encoder of the example `fuel`. The host's own profile does not matter: guests are
+/// compiled the same in each.
+pub(super) fn sandbox(repository: &Repository) -> Result<Counts> {
+    command::run(repository.cargo().args(["build", "--workspace", "--example", "fuel"]))?;
+    let printed = super::lines(&mut Command::new(repository.target().join("debug/examples/fuel")))?;
+    let mut counts = Counts::new();
+    for line in printed {
+        let [name, count] = line.as_slice() else {
+            bail!("cannot understand what the example `fuel` prints: {line:?}")
+        };
+        counts.insert(name.clone(), count.parse()?);
     }
     Ok(counts)
 }
