@@ -1,6 +1,6 @@
-//! What clients, publishers and a damaged store may hand us. Each test takes seconds; `cargo xtask
-//! fuzz TARGET --seconds N` goes on for longer, and with `--guided` looks for inputs that reach new
-//! code. What guests return is fuzzed beside the attacks of plugins, in `tests/evil`.
+//! Damaged input from clients, publishers and the store. Each test takes seconds; `cargo xtask fuzz
+//! TARGET --seconds N` goes on for longer, and with `--guided` looks for inputs that reach new
+//! code. The output of guests is fuzzed beside the attacks of plugins, in `tests/guests/evil`.
 
 use yearbook_tests::fuzz::{CursorSubject, PackageSubject, QuerySubject, SnapshotSubject, run};
 

@@ -344,7 +344,7 @@ async fn a_watermark_older_than_what_is_kept_is_410_with_the_oldest_usable_one_c
             .await,
         );
     }
-    let kept: Vec<String> = app
+    let remaining: Vec<String> = app
         .live
         .dataset("harvest")
         .unwrap()
@@ -352,11 +352,11 @@ async fn a_watermark_older_than_what_is_kept_is_410_with_the_oldest_usable_one_c
         .iter()
         .map(|summary| summary.id.clone())
         .collect();
-    assert!(kept.len() == 12 && !kept.contains(&ids[1]));
+    assert!(remaining.len() == 12 && !remaining.contains(&ids[1]));
     let reply = app.get(&format!("{PATH}?since={}", ids[1])).key(&key).send().await;
     assert_eq!(reply.outcome(), (410, "watermark_gone".to_owned()));
     let oldest = reply.header("x-service-watermark");
-    assert_eq!(oldest, kept[0]);
+    assert_eq!(oldest, remaining[0]);
     assert_eq!(reply.header("x-service-has-more"), "");
     let mut follower = Follower::begin(&app, &key, &oldest).await;
     follower.catch_up(&app, &key, "").await;
@@ -386,9 +386,9 @@ async fn the_plans_row_cap_holds_and_is_said_contract_4() {
     let capped = app.get(PATH).key(&free).send().await;
     assert_eq!(said(&capped), (4, "true".to_owned(), "4".to_owned()));
     assert_eq!(watermarks(&capped).1, "true");
-    let asked = app.get(&format!("{PATH}?limit=3")).key(&free).send().await;
+    let reply = app.get(&format!("{PATH}?limit=3")).key(&free).send().await;
     assert_eq!(
-        (said(&asked), watermarks(&asked).1),
+        (said(&reply), watermarks(&reply).1),
         ((3, String::new(), String::new()), "true".to_owned())
     );
     // The watermark is good for any key.

@@ -130,7 +130,7 @@ async fn a_cursor_keeps_reading_its_own_snapshot_contract_3() {
 #[tokio::test]
 async fn a_snapshot_that_never_was_is_404_as_for_changes_contract_3() {
     let app = TestApp::start().await;
-    let kept = app.publish(&harvest()).await;
+    let snapshot = app.publish(&harvest()).await;
     app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,Nelson,1.5,true\n"))
         .await;
     let key = app.key(Plan::Enterprise).await;
@@ -152,7 +152,7 @@ async fn a_snapshot_that_never_was_is_404_as_for_changes_contract_3() {
         .await;
     assert_eq!(changes.outcome(), (404, "no_such_snapshot".to_owned()));
     assert_eq!(
-        app.get(&format!("/v1/datasets/harvest/data?snapshot={kept}"))
+        app.get(&format!("/v1/datasets/harvest/data?snapshot={snapshot}"))
             .key(&key)
             .send()
             .await

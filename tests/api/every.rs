@@ -1,4 +1,4 @@
-//! What holds on every route that there is, whichever came last: its prefix, its methods, its keys.
+//! Rules of every route, new ones included: its prefix, its methods, its keys.
 
 use http::Method;
 use serde_json::Value;
@@ -115,7 +115,7 @@ async fn a_well_formed_key_that_was_never_issued_is_401_on_every_route_spec_5_3(
     let app = with_harvest().await;
     let issued = app.key(Plan::Enterprise).await;
     let (never, _) = key::issue().unwrap();
-    // Its checksum is right: only the catalogue can tell.
+    // Its checksum is right: only the catalog can tell.
     assert!(key::parse(never.expose()).is_some());
     for path in keyed() {
         for method in ["GET", "HEAD"] {

@@ -1,5 +1,5 @@
-//! What clients get when the fault is ours: when to come back where that helps, the request's id,
-//! and nothing of our insides (contract-2-5xx, contract-5-retry-after).
+//! Responses to failures of the service: the time to retry where that helps, the request's id, and
+//! no internal detail (contract-2-5xx, contract-5-retry-after).
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a client sees when a plugin misbehaves (contract-3-attacks, contract-3-cut;
+//! Responses of plugins that misbehave, as a client sees them (contract-3-attacks, contract-3-cut;
 //! `plugins/evil`).
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

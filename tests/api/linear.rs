@@ -43,7 +43,7 @@ fn repeated(bytes: usize, piece: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// What is bad for parsers of values, ready to stand in an address.
+/// Returns values that are bad for parsers, encoded for an address.
 fn values(bytes: usize) -> Vec<String> {
     let same = |piece: &'static str| repeated(bytes, |_| piece.to_owned());
     vec![
@@ -179,12 +179,12 @@ async fn cost(turns: usize, ask: &impl Fn() -> TestRequest) -> (Duration, u16, u
     least
 }
 
-/// What is wrong with the growth between two requests.
+/// Returns an error if the time between two requests grows faster than their length.
 async fn growth(
     short: impl Fn() -> TestRequest,
     long: impl Fn() -> TestRequest,
 ) -> Result<(), String> {
-    let mut told = String::new();
+    let mut slower = String::new();
     for turns in TURNS {
         let (little, much) = (cost(turns, &short).await, cost(turns, &long).await);
         if much.1 >= 500 {
@@ -196,9 +196,10 @@ async fn growth(
         if much.0 <= little.0 * TIMES * SLACK + FLOOR {
             return Ok(());
         }
-        told = format!("took {:?}, and {TIMES} times as long {:?} ({})", little.0, much.0, much.1);
+        slower =
+            format!("took {:?}, and {TIMES} times as long {:?} ({})", little.0, much.0, much.1);
     }
-    Err(told)
+    Err(slower)
 }
 
 /// A service that reads addresses and headers of any size, and believes proxies.
@@ -228,16 +229,16 @@ async fn no_parameter_costs_more_than_its_length_contract_2() {
     for address in parameters() {
         for (short, long) in values(SHORT).into_iter().zip(values(long)) {
             let ask = |value: &str| app.get(&format!("{address}{value}")).key(&key);
-            if let Err(told) = growth(|| ask(&short), || ask(&long)).await {
-                writeln!(wrong, "{address}{} {told}", shown(&short)).unwrap();
+            if let Err(slower) = growth(|| ask(&short), || ask(&long)).await {
+                writeln!(wrong, "{address}{} {slower}", shown(&short)).unwrap();
             }
         }
     }
     for address in routes().into_iter().map(|route| route.address) {
         for (short, long) in queries(SHORT).into_iter().zip(queries(long)) {
             let ask = |query: &str| app.get(&format!("{address}{query}")).key(&key);
-            if let Err(told) = growth(|| ask(&short), || ask(&long)).await {
-                writeln!(wrong, "{address}{} {told}", shown(&short)).unwrap();
+            if let Err(slower) = growth(|| ask(&short), || ask(&long)).await {
+                writeln!(wrong, "{address}{} {slower}", shown(&short)).unwrap();
             }
         }
     }
@@ -257,8 +258,8 @@ async fn no_header_costs_more_than_its_length_contract_2() {
                     let keyed = if name == "x-api-key" { plain() } else { plain().key(&key) };
                     keyed.header(name, value)
                 };
-                if let Err(told) = growth(|| ask(&short), || ask(&long)).await {
-                    writeln!(wrong, "{address} {name}: {} {told}", shown(&short)).unwrap();
+                if let Err(slower) = growth(|| ask(&short), || ask(&long)).await {
+                    writeln!(wrong, "{address} {name}: {} {slower}", shown(&short)).unwrap();
                 }
             }
             // One header on many lines, and many headers.
@@ -277,8 +278,8 @@ async fn no_header_costs_more_than_its_length_contract_2() {
                     };
                     (0..lines).fold(plain().key(&key), line)
                 };
-                if let Err(told) = growth(|| ask(SHORT / 8), || ask(long / 8)).await {
-                    writeln!(wrong, "{address} {name:?} on many lines {told}").unwrap();
+                if let Err(slower) = growth(|| ask(SHORT / 8), || ask(long / 8)).await {
+                    writeln!(wrong, "{address} {name:?} on many lines {slower}").unwrap();
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What absolute links and generated projects begin with (contract-6-public-url,
+//! The base of absolute links and of generated projects (contract-6-public-url,
 //! contract-6-forwarded).
 
 use yearbook_domain::Plan;
@@ -32,7 +32,7 @@ async fn bases(app: &TestApp, key: &str, peer: &str, headers: &[(&str, &str)]) -
         .collect()
 }
 
-/// Who sends a request, the headers that name another base, and the base that links then have.
+/// Sender of a request, the headers that name another base, and the base of the links then.
 type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
 
 #[tokio::test]

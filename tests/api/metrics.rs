@@ -1,5 +1,4 @@
-//! `/metrics`: what is told, that it adds up, and that no client decides how much is told (issue 5,
-//! 8; issue 6, 7).
+//! `/metrics`: its series, their sums, and a bound on their number that no client moves.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -19,12 +18,12 @@ fn samples(text: &str) -> HashMap<String, f64> {
 
 /// Sum of the samples of `name` whose labels contain all of `labels`.
 async fn sum(app: &TestApp, name: &str, labels: &[&str]) -> f64 {
-    let wanted = |series: &str| {
+    let series_value = |series: &str| {
         series.split('{').next() == Some(name) && labels.iter().all(|label| series.contains(label))
     };
     samples(&app.metrics().await)
         .iter()
-        .filter(|(series, _)| wanted(series))
+        .filter(|(series, _)| series_value(series))
         .map(|(_, value)| value)
         .sum()
 }

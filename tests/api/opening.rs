@@ -1,4 +1,4 @@
-//! What an encoder declines or fails at in `open` has one status, whether or not a body is made
+//! Declined requests and failures in an encoder's `open`: one status, with a body or without
 //! (contract-3-head-declined).
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What becomes of requests that name a snapshot which retention dropped, and of its file.
+//! Requests that name a snapshot which retention dropped, and its file.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ async fn whoever_names_a_dropped_snapshot_is_told_what_to_do_contract_3() {
     };
     let first = get(&format!("data?limit=1&snapshot={}", ids[0])).await;
     let cursor = first.header("x-next-page");
-    let told = |reply: &Reply| {
+    let outcome = |reply: &Reply| {
         (reply.outcome(), reply.json()["detail"].as_str().unwrap_or_default().to_owned())
     };
 
@@ -54,7 +54,7 @@ async fn whoever_names_a_dropped_snapshot_is_told_what_to_do_contract_3() {
         "responses may still read them: {collected:?}"
     );
     for query in [format!("data?snapshot={}", ids[0]), format!("data?limit=1&cursor={cursor}")] {
-        let (outcome, sentence) = told(&get(&query).await);
+        let (outcome, sentence) = outcome(&get(&query).await);
         assert_eq!(outcome, (410, "snapshot_gone".to_owned()), "{query}");
         assert!(
             sentence.contains(&ids[0])

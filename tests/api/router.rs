@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use yearbook_tests::components::root;
 
-/// What begins a route in the sources.
+/// Start of a route in the sources.
 const ROUTE: &str = ".route(\"";
 
 /// One route.
@@ -15,9 +15,9 @@ pub(super) struct RouterRoute {
     pub(super) template: String,
     /// An address of it, ready for another parameter at its end.
     pub(super) address: String,
-    /// Whether it wants a key.
+    /// True if it needs a key.
     pub(super) keyed: bool,
-    /// Whether anything but GET, HEAD and OPTIONS is 405.
+    /// True if all methods but GET, HEAD and OPTIONS are 405.
     pub(super) read_only: bool,
 }
 

@@ -1,5 +1,5 @@
-//! What one caller may hold, in process: its share, what it is told, and that others get theirs
-//! (contract-5-share).
+//! Shares of callers, in process: the largest share of one, the refusal beyond it, and the shares
+//! of others (contract-5-share).
 
 use axum::body::Body;
 use http::Response;

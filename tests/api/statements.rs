@@ -1,4 +1,4 @@
-//! Statements that reach the catalogue's SQLite file, as the driver logs them.
+//! Statements that reach the catalog's SQLite file, as the driver logs them.
 
 use std::fmt::{Debug, Write};
 use std::sync::OnceLock;

@@ -23,7 +23,7 @@ pub fn component(name: &str) -> Vec<u8> {
         .unwrap_or_else(|error| panic!("{}: {error}; run cargo xtask plugins", path.display()))
 }
 
-/// Where tests keep compiled components, so that only the first run compiles them.
+/// Folder in which tests keep compiled components, so that only the first run compiles them.
 fn cache() -> PathBuf {
     std::env::temp_dir().join("yearbook-tests-plugin-cache")
 }

@@ -23,36 +23,36 @@ pub use package::PackageSubject;
 pub use query::QuerySubject;
 pub use snapshot::SnapshotSubject;
 
-/// How long one input may take on a busy machine.
+/// Longest time for one input on a busy machine.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is fuzzed.
+/// A target of fuzzing: its name, the number of its inputs, and the words in them.
 pub struct FuzzTargetSpec {
     /// Name of its folder in `tests/fixtures/fuzz`.
     pub name: &'static str,
     /// Inputs of a run that is given no time; seconds on a slow machine.
     pub inputs: u64,
-    /// What inputs of this kind are made of.
+    /// Pieces that inputs of this kind are made of.
     pub words: &'static [&'static str],
 }
 
-/// Something that takes what strangers may hand us. It is started once and judges many inputs,
-/// whoever chooses them: the tests by chance, libFuzzer by what new code they reach.
+/// A subject that takes untrusted input. It is started once and checks many inputs: random ones in
+/// the tests, those that reach new code under libFuzzer.
 pub trait FuzzSubject {
-    /// What it is given.
+    /// The target that this subject serves.
     const TARGET: FuzzTargetSpec;
 
-    /// Ready for inputs.
+    /// Starts the subject, ready for inputs.
     fn start() -> Self;
 
-    /// Panics where an input leads to a wrong answer.
+    /// Panics if an input leads to a wrong answer.
     fn check(&mut self, input: &[u8]);
 
-    /// Panics where no input reached what is judged.
+    /// Panics if no input reached the code under test.
     fn end(&self) {}
 }
 
-/// Gives inputs to a subject, as [`Target::run`] does.
+/// Gives inputs to a subject, as [`FuzzTargetSpec::run`] does.
 pub fn run<S: FuzzSubject>() {
     let mut subject = S::start();
     S::TARGET.run(|input| subject.check(input));
@@ -100,11 +100,11 @@ impl FuzzTargetSpec {
         if outcome.is_ok() && slow < INPUT_TIMEOUT {
             return;
         }
-        let kept = self.save_input(input);
+        let path = self.save_input(input);
         match outcome {
-            Ok(()) => panic!("{slow:?} for the input that is kept in {}", kept.display()),
+            Ok(()) => panic!("{slow:?} for the input that is kept in {}", path.display()),
             Err(panic) => {
-                eprintln!("{}: the input is kept in {}", panic_message(&*panic), kept.display());
+                eprintln!("{}: the input is kept in {}", panic_message(&*panic), path.display());
                 resume_unwind(panic)
             }
         }
@@ -132,10 +132,10 @@ impl FuzzTargetSpec {
         let hash = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
         });
-        let kept = self.folder().join(format!("found-{hash:016x}"));
+        let path = self.folder().join(format!("found-{hash:016x}"));
         // What could not be written is printed with the panic.
-        let _ = std::fs::write(&kept, input);
-        kept
+        let _ = std::fs::write(&path, input);
+        path
     }
 
     fn folder(&self) -> PathBuf {

@@ -12,11 +12,11 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 use yearbook_prerequisites::Prerequisite;
 
-/// Where `cargo xtask test` puts the address of its server: one that is reached by a socket in a
-/// folder.
+/// Variable in which `cargo xtask test` puts the address of its server: one that is reached by a
+/// socket in a folder.
 const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
 
-/// The address of a catalogue of its own for one test. None where there is no server and none is
+/// The address of a catalog of its own for one test. None where there is no server and none is
 /// required.
 #[must_use]
 pub fn postgres() -> Option<String> {
@@ -30,7 +30,7 @@ pub fn postgres() -> Option<String> {
     Some(format!("{server}{and}options[search_path]={name}"))
 }
 
-/// What becomes of what is sent.
+/// Treatment of the bytes that are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// It arrives.
@@ -43,13 +43,13 @@ enum State {
 
 /// A line to the server.
 pub struct PostgresProxy {
-    /// The address of the catalogue by this line.
+    /// The address of the catalog by this line.
     pub url: String,
     state: Arc<watch::Sender<State>>,
 }
 
 impl PostgresProxy {
-    /// A line to the catalogue at `url`, which [`postgres`] gave.
+    /// A line to the catalog at `url`, which [`postgres`] gave.
     pub async fn to(url: &str) -> Self {
         let (address, query) = url.split_once('?').unwrap();
         let folder = query

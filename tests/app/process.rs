@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use yearbook_prerequisites::Prerequisite;
 
-/// Where `cargo xtask` puts the path of the binary.
+/// Variable in which `cargo xtask` puts the path of the binary.
 const BINARY: &str = "YEARBOOK_TEST_BINARY";
 
 /// A process that is killed when this is dropped.
@@ -23,13 +23,13 @@ impl ChildProcess {
         Self(command.spawn().unwrap())
     }
 
-    /// What the operating system calls it.
+    /// Returns its process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.0.id()
     }
 
-    /// Whether it has ended by itself.
+    /// Returns true if it has ended by itself.
     pub fn has_ended(&mut self) -> bool {
         self.0.try_wait().unwrap().is_some()
     }

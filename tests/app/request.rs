@@ -29,7 +29,7 @@ pub struct Reply {
     pub headers: HeaderMap,
     /// The body, as far as it came.
     pub body: Bytes,
-    /// Whether the body was cut off.
+    /// True if the body was cut off.
     pub cut: bool,
 }
 

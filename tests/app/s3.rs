@@ -28,7 +28,7 @@ use tokio::net::TcpListener;
 /// The bucket that is there.
 const BUCKET: &str = "shelf";
 
-/// Where in it the store is.
+/// Prefix of the store in the bucket.
 const PREFIX: &str = "some/prefix";
 
 const KEY: &str = "TESTKEY";
@@ -37,7 +37,7 @@ const SECRET: &str = "a secret of the tests";
 type Cause = Box<dyn Error + Send + Sync>;
 type Body = http_body_util::combinators::UnsyncBoxBody<Bytes, Cause>;
 
-/// What goes wrong with requests.
+/// Faults of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum S3Fault {
     /// They are answered by this status.
@@ -52,17 +52,17 @@ pub enum S3Fault {
     Truncated(usize),
     /// One byte of what is read is another, this far into it.
     Flipped(usize),
-    /// What is read goes on for so many bytes more, as its head states.
+    /// A read body has so many bytes more, as its head states.
     Overlong(u64),
 }
 
-/// What goes wrong now.
+/// The present fault.
 #[derive(Clone, Copy, Debug, Default)]
 struct InjectedFault {
     fault: Option<S3Fault>,
-    /// How many more requests it spares.
+    /// Number of requests that are spared first.
     after: u64,
-    /// How many it befalls then.
+    /// Number of requests that fail then.
     times: u64,
 }
 
@@ -70,9 +70,9 @@ struct InjectedFault {
 pub struct S3Server {
     /// Address of the store, for `storage.url`.
     pub url: String,
-    /// What lies in the bucket.
+    /// Folder of the bucket's objects.
     pub folder: Arc<TempDir>,
-    /// Where it is reached.
+    /// Address of the server.
     pub endpoint: String,
     shared: Arc<Shared>,
 }
@@ -119,7 +119,7 @@ impl S3Server {
         Self { url: format!("s3://{BUCKET}/{PREFIX}"), folder: Arc::new(folder), endpoint, shared }
     }
 
-    /// What the environment would say.
+    /// Returns the variables that an environment sets for this server.
     #[must_use]
     pub fn variables(&self) -> Vec<(String, String)> {
         let pairs = [
@@ -169,7 +169,7 @@ impl S3Server {
 }
 
 impl Shared {
-    /// Which fault befalls this request.
+    /// Returns the fault of the next request.
     fn next_fault(&self) -> Option<S3Fault> {
         let mut trouble = self.trouble.lock().unwrap();
         if let Some(after) = trouble.after.checked_sub(1) {

@@ -1,4 +1,4 @@
-//! The whole service in one process: an SQLite catalogue and a folder of files in a temporary
+//! The whole service in one process: an SQLite catalog and a folder of files in a temporary
 //! directory, the built plugins in a real sandbox, and the router, called without a socket.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -36,31 +36,31 @@ pub struct TestApp {
     pub admin: Router,
     /// Its routes, for tests that open a socket.
     pub router: Router,
-    /// The catalogue's database.
+    /// The catalog's database.
     pub store: Arc<dyn Catalog>,
-    /// The catalogue in memory.
+    /// The catalog in memory.
     pub live: Arc<CatalogCache>,
-    /// Where stored files lie.
+    /// Folder of the stored files.
     pub folder: Arc<TempDir>,
     /// The object store.
     pub files: ObjectStorage,
     workers: Arc<Workers>,
     /// Loaded plugins.
     pub registry: Arc<PluginRegistry>,
-    /// What watches what they make. It follows the catalogue where a test says so.
+    /// Monitor of the releases. It follows the catalog where a test starts it.
     pub guard: Arc<ReleaseMonitor>,
-    /// Where they run.
+    /// The sandbox in which they run.
     pub sandbox: Arc<Sandbox>,
     ground: HostFixture,
     state: AppState,
 }
 
-/// What the hosts of one service share.
+/// Database, storage and settings that the hosts of one service share.
 #[derive(Clone)]
 pub struct HostFixture {
-    /// Where stored files lie.
+    /// Folder of the stored files.
     pub folder: Arc<TempDir>,
-    /// Address of the catalogue.
+    /// Address of the catalog.
     pub database: String,
     /// Bounds for it.
     pub bounds: DatabaseSettings,
@@ -68,7 +68,7 @@ pub struct HostFixture {
     pub storage: String,
     /// Bounds for it.
     pub storing: StorageSettings,
-    /// What the environment says of it.
+    /// Settings of the storage as the environment has them.
     pub variables: Vec<(String, String)>,
 }
 
@@ -90,7 +90,7 @@ impl Default for HostFixture {
 }
 
 impl HostFixture {
-    /// The embedded catalogue with this bucket.
+    /// The embedded catalog with this bucket.
     #[must_use]
     pub fn with_s3(s3: &S3Server, storing: StorageSettings) -> Self {
         Self { storage: s3.url.clone(), storing, variables: s3.variables(), ..Self::default() }
@@ -159,7 +159,7 @@ impl TestApp {
         Box::pin(Self::with_all(HostFixture::default(), settings, limits, guarding)).await
     }
 
-    /// Another host on the same catalogue and object store.
+    /// Another host on the same catalog and object store.
     pub async fn second_host(&self, guarding: ReleaseMonitorSettings) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
         Box::pin(Self::with_all(self.ground.clone(), self.state.settings.clone(), limits, guarding))
@@ -237,13 +237,13 @@ impl TestApp {
         self.sandbox.free_instances()
     }
 
-    /// What the response cache did so far.
+    /// Returns the counters of the response cache.
     #[must_use]
     pub fn response_cache(&self) -> ResponseCacheStats {
         self.state.response_cache()
     }
 
-    /// What reading stored rows has done so far.
+    /// Returns the counters of reading stored rows.
     #[must_use]
     pub fn reads(&self) -> ReadMetricsSnapshot {
         self.state.reader.counts()
@@ -313,7 +313,7 @@ impl TestApp {
         self.ask("HEAD", path)
     }
 
-    /// What the admin listener tells in `/metrics`.
+    /// Returns the text of the admin listener's `/metrics`.
     pub async fn metrics(&self) -> String {
         TestRequest::to(self.admin.clone(), "GET", "/metrics").send().await.text()
     }

@@ -1,4 +1,4 @@
-//! Several hosts on one catalogue in PostgreSQL, and hosts whose database goes away
+//! Several hosts on one catalog in PostgreSQL, and hosts whose database goes away
 //! (contract-5-exact, contract-5-away, contract-6-postgres).
 
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! The object store: one suite on memory, a folder and an S3-compatible server; and the service on
-//! a bucket, well and ill.
+//! a bucket, with faults and without.
 
 mod faults;
 mod service;

@@ -78,7 +78,7 @@ async fn a_generator_is_stopped_by_the_limits_of_every_guest() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_generator_is_counted_as_an_encoder_is_issue_5_8() {
     let generator = evil(Limits { cpu_ms_per_call: 1_000, ..Limits::default() });
-    let made = generator.generate(request("none")).await.unwrap();
+    let project = generator.generate(request("none")).await.unwrap();
     assert!(generator.generate(request("spin")).await.is_err());
     assert!(generator.generate(request("escape")).await.is_err());
     let counts = generator.tally().counts();
@@ -91,7 +91,7 @@ async fn a_generator_is_counted_as_an_encoder_is_issue_5_8() {
         (1, 2, 0)
     );
     assert!(
-        counts.bytes_out > made.files.iter().map(|file| file.content.len() as u64).sum::<u64>(),
+        counts.bytes_out > project.files.iter().map(|file| file.content.len() as u64).sum::<u64>(),
         "bad files were returned too"
     );
 }
@@ -113,8 +113,8 @@ async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_co
     // Whether two meet is the machine's affair, so there are several rounds.
     for _ in 0..20 {
         let all = (0..8).map(|_| generator.generate(request("flood")));
-        for made in futures::future::join_all(all).await {
-            assert!(matches!(made, Err(GenerateError::Output { .. })), "{made:?}");
+        for project in futures::future::join_all(all).await {
+            assert!(matches!(project, Err(GenerateError::Output { .. })), "{project:?}");
         }
         if generator.tally().counts().outcome(ResponseOutcome::Host) > 0 {
             break;

@@ -1,4 +1,4 @@
-//! What `plugin check` says of our plugins, of evil ones and of files that are none.
+//! Findings of `plugin check` on our plugins, on evil ones and on files that are none.
 
 use yearbook_platform::{CheckReport, ComponentFile, check};
 use yearbook_sandbox::Limits;

@@ -85,7 +85,7 @@ async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses()
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", release(&app, &bad).await);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let told: Vec<String> = app
+    let messages: Vec<String> = app
         .store
         .release_events()
         .await
@@ -94,7 +94,7 @@ async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses()
         .filter(|event| event.id == bad)
         .map(|e| e.what)
         .collect();
-    assert_eq!(told, ["promoted", "quarantined", "installed", "rolled_back"]);
+    assert_eq!(messages, ["promoted", "quarantined", "installed", "rolled_back"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -243,7 +243,7 @@ async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_
     wait_for_state(&app, &bad, ReleaseState::Promoted).await;
 }
 
-/// What the release that serves `format` did so far.
+/// Returns the counters of the release that serves `format`.
 fn counts(app: &TestApp, format: &str) -> yearbook_sandbox::PluginMetricsSnapshot {
     app.registry.current().encoder(format).unwrap().tally().counts()
 }

@@ -1,5 +1,5 @@
 //! A release from its file to what hosts serve, and back: the platform's functions on a real
-//! catalogue, object store and sandbox.
+//! catalog, object store and sandbox.
 
 use std::time::Instant;
 
@@ -74,12 +74,12 @@ async fn an_installed_format_is_served_by_every_running_host_within_2_s_contract
     eventually(|| serving(&app.registry, "csv").as_ref() == Some(&now.id.digest)).await;
 
     let events = app.store.release_events().await.unwrap();
-    let told: Vec<_> = events
+    let actions: Vec<_> = events
         .iter()
         .filter(|event| event.id.name == "csv")
         .map(|event| (event.what.as_str(), event.by.as_str()))
         .collect();
-    assert_eq!(told, [("promoted", "ann"), ("installed", "ann"), ("promoted", "ann")]);
+    assert_eq!(actions, [("promoted", "ann"), ("installed", "ann"), ("promoted", "ann")]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

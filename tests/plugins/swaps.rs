@@ -20,8 +20,9 @@ const PATH: &str = "/v1/datasets/big/data?limit=0&format=evil";
 /// Clients that ask without pause.
 const CLIENTS: usize = 4;
 
-/// What the releases write between their numbers. One more than a host keeps at hand (one serves,
-/// one would serve in its place), so that every swap loads a component and lets another go.
+/// Words that the releases write between their numbers. There is one more than a host keeps at hand
+/// (one serves, one would serve in its place), so that every swap loads a component and lets
+/// another go.
 const WORDS: [&str; 3] = [" rows ", " ROWS ", " Rows "];
 
 /// By which release a body was made.

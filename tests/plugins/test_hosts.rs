@@ -1,4 +1,4 @@
-//! Hosts that follow a catalogue, and releases that can be told apart by what they write.
+//! Hosts that follow a catalog, and releases that can be told apart by what they write.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(crate) fn embedded() -> Vec<EmbeddedComponent> {
     }]
 }
 
-/// Keeps the app's registry as its catalogue says.
+/// Keeps the app's registry as its catalog says.
 pub(crate) async fn start_reconciler(
     app: &TestApp,
     embedded: Vec<EmbeddedComponent>,
@@ -64,7 +64,7 @@ pub(crate) async fn start_reconciler(
     keeper
 }
 
-/// A second host on the app's catalogue and object store, with a sandbox of its own.
+/// A second host on the app's catalog and object store, with a sandbox of its own.
 pub(crate) async fn second_host(
     app: &TestApp,
 ) -> (Arc<PluginReconciler>, Arc<PluginRegistry>, Arc<yearbook_catalog::CatalogCache>) {
@@ -145,7 +145,7 @@ pub(crate) async fn record_release(
     id
 }
 
-/// Moves a release; the app's catalogue in memory knows of it when this returns.
+/// Moves a release; the app's catalog in memory knows of it when this returns.
 pub(crate) async fn set_state(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
     let change = ReleaseChange {
         id: id.clone(),

@@ -1,4 +1,5 @@
-//! Who is trusted: at the door, and on every host, whatever catalogue and object store say.
+//! Trust in releases: at installation, and on every host, whatever the catalog and the object store
+//! hold.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ fn key(person: u8) -> KeyPair {
     KeyPair::from_seed(Seed::new([person; 32]))
 }
 
-/// What minisign writes in a key or a signature: algorithm, the key's identifier, and the bytes.
+/// Fields of a key or a signature of minisign: algorithm, the key's identifier, and the bytes.
 fn signature_text(person: &KeyPair, bytes: &[u8]) -> String {
     STANDARD.encode([b"Ed".as_slice(), &person.pk[..8], bytes].concat())
 }

@@ -12,7 +12,7 @@ use yearbook_tests::http2::{self, ACK, END_STREAM, Http2Frame, frame};
 /// Longer than anything that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What arrives on a stream.
+/// Event on a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Http2Event {
     /// The head of an answer, with its status.
@@ -58,7 +58,7 @@ impl Http2Client {
         self.send(WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes()).await;
     }
 
-    /// What arrives next, and on which stream. None when the connection has ended.
+    /// Returns the next event and its stream. None when the connection has ended.
     pub(super) async fn next(&mut self) -> Option<(u32, Http2Event)> {
         timeout(PATIENCE, self.event()).await.expect("nothing arrives")
     }

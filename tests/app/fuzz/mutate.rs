@@ -1,21 +1,20 @@
-//! Damage: what a line, a disk or an adversary does to bytes that were right.
+//! Damage that a network, a disk or an adversary does to correct bytes.
 
-/// SplitMix64: the same numbers for the same beginning, for ever.
-pub struct FuzzRng(u64);
+use yearbook_generate::SplitMix64;
+
+/// Random numbers: the same ones for the same seed, in every release.
+pub struct FuzzRng(SplitMix64);
 
 impl FuzzRng {
     /// Numbers that begin at `seed`.
     #[must_use]
     pub fn from_seed(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64::new(seed))
     }
 
     /// Any number.
     pub fn any(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     /// A number below `end`; 0 where that is 0.
@@ -30,7 +29,7 @@ impl FuzzRng {
     }
 }
 
-/// What breaks most readers: ends of ranges, signs, escapes, what is no UTF-8.
+/// Pieces that break most readers: ends of ranges, signs, escapes, bytes that are no UTF-8.
 const BOUNDARY_INPUTS: [&[u8]; 24] = [
     b"",
     b"\0",

@@ -1,5 +1,5 @@
 //! Stored files: Parquet that a store damaged, or that somebody put there with a checksum of his
-//! own. Reading one is an error or rows, never a panic, and no more rows than the catalogue says.
+//! own. Reading one is an error or rows, never a panic, and no more rows than the catalog says.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const SNAPSHOT: FuzzTargetSpec = FuzzTargetSpec {
     words: &["PAR1", "date", "region", "ARROW:schema"],
 };
 
-/// A store, and what a catalogue says of the files in the corpus.
+/// A store, and what a catalog says of the files in the corpus.
 pub struct SnapshotSubject {
     runtime: Runtime,
     folder: TempDir,

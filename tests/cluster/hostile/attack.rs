@@ -1,4 +1,4 @@
-//! What one caller does to a server: each attack is some connections from an address of its own,
+//! The attacks of one caller on a server: each is some connections from an address of its own,
 //! which begin again whenever the server ends them.
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use yearbook_catalog::key;
 use yearbook_tests::http2::{self, frame, kind};
 
-/// Where attacks come from; the polite client has another address.
+/// Address from which attacks come; the polite client has another address.
 const ATTACKER_ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 /// Bytes that a client's socket takes in unread, so that the server keeps the rest.
@@ -23,7 +23,7 @@ const RECEIVE_BUFFER: u32 = 4 << 10;
 /// Before a connection that was refused or ended is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(20);
 
-/// Who attacks whom with what.
+/// Attacker, target and tools.
 #[derive(Clone)]
 pub(crate) struct AttackClient {
     pub(crate) server: SocketAddr,

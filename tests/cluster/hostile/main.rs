@@ -24,20 +24,20 @@ use tokio::time::sleep;
 use attack::{AttackClient, AttackFn};
 use server::AttackedServer;
 
-/// What one caller may cost beyond the idle server, mebibytes.
+/// Memory that one caller may take beyond the idle server, mebibytes.
 const MAX_MEMORY_MIB: u64 = 512;
 
-/// How much longer a hundred rows may take, whatever the machine does besides: a server that is
+/// Longest additional time for a hundred rows, whatever else the machine does: a server that is
 /// held up shows in seconds. How much longer they do take stands on the page.
 const MAX_LATENCY: Duration = Duration::from_secs(2);
 
-/// Where the page's maker looks.
+/// Variable with the folder of figures for the page.
 const FIGURES: &str = "YEARBOOK_TEST_FIGURES";
 
 /// Held by the test whose server runs.
 static EXCLUSIVE: Mutex<()> = Mutex::const_new(());
 
-/// How long an attack lasts.
+/// Returns the time that an attack lasts.
 fn attack_duration() -> Duration {
     Duration::from_secs(
         std::env::var("YEARBOOK_TEST_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4),

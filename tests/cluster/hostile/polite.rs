@@ -13,17 +13,17 @@ const PAUSE: Duration = Duration::from_millis(40);
 /// Longer than any request may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What it asks for; the filter makes no two of them the same for long.
+/// Returns the path of a request; the filter keeps two in a row from being the same.
 fn path(turn: usize) -> String {
     format!("/v1/datasets/large/data?limit=100&dimensions=series%20{:02}&format=json", turn % 100)
 }
 
-/// What it saw.
+/// Observations of the polite client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LatencySamples {
-    /// How long right answers took.
+    /// Times of right answers.
     pub(crate) took: Vec<Duration>,
-    /// What became of all others.
+    /// Errors of all others.
     pub(crate) failed: Vec<String>,
 }
 

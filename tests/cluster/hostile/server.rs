@@ -25,10 +25,10 @@ const CELL: usize = 4 << 20;
 /// Columns of the wide table.
 const COLUMNS: usize = 500;
 
-/// How long the server may take to answer.
+/// Longest time for the server to answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What every server of a run serves.
+/// Data that every server of a run serves.
 struct Data {
     binary: PathBuf,
     folder: PathBuf,
@@ -119,7 +119,7 @@ impl AttackedServer {
         resident.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
     }
 
-    /// Whether it ended by itself.
+    /// Returns true if it ended by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.process.has_ended()
     }

@@ -20,7 +20,7 @@ use yearbook_workers::Workers;
 /// Rows of the table: enough for a body in several chunks.
 const ROWS: u64 = 10_000;
 
-/// Which version each snapshot is.
+/// Version of each snapshot.
 #[derive(Default)]
 pub(crate) struct PublishedVersions {
     by_snapshot: Mutex<HashMap<String, u64>>,
@@ -29,7 +29,7 @@ pub(crate) struct PublishedVersions {
     newest: AtomicU64,
 }
 
-/// What publishes.
+/// The publisher.
 pub(crate) struct VersionPublisher {
     store: Arc<dyn Catalog>,
     files: ObjectStorage,
@@ -38,7 +38,7 @@ pub(crate) struct VersionPublisher {
 }
 
 impl VersionPublisher {
-    /// A publisher with a line of its own to the catalogue.
+    /// A publisher with a line of its own to the catalog.
     pub(crate) async fn open(
         database: &str,
         storage: &str,
@@ -90,7 +90,7 @@ impl VersionPublisher {
     }
 }
 
-/// What is asked for.
+/// Resources that are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FleetRequest {
     Csv,
@@ -128,7 +128,7 @@ impl PublishedVersions {
     /// The version of a whole 200, all of it of one snapshot.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns what is wrong with the response.
     pub(crate) fn check_response(
         &self,
         asked: FleetRequest,

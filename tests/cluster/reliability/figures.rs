@@ -1,5 +1,4 @@
-//! What a fault did, in numbers: printed, and left in a folder for the page that `cargo xtask
-//! fleet` writes.
+//! Figures of a fault: printed, and left in a folder for the page that `cargo xtask fleet` writes.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::load::{LoadOutcome, RequestResult};
 
-/// Where the page's maker looks.
+/// Variable with the folder of figures for the page.
 const VARIABLE: &str = "YEARBOOK_TEST_FIGURES";
 
 /// Numbers of one fault.
 pub(crate) struct FaultFigures {
     name: &'static str,
     outcomes: Vec<LoadOutcome>,
-    /// When it was over.
+    /// Time of its end.
     mended: Option<Instant>,
     more: Vec<(&'static str, String)>,
 }

@@ -18,7 +18,7 @@ use crate::{compiled_plugins, nginx};
 
 const HOSTS: usize = 3;
 
-/// How long a process may take to answer.
+/// Longest time for a process to answer.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Everything.
@@ -32,14 +32,14 @@ pub(crate) struct Fleet {
     /// The line of all hosts to the database.
     pub(crate) line: PostgresProxy,
     pub(crate) versions: Arc<PublishedVersions>,
-    /// What publishes, on a line of its own.
+    /// The publisher, with connections of its own.
     pub(crate) publisher: VersionPublisher,
     /// A key without a quota.
     pub(crate) key: String,
     setting: HostSettings,
 }
 
-/// What a process is started with.
+/// Settings with which a process is started.
 #[derive(Clone)]
 struct HostSettings {
     binary: PathBuf,
@@ -102,7 +102,7 @@ impl Fleet {
         Some(fleet)
     }
 
-    /// Runs a command of the binary on the fleet's catalogue and store.
+    /// Runs a command of the binary on the fleet's catalog and store.
     pub(crate) fn command(&self, arguments: &[&str]) -> Output {
         let mut command = self.setting.command();
         command
@@ -212,7 +212,7 @@ impl FleetHost {
         began.elapsed()
     }
 
-    /// What it has logged.
+    /// Returns its log.
     fn log(&self) -> String {
         std::fs::read_to_string(
             self.setting.folder.path().join(format!("host-{}.log", self.number)),

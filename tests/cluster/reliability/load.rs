@@ -17,7 +17,7 @@ const CLIENTS: usize = 8;
 /// hangs.
 const TIMEOUT: Duration = Duration::from_secs(70);
 
-/// How a request ended.
+/// End of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestResult {
     /// 200 with the right bytes of this version.

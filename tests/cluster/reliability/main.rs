@@ -31,8 +31,8 @@ use load::{RequestResult, ask, client};
 /// contract-6-two-seconds.
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
-/// What 2 s may become on a machine that is busy with load, hosts, database, store and proxy at
-/// once.
+/// Longest time for a promise of 2 s on a machine that is busy with load, hosts, database, store
+/// and proxy at once.
 const RECOVERY_LIMIT: Duration = Duration::from_secs(6);
 
 fn exclusive() -> MutexGuard<'static, ()> {
@@ -40,12 +40,12 @@ fn exclusive() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where every run finds the compiled plugins of the first.
+/// Folder of the compiled plugins, which every run shares.
 fn compiled_plugins() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("reliability")
 }
 
-/// How long a fault lasts.
+/// Returns the time that a fault lasts.
 fn fault_duration() -> Duration {
     Duration::from_secs(
         std::env::var("YEARBOOK_TEST_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4),

@@ -10,8 +10,8 @@ use yearbook_tests::process;
 
 use crate::{compiled_plugins, nginx};
 
-/// Where `cargo xtask` puts the address of its PostgreSQL by TLS. That server's certificate is good
-/// for any service on `localhost`.
+/// Variable in which `cargo xtask` puts the address of its PostgreSQL by TLS. That server's
+/// certificate is good for any service on `localhost`.
 const CERTIFIED: &str = "YEARBOOK_TEST_POSTGRES_TLS";
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,5 @@
-//! What a store on the network may do to us: never a wrong byte; what passes is got over, what
-//! stays is said in bounded time.
+//! Faults of a store on the network: never a wrong byte; passing faults are retried, lasting ones
+//! are reported in bounded time.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! The service on a bucket: it says the same as on a folder, and when the bucket is ill it says so
-//! and nothing wrong.
+//! The service on a bucket: the same responses as on a folder, and during faults of the bucket an
+//! honest error, never wrong data.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! What every store of files must hold, whatever it is made of: content addresses, checks of every
-//! byte that is read, nothing half-written.
+//! The suite of every object store: content addresses, checks of every byte that is read, nothing
+//! half-written.
 
 use std::sync::Arc;
 

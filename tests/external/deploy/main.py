@@ -26,7 +26,7 @@ DEPLOY = ROOT / "deploy"
 # Schemas that the manifests are held against: the oldest release with a pause before the stop by itself, and the newest known.
 KUBERNETES = ["1.30", "1.37"]
 
-# Where the manifests name a secret.
+# Places in the manifests that name a secret.
 SECRETS = {"YEARBOOK_STORAGE_URL": "file:objects", "YEARBOOK_DATABASE_URL": "sqlite:yearbook.db"}
 
 

@@ -55,7 +55,7 @@ def parse(text):
 
 
 def matches(expected, found):
-    """Whether the output is what the page shows; `…` stands for any text, and white space at line ends does not count."""
+    """Return true if the output is what the page shows; `…` stands for any text, and white space at line ends does not count."""
     pattern = ".*?".join(re.escape(part) for part in _settled(expected).split("…"))
     return re.fullmatch(pattern, _settled(found), re.DOTALL) is not None
 

@@ -17,7 +17,7 @@ DATED = [LONG, WIDE, CHANGED, KEYLESS, revisions.NAME]
 
 @proof
 def check_first(tally, starter, unlimited, program, folder):
-    """Check, discover, read. What a second read needs: the catalogue's file and the states."""
+    """Check, discover, read. What a second read needs: the catalog's file and the states."""
     if tally.check("airbyte: the project unpacks", lambda: starter.unpack("airbyte", NAMES, folder) or True) is None:
         return None
     (folder / "config.json").write_text(json.dumps({"api_key": starter.key}))
@@ -89,7 +89,7 @@ def check_incremental(starter, unlimited, program, folder):
 
 
 def run(program, folder, command, *arguments):
-    """What the source says, message by message."""
+    """Return the messages of the source."""
     files = ["--manifest-path", "manifest.yaml", "--config", "config.json"]
     said = service.run([program, command, *files, *arguments], cwd=folder)
     return [json.loads(line) for line in said.splitlines() if line.startswith("{")]

@@ -186,7 +186,7 @@ def is_family(tag):
 
 
 def field_types(model):
-    """What a model keeps under each name on the wire, and whether it must be there."""
+    """Return the field of a model under each name on the wire, and whether it is required."""
     hints = typing.get_type_hints(model, {"_models": models, **vars(typing)})
     fields = {}
     for parent in reversed(model.__mro__):
@@ -210,7 +210,7 @@ def model_of(annotation):
 
 
 def secrets(value, path, problems):
-    """Where a model takes anything: secrets and expressions in it are still of known shape."""
+    """Check a value where a model takes anything: secrets and expressions in it are still of known shape."""
     if isinstance(value, dict):
         if value.get("type") in models.SecretBase.__mapping__:
             walk(models.SecretBase, value, path, problems)

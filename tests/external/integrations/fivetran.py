@@ -65,7 +65,7 @@ def check_second(tally, starter, unlimited, folder, first):
 
 
 class Synced:
-    """What a sync did."""
+    """Result of a sync."""
 
     def __init__(self, tables):
         self.tables = tables

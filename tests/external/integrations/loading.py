@@ -13,7 +13,7 @@ CHANGED = "synthetic_nz_retail_quarterly"
 # In pages; wide; without a primary key; spatial; with rows that change and go.
 LONG, WIDE, KEYLESS = "us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes"
 NAMES = [LONG, WIDE, CHANGED, KEYLESS, "london_boroughs", revisions.NAME, quoting.NAME]
-# What dlt adds.
+# Columns that dlt adds.
 OWN = {"_dlt_id", "_dlt_load_id", "_deleted", "_change_number"}
 TYPES = {"string": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE"}
 READ = """

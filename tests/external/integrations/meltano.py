@@ -92,12 +92,12 @@ def check_incremental(server):
 
 
 def files(folder, name):
-    """What the loader wrote of a dataset, a file a run, oldest first."""
+    """Return the files that the loader wrote of a dataset, one for each run, oldest first."""
     return sorted((folder / "output").glob(f"{name}-[0-9]*.jsonl"))
 
 
 def output(folder, name):
-    """What the last run wrote."""
+    """Return the rows that the last run wrote."""
     return read(files(folder, name)[-1])
 
 

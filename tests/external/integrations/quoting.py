@@ -38,7 +38,7 @@ def check(tally, server, publish, folder):
 
 
 def columns():
-    """What the columns of the dataset say of themselves."""
+    """Return the descriptions of the columns of the dataset."""
     return [HARD, HARD + "\n" + HARD, *WORDS]
 
 

@@ -57,14 +57,14 @@ class Server:
 
 
 def run(command, **more):
-    """What a program says on both streams; an error unless it succeeds."""
+    """Return the output of a program on both streams; raise an error unless it succeeds."""
     found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600, **more)
     assert found.returncode == 0, f"{command} ended with {found.returncode}:\n{found.stdout[-6000:]}"
     return found.stdout
 
 
 def same_rows(expected, found, key):
-    """Whether two tables have the same rows, in any order."""
+    """Return true if two tables have the same rows, in any order."""
     assert len(expected) == len(found), f"{len(found)} rows instead of {len(expected)}"
 
     def order(row):

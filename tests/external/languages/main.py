@@ -48,7 +48,7 @@ class Server:
 
 
 def eventually(ask, error):
-    """What `ask` returns once it stops raising `error`: running hosts follow the catalogue within seconds, and compile what is new to them."""
+    """Return the result of `ask` once it stops raising `error`: running hosts follow the catalog within seconds, and compile what is new to them."""
     for _ in range(240):
         try:
             return ask()

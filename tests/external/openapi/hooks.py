@@ -4,7 +4,7 @@ import random
 
 import schemathesis
 
-# What no generator guesses; the names are those of demo datasets.
+# Values that no generator guesses; the names are those of demo datasets.
 REAL = ["co2_concentration_monthly", "london_boroughs,us_macro_quarterly", " nz_height_points ,nz_height_points"]
 
 # Parameters whose value only a dataset, or a secret of the service, can judge.
@@ -14,7 +14,7 @@ JUDGED_WITH_THE_DATASET = {"columns", "cursor", "since", "datasets", "snapshot",
 @schemathesis.hook
 def before_call(ctx, case, kwargs):
     """Two in three requests that suit the description get past what it cannot say, so that answers with data are seen too."""
-    # What this client cannot undo it must not ask for: zstd, and whatever `*` stands for.
+    # The client must not ask for codings that it cannot decode: zstd, and those that `*` stands for.
     if case.headers and case.headers.get("Accept-Encoding") != "gzip":
         case.headers.pop("Accept-Encoding", None)
     if case.meta is None or not case.meta.generation.mode.is_positive or not (case.query or case.headers):

@@ -6,7 +6,7 @@ import pyarrow.compute
 
 
 class Difference(AssertionError):
-    """What differs, in a sentence."""
+    """Return the difference, in a sentence."""
 
 
 def same(what, expected, found):

@@ -102,7 +102,7 @@ def fields_of(name, version):
 
 
 def expected(name, version="2_now"):
-    """What a version holds, as an Arrow table in the order that the service promises: date, key, then the file's."""
+    """Return the rows of a version, as an Arrow table in the order that the service promises: date, key, then the file's."""
     rows, fields = VERSIONS[version](), fields_of(name, version)
     if name == KEYLESS:
         rows = without_key(rows)

@@ -166,7 +166,7 @@ def check_observations(path, header, expected):
 
 
 def observation_value(observation, name, side):
-    """What a column holds that stands before, at or after the measure."""
+    """Return the values of a column that stands before, at or after the measure."""
     if side == 0:
         return observation.value
     return observation.dimension.values[name].value if side < 0 else observation.attached_attribute[name].value

@@ -1,4 +1,4 @@
-"""What readers make of the difficult table without the settings that docs/api.md gives, or by ways that it warns of."""
+"""The difficult table as readers read it without the settings that docs/api.md gives, or by ways that it warns of."""
 
 import platform
 
@@ -109,7 +109,7 @@ def r_misses_last_bits(server, package, folder, expected):
     """The check of `csv` allows for it; this one finds it."""
     found = in_r_only(server, package, folder, "csv", package.fields).column("number").to_pylist()
     off = {was for was, now in zip(expected.column("number").to_pylist(), found, strict=True) if was != now}
-    # Where a long double has other sizes it misses others, or none.
+    # A long double of another size misses others, or none.
     if platform.machine() == "x86_64":
         compare.same("the numbers that read.csv misses", {difficult.MISSED_BY_R}, off)
 

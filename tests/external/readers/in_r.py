@@ -10,7 +10,7 @@ import pyarrow as pa
 import compare
 import losses
 
-# What each of readback.R's readers cannot carry. Empty texts, and line ends inside of a text, are lost by R's connections and `na.strings`.
+# Losses of each of readback.R's readers. Empty texts, and line ends inside of a text, are lost by R's connections and `na.strings`.
 READERS = {
     "json": [losses.only_finite],
     "csv": [losses.empty_is_null, losses.line_ends_are_line_feeds],
@@ -43,7 +43,7 @@ def run(server, package, fields, folder, readers):
 
 
 def table(path, fields, ran):
-    """What readback.R wrote; the file is gone after that."""
+    """Return the table that readback.R wrote, and remove its file."""
     if not path.exists():
         raise compare.Difference(f"Rscript ended with {ran.returncode}: {ran.stdout}{ran.stderr}")
     body, columns = path.read_bytes(), []

@@ -1,4 +1,4 @@
-"""What formats and readers cannot carry: each function makes of a table what is left of it, so that a loss is asserted to the value.
+"""Losses of formats and readers: each function makes of a table what is left of it, so that a loss is asserted to the value.
 
 docs/api.md names each in words.
 """

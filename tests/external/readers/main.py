@@ -26,9 +26,9 @@ import source
 from tally import Tally
 
 MIB = 1024 * 1024
-# What a response may add to the server's memory: the promise for a table of a million rows.
+# Memory that a response may add to the server's: the promise for a table of a million rows.
 ALLOWED_GROWTH = 128 * MIB
-# What each of many slow clients may: chunks of a file, or a sandbox with a batch of rows and chunks of its answer.
+# Memory that each of many slow clients may add: chunks of a file, or a sandbox with a batch of rows and chunks of its answer.
 ALLOWED_A_FILE, ALLOWED_A_TABLE = 2 * MIB, 16 * MIB
 
 

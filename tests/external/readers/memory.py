@@ -4,7 +4,7 @@ import pathlib
 
 
 def resident(process):
-    """What the process holds now."""
+    """Return the memory that the process holds now."""
     return _line(process, "VmRSS:")
 
 

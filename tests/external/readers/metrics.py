@@ -1,4 +1,4 @@
-"""What the admin listener tells, read by Prometheus's own Python client in both formats, and by promtool where it is installed."""
+"""Metrics of the admin listener, read by Prometheus's own Python client in both formats, and by promtool where it is installed."""
 
 import shutil
 import subprocess
@@ -41,7 +41,7 @@ def check_formats(admin):
 
 
 def check_counts(admin, formats):
-    """What was read is what was counted."""
+    """Check that the bytes read are the bytes counted."""
     found = check_formats(admin)
     for name in formats:
         served = sum(value for (metric, labels), value in found.items() if metric == "yearbook_http_requests_total" and ("format", name) in labels)

@@ -16,7 +16,7 @@ fetch <- function(format, path = NULL) {
 
 read_json <- function() fromJSON(resp_body_string(fetch("json")), bigint_as_char = TRUE)
 
-# What becomes of large integers without it.
+# Large integers without it.
 json_rounded <- function() fromJSON(resp_body_string(fetch("json")))
 
 # Integers as text, since R has none of 64 bits.
@@ -30,13 +30,13 @@ table_of <- function(kinds) {
   read.csv(download, colClasses = kinds, na.strings = "", encoding = "UTF-8", check.names = FALSE)
 }
 
-# What becomes of everything without settings.
+# Every column without settings.
 csv_guessed <- function() {
   fetch("csv", download <- tempfile())
   read.csv(download)
 }
 
-# What fileEncoding does where the locale is not one of UTF-8.
+# fileEncoding in a locale that is not one of UTF-8.
 csv_cut <- function() {
   fetch("csv", download <- tempfile())
   Sys.setlocale("LC_CTYPE", "C")

@@ -9,7 +9,7 @@ import urllib.parse
 import compare
 
 CLIENTS = 200
-# What anybody else may wait for one answer meanwhile, on a busy machine with a debug build.
+# Longest time that another client waits for one answer meanwhile, on a busy machine with a debug build.
 PATIENCE_SECONDS = 20
 
 
@@ -41,7 +41,7 @@ def stall_once(server, package):
 
 
 def waits(server, package, a_file, a_table):
-    """What they ask for: a name, the address, the entity tag where it is a digest, and the memory that each may cost."""
+    """Return their requests: a name, the address, the entity tag where it is a digest, and the memory that each may cost."""
     stored = f"/v1/bulk/{package.namespace}/{package.name}"
     with server.open(stored) as response:
         yield "for the file", stored, response.headers["ETag"], a_file
@@ -73,7 +73,7 @@ def check(server, package, path, whole):
 
 
 def others(server, package):
-    """What somebody else may ask for."""
+    """Return the requests of another client."""
 
     def read(path):
         with server.open(path) as response:

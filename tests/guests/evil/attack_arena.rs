@@ -29,7 +29,7 @@ pub(crate) struct AttackArena {
     server: tokio::task::JoinHandle<()>,
 }
 
-/// What came of an attack.
+/// Result of an attack.
 #[derive(Debug, PartialEq)]
 pub(crate) struct AttackResult {
     pub(crate) ends: ExpectedEnd,
@@ -157,7 +157,7 @@ impl AttackArena {
         }
     }
 
-    /// What was logged since `start`, once there are so many errors.
+    /// Returns the log since `start`, once there are so many errors.
     async fn lines(&self, start: usize, errors: usize) -> Vec<String> {
         for _ in 0..500 {
             let lines = self.log.since(start);
@@ -218,7 +218,7 @@ pub(crate) fn sandbox_limits() -> Limits {
     }
 }
 
-/// What a client gets for a fault that is ours.
+/// Returns the document of a failure of the service.
 fn broken() -> serde_json::Value {
     let detail =
         "Something went wrong on our side; if trying again does not help, report request id ID.";

@@ -1,5 +1,5 @@
-//! What attacks leave behind: capsules that fail again as they did, on the component that failed
-//! and on no other.
+//! Failure dumps of attacks: replayed, they fail as before on the component that failed, and on no
+//! other.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -24,7 +24,7 @@ use crate::exclusive;
 use crate::guest::{GeneratorGuest, Guest, bare_request};
 use crate::list::attacks;
 
-/// What a response is made of: enough parts for every attack.
+/// Chunks of a response: enough for every attack.
 fn rows() -> (Schema, Vec<RecordBatch>) {
     let field =
         Field::new("place", DataType::Utf8, true).with_metadata([("yearbook.role", "dimension")]);
@@ -38,7 +38,7 @@ fn rows() -> (Schema, Vec<RecordBatch>) {
     (schema, batches)
 }
 
-/// What is left of a plugin that is asked once.
+/// Returns the failure dump of a plugin that is loaded and called once.
 fn dump_of(sandbox: &Arc<Sandbox>, component: &[u8]) -> Option<Box<FailureDump>> {
     let (schema, batches) = rows();
     match sandbox.load_with_dump(component) {
@@ -250,8 +250,8 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
             sandbox.load(&Guest::named("mute").does("describe", "(call $spin)").build()).is_err()
         );
     }
-    let kept = files(&capsules);
-    let mut ways: Vec<&str> = kept
+    let dumps = files(&capsules);
+    let mut ways: Vec<&str> = dumps
         .iter()
         .map(|path| path.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().1)
         .collect();
@@ -261,7 +261,7 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
     assert_eq!(ways, ways_of);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&capsules), 0o700);
-    for path in &kept {
+    for path in &dumps {
         assert_eq!(mode(path), 0o600, "{}", path.display());
         let capsule = FailureDump::open(path).unwrap();
         assert!(
@@ -270,7 +270,7 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
             )
         );
     }
-    let tail = kept.iter().find(|path| path.display().to_string().contains("tail-")).unwrap();
+    let tail = dumps.iter().find(|path| path.display().to_string().contains("tail-")).unwrap();
     assert_eq!(FailureDump::open(tail).unwrap().batch.unwrap().columns(), rows().1[2].columns());
 }
 

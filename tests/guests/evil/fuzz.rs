@@ -14,8 +14,7 @@ use crate::attack_arena::sandbox_limits;
 use crate::exclusive;
 use crate::guest::{GeneratorGuest, Guest, bare_request};
 
-/// How long, seconds; `YEARBOOK_FUZZ_SECONDS` says otherwise, and `YEARBOOK_FUZZ_SEED` where to
-/// begin.
+/// Seconds to fuzz, unless `YEARBOOK_FUZZ_SECONDS` is set; `YEARBOOK_FUZZ_SEED` sets the seed.
 const SECONDS: u64 = 6;
 
 fn number(variable: &str, usual: u64) -> u64 {

@@ -66,7 +66,7 @@ const HELPERS: &str = r#"
 
 /// An encoder. Whole, it answers `head rows tail`, with `rows ` once a part.
 pub(crate) struct Guest {
-    /// What it says of itself.
+    /// Its description.
     pub(crate) says: Image,
     bodies: BTreeMap<&'static str, String>,
     more: String,

@@ -19,21 +19,21 @@ pub(crate) struct AttackCase {
     /// In words.
     pub(crate) does: String,
     guest: Make,
-    /// Whether its request goes to a generator.
+    /// True if its request goes to a generator.
     pub(crate) tool: bool,
-    /// Whether it is asked for so many rows that they cross in several parts.
+    /// True if it needs so many rows that they cross in several chunks.
     pub(crate) many: bool,
-    /// What becomes of it.
+    /// Its outcome.
     pub(crate) ends: ExpectedEnd,
-    /// What it brings into the log besides.
+    /// Lines that it adds to the log.
     pub(crate) said: Vec<String>,
-    /// What stops it.
+    /// The guard that stops it.
     pub(crate) caught: &'static str,
-    /// What `plugin check` finds, where hosts cannot know.
+    /// Findings of `plugin check`, where hosts cannot know.
     pub(crate) found: Option<&'static str>,
 }
 
-/// What becomes of a plugin's attack.
+/// Outcome of a plugin's attack.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ExpectedEnd {
     /// No harm: 200 with these bytes.

@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, Registry};
 
-/// What has been logged since the process began.
+/// Log since the start of the process.
 pub(crate) struct CapturedLog {
     records: Buffer,
     text: Buffer,
@@ -62,12 +62,13 @@ impl CapturedLog {
         })
     }
 
-    /// How much there is: a place to read from.
+    /// Returns its length: a position to read from.
     pub(crate) fn end(&self) -> usize {
         self.records.0.lock().unwrap().len()
     }
 
-    /// What was logged since `start`, a line each: level, message and fields, digests left out.
+    /// Returns the log since `start`, one line for each record: level, message and fields, digests
+    /// left out.
     pub(crate) fn since(&self, start: usize) -> Vec<String> {
         self.records.read()[start..].lines().map(line).collect()
     }

@@ -1,6 +1,5 @@
-//! What plugins do to their host, and what becomes of it: every attack by name with the exact
-//! answer that a client and the operator's log get (`docs/attacks.md`), while a neighbour's
-//! responses go on undisturbed.
+//! Attacks of plugins on their host: every attack by name with the exact answer that a client and
+//! the operator's log get (`docs/attacks.md`), while a neighbour's responses go on undisturbed.
 //!
 //! A process of its own: it reads all of its log and counts its threads, descriptors and memory.
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::wire;
 
-/// What it asks for: rows, and a project.
+/// Its requests: rows, and a project.
 const PATHS: [&str; 2] =
     ["/v1/datasets/harvest/data?format=csv", "/v1/integrations/meltano?datasets=harvest"];
 
@@ -23,7 +23,7 @@ pub(crate) struct Neighbour {
     quiet: Vec<Duration>,
 }
 
-/// Who asks, and what the answers are.
+/// Client, and the expected answers.
 #[derive(Clone)]
 struct Client {
     address: SocketAddr,
@@ -31,7 +31,7 @@ struct Client {
     known: Arc<Vec<(&'static str, Vec<u8>)>>,
 }
 
-/// How long answers took.
+/// Times of answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Latencies {
     pub(crate) count: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Latencies {
     pub(crate) max: Duration,
 }
 
-/// What a neighbour saw of attacks.
+/// Observations of a neighbour during attacks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LatencyComparison {
     /// Before and after them, on the same server.
@@ -95,7 +95,7 @@ impl LatencyComparison {
         assert_eq!(self.unfair(deadline), None, "{self:?}, and a runaway takes {deadline:?}");
     }
 
-    /// What is broken of it.
+    /// Returns the first promise that is broken.
     fn unfair(&self, deadline: Duration) -> Option<&'static str> {
         let Self { quiet, attacked } = self;
         if attacked.count <= 100 {

@@ -1,4 +1,4 @@
-//! What the process holds, as the kernel counts it.
+//! Resources of the process, as the kernel counts them.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What guests return, bit by bit: descriptions, parts, notes and files whose bytes are damaged.
-//! The host refuses them in one line or goes on; it never panics, and keeps no instance.
+//! Return values of guests, bit by bit: descriptions, parts, notes and files whose bytes are
+//! damaged. The host refuses them in one line or goes on; it never panics, and keeps no instance.
 
 use std::sync::Arc;
 
@@ -82,8 +82,8 @@ fn what_an_encoder_returns_is_checked_or_refused_in_one_line() {
         load_and_run(&sandbox, free, &guest.build(), |plugin| {
             loaded += 1;
             let Plugin::Encoder(encoder) = plugin else { panic!("it is an encoder") };
-            let made = encoder.trial(&batch.schema(), &[], &[batch.clone(), batch.clone()], true);
-            if let Err(failed) = made {
+            let result = encoder.trial(&batch.schema(), &[], &[batch.clone(), batch.clone()], true);
+            if let Err(failed) = result {
                 one_line(&failed.to_string());
             }
         });

@@ -1,4 +1,4 @@
-//! What guests share, and that none can use it up: workers, core instances, time.
+//! Resources that guests share and that none can use up: workers, core instances, time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -60,10 +60,10 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
             let encoder = sandbox.load_encoder(&component).unwrap();
             // A response: on a worker.
             let batches: Batches = futures::stream::iter([Ok(batch.clone())]).boxed();
-            let made = encoder.encode(Arc::new(schema.clone()), &[], batches).await.err();
+            let error = encoder.encode(Arc::new(schema.clone()), &[], batches).await.err();
             assert!(
-                matches!(&made, Some(EncodeError::Trapped { trap, .. }) if stopped(trap)),
-                "{made:?}"
+                matches!(&error, Some(EncodeError::Trapped { trap, .. }) if stopped(trap)),
+                "{error:?}"
             );
             // A comparison, and a replay of what is left of it.
             let failed =
@@ -86,10 +86,10 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
         else {
             panic!("it is a generator")
         };
-        let made = generator.generate(bare_request()).await.err();
+        let error = generator.generate(bare_request()).await.err();
         assert!(
-            matches!(&made, Some(GenerateError::Trapped { trap, .. }) if stopped(trap)),
-            "{made:?}"
+            matches!(&error, Some(GenerateError::Trapped { trap, .. }) if stopped(trap)),
+            "{error:?}"
         );
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct RawResponse {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
-    /// Whether the body ended as its framing says.
+    /// True if the body ended as its framing says.
     pub(crate) whole: bool,
 }
 

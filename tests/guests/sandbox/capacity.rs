@@ -1,5 +1,5 @@
-//! What a host at its capacity does: responses wait a bounded time in a bounded queue and are then
-//! told to come back; those that have begun go on, and memory comes back whole.
+//! A host at its capacity: responses wait a bounded time in a bounded queue and are then refused
+//! with 503; those that have begun go on, and memory comes back whole.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -91,9 +91,9 @@ async fn a_queue_that_is_full_refuses_at_once() {
     while guest.tally().counts().waiting < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let asked = Instant::now();
+    let started = Instant::now();
     assert!(matches!(evil(&guest, "none", "part", 1).await, Err(EncodeError::Busy { .. })));
-    assert!(asked.elapsed() < Duration::from_secs(30), "it waited with the others");
+    assert!(started.elapsed() < Duration::from_secs(30), "it waited with the others");
     drop(held);
     for waited in waiting {
         assert!(waited.await.unwrap(), "those in the queue get their turn");

@@ -1,5 +1,5 @@
-//! What is counted of a release: every response once, whichever way it ends, and for as long as the
-//! process lives.
+//! Metrics of a release: every response once, whichever way it ends, and for as long as the process
+//! lives.
 
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-/// Where strings and lists begin.
+/// Offset of strings and lists.
 const STRINGS: usize = 4096;
 
 /// An encoder's description, in bytes that need not be text.
@@ -33,7 +33,7 @@ pub(crate) struct ImageParameter {
 }
 
 impl Image {
-    /// Where `extra` begins.
+    /// Offset of `extra`.
     pub(crate) const EXTRA: usize = STRINGS;
 
     /// A good description of a format whose parts are independent.

@@ -7,7 +7,7 @@ use super::{component, interface};
 
 const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
 
-/// Where the strings begin: [`GuestHeap`] says so.
+/// Offset of the strings, as [`GuestHeap`] has it.
 const STRINGS: usize = 4096;
 
 /// A generator.
@@ -104,7 +104,7 @@ impl GeneratorGuest {
     }
 }
 
-/// What `generate` is called with: everything that a generator is told, flattened.
+/// Returns the parameters of `generate`: the whole request, flattened.
 fn parameters() -> String {
     let (resolve, package) = interface();
     let generator = resolve.packages[package].interfaces["generator"];

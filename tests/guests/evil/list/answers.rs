@@ -4,7 +4,7 @@ use super::limits::OUTPUT;
 use super::{AttackCase, ExpectedEnd, broken, complete_body};
 use crate::guest::{Guest, Image};
 
-/// What lies at [`Image::EXTRA`] for the sentences below.
+/// Bytes at [`Image::EXTRA`] for the sentences below.
 const SENTENCE: &str = "no\r\nHTTP/1.1 200 OK\r\n\u{1b}[2J<script>alert(1)</script>\u{202e}\"";
 
 /// A guest with [`SENTENCE`] in its memory and these calls.

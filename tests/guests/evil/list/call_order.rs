@@ -1,4 +1,4 @@
-//! What any code can do, in every call that the host makes.
+//! Attacks of any code, in every call that the host makes.
 
 use super::limits::{CPU_MS, MEMORY};
 use super::{AttackCase, ExpectedEnd, broken, complete_body};

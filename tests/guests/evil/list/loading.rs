@@ -4,7 +4,7 @@ use super::limits::COMPONENT;
 use super::{AttackCase, ExpectedEnd, rejected};
 use crate::guest::{ENCODER, Guest, leb, section};
 
-/// What is handed in as it stands.
+/// A component in the text format, installed as it stands.
 fn text(
     name: &str,
     does: &str,
