@@ -1,10 +1,11 @@
 //! `cargo xtask test`: everything that must hold before a change is merged, one named step after
 //! the other. Owns the order of the steps; a failed step does not hide what the later ones find.
 
+use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::checks::postgres::Postgres;
-use crate::checks::report::StepReport;
+use crate::checks::report::{CheckCounts, StepReport};
 use crate::checks::suites;
 use crate::repository::Repository;
 use crate::{command, lab, spec, toolchain, tools};
@@ -14,6 +15,8 @@ mod languages;
 mod readers;
 mod steps;
 
+const LINTS: &str = "lints: clippy has nothing to say about any target, nor about the program as the \
+    demo builds it";
 const PLUGINS: &str = "plugins: each builds to a component that imports nothing but log";
 
 /// Steps in which other programs use the product.
@@ -28,27 +31,44 @@ pub(crate) enum ServedStep {
 }
 
 impl ServedStep {
-    fn run(self, report: &mut StepReport, repository: &Repository) -> bool {
+    fn title(self) -> &'static str {
         match self {
-            Self::Readers => report
-                .counted_step("readers: DuckDB, pyarrow, pandas, polars and R get the published tables back", || readers::check(repository)),
-            Self::Integrations => report
-                .counted_step("integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated projects", || {
-                    integrations::check(repository)
-                }),
-            Self::Openapi => report.counted_step("openapi: schemathesis and a browser find the service as /openapi.json describes it", || {
-                steps::openapi(repository)
-            }),
-            Self::Guide => report.counted_step("guide: the examples in docs/api.md print what it shows", || steps::guide(repository)),
-            Self::Deploy => report.counted_step("deploy: unit, image and manifests fit the binary", || steps::deploy(repository)),
-            Self::Languages => {
-                report.counted_step("languages: plugins in Python and JavaScript serve like those in Rust", || languages::check(repository))
+            Self::Readers => {
+                "readers: DuckDB, pyarrow, pandas, polars and R get the published tables back"
             }
+            Self::Integrations => {
+                "integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated \
+                projects"
+            }
+            Self::Openapi => {
+                "openapi: schemathesis and a browser find the service as /openapi.json describes it"
+            }
+            Self::Guide => "guide: the examples in docs/api.md print what it shows",
+            Self::Languages => {
+                "languages: plugins in Python and JavaScript serve like those in Rust"
+            }
+            Self::Deploy => "deploy: unit, image and manifests fit the binary",
         }
+    }
+
+    fn check(self, repository: &Repository) -> Result<CheckCounts> {
+        match self {
+            Self::Readers => readers::check(repository),
+            Self::Integrations => integrations::check(repository),
+            Self::Openapi => steps::openapi(repository),
+            Self::Guide => steps::guide(repository),
+            Self::Languages => languages::check(repository),
+            Self::Deploy => steps::deploy(repository),
+        }
+    }
+
+    fn run(self, report: &mut StepReport, repository: &Repository) -> bool {
+        report.counted_step(self.title(), || self.check(repository))
     }
 }
 
-/// Runs every step, or `only` one; whether all passed. The totals are the last line printed.
+/// Runs every step, or `only` one, and returns true if all passed. The totals are the last line
+/// printed.
 pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>) -> bool {
     let mut report = StepReport::default();
     if let Some(step) = only {
@@ -70,7 +90,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
         report.step("crates: everything that Cargo.lock names is fetched", || {
             steps::fetch_crates(repository)
         });
-        report.step("lints: clippy has nothing to say about any target, nor about the program as the demo builds it", || {
+        report.step(LINTS, || {
             command::run(repository.cargo().args([
                 "clippy",
                 "--workspace",

@@ -17,6 +17,9 @@ use yearbook_xtask::tools;
 
 use crate::{machine, page};
 
+/// Name of a test, and its figures.
+pub(crate) type TestFigures = (String, Value);
+
 /// A suite, and the page of its figures.
 pub(crate) struct ProcessSuite {
     /// Name of the command.
@@ -30,7 +33,7 @@ pub(crate) struct ProcessSuite {
     /// Seconds of each test's load in `cargo xtask test`.
     pub(crate) check_seconds: u32,
     /// Renders the page of a command, a machine and the figures of each test.
-    pub(crate) render: fn(&str, &str, &[(String, Value)]) -> Result<String>,
+    pub(crate) render: fn(&str, &str, &[TestFigures]) -> Result<String>,
 }
 
 impl ProcessSuite {
@@ -108,7 +111,7 @@ impl ProcessSuite {
         binary: &Path,
         database: Option<&Postgres>,
         seconds: u32,
-    ) -> Result<Vec<(String, Value)>> {
+    ) -> Result<Vec<TestFigures>> {
         let folder = repository.target().join("xtask").join(self.binary);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -129,7 +132,7 @@ fn start_postgres() -> Result<Postgres> {
 }
 
 /// Reads the figures that the tests left, by name.
-fn read_figures(folder: &Path) -> Result<Vec<(String, Value)>> {
+fn read_figures(folder: &Path) -> Result<Vec<TestFigures>> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

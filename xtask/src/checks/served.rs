@@ -80,8 +80,8 @@ impl ServerFixture {
         demo::key(&self.binary, &self.data_dir(), plan)
     }
 
-    /// `script`, a file below `tests/external`, for a Python; it finds what the scripts share, and leaves no
-    /// compiled Python in the source tree.
+    /// `script`, a file below `tests/external`, for a Python; it finds what the scripts share, and
+    /// leaves no compiled Python in the source tree.
     pub(crate) fn script(&self, python: &Path, script: &str) -> Command {
         let tests = self.root.join("tests/external");
         let mut run = Command::new(python);

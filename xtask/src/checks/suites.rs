@@ -59,8 +59,8 @@ pub fn count(command: &mut Command) -> Result<CheckCounts> {
     count_lines(command, parse_summary)
 }
 
-/// Runs `command` and passes its output on, as [`count`] does, and adds up only the lines that begin
-/// with `name` and a colon: those of the suites inside are part of them.
+/// Runs `command` and passes its output on, as [`count`] does, and adds up only the lines that
+/// begin with `name` and a colon: those of the suites inside are part of them.
 pub(crate) fn count_total(command: &mut Command, name: &str) -> Result<CheckCounts> {
     let start = format!("{name}:");
     count_lines(command, |line| if line.starts_with(&start) { parse_counts(line) } else { None })
@@ -187,5 +187,13 @@ mod tests {
         assert_eq!(parse_summary("readers: 7 passed, 1 failed"), of(7, 1));
         assert_eq!(parse_summary("test thing ... ok, 5 passed"), None);
         assert_eq!(parse_counts("fleet: 9 passed, 1 failed"), of(9, 1));
+    }
+
+    #[test]
+    fn the_total_of_a_suite_is_counted_and_its_parts_are_not_again() {
+        let printed = "printf 'test result: ok. 9 passed; 0 failed; 0 ignored\\nfleet: 9 passed, 0 failed\\n'";
+        let counts = count_total(Command::new("sh").args(["-c", printed]), "fleet").ok();
+        assert_eq!(counts, Some(CheckCounts { passed: 9, failed: 0 }));
+        assert!(count_total(&mut Command::new("false"), "fleet").is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! The integration checks: a server with a few demo datasets, and `tests/external/integrations`, which has
-//! it generate projects and runs them with the tools that they are for.
+//! The integration checks: a server with a few demo datasets, and `tests/external/integrations`,
+//! which has it generate projects and runs them with the tools that they are for.
 
 use anyhow::Result;
 

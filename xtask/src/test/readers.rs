@@ -1,6 +1,6 @@
 //! The reader checks: a server with every demo dataset, tables of difficult values and a million
-//! synthetic rows, and `tests/external/readers`, which downloads them in every format and compares them with
-//! what was published. Prometheus's client reads what the server tells about itself.
+//! synthetic rows, and `tests/external/readers`, which downloads them in every format and compares
+//! them with what was published. Prometheus's client reads what the server tells about itself.
 
 use anyhow::Result;
 

@@ -1,5 +1,5 @@
-//! The short steps of `cargo xtask test`: released interfaces, licences, and the checks of `deploy/`,
-//! of the guide and of the machine description. Owns what each runs; scripts judge.
+//! The short steps of `cargo xtask test`: released interfaces, licences, and the checks of
+//! `deploy/`, of the guide and of the machine description. Owns what each runs; scripts judge.
 
 use std::fs;
 use std::process::Command;
@@ -96,8 +96,8 @@ pub(super) fn deploy(repository: &Repository) -> Result<CheckCounts> {
     Ok(suites::count(&mut run)?.and_tool(&systemd))
 }
 
-/// Checks the guide: `tests/external/guide` runs the examples of `docs/api.md` against a server with
-/// the demo datasets and compares the output. A missing R is one failure.
+/// Checks the guide: `tests/external/guide` runs the examples of `docs/api.md` against a server
+/// with the demo datasets and compares the output. A missing R is one failure.
 pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::readers_python(repository)?;
     let r = tools::r();
@@ -117,8 +117,9 @@ pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
     Ok(tally.and_tool(&r))
 }
 
-/// Checks the machine description: `tests/external/openapi` validates the document, has schemathesis
-/// send every request that it describes, right and wrong, and opens its page in a browser.
+/// Checks the machine description: `tests/external/openapi` validates the document, has
+/// schemathesis send every request that it describes, right and wrong, and opens its page in a
+/// browser.
 pub(super) fn openapi(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::python_environment(
         repository,

@@ -1,5 +1,6 @@
 //! The two sources of counts: native instructions, by callgrind over `yearbook-count`, and fuel of
-//! the built-in encoders in the sandbox, by the example `fuel`. Owns how two runs become one number.
+//! the built-in encoders in the sandbox, by the example `fuel`. Owns how two runs become one
+//! number.
 
 use std::path::Path;
 use std::process::Command;
@@ -37,8 +38,8 @@ pub(super) fn native(repository: &Repository) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Counts the fuel of every encoder of the example `fuel`. The host's own profile does not matter: guests are
-/// compiled the same in each.
+/// Counts the fuel of every encoder of the example `fuel`. The host's own profile does not matter:
+/// guests are compiled the same in each.
 pub(super) fn sandbox(repository: &Repository) -> Result<Counts> {
     command::run(repository.cargo().args(["build", "--workspace", "--example", "fuel"]))?;
     let printed = super::lines(&mut Command::new(repository.target().join("debug/examples/fuel")))?;

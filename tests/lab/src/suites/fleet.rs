@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::page::{ReportPage, ReportTable};
-use crate::process_suites::ProcessSuite;
+use crate::process_suites::{ProcessSuite, TestFigures};
 
 /// The suite. In `cargo xtask test` its nine faults last about a minute.
 pub(crate) const SUITE: ProcessSuite = ProcessSuite {
@@ -78,7 +78,7 @@ A kill cuts what that host was sending; nginx asks another host for everything t
 ";
 
 /// Renders the whole page.
-fn render(command: &str, machine: &str, figures: &[(String, Value)]) -> Result<String> {
+fn render(command: &str, machine: &str, figures: &[TestFigures]) -> Result<String> {
     let mut page = ReportPage::new("Reliability", command, machine);
     page.text(HEAD);
     let mut table = ReportTable::of_figures(&[

@@ -4,10 +4,9 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
-use serde_json::Value;
 
 use crate::page::{ReportPage, ReportTable};
-use crate::process_suites::ProcessSuite;
+use crate::process_suites::{ProcessSuite, TestFigures};
 
 /// The suite. In `cargo xtask test` it takes about a minute and a half.
 pub(crate) const SUITE: ProcessSuite = ProcessSuite {
@@ -72,7 +71,7 @@ const AFTER: &str = "
 ";
 
 /// Renders the whole page.
-fn render(command: &str, machine: &str, figures: &[(String, Value)]) -> Result<String> {
+fn render(command: &str, machine: &str, figures: &[TestFigures]) -> Result<String> {
     let mut page = ReportPage::new("Hostile clients", command, machine);
     page.text(HEAD);
     let mut table = ReportTable::of_figures(&[
