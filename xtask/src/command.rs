@@ -1,4 +1,4 @@
-//! Running other programs: echoed first, and an error when they fail. Owns nothing else.
+//! Running other programs: prints them first, and fails when they fail. Owns nothing else.
 
 use std::process::{Command, Output};
 
@@ -13,6 +13,9 @@ pub fn display(command: &Command) -> String {
 }
 
 /// Runs `command` with this process's output; fails unless it succeeds.
+///
+/// # Errors
+/// When the program cannot be run or does not succeed.
 pub fn run(command: &mut Command) -> Result<()> {
     println!("$ {}", display(command));
     let status = command.status().with_context(|| format!("cannot run {}", display(command)))?;
@@ -24,6 +27,9 @@ pub fn run(command: &mut Command) -> Result<()> {
 
 /// Runs `command` quietly and returns its standard output; fails, with its standard error, unless
 /// it succeeds.
+///
+/// # Errors
+/// When the program cannot be run, does not succeed, or prints other text than UTF-8.
 pub fn output(command: &mut Command) -> Result<String> {
     let Output { status, stdout, stderr } =
         command.output().with_context(|| format!("cannot run {}", display(command)))?;

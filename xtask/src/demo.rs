@@ -106,6 +106,9 @@ pub(crate) fn install_formats(
 }
 
 /// The generated package, made once for all clones: it is the same at every run.
+///
+/// # Errors
+/// When a file cannot be written.
 pub fn million_rows(repository: &Repository) -> Result<PathBuf> {
     let folder = repository.cache_dir().join("generated").join(format!("long_{ROWS}"));
     let descriptor = folder.join("datapackage.json");
@@ -119,16 +122,22 @@ pub fn million_rows(repository: &Repository) -> Result<PathBuf> {
 }
 
 /// A new enterprise key for the data in `data_dir`.
+///
+/// # Errors
+/// When the key cannot be issued.
 pub fn enterprise_key(binary: &Path, data_dir: &Path) -> Result<String> {
     key(binary, data_dir, "enterprise")
 }
 
 /// A new key of `plan` for the data in `data_dir`.
+///
+/// # Errors
+/// When the key cannot be issued.
 pub fn key(binary: &Path, data_dir: &Path, plan: &str) -> Result<String> {
     Ok(keys::create(yearbook(binary, data_dir), plan)?.key)
 }
 
-/// Names of the datasets that are there already.
+/// Names of the datasets that are published already.
 fn published_datasets(binary: &Path, data_dir: &Path) -> Result<Vec<String>> {
     let text = command::output(yearbook(binary, data_dir).args(["datasets", "list", "--json"]))?;
     let listed: Vec<Value> = serde_json::from_str(&text)
@@ -148,7 +157,7 @@ fn shell_name(binary: &Path) -> String {
     format!("export PATH=\"{}:$PATH\"", binary.parent().unwrap_or(Path::new(".")).display())
 }
 
-/// Serves until the server ends or somebody presses Ctrl-C, which then reaches the server too.
+/// Serves until the server ends or Ctrl-C is pressed, which then reaches the server too.
 fn serve(binary: &Path, args: &DemoArgs, keys: &keys::DemoKeys) -> Result<()> {
     let asked_to_end = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

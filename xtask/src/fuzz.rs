@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`: the tests' fuzz targets for as long as one likes. An input that fails is
-//! kept in `tests/fixtures/fuzz`, where every later run of the tests begins with it.
+//! `cargo xtask fuzz`: the tests' fuzz targets, for as long as wanted. An input that fails is kept
+//! in `tests/fixtures/fuzz`, where every later run of the tests begins with it.
 
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -53,7 +53,7 @@ impl FuzzTarget {
     }
 }
 
-/// Fuzzes `target`, or each in turn, for `seconds`, from a seed that is another each time.
+/// Fuzzes `target`, or each in turn, for `seconds`, from a seed that differs each time.
 pub(crate) fn run(
     repository: &Repository,
     target: Option<FuzzTarget>,
@@ -95,9 +95,9 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Has libFuzzer look for inputs that reach new code, for `seconds` each. What it finds on the way
-/// lies in the build folder, where the next run begins with it; what fails goes to the corpus in
-/// the tree.
+/// Runs libFuzzer for `seconds` on each target to find inputs that reach new code. Found inputs go
+/// to the build folder, from which the next run begins; those that fail go to the corpus in the
+/// tree.
 pub(crate) fn guided(
     repository: &Repository,
     target: Option<FuzzTarget>,
@@ -147,7 +147,7 @@ pub(crate) fn guided(
     Ok(())
 }
 
-/// Keeps the input of a process that could not do so itself, since it was ended.
+/// Keeps the last input of a process that was ended before it could do so itself.
 fn save_last_input(repository: &Repository, target: FuzzTarget) -> Result<()> {
     let name = target.name();
     let last = env::temp_dir().join(format!("yearbook-fuzz-{name}"));

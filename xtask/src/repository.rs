@@ -85,6 +85,9 @@ impl Repository {
     }
 
     /// Builds the guests into `plugins/dist`, as they are released.
+    ///
+    /// # Errors
+    /// When a plugin cannot be built, or imports more than a plugin may.
     pub fn build_plugins(&self) -> Result<()> {
         for component in plugins::build(&self.root, plugins::PROFILE)? {
             let size = component
@@ -98,6 +101,9 @@ impl Repository {
 
     /// Builds `yearbook` with its plugins inside (its build script calls this program for them) and
     /// returns a copy of the binary, which a later build without them cannot replace.
+    ///
+    /// # Errors
+    /// When the build fails, or the binary cannot be copied.
     pub fn build_product(&self, profile: Profile) -> Result<PathBuf> {
         let mut build = self.cargo();
         if let Some(xtask) = xtask()? {

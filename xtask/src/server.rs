@@ -27,6 +27,9 @@ pub struct ServerProcess {
 impl ServerProcess {
     /// Starts `binary` on `data_dir` and waits until it is healthy. `log` takes its output; without
     /// one it shares ours. `settings` are environment variables.
+    ///
+    /// # Errors
+    /// When the server cannot be run, or is not healthy within 60 s.
     pub fn start(
         binary: &Path,
         data_dir: &Path,
@@ -60,11 +63,17 @@ impl ServerProcess {
     }
 
     /// Returns true if the server has ended by itself.
+    ///
+    /// # Errors
+    /// When the process cannot be watched.
     pub fn has_ended(&mut self) -> Result<bool> {
         Ok(self.child.try_wait().context("cannot watch the server")?.is_some())
     }
 
     /// Asks the server to finish what it is doing and end, and waits for it.
+    ///
+    /// # Errors
+    /// When the server does not end within 60 s; it is then killed.
     pub fn stop(&mut self) -> Result<()> {
         if self.has_ended()? {
             return Ok(());
@@ -109,6 +118,9 @@ impl Drop for ServerProcess {
 }
 
 /// An address of this machine that nothing listens on.
+///
+/// # Errors
+/// When there is no free port.
 pub fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no free port")?;
     listener.local_addr().context("no free port")

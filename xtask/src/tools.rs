@@ -49,6 +49,9 @@ pub(crate) fn readers_python(repository: &Repository) -> Result<PathBuf> {
 
 /// The interpreter of the environment called `name`, with everything in the file `pins` (from the
 /// top of the tree) installed.
+///
+/// # Errors
+/// When the pins cannot be read, or a package cannot be installed.
 pub fn python_environment(repository: &Repository, name: &str, pins: &str) -> Result<PathBuf> {
     let pins = repository.root().join(pins);
     let pinned =
@@ -132,6 +135,9 @@ pub(crate) fn chromium() -> Result<()> {
 }
 
 /// nginx.
+///
+/// # Errors
+/// When it is missing and cannot be installed; the message has the command to run.
 pub fn nginx() -> Result<()> {
     require("a fleet behind a proxy", &["nginx-light"], "nginx", &["-v"])
 }
@@ -147,6 +153,9 @@ pub(crate) fn systemd() -> Result<()> {
 }
 
 /// Returns the folder of PostgreSQL's programs, which are installed if need be.
+///
+/// # Errors
+/// When they are missing and cannot be installed; the message has the command to run.
 pub fn postgres() -> Result<PathBuf> {
     ensure_packages("the catalog in PostgreSQL", &["postgresql"], || {
         postgres::find_programs().is_some()

@@ -80,8 +80,8 @@ fn instances(runtime: &Runtime, format: &str, runs: usize) {
     }
 }
 
-/// A guest that looks at no cell has nothing but the crossing to do: converting, copying into its
-/// memory, and the calls.
+/// The crossing alone, by a guest that looks at no cell: converting, copying into its memory, and
+/// the calls.
 fn crossing(runtime: &Runtime, runs: usize) {
     // One worker, so that times are processor time.
     let limits = Limits { parallel_parts: 1, cpu_ms_per_call: 60_000, ..Limits::default() };

@@ -68,7 +68,7 @@ impl Measurements {
         values: BTreeMap<&'static str, f64>,
         note: Option<String>,
     ) {
-        // At once, for whoever watches, and in case the rest never comes to its end.
+        // At once, for a person who watches, and in case the rest never ends.
         println!(
             "   {who}: {}",
             cannot.clone().unwrap_or_else(|| serde_json::json!(values).to_string())

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use crate::http::HttpRequest;
 use yearbook_xtask::{command, tools};
 
-/// Connections that ask at the same time.
+/// Connections that send requests at the same time.
 pub(crate) const CONNECTIONS: u32 = 32;
 
 /// Installs the programs that measuring needs besides cargo.
@@ -36,8 +36,8 @@ pub(crate) struct LoadResult {
     pub(crate) requests: f64,
 }
 
-/// Asks the same thing again and again for `seconds`, from `cores`. `scripts` is the folder of the
-/// script that sends bodies.
+/// Sends the same request again and again for `seconds`, from `cores`. `scripts` is the folder of
+/// the script that sends bodies.
 pub(crate) fn run(
     ask: &HttpRequest,
     seconds: u32,

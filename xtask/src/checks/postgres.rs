@@ -43,7 +43,7 @@ pub struct Postgres {
     child: Child,
     folder: PathBuf,
     port: u16,
-    /// Of whoever does not come by the socket.
+    /// Password for clients that do not use the socket.
     password: String,
 }
 
@@ -57,6 +57,9 @@ pub fn find_programs() -> Option<PathBuf> {
 
 impl Postgres {
     /// Makes and starts a server.
+    ///
+    /// # Errors
+    /// When a program of the server fails, or the server is not ready within 60 s.
     pub fn start(programs: &Path) -> Result<Self> {
         let user = ServerUser::for_servers()?;
         // Short, since the path of a socket has to be; outside of the target folder, which another

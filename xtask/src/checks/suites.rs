@@ -117,7 +117,7 @@ fn read_results(
     Ok(tally)
 }
 
-/// The numbers in a line that sums up: `test parse_summary: ok. 3 passed; 0 failed; …` of libtest,
+/// Returns the numbers in a line that sums up: `test result: ok. 3 passed; 0 failed; …` of libtest,
 /// `Summary [ 1.2s] 5 tests run: 4 passed, 1 failed, …` of nextest, `readers: 7 passed, 0 failed`
 /// of our scripts.
 fn parse_summary(line: &str) -> Option<CheckCounts> {

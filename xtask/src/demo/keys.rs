@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::command;
 
-/// One of each kind worth showing.
+/// Keys of the plans that the demo shows.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct DemoKeys {
     pub(crate) enterprise: DemoKey,

@@ -8,19 +8,19 @@ use bytes::Bytes;
 /// Bytes of a chunk that a [`ChunkedWriter`] makes.
 const CHUNK: usize = 1 << 20;
 
-/// Takes chunks.
+/// A sink of chunks.
 pub(crate) trait ChunkSink: Send {
     fn take(&mut self, chunk: Bytes);
 }
 
-/// Keeps everything.
+/// A sink that keeps everything.
 impl ChunkSink for Vec<u8> {
     fn take(&mut self, chunk: Bytes) {
         self.extend_from_slice(&chunk);
     }
 }
 
-/// Lets a chunk go when the next one comes: one is in the socket's hands while another is made.
+/// A sink that drops a chunk when the next one comes: the socket holds one while another is made.
 #[derive(Default)]
 pub(crate) struct SocketSink {
     sending: Bytes,

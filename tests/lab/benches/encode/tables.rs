@@ -1,6 +1,6 @@
-//! Synthetic tables, the same at every run, in the three forms that the contestants take: arrow-rs
-//! and the peers get plain text, our encoders get few-valued text as dictionaries, which the
-//! batches of a row group share, as stored tables are read.
+//! Synthetic tables, the same at every run, in the three forms that the peers take: arrow-rs and
+//! the peers get plain text, our encoders get few-valued text as dictionaries, which the batches of
+//! a row group share, as stored tables are read.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -27,7 +27,7 @@ pub(super) fn remark(found: &[EquivalenceResult], case: &str, who: &str) -> Opti
     (found.found != "the same rows in the same order").then(|| found.found.clone())
 }
 
-/// Asks all questions once, and compares.
+/// Sends all requests once, and compares the answers.
 pub(super) fn check(
     bench: &Bench<'_>,
     tables: &Path,

@@ -16,7 +16,7 @@ use crate::process::MeasuredProcess;
 /// Part of every figure here.
 const PART: &str = "exports";
 
-/// Whoever takes longer is measured once only: its median would not change what it says.
+/// A peer that takes longer is measured once: its median would tell no more.
 const SLOW_EXPORT_SECONDS: f64 = 8.0;
 
 /// Returns the exports that are measured.
@@ -102,7 +102,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     Ok(cases)
 }
 
-/// Measures every case, everybody in turn.
+/// Measures every case, each peer in turn.
 pub(super) fn measure(
     runs: u32,
     all: &PeerServers,
@@ -141,7 +141,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// Downloads of one thing from one server.
+/// Downloads of one table from one server.
 #[derive(Debug, Default)]
 pub(super) struct ExportRuns {
     /// Seconds of the run that is not counted.

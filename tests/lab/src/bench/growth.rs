@@ -70,12 +70,12 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
     measure_concurrent(&server, &mixed, figures)
 }
 
-/// Three runs of what takes seconds.
+/// Returns the number of runs: three at most for exports that take seconds.
 fn counted_runs(runs: u32, rows: u64) -> u32 {
     if rows > 1_000_000 { runs.min(3) } else { runs }
 }
 
-/// All of these at the same time, a quarter in each format.
+/// Measures all of these at the same time, a quarter in each format.
 fn measure_concurrent(
     server: &MeasuredProcess,
     asks: &[HttpRequest],

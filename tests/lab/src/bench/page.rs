@@ -253,7 +253,7 @@ fn growth_section(page: &mut ReportPage, figures: &Measurements) {
     page.table(&table);
 }
 
-/// A line a contestant, with how much better we are by `ratio` in the last column.
+/// Adds a row for each peer, with the ratio to Yearbook in the last column.
 fn peer_rows(
     table: &mut ReportTable,
     figures: &Measurements,

@@ -18,7 +18,7 @@ pub(super) const ROAPI: &str = "ROAPI";
 pub(super) const DATASETTE: &str = "Datasette";
 pub(super) const FASTAPI: &str = "FastAPI + DuckDB";
 
-/// The setting that bounds the cache of responses, so that it can be left out of what is measured.
+/// The setting that bounds the cache of responses, which can be left out of a measurement.
 const RESPONSE_CACHE: &str = "YEARBOOK_SERVER__RESPONSE_CACHE_BYTES";
 
 /// All servers, running.
@@ -28,7 +28,7 @@ pub(super) struct PeerServers {
 }
 
 impl PeerServers {
-    /// Starts everybody on `cores`. `tables` is the folder with what the peers serve.
+    /// Starts all servers on `cores`. `tables` is the folder with what the peers serve.
     pub(super) fn start(
         bench: &Bench<'_>,
         binary: &Path,

@@ -1,4 +1,4 @@
-//! Requests under load: cases, and how they are measured. Everybody is asked for the same rows, in
+//! Requests under load: cases, and their measurement. All peers are asked for the same rows, in
 //! turn, on the cores that the caller chose.
 
 use anyhow::Result;
@@ -16,7 +16,7 @@ use crate::{http, wrk};
 /// Part of every figure here.
 const PART: &str = "requests";
 
-/// A run of whoever answered nothing in the second that warms up.
+/// Seconds of a run of a peer that answers nothing in the second of warming up.
 const SLOW_SECONDS: u32 = 15;
 
 const NO_ETAG: Result<HttpRequest, &str> = Err("sends no ETag for rows");
@@ -152,7 +152,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     Ok(cases)
 }
 
-/// Cases without rows: answers that send nothing, and the least that a server can do.
+/// Returns cases without rows: answers that send nothing, and the least that a server can do.
 pub(super) fn minimal_cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     let ours = &all.get(YEARBOOK)?.base;
     let data =
@@ -188,7 +188,7 @@ fn datasette_search(needle: &str) -> String {
         .join("+or+")
 }
 
-/// Measures every case, everybody in turn.
+/// Measures every case, each peer in turn.
 pub(super) fn measure(
     bench: &Bench<'_>,
     all: &PeerServers,
@@ -248,7 +248,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// The runs of one contestant.
+/// The runs of one peer.
 struct Runs<'a> {
     who: &'static str,
     ask: &'a HttpRequest,

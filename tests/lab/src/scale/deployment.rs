@@ -34,7 +34,7 @@ pub(super) struct ScaleHost {
 }
 
 impl<'a> ScaleDeployment<'a> {
-    /// An empty folder, and of a PostgreSQL a schema that nobody else uses.
+    /// An empty folder, and in PostgreSQL a schema of its own.
     pub(super) fn new(
         repository: &'a Repository,
         binary: &'a Path,
