@@ -1,5 +1,5 @@
-//! `cargo xtask demo`: from a clone to a running service with real data in it. Owns what the demo
-//! publishes and prints; may be run again and again on the same data directory.
+//! `cargo xtask demo`: from a clone to a running service with real data in it. Owns its datasets
+//! and its output; may be run again on the same data directory.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -13,22 +13,22 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
+use yearbook_generate::TableShape;
 
-use crate::generate::{self, TableShape};
 use crate::repository::{Profile, Repository};
 use crate::server::ServerProcess;
 use crate::{command, packages, toolchain};
 
-pub(crate) mod keys;
+pub mod keys;
 mod requests;
 
 /// Rows of the generated table: enough that streaming shows.
-pub(crate) const ROWS: u64 = 1_000_000;
+pub const ROWS: u64 = 1_000_000;
 
 /// Formats that are not part of the binary.
 const FORMATS: [&str; 5] = ["ndjson", "geojson", "geoparquet", "xlsx", "sdmx-csv"];
 
-/// What the caller asked for.
+/// Arguments of `cargo xtask demo`.
 #[derive(Debug)]
 pub(crate) struct DemoArgs {
     pub(crate) listen: SocketAddr,
@@ -37,10 +37,10 @@ pub(crate) struct DemoArgs {
     pub(crate) debug: bool,
 }
 
-pub(crate) fn run(repository: &Repository, wanted: &DemoArgs) -> Result<()> {
+pub(crate) fn run(repository: &Repository, args: &DemoArgs) -> Result<()> {
     heading("1 of 4: build (a quarter of an hour on two cores the first time)");
     toolchain::ensure_target(repository.root())?;
-    let binary = build(repository, if wanted.debug { Profile::Debug } else { Profile::Demo })?;
+    let binary = build(repository, if args.debug { Profile::Debug } else { Profile::Demo })?;
     println!(
         "The program is {}. To call it by its name:\n  {}",
         binary.display(),
@@ -52,30 +52,30 @@ pub(crate) fn run(repository: &Repository, wanted: &DemoArgs) -> Result<()> {
     );
     let mut descriptors = packages::descriptors(&repository.root().join("datasets"))?;
     descriptors.push(million_rows(repository)?);
-    let published = published_datasets(&binary, &wanted.data_dir)?;
+    let published = published_datasets(&binary, &args.data_dir)?;
     let descriptors =
         packages::unpublished(&descriptors, |name| published.iter().any(|known| known == name));
     // One after the other: a dataset's versions must be committed in their order.
-    command::run(yearbook(&binary, &wanted.data_dir).arg("publish").args(&descriptors))?;
+    command::run(yearbook(&binary, &args.data_dir).arg("publish").args(&descriptors))?;
 
-    install_formats(repository, &binary, &wanted.data_dir)?;
+    install_formats(repository, &binary, &args.data_dir)?;
 
     heading("3 of 4: keys");
-    let keys = keys::ensure(&binary, &wanted.data_dir)?;
+    let keys = keys::ensure(&binary, &args.data_dir)?;
     println!("enterprise  {}", keys.enterprise.key);
     println!("free        {}  (10 requests a month)", keys.free.key);
 
-    if wanted.no_serve {
+    if args.no_serve {
         println!(
             "\nServe it with:\n  {} serve --listen {} --data-dir {}",
             binary.display(),
-            wanted.listen,
-            wanted.data_dir.display()
+            args.listen,
+            args.data_dir.display()
         );
         return Ok(());
     }
     heading("4 of 4: serve");
-    serve(&binary, wanted, &keys)
+    serve(&binary, args, &keys)
 }
 
 /// Builds guests and host at the same time. The build script of the program wants the guests too,
@@ -106,7 +106,10 @@ pub(crate) fn install_formats(
 }
 
 /// The generated package, made once for all clones: it is the same at every run.
-pub(crate) fn million_rows(repository: &Repository) -> Result<PathBuf> {
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn million_rows(repository: &Repository) -> Result<PathBuf> {
     let folder = repository.cache_dir().join("generated").join(format!("long_{ROWS}"));
     let descriptor = folder.join("datapackage.json");
     // The descriptor is written last, so that a table cut short is made again.
@@ -115,20 +118,26 @@ pub(crate) fn million_rows(repository: &Repository) -> Result<PathBuf> {
     }
     println!("making {ROWS} synthetic rows …");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    generate::package(ROWS, TableShape::Long, false, &folder)
+    yearbook_generate::package(ROWS, TableShape::Long, false, &folder)
 }
 
 /// A new enterprise key for the data in `data_dir`.
-pub(crate) fn enterprise_key(binary: &Path, data_dir: &Path) -> Result<String> {
+///
+/// # Errors
+/// When the key cannot be issued.
+pub fn enterprise_key(binary: &Path, data_dir: &Path) -> Result<String> {
     key(binary, data_dir, "enterprise")
 }
 
 /// A new key of `plan` for the data in `data_dir`.
-pub(crate) fn key(binary: &Path, data_dir: &Path, plan: &str) -> Result<String> {
+///
+/// # Errors
+/// When the key cannot be issued.
+pub fn key(binary: &Path, data_dir: &Path, plan: &str) -> Result<String> {
     Ok(keys::create(yearbook(binary, data_dir), plan)?.key)
 }
 
-/// Names of the datasets that are there already.
+/// Names of the datasets that are published already.
 fn published_datasets(binary: &Path, data_dir: &Path) -> Result<Vec<String>> {
     let text = command::output(yearbook(binary, data_dir).args(["datasets", "list", "--json"]))?;
     let listed: Vec<Value> = serde_json::from_str(&text)
@@ -148,14 +157,14 @@ fn shell_name(binary: &Path) -> String {
     format!("export PATH=\"{}:$PATH\"", binary.parent().unwrap_or(Path::new(".")).display())
 }
 
-/// Serves until the server ends or somebody presses Ctrl-C, which then reaches the server too.
-fn serve(binary: &Path, wanted: &DemoArgs, keys: &keys::DemoKeys) -> Result<()> {
+/// Serves until the server ends or Ctrl-C is pressed, which then reaches the server too.
+fn serve(binary: &Path, args: &DemoArgs, keys: &keys::DemoKeys) -> Result<()> {
     let asked_to_end = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&asked_to_end))
             .context("cannot watch for Ctrl-C")?;
     }
-    let mut server = ServerProcess::start(binary, &wanted.data_dir, wanted.listen, None, &[])?;
+    let mut server = ServerProcess::start(binary, &args.data_dir, args.listen, None, &[])?;
     println!(
         "{}",
         requests::to_try(
@@ -163,7 +172,7 @@ fn serve(binary: &Path, wanted: &DemoArgs, keys: &keys::DemoKeys) -> Result<()> 
             &keys.enterprise.key,
             ROWS,
             &shell_name(binary),
-            &wanted.data_dir
+            &args.data_dir
         )
     );
     while !asked_to_end.load(Ordering::Relaxed) && !server.has_ended()? {

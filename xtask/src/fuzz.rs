@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`: the tests' fuzz targets for as long as one likes. An input that fails is
-//! kept in `tests/fixtures/fuzz`, where every later run of the tests begins with it.
+//! `cargo xtask fuzz`: the tests' fuzz targets, for as long as wanted. An input that fails is kept
+//! in `tests/fixtures/fuzz`, where every later run of the tests begins with it.
 
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use crate::command;
 use crate::repository::Repository;
 
-/// What may be fuzzed; `tests/src/fuzz` and `tests/tests/evil` say what with.
+/// Targets; `tests/app/fuzz` and `tests/guests/evil` have their inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FuzzTarget {
     /// Path and query of requests
@@ -22,9 +22,9 @@ pub(crate) enum FuzzTarget {
     Package,
     /// Stored Parquet files
     Snapshot,
-    /// What an encoder says of itself and returns
+    /// Descriptions and output of encoders
     Guest,
-    /// What a generator says of itself and returns
+    /// Descriptions and output of generators
     Project,
     /// Components
     Component,
@@ -42,18 +42,18 @@ impl FuzzTarget {
     /// Its test binary and its test.
     fn test(self) -> (&'static str, &'static str) {
         match self {
-            Self::Query => ("all", "fuzz::a_path_and_a_query"),
-            Self::Cursor => ("all", "fuzz::a_cursor"),
-            Self::Package => ("all", "fuzz::a_package"),
-            Self::Snapshot => ("all", "fuzz::a_stored_file"),
-            Self::Guest => ("evil", "returned::what_an_encoder"),
-            Self::Project => ("evil", "returned::what_a_generator"),
+            Self::Query => ("all", "fuzz_targets::a_path_and_a_query"),
+            Self::Cursor => ("all", "fuzz_targets::a_cursor"),
+            Self::Package => ("all", "fuzz_targets::a_package"),
+            Self::Snapshot => ("all", "fuzz_targets::a_stored_file"),
+            Self::Guest => ("evil", "return_values::what_an_encoder"),
+            Self::Project => ("evil", "return_values::what_a_generator"),
             Self::Component => ("evil", "fuzz::"),
         }
     }
 }
 
-/// Fuzzes `target`, or each in turn, for `seconds`, from a seed that is another each time.
+/// Fuzzes `target`, or each in turn, for `seconds`, from a seed that differs each time.
 pub(crate) fn run(
     repository: &Repository,
     target: Option<FuzzTarget>,
@@ -95,9 +95,9 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Has libFuzzer look for inputs that reach new code, for `seconds` each. What it finds on the way
-/// lies in the build folder, where the next run begins with it; what fails goes to the corpus in
-/// the tree.
+/// Runs libFuzzer for `seconds` on each target to find inputs that reach new code. Found inputs go
+/// to the build folder, from which the next run begins; those that fail go to the corpus in the
+/// tree.
 pub(crate) fn guided(
     repository: &Repository,
     target: Option<FuzzTarget>,
@@ -147,13 +147,13 @@ pub(crate) fn guided(
     Ok(())
 }
 
-/// Keeps the input of a process that could not do so itself, since it was ended.
+/// Keeps the last input of a process that was ended before it could do so itself.
 fn save_last_input(repository: &Repository, target: FuzzTarget) -> Result<()> {
     let name = target.name();
     let last = env::temp_dir().join(format!("yearbook-fuzz-{name}"));
     if last.exists() {
-        let kept = repository.root().join("tests/fixtures/fuzz").join(&name).join("found-last");
-        fs::copy(&last, &kept).with_context(|| format!("cannot write {}", kept.display()))?;
+        let saved = repository.root().join("tests/fixtures/fuzz").join(&name).join("found-last");
+        fs::copy(&last, &saved).with_context(|| format!("cannot write {}", saved.display()))?;
         fs::remove_file(&last).with_context(|| format!("cannot remove {}", last.display()))?;
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! The data packages under `datasets/`: which there are and in which order they are published.
-//! Never reads their tables.
+//! The data packages under `datasets/`: a list of them, in the order of publication. Never reads
+//! their tables.
 
 use std::path::{Path, PathBuf};
 
@@ -18,12 +18,12 @@ pub(crate) fn descriptors(datasets: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The descriptors that no later version supersedes: what is served after all were published.
-pub(crate) fn newest_versions(descriptors: &[PathBuf]) -> Vec<PathBuf> {
+pub fn newest_versions(descriptors: &[PathBuf]) -> Vec<PathBuf> {
     unpublished(descriptors, |_| true)
 }
 
-/// What is left to publish where `published` datasets exist: their superseded versions are not,
-/// since publishing an old one again would bring it back.
+/// Returns the descriptors left to publish where `published` datasets exist. Their superseded
+/// versions are left out, since publishing an old one again would bring it back.
 pub(crate) fn unpublished(
     descriptors: &[PathBuf],
     published: impl Fn(&str) -> bool,
@@ -42,7 +42,7 @@ fn dataset(descriptor: &Path) -> Option<&str> {
     descriptor.parent()?.parent()?.file_name()?.to_str()
 }
 
-/// Whether the descriptor is one of several versions:
+/// Returns true if the descriptor is one of several versions:
 /// `datasets/<name>/<number>_<what>/datapackage.json`.
 fn is_version(descriptor: &Path) -> bool {
     let folder = descriptor.parent().and_then(Path::file_name);

@@ -25,7 +25,7 @@ const FEATURES: &str = "-Ctarget-feature=+simd128,+bulk-memory";
 /// fits in few pages and asks for no more. (Rust's default is a stack of 1 MiB, which every address
 /// lies behind.)
 const MEMORY: &str = "-Clink-arg=-zstack-size=262144\u{1f}-Clink-arg=--initial-memory=2097152";
-/// What a plugin may import: one function's interface, and one that holds only types.
+/// Imports that a plugin may have: one function's interface, and one that holds only types.
 const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
 
 /// Builds every plugin with a profile ([`PROFILE`] as a rule) and returns the components' paths,
@@ -41,20 +41,20 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     let flags = flags(root, &toolchain::sysroot(root)?)?;
     let compiler =
         command::output(Command::new("rustc").current_dir(root).arg("--version").arg("--verbose"))?;
-    let kept = BuildCache::open(
+    let cache = BuildCache::open(
         root,
         &target_dir,
         &compiler,
         &format!("{profile} {}", machine_independent(root, &flags)),
     )?;
     let names: Vec<String> = packages.iter().map(|(name, _)| format!("{name}.wasm")).collect();
-    let found: Option<Vec<Vec<u8>>> = names.iter().map(|name| kept.component(name)).collect();
+    let found: Option<Vec<Vec<u8>>> = names.iter().map(|name| cache.component(name)).collect();
     let components = match found {
         Some(components) => names.into_iter().zip(components).collect(),
         None => {
             compile(root, &target_dir, profile, &flags, &packages)?;
             let components = componentize_all(&target_dir, profile, &packages)?;
-            kept.insert(&components)?;
+            cache.insert(&components)?;
             components
         }
     };

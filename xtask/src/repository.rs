@@ -1,5 +1,5 @@
-//! Where things are: the source tree, the build folder and the cache. Owns every path outside the
-//! source tree that automation writes to.
+//! Folders: the source tree, the build folder and the cache. Owns every path outside the source
+//! tree that automation writes to.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,15 +9,18 @@ use anyhow::{Context as _, Result};
 
 use crate::{command, plugins};
 
+/// Variable that names this program to the product's build script, which runs it for the plugins.
+pub(crate) const XTASK: &str = "YEARBOOK_XTASK";
+
 /// A source tree.
 #[derive(Debug)]
-pub(crate) struct Repository {
+pub struct Repository {
     root: PathBuf,
 }
 
-/// How the product is built.
+/// Build of the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Profile {
+pub enum Profile {
     /// Our crates unoptimised, what they depend on optimised.
     Debug,
     /// Built in a quarter of an hour, without what reaches other servers: PostgreSQL, S3, traces.
@@ -37,29 +40,30 @@ impl Profile {
 }
 
 impl Repository {
-    /// The tree whose `cargo xtask` was called. Cargo says which when it runs us; what was true
-    /// when we were compiled need not be, because two clones that share a build folder share this
-    /// binary too.
-    pub(crate) fn discover() -> Self {
+    /// The tree whose `cargo xtask` was called. Cargo says which when it runs us; the path at
+    /// compile time may be another, because two clones that share a build folder share this binary
+    /// too.
+    pub fn discover() -> Self {
         let here = env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-        Self { root: here.parent().unwrap_or(&here).to_owned() }
+        let top = here.ancestors().find(|folder| folder.join("Cargo.lock").exists());
+        Self { root: top.unwrap_or(&here).to_owned() }
     }
 
     /// The top of the source tree.
-    pub(crate) fn root(&self) -> &Path {
+    pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where cargo builds: `CARGO_TARGET_DIR`, or a folder of the home cache, so that a fresh clone
-    /// finds what an earlier one built.
-    pub(crate) fn target(&self) -> PathBuf {
+    /// Returns the folder in which cargo builds: `CARGO_TARGET_DIR`, or a folder of the home cache,
+    /// so that a fresh clone finds what an earlier one built.
+    pub fn target(&self) -> PathBuf {
         env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| self.cache_dir().join("target"), PathBuf::from)
     }
 
-    /// `~/.cache_dir/yearbook`: tools and Python environments that outlive a clone.
-    pub(crate) fn cache_dir(&self) -> PathBuf {
+    /// `~/.cache/yearbook`: tools and Python environments that outlive a clone.
+    pub fn cache_dir(&self) -> PathBuf {
         let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
         let base = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
         base.unwrap_or_else(|| self.root.join("target")).join("yearbook")
@@ -68,7 +72,7 @@ impl Repository {
     /// The cargo that runs this xtask, at the top of the tree, as if it were called by hand: what
     /// cargo tells programs that it runs of themselves reaches build scripts otherwise, and ring is
     /// built again for each clone, with all that stands on it.
-    pub(crate) fn cargo(&self) -> Command {
+    pub fn cargo(&self) -> Command {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         let of_ourselves =
             |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
@@ -76,12 +80,15 @@ impl Repository {
         {
             cargo.env_remove(name);
         }
-        cargo.current_dir(&self.root).env("CARGO_TARGET_DIR", self.target());
+        cargo.env_remove(XTASK).current_dir(&self.root).env("CARGO_TARGET_DIR", self.target());
         cargo
     }
 
     /// Builds the guests into `plugins/dist`, as they are released.
-    pub(crate) fn build_plugins(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// When a plugin cannot be built, or imports more than a plugin may.
+    pub fn build_plugins(&self) -> Result<()> {
         for component in plugins::build(&self.root, plugins::PROFILE)? {
             let size = component
                 .metadata()
@@ -92,11 +99,16 @@ impl Repository {
         Ok(())
     }
 
-    /// Builds `yearbook` with its plugins inside (its build script calls us back for them) and
+    /// Builds `yearbook` with its plugins inside (its build script calls this program for them) and
     /// returns a copy of the binary, which a later build without them cannot replace.
-    pub(crate) fn build_product(&self, profile: Profile) -> Result<PathBuf> {
+    ///
+    /// # Errors
+    /// When the build fails, or the binary cannot be copied.
+    pub fn build_product(&self, profile: Profile) -> Result<PathBuf> {
         let mut build = self.cargo();
-        build.env("YEARBOOK_XTASK", env::current_exe().context("this program cannot be found")?);
+        if let Some(xtask) = xtask()? {
+            build.env(XTASK, xtask);
+        }
         // As a part of the whole workspace, whose tests then use the same builds of everything it
         // depends on.
         let with_tests =
@@ -115,15 +127,26 @@ impl Repository {
         };
         command::run(&mut build)?;
         let built = self.target().join(profile.name()).join("yearbook");
-        let kept = self.target().join("xtask").join(profile.name()).join("yearbook");
-        if let Some(folder) = kept.parent() {
+        let copy = self.target().join("xtask").join(profile.name()).join("yearbook");
+        if let Some(folder) = copy.parent() {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make {}", folder.display()))?;
         }
         // A new file, not the old one overwritten: a server may still be running from it.
-        let fresh = kept.with_extension("new");
+        let fresh = copy.with_extension("new");
         fs::copy(&built, &fresh).with_context(|| format!("cannot copy {}", built.display()))?;
-        fs::rename(&fresh, &kept).with_context(|| format!("cannot replace {}", kept.display()))?;
-        Ok(kept)
+        fs::rename(&fresh, &copy).with_context(|| format!("cannot replace {}", copy.display()))?;
+        Ok(copy)
     }
+}
+
+/// The program that builds plugins: the one that the caller named, or this one where it is
+/// `yearbook-xtask`. Without one, the product's build script builds it.
+fn xtask() -> Result<Option<PathBuf>> {
+    if let Some(named) = env::var_os(XTASK) {
+        return Ok(Some(named.into()));
+    }
+    let this = env::current_exe().context("this program cannot be found")?;
+    let is_xtask = this.file_stem().is_some_and(|stem| stem == "yearbook-xtask");
+    Ok(is_xtask.then_some(this))
 }

@@ -14,12 +14,12 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::command;
 
-/// How long a server may take to answer `/health`, and to end once asked to.
+/// Longest time for a server to answer `/health`, and to end after a signal.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server; dropping it stops it.
 #[derive(Debug)]
-pub(crate) struct ServerProcess {
+pub struct ServerProcess {
     child: Child,
     address: SocketAddr,
 }
@@ -27,7 +27,10 @@ pub(crate) struct ServerProcess {
 impl ServerProcess {
     /// Starts `binary` on `data_dir` and waits until it is healthy. `log` takes its output; without
     /// one it shares ours. `settings` are environment variables.
-    pub(crate) fn start(
+    ///
+    /// # Errors
+    /// When the server cannot be run, or is not healthy within 60 s.
+    pub fn start(
         binary: &Path,
         data_dir: &Path,
         address: SocketAddr,
@@ -50,29 +53,35 @@ impl ServerProcess {
     }
 
     /// `http://host:port`.
-    pub(crate) fn base(&self) -> String {
+    pub fn base(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// The server's process id.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Whether the server has ended by itself.
-    pub(crate) fn has_ended(&mut self) -> Result<bool> {
+    /// Returns true if the server has ended by itself.
+    ///
+    /// # Errors
+    /// When the process cannot be watched.
+    pub fn has_ended(&mut self) -> Result<bool> {
         Ok(self.child.try_wait().context("cannot watch the server")?.is_some())
     }
 
     /// Asks the server to finish what it is doing and end, and waits for it.
-    pub(crate) fn stop(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// When the server does not end within 60 s; it is then killed.
+    pub fn stop(&mut self) -> Result<()> {
         if self.has_ended()? {
             return Ok(());
         }
         kill_process(Pid::from_child(&self.child), Signal::TERM)
             .context("cannot signal the server")?;
-        let asked = Instant::now();
-        while asked.elapsed() < TIMEOUT {
+        let signalled = Instant::now();
+        while signalled.elapsed() < TIMEOUT {
             if self.has_ended()? {
                 return Ok(());
             }
@@ -109,7 +118,10 @@ impl Drop for ServerProcess {
 }
 
 /// An address of this machine that nothing listens on.
-pub(crate) fn free_address() -> Result<SocketAddr> {
+///
+/// # Errors
+/// When there is no free port.
+pub fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no free port")?;
     listener.local_addr().context("no free port")
 }

@@ -1,28 +1,22 @@
 //! `cargo xtask test`: everything that must hold before a change is merged, one named step after
 //! the other. Owns the order of the steps; a failed step does not hide what the later ones find.
 
+use anyhow::Result;
 use clap::ValueEnum;
 
+use crate::checks::postgres::Postgres;
+use crate::checks::report::{CheckCounts, StepReport};
+use crate::checks::suites;
 use crate::repository::Repository;
-use crate::{command, count, fleet, hostile, soak, spec, toolchain};
+use crate::{command, lab, spec, toolchain, tools};
 
-mod deploy;
-mod guide;
 mod integrations;
-mod interface;
 mod languages;
-mod licences;
-mod openapi;
-pub(crate) mod postgres;
 mod readers;
-pub(crate) mod report;
-pub(crate) mod served;
-pub(crate) mod suites;
-pub(crate) mod tools;
+mod steps;
 
-use postgres::Postgres;
-use report::StepReport;
-
+const LINTS: &str = "lints: clippy has nothing to say about any target, nor about the program as the \
+    demo builds it";
 const PLUGINS: &str = "plugins: each builds to a component that imports nothing but log";
 
 /// Steps in which other programs use the product.
@@ -37,27 +31,44 @@ pub(crate) enum ServedStep {
 }
 
 impl ServedStep {
-    fn run(self, report: &mut StepReport, repository: &Repository) -> bool {
+    fn title(self) -> &'static str {
         match self {
-            Self::Readers => report
-                .counted_step("readers: DuckDB, pyarrow, pandas, polars and R get the published tables back", || readers::check(repository)),
-            Self::Integrations => report
-                .counted_step("integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated projects", || {
-                    integrations::check(repository)
-                }),
-            Self::Openapi => report.counted_step("openapi: schemathesis and a browser find the service as /openapi.json describes it", || {
-                openapi::check(repository)
-            }),
-            Self::Guide => report.counted_step("guide: the examples in docs/api.md print what it shows", || guide::check(repository)),
-            Self::Deploy => report.counted_step("deploy: unit, image and manifests fit the binary", || deploy::check(repository)),
-            Self::Languages => {
-                report.counted_step("languages: plugins in Python and JavaScript serve like those in Rust", || languages::check(repository))
+            Self::Readers => {
+                "readers: DuckDB, pyarrow, pandas, polars and R get the published tables back"
             }
+            Self::Integrations => {
+                "integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated \
+                projects"
+            }
+            Self::Openapi => {
+                "openapi: schemathesis and a browser find the service as /openapi.json describes it"
+            }
+            Self::Guide => "guide: the examples in docs/api.md print what it shows",
+            Self::Languages => {
+                "languages: plugins in Python and JavaScript serve like those in Rust"
+            }
+            Self::Deploy => "deploy: unit, image and manifests fit the binary",
         }
+    }
+
+    fn check(self, repository: &Repository) -> Result<CheckCounts> {
+        match self {
+            Self::Readers => readers::check(repository),
+            Self::Integrations => integrations::check(repository),
+            Self::Openapi => steps::openapi(repository),
+            Self::Guide => steps::guide(repository),
+            Self::Languages => languages::check(repository),
+            Self::Deploy => steps::deploy(repository),
+        }
+    }
+
+    fn run(self, report: &mut StepReport, repository: &Repository) -> bool {
+        report.counted_step(self.title(), || self.check(repository))
     }
 }
 
-/// Runs every step, or `only` one; whether all passed. The totals are the last line printed.
+/// Runs every step, or `only` one, and returns true if all passed. The totals are the last line
+/// printed.
 pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>) -> bool {
     let mut report = StepReport::default();
     if let Some(step) = only {
@@ -72,14 +83,14 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     report.step("formatting: rustfmt would change nothing", || {
         command::run(repository.cargo().args(["fmt", "--all", "--check"]))
     });
-    report.step("interface: what is released is as it was", || interface::check(repository));
+    report.step("interface: what is released is as it was", || steps::interface(repository));
     report
         .step("specification: every rule has a test or a reason to wait", || spec::run(repository));
     if !quick {
         report.step("crates: everything that Cargo.lock names is fetched", || {
-            licences::fetch(repository)
+            steps::fetch_crates(repository)
         });
-        report.step("lints: clippy has nothing to say about any target, nor about the program as the demo builds it", || {
+        report.step(LINTS, || {
             command::run(repository.cargo().args([
                 "clippy",
                 "--workspace",
@@ -102,7 +113,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
         });
         report
             .step("dependencies: licences, duplicates and sources are as deny.toml allows", || {
-                licences::check(repository)
+                steps::licences(repository)
             });
     }
     let built = report.step(PLUGINS, || repository.build_plugins());
@@ -120,14 +131,14 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     if let (false, true, Some(server)) = (quick, built, &server) {
         report.counted_step(
             "fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong",
-            || fleet::check(repository, server),
+            || lab::check(repository, "fleet", Some(server)),
         );
     }
     drop(server);
     if !quick && built {
         report.counted_step(
             "attacks: whatever one client does, another reads on, and memory stays within bounds",
-            || hostile::check(repository),
+            || lab::check(repository, "hostile", None),
         );
     }
     if !quick {
@@ -135,10 +146,10 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
         if built {
             report.counted_step(
                 "instructions: encoders, planning and scanning take what was recorded",
-                || count::check(repository),
+                || lab::check(repository, "count", None),
             );
             report.counted_step("soak: a minute of mixed traffic leaves nothing behind", || {
-                soak::check(repository)
+                lab::check(repository, "soak", None)
             });
             for step in ServedStep::value_variants() {
                 step.run(&mut report, repository);

@@ -10,7 +10,7 @@ use anyhow::{Result, ensure};
 use crate::command;
 use crate::repository::Repository;
 
-/// What guests are compiled for.
+/// Target for which guests are compiled.
 pub(crate) const GUEST_TARGET: &str = "wasm32-unknown-unknown";
 
 /// Components, and a program of each.

@@ -1,6 +1,6 @@
-//! What a test needs of its machine besides Rust: a database server, a proxy, a built binary. Where
-//! one is missing, a run that requires it (`cargo xtask test`) fails, and any other skips the test
-//! and says so. Owns that decision alone.
+//! Prerequisites of tests besides Rust: a database server, a proxy, a built binary. If one is
+//! missing, a run that requires it (`cargo xtask test`) fails, and any other skips the test and
+//! says so. Owns that decision alone.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl Prerequisite {
     /// `found`, and where it is none the reason on standard error: the test that gets none returns.
     ///
     /// # Panics
-    /// Where it is none and this run requires it.
+    /// If it is missing and this run requires it.
     #[must_use]
     #[track_caller]
     pub fn or_skip<T>(self, found: Option<T>, reason: impl fmt::Display) -> Option<T> {
@@ -55,8 +55,8 @@ impl Prerequisite {
         found
     }
 
-    /// What becomes of a test without it. A name that nobody knows is a slip in the caller, so that
-    /// nothing would be required.
+    /// Outcome of a test without it. An unknown name is a mistake of the caller, which would then
+    /// require nothing.
     fn verdict(self, required: Option<&str>) -> Verdict {
         let names: Vec<&str> = required
             .unwrap_or_default()

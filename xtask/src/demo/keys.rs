@@ -13,18 +13,20 @@ use serde_json::Value;
 
 use crate::command;
 
-/// One of each kind worth showing.
+/// Keys of the plans that the demo shows.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct DemoKeys {
     pub(crate) enterprise: DemoKey,
     pub(crate) free: DemoKey,
 }
 
-/// What `yearbook keys create --json` prints.
+/// A key as `yearbook keys create --json` prints it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(crate) struct DemoKey {
-    pub(crate) id: String,
-    pub(crate) key: String,
+pub struct DemoKey {
+    /// Id of the key, which commands take.
+    pub id: String,
+    /// The key itself, which clients send.
+    pub key: String,
 }
 
 /// The keys of an earlier run while they are valid, else new ones.
@@ -47,8 +49,11 @@ pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<DemoKeys> {
     Ok(keys)
 }
 
-/// Has `yearbook`, which knows where its data is, issue a key of `plan`.
-pub(crate) fn create(mut yearbook: Command, plan: &str) -> Result<DemoKey> {
+/// Issues a key of `plan` with `yearbook`, a command with its data directory.
+///
+/// # Errors
+/// When the command fails, or prints something else than a key.
+pub fn create(mut yearbook: Command, plan: &str) -> Result<DemoKey> {
     let text = command::output(
         yearbook.args(["keys", "create", "--plan", plan, "--label", "demo", "--json"]),
     )?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-/// What guests are made of, from the top of the tree.
+/// Sources of guests, from the top of the tree.
 const SOURCES: [&str; 5] = ["Cargo.lock", "Cargo.toml", "rust-toolchain.toml", "plugins", "wit"];
 
 /// Builds that are kept: those of some branches side by side.

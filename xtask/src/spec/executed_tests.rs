@@ -24,7 +24,7 @@ impl ExecutedTests {
     pub(crate) fn note(&mut self, line: &str) {
         let line = line.trim();
         if let Some(rest) = line.strip_prefix("PASS [").or_else(|| line.strip_prefix("LEAK [")) {
-            // `PASS [   0.005s] (12/99) yearbook-tests::all routes::health::name`; older versions
+            // `PASS [   0.005s] (12/99) yearbook-tests::all api::health::name`; older versions
             // have no counter.
             let words: Vec<&str> = rest.split_whitespace().collect();
             if let [.., binary, test] = words[..] {

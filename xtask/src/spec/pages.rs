@@ -19,10 +19,10 @@ const PAGES: [&str; 5] = [
 ];
 
 /// What stands before the reason why a page is one.
-pub(crate) const DRAFT: &str = "**Draft:";
+pub const DRAFT: &str = "**Draft:";
 
 /// What stands behind a commit that is not all that was measured.
-pub(crate) const CHANGED: &str = " with uncommitted changes";
+pub const CHANGED: &str = " with uncommitted changes";
 
 /// What is wrong with the pages. Drafts, and a history that is not here, are printed and are no
 /// fault.

@@ -128,7 +128,7 @@ fn rust_tests(text: &str) -> Vec<String> {
 }
 
 /// Functions at the top of a file that are marked: `@proof` writes down that they ran
-/// (`tests/common/tally.py`).
+/// (`tests/external/common/tally.py`).
 fn python_checks(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let marked = lines.windows(2).filter(|pair| pair[0] == "@proof" && pair[1].starts_with("def "));

@@ -1,16 +1,15 @@
-//! The integration checks: a server with a few demo datasets, and `tests/integrations`, which has
-//! it generate projects and runs them with the tools that they are for.
+//! The integration checks: a server with a few demo datasets, and `tests/external/integrations`,
+//! which has it generate projects and runs them with the tools that they are for.
 
 use anyhow::Result;
 
-use super::report::CheckCounts;
-use super::served::ServerFixture;
-use super::tools;
+use crate::checks::report::CheckCounts;
+use crate::checks::served::ServerFixture;
 use crate::repository::Repository;
-use crate::{command, node, python};
+use crate::{command, tools};
 
-/// What is published first: long, wide, revised later (the first of two versions), spatial, without
-/// a key.
+/// Datasets that are published first: long, wide, revised later (the first of two versions),
+/// spatial, without a key.
 const DATASETS: [&str; 6] = [
     "us_unemployment_by_industry",
     "us_macro_quarterly",
@@ -22,7 +21,7 @@ const DATASETS: [&str; 6] = [
 /// The integrations that the product does not carry: an operator installs them.
 const INSTALLED: [&str; 7] =
     ["airbyte", "dbt", "dlt", "frictionless", "power-query", "python", "r"];
-/// What is published between two runs of each tool.
+/// Version that is published between two runs of each tool.
 const LATER: &str = "synthetic_nz_retail_quarterly/2_to_2025_q4";
 
 /// Pages and bursts small enough that every tool has to page and to wait.
@@ -33,18 +32,37 @@ const SETTINGS: [(&str, &str); 3] = [
 ];
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python =
-        python::environment(repository, "integrations", "tests/integrations/requirements.txt")?;
+    let python = tools::python_environment(
+        repository,
+        "integrations",
+        "tests/external/integrations/requirements.txt",
+    )?;
     // Apart, since Meltano and the other tools don't agree on versions of what they share.
-    let meltano = python::environment(repository, "meltano", "tests/integrations/meltano.txt")?
-        .with_file_name("meltano");
+    let meltano = tools::python_environment(
+        repository,
+        "meltano",
+        "tests/external/integrations/meltano.txt",
+    )?
+    .with_file_name("meltano");
     // Likewise, each: dlt and dbt, and Airbyte's kit.
-    let loaders = python::environment(repository, "loaders", "tests/integrations/loaders.txt")?;
-    let airbyte = python::environment(repository, "airbyte", "tests/integrations/airbyte.txt")?
-        .with_file_name("source-declarative-manifest");
+    let loaders = tools::python_environment(
+        repository,
+        "loaders",
+        "tests/external/integrations/loaders.txt",
+    )?;
+    let airbyte = tools::python_environment(
+        repository,
+        "airbyte",
+        "tests/external/integrations/airbyte.txt",
+    )?
+    .with_file_name("source-declarative-manifest");
     let (node, r) = (tools::node("Microsoft's parser of Power Query"), tools::r());
     let powerquery = if node.is_ok() {
-        Some(node::modules(repository, "powerquery", "tests/integrations/powerquery")?)
+        Some(tools::node_modules(
+            repository,
+            "powerquery",
+            "tests/external/integrations/powerquery",
+        )?)
     } else {
         None
     };

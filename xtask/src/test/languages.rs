@@ -1,6 +1,6 @@
 //! The example plugins in other languages: builds the components with their languages' own tools,
-//! and `tests/languages`, which installs them on a running server and reads what they make. A
-//! component is built anew when anything that it is made of changed.
+//! and `tests/external/languages`, which installs them on a running server and reads what they
+//! make. A component is built anew when anything that it is made of changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,12 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::report::CheckCounts;
-use super::served::ServerFixture;
-use super::tools;
+use crate::checks::report::CheckCounts;
+use crate::checks::served::ServerFixture;
 use crate::repository::Repository;
-use crate::{command, python};
+use crate::{command, tools};
 
-/// What is published: long, wide, and spatial.
+/// Datasets that are published: long, wide, and spatial.
 const DATASETS: [&str; 3] =
     ["us_unemployment_by_industry", "us_macro_quarterly", "london_boroughs"];
 
@@ -30,7 +29,11 @@ const SETTINGS: [(&str, &str); 3] = [
 const WIT: &str = "wit/1.0.0";
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python = python::environment(repository, "languages", "tests/languages/requirements.txt")?;
+    let python = tools::python_environment(
+        repository,
+        "languages",
+        "tests/external/languages/requirements.txt",
+    )?;
     let markdown = markdown(repository, &python)?;
     let node = tools::node("plugins in JavaScript");
     let javascript = if node.is_ok() { Some(javascript(repository)?) } else { None };
@@ -63,8 +66,10 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
 /// `examples/python-markdown`, with componentize-py.
 fn markdown(repository: &Repository, python: &Path) -> Result<PathBuf> {
     let example = repository.root().join("examples/python-markdown");
-    let made_of =
-        [example.join("encoder.py"), repository.root().join("tests/languages/requirements.txt")];
+    let made_of = [
+        example.join("encoder.py"),
+        repository.root().join("tests/external/languages/requirements.txt"),
+    ];
     component(repository, "markdown", &made_of, |output| {
         let mut componentize = Command::new(python.with_file_name("componentize-py"));
         componentize

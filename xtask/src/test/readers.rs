@@ -1,27 +1,26 @@
 //! The reader checks: a server with every demo dataset, tables of difficult values and a million
-//! synthetic rows, and `tests/readers`, which downloads them in every format and compares them with
-//! what was published. Prometheus's client reads what the server tells about itself.
+//! synthetic rows, and `tests/external/readers`, which downloads them in every format and compares
+//! them with what was published. Prometheus's client reads what the server tells about itself.
 
 use anyhow::Result;
 
-use super::report::CheckCounts;
-use super::served::ServerFixture;
-use super::tools;
+use crate::checks::report::CheckCounts;
+use crate::checks::served::ServerFixture;
 use crate::repository::Repository;
-use crate::{command, demo, packages, python, server};
+use crate::{command, demo, packages, server, tools};
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python = python::interpreter(repository)?;
+    let python = tools::readers_python(repository)?;
     let r = tools::r();
     let ground = ServerFixture::prepare(repository, "readers")?;
     let mut descriptors = ground.publish_demo()?;
     let generated = demo::million_rows(repository)?;
     let difficult = ground.folder().join("difficult");
     command::run(ground.script(&python, "readers/difficult.py").arg(&difficult))?;
-    let mut made = packages::descriptors(&difficult)?;
-    made.push(generated.clone());
-    ground.publish(&made)?;
-    descriptors.extend(made);
+    let mut extra = packages::descriptors(&difficult)?;
+    extra.push(generated.clone());
+    ground.publish(&extra)?;
+    descriptors.extend(extra);
     ground.install_formats(repository)?;
     let key = ground.key("enterprise")?;
 

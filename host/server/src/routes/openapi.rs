@@ -2,7 +2,7 @@
 //! refusals and their sentences, limits, settings, names of headers, and the plugins that are
 //! loaded now (spec-9-version, contract-4-openapi). Reads no dataset: the description of a service
 //! without data is the same. What it says of bodies is held against live answers by
-//! `tests/openapi`.
+//! `tests/external/openapi`.
 
 mod examples;
 mod headers;

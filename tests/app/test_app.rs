@@ -1,0 +1,335 @@
+//! The whole service in one process: an SQLite catalog and a folder of files in a temporary
+//! directory, the built plugins in a real sandbox, and the router, called without a socket.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use axum::Router;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use yearbook_catalog::{
+    Catalog, CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Quota, Retention, key,
+};
+use yearbook_domain::{Millis, Plan};
+use yearbook_releases::{ReleaseMonitor, ReleaseMonitorSettings};
+use yearbook_publish::Publisher;
+use yearbook_publish::{DataPackage, SilentReporter};
+use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
+use yearbook_scan::{ReadMetricsSnapshot, Reader};
+use yearbook_server::{AppState, LimitSettings, ResponseCacheStats, ServiceSettings, Services};
+use yearbook_storage::{ObjectStorage, StorageSettings};
+use yearbook_workers::Workers;
+
+use crate::components;
+use crate::packages::TestTable;
+use crate::request::TestRequest;
+use crate::s3::S3Server;
+
+/// Plugins that are loaded.
+const PLUGINS: [&str; 7] =
+    ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
+
+/// A running service.
+pub struct TestApp {
+    /// The routes of its admin listener.
+    pub admin: Router,
+    /// Its routes, for tests that open a socket.
+    pub router: Router,
+    /// The catalog's database.
+    pub store: Arc<Catalog>,
+    /// The catalog in memory.
+    pub live: Arc<CatalogCache>,
+    /// Folder of the stored files.
+    pub folder: Arc<TempDir>,
+    /// The object store.
+    pub files: ObjectStorage,
+    workers: Arc<Workers>,
+    /// Loaded plugins.
+    pub registry: Arc<PluginRegistry>,
+    /// Monitor of the releases. It follows the catalog where a test starts it.
+    pub guard: Arc<ReleaseMonitor>,
+    /// The sandbox in which they run.
+    pub sandbox: Arc<Sandbox>,
+    ground: HostFixture,
+    state: AppState,
+}
+
+/// Database, storage and settings that the hosts of one service share.
+#[derive(Clone)]
+pub struct HostFixture {
+    /// Folder of the stored files.
+    pub folder: Arc<TempDir>,
+    /// Address of the catalog.
+    pub database: String,
+    /// Bounds for it.
+    pub bounds: DatabaseSettings,
+    /// Address of the object store.
+    pub storage: String,
+    /// Bounds for it.
+    pub storing: StorageSettings,
+    /// Settings of the storage as the environment has them.
+    pub variables: Vec<(String, String)>,
+}
+
+impl Default for HostFixture {
+    /// The embedded default in a new folder.
+    fn default() -> Self {
+        let folder = TempDir::new().unwrap();
+        let database = yearbook_catalog::sqlite_url(&folder.path().join("yearbook.db"));
+        let storage = format!("file:{}", folder.path().join("objects").display());
+        Self {
+            folder: Arc::new(folder),
+            database,
+            bounds: DatabaseSettings::default(),
+            storage,
+            storing: StorageSettings::default(),
+            variables: Vec::new(),
+        }
+    }
+}
+
+impl HostFixture {
+    /// The embedded catalog with this bucket.
+    #[must_use]
+    pub fn with_s3(s3: &S3Server, storing: StorageSettings) -> Self {
+        Self { storage: s3.url.clone(), storing, variables: s3.variables(), ..Self::default() }
+    }
+}
+
+/// As shipped, but that one caller may ask as often as it likes and hold all that there is: most
+/// tests ask with one key, and have few sandbox instances.
+#[must_use]
+pub fn unbounded() -> ServiceSettings {
+    let mut settings = ServiceSettings::default();
+    settings.limits = LimitSettings {
+        burst_per_second: 0,
+        key_share_percent: 0,
+        address_share_percent: 0,
+        ..settings.limits
+    };
+    settings
+}
+
+impl TestApp {
+    /// A service with no bounds for one caller and everything else as shipped.
+    pub async fn start() -> Self {
+        Self::with(unbounded()).await
+    }
+
+    /// A service with these settings and few sandbox instances, so that one kept by mistake is
+    /// missed.
+    pub async fn with(settings: ServiceSettings) -> Self {
+        Box::pin(Self::with_limits(settings, Limits { instances: 16, ..Limits::default() })).await
+    }
+
+    /// A service with these settings and limits.
+    pub async fn with_limits(settings: ServiceSettings, limits: Limits) -> Self {
+        Box::pin(Self::with_all(
+            HostFixture::default(),
+            settings,
+            limits,
+            ReleaseMonitorSettings::default(),
+        ))
+        .await
+    }
+
+    /// A service as [`TestApp::start`] makes it, on what other hosts may share.
+    pub async fn on_fixture(ground: &HostFixture) -> Self {
+        let limits = Limits { instances: 16, ..Limits::default() };
+        Box::pin(Self::with_all(
+            ground.clone(),
+            unbounded(),
+            limits,
+            ReleaseMonitorSettings::default(),
+        ))
+        .await
+    }
+
+    /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
+    pub async fn with_monitor(guarding: ReleaseMonitorSettings) -> Self {
+        Self::with_monitor_and_limits(guarding, Limits { instances: 16, ..Limits::default() }).await
+    }
+
+    /// As [`TestApp::with_monitor`], with these limits.
+    pub async fn with_monitor_and_limits(guarding: ReleaseMonitorSettings, limits: Limits) -> Self {
+        let mut settings = unbounded();
+        // What comes from memory is not made by any release.
+        settings.server.response_cache_bytes = 0;
+        Box::pin(Self::with_all(HostFixture::default(), settings, limits, guarding)).await
+    }
+
+    /// Another host on the same catalog and object store.
+    pub async fn second_host(&self, guarding: ReleaseMonitorSettings) -> Self {
+        let limits = Limits { instances: 16, ..Limits::default() };
+        Box::pin(Self::with_all(self.ground.clone(), self.state.settings.clone(), limits, guarding))
+            .await
+    }
+
+    async fn with_all(
+        ground: HostFixture,
+        settings: ServiceSettings,
+        limits: Limits,
+        guarding: ReleaseMonitorSettings,
+    ) -> Self {
+        let HostFixture { folder, database, bounds, storage, storing, variables } = ground.clone();
+        let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
+        let files = ObjectStorage::open_with(&storage, &storing, &variables).unwrap();
+        let workers = Workers::new(2);
+        let live =
+            CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
+        let registry = Arc::new(PluginRegistry::new());
+        let sandbox = components::sandbox(limits);
+        PLUGINS.iter().for_each(|name| {
+            registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap()
+        });
+        let guard =
+            ReleaseMonitor::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
+        let state = AppState::new(Services {
+            keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds, settings.plans),
+            meter: Quota::new(Arc::clone(&store)),
+            live: Arc::clone(&live),
+            store: Arc::clone(&store),
+            reader: Reader::new(files.clone(), Arc::clone(&workers)),
+            files: files.clone(),
+            registry: Arc::clone(&registry),
+            sandbox: Arc::clone(&sandbox),
+            guard: Arc::clone(&guard),
+            workers: Arc::clone(&workers),
+            settings,
+        })
+        .await
+        .unwrap();
+        let admin = yearbook_server::admin(state.clone());
+        Self {
+            router: yearbook_server::app(state.clone()),
+            admin,
+            store,
+            live,
+            folder,
+            files,
+            workers,
+            registry,
+            guard,
+            sandbox,
+            ground,
+            state,
+        }
+    }
+
+    /// Serves clients on `listener` until `stop` is ready, as the binary does.
+    pub fn serve_public(
+        &self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> JoinHandle<std::io::Result<()>> {
+        tokio::spawn(yearbook_server::serve_public(listener, self.state.clone(), stop))
+    }
+
+    /// Serves operators on `listener`, as the binary does.
+    pub fn serve_admin(&self, listener: TcpListener) -> JoinHandle<std::io::Result<()>> {
+        tokio::spawn(yearbook_server::serve_admin(listener, self.state.clone()))
+    }
+
+    /// Sandbox instances that no response holds.
+    #[must_use]
+    pub fn free_instances(&self) -> usize {
+        self.sandbox.free_instances()
+    }
+
+    /// Returns the counters of the response cache.
+    #[must_use]
+    pub fn response_cache(&self) -> ResponseCacheStats {
+        self.state.response_cache()
+    }
+
+    /// Returns the counters of reading stored rows.
+    #[must_use]
+    pub fn reads(&self) -> ReadMetricsSnapshot {
+        self.state.reader.counts()
+    }
+
+    /// Serves `component` from now on in place of the encoder of the same format.
+    pub fn replace_encoder(&self, component: &[u8]) {
+        let new = self.sandbox.load(component).unwrap();
+        let current = self.registry.current();
+        let others =
+            current.encoders().filter(|encoder| encoder.description().format != new.name());
+        let mut plugins: Vec<Plugin> = others.cloned().map(Plugin::Encoder).collect();
+        plugins.extend(current.generators().cloned().map(Plugin::Generator));
+        plugins.push(new);
+        self.registry.replace(PluginSet::new(&plugins, []));
+    }
+
+    /// Loads one more plugin while the service runs.
+    pub fn load(&self, name: &str) {
+        self.registry.add(&self.sandbox.load(&components::component(name)).unwrap()).unwrap();
+    }
+
+    /// Publishes a package as the command line does; the service sees it when this returns. The
+    /// snapshot's id.
+    pub async fn publish(&self, table: &TestTable) -> String {
+        self.publish_at(table, yearbook_catalog::clock::now()).await
+    }
+
+    /// The same as of `at`, or a second after the snapshot before it.
+    pub async fn publish_at(&self, table: &TestTable, at: Millis) -> String {
+        let folder = TempDir::new().unwrap();
+        let package = DataPackage::open(&table.write(folder.path())).unwrap();
+        let publisher = Publisher::new(
+            Arc::clone(&self.store),
+            &self.files,
+            Arc::clone(&self.workers),
+            Retention::default(),
+        )
+        .with_created_at(at);
+        let published = Box::pin(publisher.publish(&package, &SilentReporter)).await.unwrap();
+        self.live.refresh().await.unwrap();
+        published.publication.snapshot.id
+    }
+
+    /// A new key of this plan.
+    pub async fn key(&self, plan: Plan) -> String {
+        let (issued, hash) = key::issue().unwrap();
+        let record = KeyRecord {
+            id: key::new_id().unwrap(),
+            label: None,
+            plan,
+            created_at: yearbook_catalog::clock::now(),
+            revoked_at: None,
+        };
+        self.store.insert_key(&record, &hash).await.unwrap();
+        self.live.refresh().await.unwrap();
+        issued.expose().to_owned()
+    }
+
+    /// Begins a GET of `path`.
+    pub fn get(&self, path: &str) -> TestRequest {
+        self.ask("GET", path)
+    }
+
+    /// Begins a HEAD of `path`.
+    pub fn head(&self, path: &str) -> TestRequest {
+        self.ask("HEAD", path)
+    }
+
+    /// Returns the text of the admin listener's `/metrics`.
+    pub async fn metrics(&self) -> String {
+        TestRequest::to(self.admin.clone(), "GET", "/metrics").send().await.text()
+    }
+
+    /// Sum of the samples of the admin listener's `/metrics` that `selector` names: `name`, or
+    /// `name{label="value"}`. None where no sample matches.
+    pub async fn metric(&self, selector: &str) -> Option<f64> {
+        yearbook_exposition::sum(
+            &yearbook_exposition::parse_samples(&self.metrics().await),
+            selector,
+        )
+    }
+
+    /// Begins a request.
+    pub fn ask(&self, method: &str, path: &str) -> TestRequest {
+        TestRequest::to(self.router.clone(), method, path)
+    }
+}

@@ -1,0 +1,92 @@
+//! A client that reads a hundred rows again and again at a rate that no limit minds, from another
+//! address and with another key than who attacks.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Client;
+
+use crate::server::AttackedServer;
+
+/// Between two requests: half of what the burst limit allows.
+const PAUSE: Duration = Duration::from_millis(40);
+
+/// Longer than any request may take.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Returns the path of a request; the filter keeps two in a row from being the same.
+fn path(turn: usize) -> String {
+    format!("/v1/datasets/large/data?limit=100&dimensions=series%20{:02}&format=json", turn % 100)
+}
+
+/// Observations of the polite client.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LatencySamples {
+    /// Times of right answers.
+    pub(crate) took: Vec<Duration>,
+    /// Errors of all others.
+    pub(crate) failed: Vec<String>,
+}
+
+impl LatencySamples {
+    /// The time within which so many of a thousand answers came.
+    pub(crate) fn within(&self, of: usize) -> Duration {
+        let mut sorted = self.took.clone();
+        sorted.sort();
+        sorted.get(sorted.len().saturating_sub(1) * of / 1_000).copied().unwrap_or_default()
+    }
+
+    /// Both together.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.took.extend(other.took);
+        self.failed.extend(other.failed);
+        self
+    }
+}
+
+/// Reads for as long as `lasting`; every other request has a connection of its own.
+pub(crate) async fn read(server: &AttackedServer, lasting: Duration) -> LatencySamples {
+    let clients = [client(1), client(0)];
+    let (mut seen, until) = (LatencySamples::default(), Instant::now() + lasting);
+    for turn in 0.. {
+        let begun = Instant::now();
+        if begun > until {
+            break;
+        }
+        let address = format!("http://{}{}", server.address, path(turn));
+        match one(&clients[turn % 2], &address, &server.polite).await {
+            Ok(()) => seen.took.push(begun.elapsed()),
+            Err(what) => seen.failed.push(what),
+        }
+        tokio::time::sleep(PAUSE.saturating_sub(begun.elapsed())).await;
+    }
+    seen
+}
+
+/// A client that keeps so many connections.
+pub(crate) fn client(kept: usize) -> Client {
+    // Another test may have done so.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .pool_max_idle_per_host(kept)
+        .timeout(TIMEOUT)
+        .no_proxy()
+        .build()
+        .expect("a client")
+}
+
+async fn one(client: &Client, address: &str, key: &str) -> Result<(), String> {
+    let answer = client
+        .get(address)
+        .header("x-api-key", key)
+        .send()
+        .await
+        .map_err(|error| format!("{error:?}"))?;
+    let status = answer.status();
+    let body = answer.text().await.map_err(|error| format!("{status}, then {error:?}"))?;
+    let rows = body.matches("\"series\":").count();
+    if status == 200 && rows == 100 {
+        Ok(())
+    } else {
+        Err(format!("{status} with {rows} rows: {body:.300}"))
+    }
+}

@@ -1,0 +1,6 @@
+//! The object store: one suite on memory, a folder and an S3-compatible server; and the service on
+//! a bucket, with faults and without.
+
+mod faults;
+mod service;
+mod suite;

@@ -1,0 +1,4 @@
+//! The sandbox against real components. The suite `evil` in this folder is a binary of its own.
+
+mod generators;
+mod sandbox;

@@ -1,0 +1,74 @@
+//! `docs/attacks.md` says what the list says.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use yearbook_tests::components::root;
+
+use crate::list::{AttackCase, ExpectedEnd, attacks};
+
+const BEGIN: &str = "<!-- the list, as tests/guests/evil/list.rs has it -->\n";
+
+/// The list as a table.
+fn table(attacks: &[AttackCase]) -> String {
+    let mut text = "| Attack | What it does | The client gets | The operator reads | Caught by |\n|---|---|---|---|---|\n".to_owned();
+    for attack in attacks {
+        let (client, log) = match &attack.ends {
+            ExpectedEnd::Whole(body) => (format!("200, `{body}`"), String::new()),
+            ExpectedEnd::Long(bytes) => (format!("200, {bytes} bytes"), String::new()),
+            ExpectedEnd::Broken(reason) => ("500".to_owned(), code(reason)),
+            ExpectedEnd::Cut(reason) => ("a cut body".to_owned(), code(reason)),
+            ExpectedEnd::Declined(sentence) => (format!("422, {}", code(sentence)), String::new()),
+            ExpectedEnd::Rejected(reason) => ("no such format".to_owned(), code(reason)),
+        };
+        let said = attack.said.last().map(|line| code(line)).unwrap_or_default();
+        let found = attack
+            .found
+            .map(|found| format!("`plugin check`: {}", code(found)))
+            .unwrap_or_default();
+        let log: Vec<&str> =
+            [log.as_str(), &said, &found].into_iter().filter(|part| !part.is_empty()).collect();
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {client} | {} | {} |",
+            attack.name,
+            attack.does.replace('|', "\\|"),
+            log.join("; "),
+            attack.caught
+        );
+    }
+    text
+}
+
+/// A guest's text in a cell, cut.
+fn code(text: &str) -> String {
+    let mut short: String = text.chars().take(200).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("`` {} ``", short.replace('|', "\\|"))
+}
+
+#[test]
+fn the_document_lists_every_attack_with_what_becomes_of_it() {
+    let attacks = attacks();
+    let names: HashSet<&str> = attacks.iter().map(|attack| attack.name.as_str()).collect();
+    assert!(
+        names.len() == attacks.len() && attacks.len() >= 40,
+        "{} names of {} attacks",
+        names.len(),
+        attacks.len()
+    );
+    let path = root().join("docs/attacks.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (before, listed) = text.split_once(BEGIN).expect("the document has a list");
+    let expected = table(&attacks);
+    if std::env::var_os("UPDATE_ATTACKS").is_some() {
+        std::fs::write(&path, format!("{before}{BEGIN}{expected}")).unwrap();
+    } else {
+        assert!(
+            listed == expected,
+            "docs/attacks.md is not the list; UPDATE_ATTACKS=1 writes it anew"
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! Attacks of plugins on their host: every attack by name with the exact answer that a client and
+//! the operator's log get (`docs/attacks.md`), while a neighbour's responses go on undisturbed.
+//!
+//! A process of its own: it reads all of its log and counts its threads, descriptors and memory.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod attack_arena;
+mod document;
+mod failure_dumps;
+mod fuzz;
+mod guest;
+mod list;
+mod log;
+mod neighbour;
+mod resource_snapshot;
+mod return_values;
+mod sharing;
+mod stack;
+mod wire;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use yearbook_releases::{ComponentFile, check};
+use yearbook_tests::components::sandbox;
+
+use attack_arena::{AttackArena, AttackResult, sandbox_limits};
+use list::{ExpectedEnd, attacks, limits};
+use neighbour::Neighbour;
+use resource_snapshot::ResourceSnapshot;
+
+/// One test at a time: they count what the process holds.
+fn exclusive() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
+async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
+    let _alone = exclusive();
+    let arena = AttackArena::open().await;
+    let neighbour = Neighbour::start(arena.address, &arena.key).await;
+    let (mut wrong, mut runaways) = (Vec::new(), Vec::new());
+    let mut held = None;
+    // Twice: what the first round leaves is what the allocator keeps, what the second adds to it
+    // would be a leak.
+    for _ in 0..2 {
+        for attack in attacks() {
+            let begun = Instant::now();
+            let seen = arena.run(&attack).await;
+            if matches!(&attack.ends, ExpectedEnd::Broken(reason) if reason.contains("of processor time"))
+            {
+                runaways.push(begun.elapsed());
+            }
+            if seen.ends != attack.ends || seen.said != attack.said {
+                let AttackResult { ends, said } = seen;
+                let name = attack.name;
+                wrong.push(format!(
+                    "{name}\n  ends {ends:?}\n  not  {:?}\n  said {said:?}\n  not  {:?}",
+                    attack.ends, attack.said
+                ));
+            }
+        }
+        arena.clear();
+        held = held.or_else(|| Some(ResourceSnapshot::now()));
+    }
+    let comparison = neighbour.stop().await;
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    comparison.is_fair(neighbour::median(runaways));
+    assert_eq!(attack_arena::panics(), 0, "a thread panicked");
+    for line in arena.terminal().lines() {
+        assert!(
+            line.starts_with("20") && !line.contains(char::is_control),
+            "not one line of the log: {line:?}"
+        );
+    }
+    ResourceSnapshot::wait_for_release(held.unwrap(), 2 * limits::MEMORY).await;
+    arena.close().await;
+}
+
+#[test]
+fn check_finds_what_a_host_cannot_know_and_says_what_a_host_would() {
+    let _alone = exclusive();
+    let sandbox = sandbox(sandbox_limits());
+    for attack in attacks() {
+        let rejected = match &attack.ends {
+            ExpectedEnd::Rejected(reason) if !reason.contains("taken by another") => {
+                Some(reason.as_str())
+            }
+            _ => None,
+        };
+        if rejected.is_none() && attack.found.is_none() {
+            continue;
+        }
+        // What is no component is told before it is tried.
+        let Ok(component) = ComponentFile::read(attack.component(), limits::COMPONENT) else {
+            continue;
+        };
+        let report = check(&sandbox, &component).report;
+        let found: Vec<&str> =
+            report.findings.iter().map(|finding| finding.wrong.as_str()).collect();
+        match (rejected, attack.found) {
+            (Some(reason), _) => assert_eq!(found, [reason], "{}", attack.name),
+            (None, wanted) => {
+                let wanted = wanted.unwrap();
+                assert!(
+                    found.iter().any(|wrong| wrong.starts_with(wanted)),
+                    "{}: {found:?}",
+                    attack.name
+                );
+            }
+        }
+    }
+}

