@@ -38,7 +38,7 @@ pub enum ReleaseError {
         name: String,
         /// As given.
         digest: String,
-        /// How many fit.
+        /// Number of releases that fit.
         found: usize,
     },
     /// The name has nothing that could be done this to.
@@ -58,7 +58,7 @@ pub enum ReleaseError {
         "`yearbook gc` has been removing {0} for a while; try again, in ten minutes if that was killed"
     )]
     BeingRemoved(yearbook_domain::Stored),
-    /// What was condemned may belong to another `gc` by now.
+    /// Objects marked for deletion may belong to another `gc` by now.
     #[error(
         "the object store takes minutes to remove a few files, so the rest was left alone; see what is the matter with it, and run `yearbook gc` again in ten minutes"
     )]
