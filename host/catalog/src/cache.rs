@@ -1,5 +1,5 @@
-//! The catalog in the memory of a running server: at most half a second old, and still there when the
-//! database is not.
+//! The catalog in the memory of a running server: at most half a second old, and still there when
+//! the database is not.
 
 pub(crate) mod dataset_set;
 pub(crate) mod revisioned;
@@ -74,15 +74,16 @@ struct CatalogView {
 }
 
 impl CatalogCache {
-    /// Interval of polls, unless a test sets another: with the time that reading takes, a publish is
-    /// seen well within the 2 s of contract-6-two-seconds.
+    /// Interval of polls, unless a test sets another: with the time that reading takes, a publish
+    /// is seen well within the 2 s of contract-6-two-seconds.
     pub const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-    /// Reads the catalog, then polls its revision every `every` and reads again only when that moved.
-    /// Polling ends when the last `Arc` is dropped.
+    /// Reads the catalog, then polls its revision every `every` and reads again only when that
+    /// moved. Polling ends when the last `Arc` is dropped.
     ///
     /// # Errors
-    /// [`CatalogError`] when the first read fails: a server that has nothing to serve should not start.
+    /// [`CatalogError`] when the first read fails: a server that has nothing to serve should not
+    /// start.
     pub async fn start(store: Arc<Catalog>, every: Duration) -> Result<Arc<Self>, CatalogError> {
         let view = CatalogView::load(&*store, &DatasetSet::default()).await?;
         let live = Arc::new(Self {
@@ -113,8 +114,8 @@ impl CatalogCache {
         Arc::clone(&self.view.load().sorted)
     }
 
-    /// Returns a receiver of every known plugin release, by kind and name, oldest first, which wakes
-    /// when they change. It does not keep the cache alive.
+    /// Returns a receiver of every known plugin release, by kind and name, oldest first, which
+    /// wakes when they change. It does not keep the cache alive.
     #[must_use]
     pub fn releases(&self) -> watch::Receiver<Arc<[PluginRelease]>> {
         self.releases.subscribe()
@@ -137,8 +138,8 @@ impl CatalogCache {
         self.healthy.load(Ordering::Relaxed)
     }
 
-    /// Returns a retained snapshot of `dataset`, from memory where possible. None: it was dropped or
-    /// never existed ([`Catalog::snapshot_status`]).
+    /// Returns a retained snapshot of `dataset`, from memory where possible. None: it was dropped
+    /// or never existed ([`Catalog::snapshot_status`]).
     ///
     /// # Errors
     /// [`CatalogError::Shared`] when the database has to be read and fails.

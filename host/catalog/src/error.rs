@@ -148,7 +148,8 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    /// Returns true when the catalog works and is merely overloaded: the caller may retry in a moment.
+    /// Returns true when the catalog works and is merely overloaded: the caller may retry in a
+    /// moment.
     #[must_use]
     pub fn is_overload(&self) -> bool {
         match self {

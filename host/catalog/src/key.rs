@@ -116,7 +116,8 @@ pub fn parse(text: &str) -> Option<KeyHash> {
     (given == checksum(body)).then(|| KeyHash::compute(text))
 }
 
-/// Returns six characters that depend on every character of `body`: a slip passes once in 57 billion.
+/// Returns six characters that depend on every character of `body`: a slip passes once in 57
+/// billion.
 fn checksum(body: &str) -> String {
     let digest =
         Sha256::new().chain_update("yearbook key checksum 1:").chain_update(body).finalize();

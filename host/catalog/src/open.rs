@@ -22,8 +22,8 @@ const PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 /// `options[search_path]` for a schema).
 ///
 /// # Errors
-/// [`CatalogError`] with what to do: an address of no known kind, a file that cannot be opened, tables
-/// that a migration cannot bring up to date.
+/// [`CatalogError`] with what to do: an address of no known kind, a file that cannot be opened,
+/// tables that a migration cannot bring up to date.
 pub async fn open(url: &str, settings: &DatabaseSettings) -> Result<Arc<Catalog>, CatalogError> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {

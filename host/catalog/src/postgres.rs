@@ -1,6 +1,6 @@
 //! The catalog in PostgreSQL, which any number of hosts share. `postgres/connect.rs` opens it,
-//! `migrations.rs` brings the tables up to date, `postgres/listen.rs` receives notifications of other
-//! hosts.
+//! `migrations.rs` brings the tables up to date, `postgres/listen.rs` receives notifications of
+//! other hosts.
 
 mod circuit_breaker;
 mod connect;

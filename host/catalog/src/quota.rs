@@ -56,7 +56,8 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Starts a task that writes counts and refunds; it ends when the last `Arc` is dropped. Call [`Quota::shutdown`] before, or the counts of the last second are lost.
+    /// Starts a task that writes counts and refunds; it ends when the last `Arc` is dropped. Call
+    /// [`Quota::shutdown`] before, or the counts of the last second are lost.
     #[must_use]
     pub fn new(store: Arc<Catalog>) -> Arc<Self> {
         let meter = Arc::new(Self {
@@ -75,8 +76,8 @@ impl Quota {
     /// Cancellation: a caller that goes away while this waits is charged nothing.
     ///
     /// # Errors
-    /// [`ReserveError::Exceeded`] when there is none left; [`ReserveError::Failed`] when the database
-    /// cannot count, and the request must be refused as our fault.
+    /// [`ReserveError::Exceeded`] when there is none left; [`ReserveError::Failed`] when the
+    /// database cannot count, and the request must be refused as our fault.
     pub async fn reserve(self: &Arc<Self>, caller: &Caller) -> Result<Reservation, ReserveError> {
         self.reserve_at(caller, crate::clock::now()).await
     }
@@ -108,8 +109,8 @@ impl Quota {
         counting.await.map_err(CatalogError::from)?
     }
 
-    /// Reads what the caller used of this month, without charging (`/v1/me`). For unlimited plans this
-    /// includes what this host has not written yet, not what other hosts have not.
+    /// Reads what the caller used of this month, without charging (`/v1/me`). For unlimited plans
+    /// this includes what this host has not written yet, not what other hosts have not.
     ///
     /// # Errors
     /// [`CatalogError`] when the database fails.

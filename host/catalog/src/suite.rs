@@ -1,5 +1,5 @@
-//! Rules of the catalog and of what stands on it: one list, run on every database. A new database adds
-//! a module below with a [`TestDatabase`] of its own.
+//! Rules of the catalog and of what stands on it: one list, run on every database. A new database
+//! adds a module below with a [`TestDatabase`] of its own.
 
 mod canary;
 mod catalog_cache;
@@ -30,7 +30,8 @@ pub(crate) struct TestDatabase {
 }
 
 impl TestDatabase {
-    /// Returns a catalog on this database: another host's, with connections of its own, at each call.
+    /// Returns a catalog on this database: another host's, with connections of its own, at each
+    /// call.
     pub(crate) async fn host(&self) -> Arc<Catalog> {
         (self.open)().await
     }

@@ -49,8 +49,8 @@ impl DatasetSet {
         self.0.get(&version.name).is_some_and(|entry| entry.version == *version)
     }
 
-    /// Returns the set of `versions`: each dataset from `read` where it was read again, else from this
-    /// set.
+    /// Returns the set of `versions`: each dataset from `read` where it was read again, else from
+    /// this set.
     pub(crate) fn with_changes(&self, versions: Vec<DatasetVersion>, read: Vec<Dataset>) -> Self {
         let mut read: HashMap<String, Dataset> =
             read.into_iter().map(|dataset| (dataset.name.as_str().to_owned(), dataset)).collect();

@@ -1,6 +1,6 @@
-//! A cache that holds for one revision of the catalog. When the revision moves, a new and empty cache
-//! takes its place; an answer that was being fetched meanwhile lands in the old one, which is not
-//! read any more. So nothing stale outlives the revision that it was read under.
+//! A cache that holds for one revision of the catalog. When the revision moves, a new and empty
+//! cache takes its place; an answer that was being fetched meanwhile lands in the old one, which is
+//! not read any more. So nothing stale outlives the revision that it was read under.
 
 use std::sync::Arc;
 

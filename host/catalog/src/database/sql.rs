@@ -155,8 +155,8 @@ impl Statement<'_> {
     }
 }
 
-/// Awaits `work` for at most `limit`. A late answer may still arrive, so the connection is of no use
-/// after a timeout.
+/// Awaits `work` for at most `limit`. A late answer may still arrive, so the connection is of no
+/// use after a timeout.
 #[cfg(feature = "postgres")]
 pub(crate) async fn with_timeout<T>(
     limit: Duration,

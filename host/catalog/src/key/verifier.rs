@@ -109,8 +109,8 @@ impl UncachedKey {
 }
 
 impl KeyVerifier {
-    /// Checks keys of `store`, following the revisions that `live` sees in it. `plans` are the limits
-    /// that callers get.
+    /// Checks keys of `store`, following the revisions that `live` sees in it. `plans` are the
+    /// limits that callers get.
     #[must_use]
     pub fn new(
         store: Arc<Catalog>,
@@ -167,8 +167,8 @@ impl KeyVerifier {
     /// connections, so that however many of them come, the other connections are free for callers.
     ///
     /// # Errors
-    /// [`CatalogError::Shared`] when the database fails, or with [`CatalogError::TooManyLookups`] when
-    /// other lookups have taken all permits for too long.
+    /// [`CatalogError::Shared`] when the database fails, or with [`CatalogError::TooManyLookups`]
+    /// when other lookups have taken all permits for too long.
     pub async fn fetch_caller(&self, key: UncachedKey) -> Result<Option<Caller>, CatalogError> {
         let valid = self.valid.for_revision(self.live.keys_revision());
         match valid.try_get_with(key.hash, self.query_key(key)).await {

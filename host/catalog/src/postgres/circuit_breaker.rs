@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 /// Time without an attempt after which any request may try: then nothing polls the revision.
 const HALF_OPEN_AFTER: Duration = Duration::from_secs(5);
 
-/// Classes of SQLSTATE in which the server failed, not the statement: connection exceptions, insufficient resources, operator intervention (shutdown, start-up, recovery).
+/// Classes of SQLSTATE in which the server failed, not the statement: connection exceptions,
+/// insufficient resources, operator intervention (shutdown, start-up, recovery).
 const UNAVAILABLE_SQLSTATES: [&str; 3] = ["08", "53", "57P"];
 
 /// State of the circuit.
@@ -57,7 +58,8 @@ impl PostgresCircuitBreaker {
             | sqlx::Error::WorkerCrashed => {
                 self.open.store(true, Ordering::Relaxed);
             }
-            // Errors of this process, such as a value that cannot be read: they say nothing of the server.
+            // Errors of this process, such as a value that cannot be read: they say nothing of the
+            // server.
             _ => {}
         }
     }

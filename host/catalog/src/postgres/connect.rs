@@ -1,5 +1,5 @@
-//! Opens PostgreSQL: reads the address, migrates on one connection, which also finds out whether the
-//! server works, then makes a pool.
+//! Opens PostgreSQL: reads the address, migrates on one connection, which also finds out whether
+//! the server works, then makes a pool.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::{CatalogError, DatabaseSettings};
 /// Idle time after which a connection is pinged before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 
-/// Time that the server waits for a host that has fallen silent inside a transaction before it rolls
-/// that back and frees its locks.
+/// Time that the server waits for a host that has fallen silent inside a transaction before it
+/// rolls that back and frees its locks.
 const IDLE_IN_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Parameters of an address after its `?`, beyond settings of the session as `options[name]`.
