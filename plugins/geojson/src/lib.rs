@@ -76,7 +76,10 @@ impl Encoder for GeoJsonEncoder {
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
         let transcoder = &mut self.transcoder;
-        let write = |text: &str, out: &mut Vec<u8>| Ok(transcoder.geometry(text, out)?);
+        let write = |text: &str, out: &mut Vec<u8>| {
+            // The interface promises WKT, so it is not the client's fault.
+            transcoder.geometry(text, out).map_err(|error| Error::Internal(error.to_string()))
+        };
         let (others, geometries) = self.recoder.apply(batch, write, |()| ())?.split(self.geometry);
         self.lines.clear();
         if let Some(rows) = &mut self.properties {

@@ -83,7 +83,10 @@ impl Encoder for GeoParquetEncoder {
         let mut extent = EMPTY_EXTENT;
         let batch = self.recoder.apply(
             batch,
-            |text, out| Ok(wkb::geometry(text, out)?),
+            |text, out| {
+                // The interface promises WKT, so it is not the client's fault.
+                wkb::geometry(text, out).map_err(|error| Error::Internal(error.to_string()))
+            },
             |own| extent.join(own),
         )?;
         self.extent = extent;
