@@ -3,9 +3,9 @@
 
 use http::HeaderValue;
 use sha2::{Digest, Sha256};
-use yearbook_domain::{ReadPlan, StoredFile};
+use yearbook_domain::{Column, ColumnType, Credit, ReadPlan, StoredFile};
 use yearbook_sandbox::{EncoderDescription, OptionScalar, OptionValue};
-use yearbook_snapshot::BATCHING_VERSION;
+use yearbook_snapshot::{BATCHING_VERSION, ChangesPlan};
 
 use crate::extract::content_coding::ContentCoding;
 
@@ -47,17 +47,36 @@ impl EntityTag {
         }
         hash.number(plan.first_row);
         hash.optional(plan.max_rows, FieldHasher::number);
-        hash.number(u64::from(BATCHING_VERSION));
-        hash.text(digest);
-        for option in description.complete(chosen) {
-            hash.text(&option.name);
-            match &option.value {
-                OptionScalar::Text(text) => hash.text(text),
-                OptionScalar::Integer(integer) => hash.number(integer.cast_unsigned()),
-                OptionScalar::Number(number) => hash.number(number.to_bits()),
-                OptionScalar::Boolean(boolean) => hash.number(u64::from(*boolean)),
-            }
+        hash.encoder(description, digest, chosen);
+        Self::from_hash(hash.0.finalize().as_slice())
+    }
+
+    /// Tag of the body with the changes of `plan`: rows, their credit, and the encoder. No I/O.
+    pub(crate) fn from_changes(
+        plan: &ChangesPlan,
+        description: &EncoderDescription,
+        digest: &str,
+        chosen: &[OptionValue],
+    ) -> Self {
+        let mut hash = FieldHasher(Sha256::new());
+        hash.text("changes");
+        hash.text(plan.dataset.as_str());
+        hash.text(plan.namespace.as_str());
+        // An id decides the words of its own snapshot. The credit is that of several snapshots.
+        hash.text(&plan.snapshot.id);
+        hash.credit(&plan.snapshot.credit);
+        hash.number(plan.columns.len() as u64);
+        plan.columns.iter().for_each(|column| hash.column(column));
+        hash.number(u64::from(plan.geometry));
+        hash.number(plan.parts.len() as u64);
+        for (set, rows) in &plan.parts {
+            hash.text(&set.to);
+            hash.number(set.committed_at.0.cast_unsigned());
+            hash.text(&set.file.sha256);
+            hash.number(rows.start);
+            hash.number(rows.end);
         }
+        hash.encoder(description, digest, chosen);
         Self::from_hash(hash.0.finalize().as_slice())
     }
 
@@ -119,6 +138,52 @@ impl FieldHasher {
 
     fn number(&mut self, number: u64) {
         self.0.update(number.to_le_bytes());
+    }
+
+    /// Every word of `credit` that travels with rows.
+    fn credit(&mut self, credit: &Credit) {
+        self.text(&credit.source);
+        self.text(&credit.attribution);
+        self.text(&credit.licence);
+        for text in [&credit.licence_title, &credit.licence_url, &credit.source_url] {
+            self.optional(text.as_deref(), Self::text);
+        }
+        self.number(credit.sources.len() as u64);
+        for source in &credit.sources {
+            self.optional(source.title.as_deref(), Self::text);
+            self.optional(source.path.as_deref(), Self::text);
+        }
+    }
+
+    /// Every property of `column` that reaches an encoder.
+    fn column(&mut self, column: &Column) {
+        self.text(&column.name);
+        self.text(match column.column_type {
+            ColumnType::String => "string",
+            ColumnType::Integer => "integer",
+            ColumnType::Number => "number",
+            ColumnType::Boolean => "boolean",
+            ColumnType::Date => "date",
+        });
+        self.text(column.role.as_str());
+        self.number(u64::from(column.nullable));
+        self.optional(column.unit.as_deref(), Self::text);
+        self.number(u64::from(column.few_values));
+    }
+
+    /// The encoder that writes the rows: its release, its options, and how rows reach it.
+    fn encoder(&mut self, description: &EncoderDescription, digest: &str, chosen: &[OptionValue]) {
+        self.number(u64::from(BATCHING_VERSION));
+        self.text(digest);
+        for option in description.complete(chosen) {
+            self.text(&option.name);
+            match &option.value {
+                OptionScalar::Text(text) => self.text(text),
+                OptionScalar::Integer(integer) => self.number(integer.cast_unsigned()),
+                OptionScalar::Number(number) => self.number(number.to_bits()),
+                OptionScalar::Boolean(boolean) => self.number(u64::from(*boolean)),
+            }
+        }
     }
 
     fn optional<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {

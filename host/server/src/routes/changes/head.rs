@@ -4,7 +4,6 @@
 use http::HeaderValue;
 use http::request::Parts;
 use yearbook_sandbox::OptionValue;
-use yearbook_snapshot::BATCHING_VERSION;
 
 use super::ChangesSelection;
 use crate::extract::DataRequest;
@@ -20,15 +19,8 @@ pub(super) fn response_head(
     options: &[OptionValue],
 ) -> ResponseHead {
     let plan = &answer.plan;
-    // The plan decides the rows and their credit, the others how they are written; how a value is
-    // printed here is of no matter.
-    let decides = (
-        plan,
-        asked.encoder.digest(),
-        asked.encoder.description().complete(options),
-        BATCHING_VERSION,
-    );
-    let tag = EntityTag::from_bytes(format!("{decides:?}").as_bytes());
+    let encoder = &asked.encoder;
+    let tag = EntityTag::from_changes(plan, encoder.description(), encoder.digest(), options);
     let mut head = ResponseHead::new(
         parts,
         asked,
