@@ -201,7 +201,7 @@ impl TestApp {
             files: files.clone(),
             registry: Arc::clone(&registry),
             sandbox: Arc::clone(&sandbox),
-            guard: Arc::clone(&guard),
+            releases: guard.clone(),
             workers: Arc::clone(&workers),
             settings,
         })

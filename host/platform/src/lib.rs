@@ -15,6 +15,7 @@ mod lifecycle;
 mod publish;
 mod reconciler;
 mod release_monitor;
+mod release_policy;
 mod settings;
 mod trust;
 mod upload_registration;
@@ -28,7 +29,7 @@ pub use lifecycle::{
 };
 pub use publish::{PublishFailure, PublishResult, Publisher};
 pub use reconciler::{EmbeddedComponent, PluginReconciler};
-pub use release_monitor::{ReleaseMonitor, RequestFingerprint};
+pub use release_monitor::ReleaseMonitor;
 pub use settings::ReleaseMonitorSettings;
 pub use trust::{Digest, Signature, TrustError, TrustPolicy, TrustRequirement, TrustedKey};
 pub use upload_registration::UploadRegistry;

@@ -23,6 +23,7 @@ mod limits;
 mod memory_budget;
 mod metrics;
 mod registry;
+mod release_policy;
 mod resource_usage;
 mod sandbox;
 mod sanitize;
@@ -53,6 +54,7 @@ pub use metrics::{
     ResponseOutcome, TrapKind,
 };
 pub use registry::{PluginRegistry, PluginSet};
+pub use release_policy::{ReleasePolicy, RequestFingerprint};
 pub use resource_usage::ResourceUsage;
 pub use sandbox::{Plugin, Sandbox, SandboxConfig};
 pub use trial::{GuestCall, TrialError, TrialResponse};

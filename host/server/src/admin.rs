@@ -30,7 +30,7 @@ const CONNECTIONS: usize = 64;
 /// When the listener has no address.
 pub async fn serve_admin(listener: TcpListener, state: AppState) -> io::Result<()> {
     let settings = ServerSettings { connections: CONNECTIONS, ..state.settings.server.clone() };
-    let metrics = Arc::clone(&state.own().listeners.admin);
+    let metrics = Arc::clone(&state.listener_metrics.admin);
     accept(listener, admin(state), &settings, metrics, std::future::pending()).await
 }
 

@@ -226,7 +226,8 @@ impl OpenResponse {
         drop(advance);
     }
 
-    fn holder(&self) -> &CallerShare {
+    /// The account that the response is open on.
+    pub(crate) fn holder(&self) -> &CallerShare {
         &self.0.holder
     }
 }

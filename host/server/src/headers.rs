@@ -1,6 +1,7 @@
-//! Names of every header that is ours, in one place: responses use them, CORS exposes them.
+//! Names of every header of this service, in one place: responses use them, CORS exposes them. The
+//! only place that makes a header of a text.
 
-use http::HeaderName;
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// Where a key is sent (spec-5-header).
 pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -90,3 +91,17 @@ pub(crate) const CORS_EXPOSED: [HeaderName; 32] = [
     http::header::ACCEPT_RANGES,
     http::header::WWW_AUTHENTICATE,
 ];
+
+/// Writes a header of a text that publishing or the host has checked, as UTF-8 bytes. A text that
+/// cannot be a header is logged and left out.
+pub(crate) fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: &str) {
+    match HeaderValue::from_bytes(text.as_bytes()) {
+        Ok(value) => {
+            headers.insert(name, value);
+        }
+        // Publishing refuses control characters, so such a catalogue was written by something else.
+        Err(_) => {
+            tracing::error!(header = %name, "a text cannot be a header; where it is a dataset's, publish the dataset again");
+        }
+    }
+}

@@ -22,7 +22,7 @@ pub(crate) async fn limit_by_address(
     request: Request,
     next: Next,
 ) -> Response {
-    match state.own().bursts.take_for_address(&request) {
+    match state.burst_limiter.take_for_address(&request) {
         Some(refused) => refused,
         None => next.run(request).await,
     }

@@ -1,7 +1,8 @@
-//! What goes back: entity tags, conditions, compression, links, and the two kinds of body,
-//! documents of our own and data.
+//! Responses: plans, entity tags, conditions, reservations, headers, links, compression, and the two
+//! kinds of body: documents of our own, and rows.
 
 pub(crate) mod attribution;
+pub(crate) mod bodies;
 pub(crate) mod body;
 pub(crate) mod compression;
 pub(crate) mod document;
@@ -10,10 +11,15 @@ pub(crate) mod failure_cache;
 pub(crate) mod head;
 pub(crate) mod links;
 pub(crate) mod open_check;
+pub(crate) mod plan;
 pub(crate) mod preconditions;
 pub(crate) mod render;
+pub(crate) mod reservation;
 pub(crate) mod response_cache;
 pub(crate) mod too_large;
+mod without_body;
 
 pub(crate) use document::RenderedDocument;
 pub(crate) use etag::EntityTag;
+pub(crate) use head::rows;
+pub(crate) use without_body::without_body;

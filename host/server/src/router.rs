@@ -6,7 +6,7 @@ use axum::routing::{MethodRouter, get};
 
 use crate::error::Error;
 use crate::routes::{
-    bulk, changes, data, datasets, docs, health, integrations, me, not_found, openapi, preview,
+    bulk, datasets, docs, health, integrations, me, not_found, openapi, preview, rows,
 };
 use crate::state::AppState;
 use crate::{limits, middleware};
@@ -27,9 +27,9 @@ pub fn app(state: AppState) -> Router {
         .route("/v1/datasets", keyed(get(datasets::list)))
         .route("/v1/datasets/{name}", keyed(get(datasets::show)))
         .route("/v1/datasets/{name}/preview", by_address(get(preview::show)))
-        .route("/v1/datasets/{name}/data", keyed(get(data::rows)))
-        .route("/v1/series/{name}/data", keyed(get(data::rows)))
-        .route("/v1/datasets/{name}/changes", keyed(get(changes::rows)))
+        .route("/v1/datasets/{name}/data", keyed(get(rows::data)))
+        .route("/v1/series/{name}/data", keyed(get(rows::data)))
+        .route("/v1/datasets/{name}/changes", keyed(get(rows::changes)))
         .route("/v1/bulk/{namespace}/{name}", keyed(get(bulk::download)))
         .route("/v1/integrations/{tool}", keyed(get(integrations::generate_files)))
         .route("/v1/me", keyed(get(me::show)))

@@ -1,8 +1,6 @@
 //! Handlers; a module a resource, named as its address is.
 
 pub(crate) mod bulk;
-pub(crate) mod changes;
-pub(crate) mod data;
 pub(crate) mod datasets;
 pub(crate) mod docs;
 pub(crate) mod health;
@@ -11,3 +9,4 @@ pub(crate) mod me;
 pub(crate) mod not_found;
 pub(crate) mod openapi;
 pub(crate) mod preview;
+pub(crate) mod rows;

@@ -69,7 +69,7 @@ pub async fn serve_public(
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
     let (settings, metrics) =
-        (state.settings.server.clone(), Arc::clone(&state.own().listeners.public));
+        (state.settings.server.clone(), Arc::clone(&state.listener_metrics.public));
     accept(listener, crate::app(state), &settings, metrics, shutdown).await
 }
 

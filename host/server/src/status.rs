@@ -6,6 +6,11 @@ use yearbook_domain::Refusal;
 
 use crate::error::Error;
 
+/// Returns whether an answer with this status costs a request: 2xx, and 307 to a stored file.
+pub(crate) fn is_charged(status: StatusCode) -> bool {
+    status.is_success() || status == StatusCode::TEMPORARY_REDIRECT
+}
+
 impl Error {
     /// The status.
     pub(crate) fn status(&self) -> StatusCode {

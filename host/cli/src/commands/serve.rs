@@ -50,7 +50,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         files,
         registry: Arc::clone(&kept.registry),
         sandbox: Arc::clone(&kept.sandbox),
-        guard: Arc::clone(&kept.guard),
+        releases: kept.guard.clone(),
         workers,
         settings: context.settings.values.http_settings(),
     })

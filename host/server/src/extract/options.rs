@@ -12,7 +12,7 @@ use yearbook_sandbox::{
 /// (spec-4.1-envelope: JSON does).
 pub(crate) const ENVELOPE: &str = "envelope";
 
-/// The options that `encoder` gets. A parameter that no loaded encoder declares is ignored like any
+/// Returns the options that `encoder` gets. A parameter that no loaded encoder declares is ignored like any
 /// other unknown one; a wrong value is wrong even where another format was asked for, as with every
 /// declared parameter.
 pub(super) fn choose(
@@ -66,7 +66,7 @@ fn encoder_options_of(
     if problems.is_empty() { Ok(options) } else { Err(problems) }
 }
 
-/// The options that a generator gets; in contrast to formats there is only one that can be meant.
+/// Returns the options that a generator gets; in contrast to formats there is only one that can be meant.
 pub(crate) fn generator_options(
     chosen: &GeneratorDescription,
     pairs: &[(String, String)],

@@ -1,12 +1,12 @@
 //! Rate-limit headers: the usual `X-RateLimit-*` and the IETF pair
 //! (draft-ietf-httpapi-ratelimit-headers-10, structured fields).
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderValue};
 use yearbook_catalog::QuotaUsage;
 use yearbook_domain::Millis;
 
 use crate::headers::{
-    IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY, RATE_LIMIT, RATE_REMAINING, RATE_RESET,
+    IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY, RATE_LIMIT, RATE_REMAINING, RATE_RESET, insert_text,
 };
 
 /// One limit at one moment.
@@ -49,16 +49,12 @@ impl RateLimitWindow<'_> {
     /// Writes all five headers.
     pub(super) fn write(&self, headers: &mut HeaderMap) {
         let Self { policy, limit, left, length, wait, reset } = self;
-        let mut put = |name: HeaderName, text: String| {
-            if let Ok(value) = HeaderValue::try_from(text) {
-                headers.insert(name, value);
-            }
-        };
-        put(RATE_LIMIT, limit.to_string());
-        put(RATE_REMAINING, left.to_string());
-        put(RATE_RESET, reset.to_string());
-        put(IETF_RATE_LIMIT_POLICY, format!("\"{policy}\";q={limit};w={length}"));
-        put(IETF_RATE_LIMIT, format!("\"{policy}\";r={left};t={wait}"));
+        headers.insert(RATE_LIMIT, HeaderValue::from(*limit));
+        headers.insert(RATE_REMAINING, HeaderValue::from(*left));
+        headers.insert(RATE_RESET, HeaderValue::from(*reset));
+        let quota = format!("\"{policy}\";q={limit};w={length}");
+        insert_text(headers, IETF_RATE_LIMIT_POLICY, &quota);
+        insert_text(headers, IETF_RATE_LIMIT, &format!("\"{policy}\";r={left};t={wait}"));
     }
 }
 

@@ -69,8 +69,8 @@ impl fmt::Debug for ServerCollector {
 impl Collector for ServerCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut sheet = MetricsWriter(encoder);
-        self.0.own().http.write(&mut sheet)?;
-        self.0.own().listeners.write(&mut sheet)?;
+        self.0.http_metrics.write(&mut sheet)?;
+        self.0.listener_metrics.write(&mut sheet)?;
         plugins::write(&self.0.sandbox, &mut sheet)?;
         subsystems::write(&self.0, &mut sheet)?;
         process::write(&mut sheet)

@@ -22,7 +22,7 @@ pub(crate) async fn count(
     next: Next,
 ) -> Response {
     let begun = Instant::now();
-    let http = &state.own().http;
+    let http = &state.http_metrics;
     let route = http.route_number(
         request.extensions().get::<MatchedPath>().map_or(UNMATCHED, MatchedPath::as_str),
     );

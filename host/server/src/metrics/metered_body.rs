@@ -24,7 +24,7 @@ pub(super) struct InFlightRequest {
 
 impl InFlightRequest {
     pub(super) fn begin(state: AppState, route: usize, begun: Instant) -> Self {
-        state.own().http.in_flight.fetch_add(1, Ordering::Relaxed);
+        state.http_metrics.in_flight.fetch_add(1, Ordering::Relaxed);
         Self { state, route, begun, bytes: 0, whole: false }
     }
 
@@ -36,7 +36,7 @@ impl InFlightRequest {
 
 impl Drop for InFlightRequest {
     fn drop(&mut self) {
-        let http = &self.state.own().http;
+        let http = &self.state.http_metrics;
         let route = http.route_metrics(self.route);
         http.in_flight.fetch_sub(1, Ordering::Relaxed);
         route.whole.observe(self.begun.elapsed());

@@ -16,7 +16,7 @@ pub(super) fn write(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Res
 }
 
 fn open_responses(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
-    let bodies = &state.own().bodies;
+    let bodies = &state.open_responses;
     let (slots, bytes) = (bodies.slots(), bodies.callers().bytes());
     let open = slots.total() - slots.free();
     sheet.gauge(

@@ -46,11 +46,11 @@ pub(crate) async fn check(
     }
     // Says the bucket's numbers: the month's would cost a query, just where queries have to be
     // saved.
-    if let Some(refused) = state.own().bursts.take_for_key(&caller.key_id) {
+    if let Some(refused) = state.burst_limiter.take_for_key(&caller.key_id) {
         return refused;
     }
     let holder =
-        state.own().bodies.holder(Some(&caller.key_id), limits::address_block_of(&request));
+        state.open_responses.holder(Some(&caller.key_id), limits::address_block_of(&request));
     request.extensions_mut().insert(Authenticated { caller: caller.clone(), limits, holder });
     let mut response = next.run(request).await;
     if limits.requests_per_month.is_some() {
@@ -74,7 +74,7 @@ async fn find_caller(
     client: ClientAddress,
     headers: &HeaderMap,
 ) -> Result<Caller, Response> {
-    let bursts = &state.own().bursts;
+    let bursts = &state.burst_limiter;
     let refuse =
         |error: Error| bursts.take_for_client(client).unwrap_or_else(|| error.into_response());
     let text = key_text(headers).map_err(|refusal| refuse(refusal.into()))?;

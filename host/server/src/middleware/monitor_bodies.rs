@@ -14,7 +14,7 @@ pub(crate) async fn watch(State(state): State<AppState>, request: Request, next:
     let address = limits::address_block_of(&request);
     let (mut parts, body) = next.run(request).await.into_parts();
     let open = parts.extensions.remove::<OpenResponse>();
-    match state.own().bodies.watch(body, open, address) {
+    match state.open_responses.watch(body, open, address) {
         Ok(body) => Response::from_parts(parts, body),
         Err(error) => error.into_response(),
     }

@@ -50,7 +50,7 @@ pub(crate) async fn mark(
     // To the first byte; how long a body flows is the client's affair.
     let took_ms = begun.elapsed().as_secs_f64() * 1000.0;
     span.in_scope(|| tracing::debug!(status = response.status().as_u16(), took_ms, client = %client.address, "answered"));
-    traces::answered(&span, response.status(), facts.as_ref(), &state.own().http);
+    traces::answered(&span, response.status(), facts.as_ref(), &state.http_metrics);
     response
 }
 

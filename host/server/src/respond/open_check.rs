@@ -1,32 +1,33 @@
-//! Answers of encoders to `open`, kept for HEAD and 304: their status is the one that GET would
-//! have (contract-3-head-declined), and no body is made that would tell. A plugin is pure, so an
-//! answer holds for its digest, the schema and the options.
+//! Open checks: outcomes of an encoder's `open`, cached for HEAD and 304. Their status is the one
+//! that GET would have (contract-3-head-declined), and no body is made that would tell. A plugin is
+//! pure, so an outcome holds for its digest, the schema and the options.
 
 use std::sync::Arc;
 
 use arrow::datatypes::Schema;
 use http::HeaderMap;
 use http::header::IF_NONE_MATCH;
-use quick_cache::sync::Cache;
+use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
+use quick_cache::{DefaultHashBuilder, UnitWeighter};
 use sha2::{Digest, Sha256};
-use yearbook_platform::RequestFingerprint;
 use yearbook_sandbox::{EncodeError, OptionValue};
 use yearbook_shares::CallerShare;
 
 use super::EntityTag;
 use super::etag::TagComparison;
-use super::render::{declined_by_encoder, record_failure};
+use super::plan::ResponsePlan;
+use super::render::{declined_by_encoder, encoder_failure};
 use crate::error::Error;
 use crate::extract::DataRequest;
 use crate::state::AppState;
 
-/// Answers in memory: an accepted one takes some 100 bytes, a sentence at most a few hundred more.
+/// Outcomes in memory: an accepted one takes some 100 bytes, a sentence at most a few hundred more.
 const ENTRIES: usize = 8192;
 
-/// Kept answers.
+/// Outcomes by digest, schema and options.
 pub(crate) struct OpenCheckCache(Cache<[u8; 32], OpenOutcome>);
 
-/// What an encoder says to a schema with options.
+/// The answer of an encoder to a schema with options.
 #[derive(Clone)]
 enum OpenOutcome {
     Accepted,
@@ -34,54 +35,74 @@ enum OpenOutcome {
     Declined(Arc<str>),
 }
 
+/// The cache's own hold on a key: other requests for the same outcome wait while it lives.
+type Guard<'a> = PlaceholderGuard<
+    'a,
+    [u8; 32],
+    OpenOutcome,
+    UnitWeighter,
+    DefaultHashBuilder,
+    DefaultLifecycle<[u8; 32], OpenOutcome>,
+>;
+
 impl Default for OpenCheckCache {
     fn default() -> Self {
         Self(Cache::new(ENTRIES))
     }
 }
 
-/// Judges whether the encoder of `asked` takes `schema` and `options`: from memory, or by asking
-/// it.
+/// Checks that the encoder of `plan` takes its schema and options: from memory, or by a call to the
+/// encoder on the account of `holder`.
 ///
 /// # Errors
-/// Those that a GET would end with: 422 where it declines, 503 where the sandbox is full, 500 where
-/// it fails, which is counted against it and never kept.
-pub(crate) async fn check(
-    state: &AppState,
-    asked: &DataRequest,
-    asker: &RequestFingerprint,
+/// Those that a GET would end with: 422 where the encoder declines, 503 where the sandbox is full,
+/// 500 where the encoder fails, which is recorded against its release and never cached.
+pub(super) async fn check(
+    app: &AppState,
+    request: &DataRequest,
+    plan: &ResponsePlan,
     holder: &CallerShare,
-    schema: Arc<Schema>,
-    options: &[OptionValue],
 ) -> Result<(), Error> {
-    let complete = asked.encoder.description().complete(options);
-    let key = cache_key(asked.encoder.digest(), &schema, &complete);
-    let ask = async {
-        match asked.encoder.check_open(holder, schema, options).await {
-            Ok(()) => Ok(OpenOutcome::Accepted),
-            Err(
-                EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence),
-            ) => Ok(OpenOutcome::Declined(sentence.into())),
-            Err(failure) => Err(failure),
+    let (encoder, schema) = (&plan.encoder, plan.source.schema()?);
+    let input = &plan.fingerprint.request;
+    let complete = encoder.description().complete(&plan.options);
+    let key = cache_key(encoder.digest(), &schema, &complete);
+    if let Some(failure) = app.bodies.failures.get(input) {
+        return Err(encoder_failure(app, request, plan, failure));
+    }
+    let outcome = match app.bodies.open_checks.0.get_value_or_guard_async(&key).await {
+        Ok(outcome) => outcome,
+        Err(slot) => {
+            // On the heap: most requests find an outcome in memory.
+            match Box::pin(encoder.check_open(holder, schema, &plan.options)).await {
+                Ok(()) => fill(slot, OpenOutcome::Accepted),
+                Err(
+                    EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence),
+                ) => fill(slot, OpenOutcome::Declined(sentence.into())),
+                Err(failure) => {
+                    // The next request that waits for the slot asks again.
+                    drop(slot);
+                    app.bodies.failures.insert(input, &failure);
+                    return Err(encoder_failure(app, request, plan, failure));
+                }
+            }
         }
     };
-    if let Some(failure) = state.own().failed_inputs.get(&asker.request) {
-        return Err(record_failure(state, asked, asker, options, failure));
-    }
-    // On the heap: most requests find an answer.
-    match state.own().openings.0.get_or_insert_async(&key, Box::pin(ask)).await {
-        Ok(OpenOutcome::Accepted) => Ok(()),
-        Ok(OpenOutcome::Declined(sentence)) => Err(declined_by_encoder(asked, &sentence)),
-        Err(failure) => {
-            state.own().failed_inputs.insert(&asker.request, &failure);
-            Err(record_failure(state, asked, asker, options, failure))
-        }
+    match outcome {
+        OpenOutcome::Accepted => Ok(()),
+        OpenOutcome::Declined(sentence) => Err(declined_by_encoder(request, &sentence)),
     }
 }
 
-/// Whether `If-None-Match` names `tag` itself rather than anything there is. A tag holds digest,
-/// schema and options, and is only sent with what the encoder accepted, so whoever has it need not
-/// ask again.
+/// Stores `outcome`, and returns it.
+fn fill(slot: Guard<'_>, outcome: OpenOutcome) -> OpenOutcome {
+    // An entry that others pushed out meanwhile is checked again some day.
+    let _ = slot.insert(outcome.clone());
+    outcome
+}
+
+/// Returns whether `If-None-Match` names `tag` itself rather than `*`. A tag holds digest, schema and
+/// options, and is sent only with what the encoder accepted, so no check is needed again.
 pub(crate) fn is_named_by_client(headers: &HeaderMap, tag: &EntityTag) -> bool {
     let lists = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     lists
@@ -89,7 +110,7 @@ pub(crate) fn is_named_by_client(headers: &HeaderMap, tag: &EntityTag) -> bool {
         .any(|item| item.trim() != "*" && tag.matches_list(item, TagComparison::Weak))
 }
 
-/// Names an answer: everything that `open` is given, and to whom.
+/// Key of an outcome: everything that `open` is given, and the release that gets it.
 fn cache_key(digest: &str, schema: &Schema, options: &[OptionValue]) -> [u8; 32] {
     let mut metadata: Vec<_> = schema.metadata().iter().collect();
     metadata.sort_unstable();

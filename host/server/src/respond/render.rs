@@ -1,82 +1,73 @@
-//! Rows on their way to a body: read, encoded and compressed up to the first chunk in one job of a
-//! worker, so that a small response costs two hand-overs between threads. Whatever has to wait
-//! meanwhile (a remote store, a full sandbox) holds no worker.
+//! Rendering: rows are read, encoded and compressed up to the first chunk in one job of a worker,
+//! so that a small response costs two hand-overs between threads. A wait (for a remote store, for a
+//! full sandbox) holds no worker. Never touches caches of bodies, quotas or headers.
 
 use std::sync::Arc;
 
-use axum::response::Response;
 use futures::StreamExt;
 use tracing::Instrument;
 use yearbook_domain::ValidationError;
 use yearbook_domain::validation::ParameterLocation;
-use yearbook_platform::{ReleaseMonitor, RequestFingerprint};
-use yearbook_sandbox::{BoxError, EncodeError, EncodedBody, OptionValue, PluginEncoder};
+use yearbook_sandbox::{
+    BoxError, EncodeError, EncodedBody, OptionValue, PluginEncoder, ReleasePolicy,
+    RequestFingerprint,
+};
 use yearbook_shares::CallerShare;
-use yearbook_snapshot::{RowCounts, Scan, StorageFailure};
+use yearbook_snapshot::{Reader, RowCounts, StorageFailure};
+use yearbook_workers::Workers;
 
 use super::body::{self, BodyContent, BodyError};
-use super::{EntityTag, too_large};
+use super::plan::{ResponsePlan, RowSource};
+use super::too_large;
 use crate::bodies;
 use crate::error::Error;
 use crate::extract::DataRequest;
 use crate::extract::content_coding::ContentCoding;
-use crate::middleware::authentication::Authenticated;
 use crate::state::AppState;
 
-/// What a response is made of besides its head.
+/// A body, and the counts that only the scan knows.
 pub(crate) struct RenderedBody {
     /// The body, in its coding.
     pub(crate) content: BodyContent,
-    /// How many rows it has, and where the next page begins when rows remain.
+    /// Number of its rows, and the row that begins the next page when rows remain.
     pub(crate) counts: RowCounts,
 }
 
-/// Makes the body of `scan` on the account of `holder`. What fails up to its first chunk is still
+/// Renders the body of `plan` on the account of `holder`. A failure up to the first chunk is still
 /// an honest status.
 ///
 /// # Errors
 /// 422 for what only the guest can judge (contract-1-order), 413 for more than it can make, 503
-/// when the sandbox is full or the object store away, 500 for the rest. What is the plugin's fault
-/// is counted against it.
+/// when the sandbox is full or the object store away, 500 for the rest. A failure of the plugin is
+/// recorded against its release.
 pub(crate) async fn render(
-    state: &AppState,
-    asked: &DataRequest,
-    asker: RequestFingerprint,
-    holder: CallerShare,
-    options: Vec<OptionValue>,
-    coding: Option<ContentCoding>,
-    scan: impl Future<Output = Result<Scan, StorageFailure>> + Send + 'static,
+    app: &AppState,
+    request: &DataRequest,
+    plan: &ResponsePlan,
+    holder: &CallerShare,
 ) -> Result<RenderedBody, Error> {
-    // A plugin is pure: what failed a moment ago would fail again.
-    if let Some(failure) = state.own().failed_inputs.get(&asker.request) {
-        return Err(record_failure(state, asked, &asker, &options, failure));
+    // A plugin is pure: an input that failed a moment ago would fail again.
+    if let Some(failure) = app.bodies.failures.get(&plan.fingerprint.request) {
+        return Err(encoder_failure(app, request, plan, failure));
     }
-    let (workers, encoder, guard) =
-        (Arc::clone(&state.workers), Arc::clone(&asked.encoder), Arc::clone(&state.guard));
-    let (for_body, chosen) = (asker.clone(), options.clone());
-    let work = async move {
-        let scan = scan.await.map_err(RenderError::Read)?;
-        let batches = scan
-            .batches
-            .map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError))
-            .boxed();
-        let batches = guard.tee_canary(&encoder, &scan.schema, &options, batches);
-        let encoded = encoder
-            .encode_for(&holder, scan.schema, &options, batches)
-            .await
-            .map_err(RenderError::Encode)?;
-        let encoded = attribute_failure(encoded, guard, encoder, for_body);
-        let content =
-            body::apply_coding(&workers, coding, encoded).await.map_err(RenderError::Compress)?;
-        Ok(RenderedBody { content, counts: scan.counts })
+    let job = RenderJob {
+        source: plan.source.clone(),
+        reader: app.reader.clone(),
+        encoder: Arc::clone(&plan.encoder),
+        options: plan.options.clone(),
+        coding: plan.coding,
+        holder: holder.clone(),
+        fingerprint: plan.fingerprint.clone(),
+        releases: Arc::clone(&app.releases),
+        workers: Arc::clone(&app.workers),
     };
-    // The request's span goes along, so that what is logged on a worker has the request's id.
-    match state.workers.drive(work.in_current_span()).await {
-        Ok(made) => made.map_err(|unmade: RenderError| match unmade {
+    // The request's span goes along, so that the log lines of a worker have the request's id.
+    match app.workers.drive(job.run().in_current_span()).await {
+        Ok(rendered) => rendered.map_err(|failure| match failure {
             RenderError::Read(failure) => failure.into(),
             RenderError::Encode(failure) => {
-                state.own().failed_inputs.insert(&asker.request, &failure);
-                record_failure(state, asked, &asker, &chosen, failure)
+                app.bodies.failures.insert(&plan.fingerprint.request, &failure);
+                encoder_failure(app, request, plan, failure)
             }
             RenderError::Compress(cut) => Error::internal("compress a response", &cut),
         }),
@@ -84,69 +75,91 @@ pub(crate) async fn render(
     }
 }
 
-/// What came first; where its plugin failed before any byte was sent, what the release that would
-/// serve in its place makes `again`. That has a tag of its own.
-pub(crate) async fn with_fallback_release(
-    state: &AppState,
-    asked: &DataRequest,
-    first: Result<Response, Error>,
-    again: impl AsyncFnOnce(DataRequest) -> Result<Response, Error>,
-) -> Result<Response, Error> {
-    let before = if matches!(first, Err(Error::PluginFailed)) {
-        asked.with_fallback_release(&state.guard)
-    } else {
-        None
-    };
-    match before {
-        Some(asked) => {
-            tracing::warn!(
-                format = asked.encoder.description().format,
-                digest = asked.encoder.digest(),
-                "the release before tries"
-            );
-            again(asked).await
-        }
-        None => first,
+/// The input of one job on a worker, which owns all of it.
+struct RenderJob {
+    source: RowSource,
+    reader: Reader,
+    encoder: Arc<PluginEncoder>,
+    options: Vec<OptionValue>,
+    coding: Option<ContentCoding>,
+    holder: CallerShare,
+    fingerprint: RequestFingerprint,
+    releases: Arc<dyn ReleasePolicy>,
+    workers: Arc<Workers>,
+}
+
+/// The step that failed.
+enum RenderError {
+    Read(StorageFailure),
+    Encode(EncodeError),
+    Compress(BodyError),
+}
+
+impl RenderJob {
+    /// Scans, encodes and compresses.
+    async fn run(self) -> Result<RenderedBody, RenderError> {
+        let Self { source, reader, encoder, options, coding, holder, .. } = self;
+        let scan = source.scan(&reader).await.map_err(RenderError::Read)?;
+        let batches = scan
+            .batches
+            .map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError))
+            .boxed();
+        let batches = self.releases.tee_canary(&encoder, &scan.schema, &options, batches);
+        let encoded = encoder
+            .encode_for(&holder, scan.schema, &options, batches)
+            .await
+            .map_err(RenderError::Encode)?;
+        let encoded = attribute_failure(encoded, self.releases, encoder, self.fingerprint);
+        let content = body::apply_coding(&self.workers, coding, encoded)
+            .await
+            .map_err(RenderError::Compress)?;
+        Ok(RenderedBody { content, counts: scan.counts })
     }
 }
 
-/// What a client is told of an encoder's failure before the first byte, which is counted against
-/// the plugin where it is the plugin's. `chosen`: the options that the client named.
-pub(crate) fn record_failure(
-    state: &AppState,
-    asked: &DataRequest,
-    asker: &RequestFingerprint,
-    chosen: &[OptionValue],
+/// Returns the same body. A chunk that the plugin fails to make is recorded against its release.
+fn attribute_failure(
+    encoded: EncodedBody,
+    releases: Arc<dyn ReleasePolicy>,
+    encoder: Arc<PluginEncoder>,
+    fingerprint: RequestFingerprint,
+) -> EncodedBody {
+    match encoded {
+        EncodedBody::Whole(bytes) => EncodedBody::Whole(bytes),
+        EncodedBody::Stream(chunks) => EncodedBody::Stream(
+            chunks
+                .inspect(move |chunk| {
+                    if chunk.as_ref().is_err_and(|cut| cut.by_plugin) {
+                        releases.record_failure(
+                            encoder.digest(),
+                            &fingerprint,
+                            "it failed after the first byte of a response",
+                        );
+                    }
+                })
+                .boxed(),
+        ),
+    }
+}
+
+/// Returns the error for an encoder's failure before the first byte. A failure of the plugin is
+/// recorded against its release.
+pub(super) fn encoder_failure(
+    app: &AppState,
+    request: &DataRequest,
+    plan: &ResponsePlan,
     failure: EncodeError,
 ) -> Error {
     if failure.is_failure_of_the_plugin() {
-        state.guard.failed(asked.encoder.digest(), asker, &failure.to_string());
+        app.releases.record_failure(plan.encoder.digest(), &plan.fingerprint, &failure.to_string());
     }
-    encode_error(asked, chosen, failure)
-}
-
-/// 422 for what only the guest can judge: its `sentence`.
-pub(crate) fn declined_by_encoder(asked: &DataRequest, sentence: &str) -> Error {
-    let format = &asked.encoder.description().format;
-    let raw = asked.query.format.as_deref();
-    let problem = ValidationError::new(
-        ParameterLocation::Query,
-        "format",
-        "value_error",
-        format!("Value error, {format}: {sentence}"),
-        raw,
-    );
-    Error::invalid_parameter(problem.with_context(serde_json::json!({"error": {}})))
-}
-
-fn encode_error(asked: &DataRequest, chosen: &[OptionValue], failure: EncodeError) -> Error {
     match failure {
         EncodeError::TooLarge { .. } => {
             tracing::info!(%failure, "an answer is larger than its plugin can make");
-            too_large::rows_too_large(asked, chosen)
+            too_large::rows_too_large(request, &plan.options)
         }
         EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => {
-            declined_by_encoder(asked, &sentence)
+            declined_by_encoder(request, &sentence)
         }
         EncodeError::Busy { retry_after } => Error::Busy { retry_after },
         EncodeError::ShareUsedUp => bodies::share_used_up(),
@@ -161,49 +174,16 @@ fn encode_error(asked: &DataRequest, chosen: &[OptionValue], failure: EncodeErro
     }
 }
 
-/// Who `keyed` is to the guard, and what for.
-pub(crate) fn request_fingerprint(
-    keyed: &Authenticated,
-    asked: &DataRequest,
-    tag: &EntityTag,
-    options: &[OptionValue],
-) -> RequestFingerprint {
-    RequestFingerprint {
-        client: keyed.caller.key_id.clone(),
-        request: tag.as_str().to_owned(),
-        datasets: vec![asked.name.to_string()],
-        plain: asked.encoder.description().non_default(options).next().is_none(),
-    }
-}
-
-/// The same body; when the plugin cuts it off, that is counted against it.
-fn attribute_failure(
-    encoded: EncodedBody,
-    guard: Arc<ReleaseMonitor>,
-    encoder: Arc<PluginEncoder>,
-    asker: RequestFingerprint,
-) -> EncodedBody {
-    match encoded {
-        EncodedBody::Whole(bytes) => EncodedBody::Whole(bytes),
-        EncodedBody::Stream(chunks) => EncodedBody::Stream(
-            chunks
-                .inspect(move |chunk| {
-                    if chunk.as_ref().is_err_and(|cut| cut.by_plugin) {
-                        guard.failed(
-                            encoder.digest(),
-                            &asker,
-                            "it failed after the first byte of a response",
-                        );
-                    }
-                })
-                .boxed(),
-        ),
-    }
-}
-
-/// Which step failed.
-enum RenderError {
-    Read(StorageFailure),
-    Encode(EncodeError),
-    Compress(BodyError),
+/// Returns 422 with the guest's own `sentence`.
+pub(super) fn declined_by_encoder(request: &DataRequest, sentence: &str) -> Error {
+    let format = &request.encoder.description().format;
+    let raw = request.query.format.as_deref();
+    let problem = ValidationError::new(
+        ParameterLocation::Query,
+        "format",
+        "value_error",
+        format!("Value error, {format}: {sentence}"),
+        raw,
+    );
+    Error::invalid_parameter(problem.with_context(serde_json::json!({"error": {}})))
 }

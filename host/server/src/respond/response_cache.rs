@@ -1,13 +1,13 @@
 //! The response cache: bodies of small data responses by entity tag and coding. A tag is made of
 //! everything that decides the bytes (contract-3-etag), and plugins are pure, so an entry is never
-//! wrong: what changes has another tag. Headers are no part of it; keys, quotas and limits come
+//! wrong: other bytes have another tag. Headers are no part of it. Keys, quotas and limits come
 //! before it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
+use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
+use quick_cache::{DefaultHashBuilder, Weighter};
 use yearbook_snapshot::RowCounts;
 
 use super::EntityTag;
@@ -20,13 +20,36 @@ use crate::settings::ServerSettings;
 /// Bytes that an entry takes besides its body: key, counters, allocation.
 const ENTRY_BYTES: u64 = 256;
 
-/// Kept bodies.
+/// Bodies in memory.
 pub(crate) struct ResponseCache {
     /// None when `server.response_cache_bytes` is 0.
-    on: Option<EnabledCache>,
+    enabled: Option<EnabledCache>,
 }
 
-/// What the response cache did since the start. Counts are of data requests that were neither
+/// The answer of the cache.
+pub(crate) enum CacheLookup<'a> {
+    /// The body.
+    Hit(RenderedBody),
+    /// No body. The slot takes the outcome of rendering it.
+    Miss(CacheSlot<'a>),
+}
+
+/// The place of a body that is being rendered. While it lives, other requests for the same bytes
+/// wait; when it is dropped unfilled, the next of them takes its place. None where nobody waits:
+/// the cache is off, or the body is longer than an entry may be.
+pub(crate) struct CacheSlot<'a>(Option<(&'a EnabledCache, Key, Guard<'a>)>);
+
+/// The cache's own hold on a key.
+type Guard<'a> = PlaceholderGuard<
+    'a,
+    Key,
+    CachedBody,
+    BodyWeighter,
+    DefaultHashBuilder,
+    DefaultLifecycle<Key, CachedBody>,
+>;
+
+/// Counts of the response cache since the start. They are of data requests that were neither
 /// refused nor 304.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResponseCacheStats {
@@ -40,14 +63,15 @@ pub struct ResponseCacheStats {
     pub entries: usize,
 }
 
-struct EnabledCache {
-    cache: Cache<Key, CachedBody, BodyWeighter>,
+/// A cache with room for bodies.
+pub(crate) struct EnabledCache {
+    bodies: Cache<Key, CachedBody, BodyWeighter>,
     entry_bytes: usize,
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
-/// What decides a body's bytes.
+/// Everything that decides a body's bytes.
 type Key = (EntityTag, Option<ContentCoding>);
 
 #[derive(Clone)]
@@ -56,9 +80,9 @@ enum CachedBody {
         bytes: Bytes,
         counts: RowCounts,
     },
-    /// Longer than an entry may be: whoever asks makes it, and need not wait for others who do.
+    /// Longer than an entry may be: each request renders it, without waiting for others.
     TooLong,
-    /// It could not be made just now; never stays.
+    /// A failure, which never stays.
     Failed,
 }
 
@@ -66,9 +90,9 @@ enum CachedBody {
 struct BodyWeighter;
 
 impl Weighter<Key, CachedBody> for BodyWeighter {
-    fn weight(&self, _: &Key, kept: &CachedBody) -> u64 {
+    fn weight(&self, _: &Key, cached: &CachedBody) -> u64 {
         ENTRY_BYTES
-            + if let CachedBody::Whole { bytes, .. } = kept { bytes.len() as u64 } else { 0 }
+            + if let CachedBody::Whole { bytes, .. } = cached { bytes.len() as u64 } else { 0 }
     }
 }
 
@@ -81,63 +105,65 @@ impl ResponseCache {
         let entries = usize::try_from(bytes / (entry_bytes as u64).max(1))
             .unwrap_or(usize::MAX)
             .clamp(1, 1 << 16);
-        let on = (bytes > 0).then(|| EnabledCache {
-            cache: Cache::with_weighter(entries, bytes, BodyWeighter),
+        let enabled = (bytes > 0).then(|| EnabledCache {
+            bodies: Cache::with_weighter(entries, bytes, BodyWeighter),
             entry_bytes,
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         });
-        Self { on }
+        Self { enabled }
     }
 
-    /// The body called `tag` in `coding`: from memory, or as `make` makes it. Requests for the same
-    /// bytes at the same time wait for one of them to make it.
-    ///
-    /// # Errors
-    /// Those of `make`; one request's error is no other's.
-    pub(crate) async fn get<F>(
+    /// Looks up the body called `tag` in `coding`. Requests for the same bytes at the same time wait
+    /// here for one of them, which gets the slot to fill.
+    pub(crate) async fn lookup(
         &self,
         tag: &EntityTag,
         coding: Option<ContentCoding>,
-        make: impl FnOnce() -> F,
-    ) -> Result<RenderedBody, Error>
-    where
-        F: Future<Output = Result<RenderedBody, Error>>,
-    {
-        // On the heap, and only where there is something to make: a scan and an encoder in the
-        // making are large.
-        let Some(on) = &self.on else { return Box::pin(make()).await };
+    ) -> CacheLookup<'_> {
+        let Some(cache) = &self.enabled else { return CacheLookup::Miss(CacheSlot(None)) };
         let key = (tag.clone(), coding);
-        let found = on.cache.get_value_or_guard_async(&key).await;
-        if let Ok(CachedBody::Whole { bytes, counts }) = found {
-            on.hits.fetch_add(1, Ordering::Relaxed);
-            return Ok(RenderedBody { content: BodyContent::Whole(bytes), counts });
+        match cache.bodies.get_value_or_guard_async(&key).await {
+            Ok(CachedBody::Whole { bytes, counts }) => {
+                cache.hits.fetch_add(1, Ordering::Relaxed);
+                CacheLookup::Hit(RenderedBody { content: BodyContent::Whole(bytes), counts })
+            }
+            Ok(CachedBody::TooLong | CachedBody::Failed) => {
+                cache.misses.fetch_add(1, Ordering::Relaxed);
+                CacheLookup::Miss(CacheSlot(None))
+            }
+            Err(guard) => {
+                cache.misses.fetch_add(1, Ordering::Relaxed);
+                CacheLookup::Miss(CacheSlot(Some((cache, key, guard))))
+            }
         }
-        on.misses.fetch_add(1, Ordering::Relaxed);
-        let made = Box::pin(make()).await;
-        // When this future is dropped or panics instead, the next who waits takes its place.
-        if let Err(place) = found {
-            // Whoever was pushed out by others meanwhile is asked for again some day.
-            let _ = place.insert(on.to_cached(&made));
-            on.cache.remove_if(&key, |kept| matches!(kept, CachedBody::Failed));
-        }
-        made
     }
 
-    /// What it did so far.
+    /// Counts since the start.
     pub(crate) fn stats(&self) -> ResponseCacheStats {
-        self.on.as_ref().map_or_else(ResponseCacheStats::default, |on| ResponseCacheStats {
-            hits: on.hits.load(Ordering::Relaxed),
-            misses: on.misses.load(Ordering::Relaxed),
-            bytes: on.cache.weight(),
-            entries: on.cache.len(),
+        self.enabled.as_ref().map_or_else(ResponseCacheStats::default, |cache| ResponseCacheStats {
+            hits: cache.hits.load(Ordering::Relaxed),
+            misses: cache.misses.load(Ordering::Relaxed),
+            bytes: cache.bodies.weight(),
+            entries: cache.bodies.len(),
         })
     }
 }
 
+impl CacheSlot<'_> {
+    /// Ends the miss with its `outcome`. One request's error is no other's: the next that waits
+    /// renders again. Dropping the slot instead does the same.
+    pub(crate) fn fill(self, outcome: &Result<RenderedBody, Error>) {
+        let Some((cache, key, guard)) = self.0 else { return };
+        // An entry that others pushed out meanwhile is rendered again some day.
+        let _ = guard.insert(cache.to_cached(outcome));
+        cache.bodies.remove_if(&key, |cached| matches!(cached, CachedBody::Failed));
+    }
+}
+
 impl EnabledCache {
-    fn to_cached(&self, made: &Result<RenderedBody, Error>) -> CachedBody {
-        match made {
+    fn to_cached(&self, outcome: &Result<RenderedBody, Error>) -> CachedBody {
+        match outcome {
             // Copied: a buffer may have room to spare that nobody counts.
             Ok(RenderedBody { content: BodyContent::Whole(bytes), counts })
                 if bytes.len() <= self.entry_bytes =>

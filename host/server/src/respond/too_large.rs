@@ -9,19 +9,19 @@ use crate::error::Error;
 use crate::extract::DataRequest;
 use crate::extract::options::ENVELOPE;
 
-/// The refusal of rows in a format. `chosen`: the options that the client named.
-pub(crate) fn rows_too_large(asked: &DataRequest, chosen: &[OptionValue]) -> Error {
-    let description = asked.encoder.description();
+/// Returns the refusal of rows in a format. `chosen`: the options that the client named.
+pub(crate) fn rows_too_large(request: &DataRequest, chosen: &[OptionValue]) -> Error {
+    let description = request.encoder.description();
     let format = &description.format;
-    option_problems(format, description.non_default(chosen), &asked.pairs).unwrap_or_else(|| {
+    option_problems(format, description.non_default(chosen), &request.pairs).unwrap_or_else(|| {
         let mut ways = Vec::new();
-        if asked.query.limit != 1 {
+        if request.query.limit != 1 {
             ways.push("ask for fewer rows with limit".to_owned());
         }
-        if asked.has_columns {
+        if request.accepts_columns() {
             ways.push("name fewer columns with columns".to_owned());
         }
-        let others = asked.other_formats();
+        let others = request.other_formats();
         if !others.is_empty() {
             ways.push(format!("use another format ({})", others.join(", ")));
         }
@@ -29,7 +29,7 @@ pub(crate) fn rows_too_large(asked: &DataRequest, chosen: &[OptionValue]) -> Err
     })
 }
 
-/// The refusal of an integration's files for so many datasets.
+/// Returns the refusal of an integration's files for so many datasets.
 pub(crate) fn files_too_large<'a>(
     tool: &str,
     chosen: impl Iterator<Item = &'a OptionValue>,
@@ -42,7 +42,7 @@ pub(crate) fn files_too_large<'a>(
     })
 }
 
-/// 422 with a problem for each of `chosen`; none where nothing was chosen.
+/// Returns 422 with a problem for each of `chosen`; none where nothing was chosen.
 fn option_problems<'a>(
     plugin: &str,
     chosen: impl Iterator<Item = &'a OptionValue>,

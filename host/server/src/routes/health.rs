@@ -70,7 +70,7 @@ pub(crate) async fn readiness(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    let (status, report) = state.own().readiness.report(Instant::now, run_checks(&state)).await?;
+    let (status, report) = state.readiness.report(Instant::now, run_checks(&state)).await?;
     let mut response = report.respond(&state, request.headers(), CachePolicy::NoStore).await?;
     if response.status() == StatusCode::OK {
         *response.status_mut() = status;

@@ -36,7 +36,7 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    let document = state.own().description.get(&state.settings, state.registry.current())?;
+    let document = state.openapi.get(&state.settings, state.registry.current())?;
     document.respond(&state, request.headers(), CachePolicy::Public).await
 }
 

@@ -11,7 +11,7 @@ use axum::response::Response;
 use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
-use yearbook_domain::{ColumnRole, Dataset, Refusal};
+use yearbook_domain::{ColumnRole, Dataset};
 use yearbook_snapshot::{PreviewLimits, Reader};
 use yearbook_workers::Workers;
 
@@ -94,20 +94,13 @@ impl PreviewCache {
 }
 
 /// `GET /v1/datasets/{name}/preview`.
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    request: Request,
-) -> Result<Response, Error> {
+pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     let name = dataset_name(request.uri()).map_err(Error::invalid_parameter)?;
-    let dataset = state
-        .live
-        .dataset(name.as_str())
-        .ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
+    let dataset = app.dataset(&name)?;
     // What is sent matches `dataset`, whatever is published meanwhile: the cache's key names its
     // snapshot.
-    let document =
-        state.own().previews.get(&state.reader, &state.workers, Arc::clone(&dataset)).await?;
-    let mut response = document.respond(&state, request.headers(), CachePolicy::Public).await?;
+    let document = app.previews.get(&app.reader, &app.workers, Arc::clone(&dataset)).await?;
+    let mut response = document.respond(&app, request.headers(), CachePolicy::Public).await?;
     attribution::write(response.headers_mut(), &dataset.namespace, &dataset.current);
     Ok(response)
 }

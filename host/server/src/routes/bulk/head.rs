@@ -8,13 +8,15 @@ use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE,
     ETAG, LAST_MODIFIED, LOCATION, VARY,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use yearbook_domain::Millis;
 use yearbook_domain::bulk::BulkPlan;
 
 use super::range::ByteRange;
 use crate::error::Error;
-use crate::headers::{FRESHNESS, REPR_DIGEST};
+use crate::headers::{FRESHNESS, REPR_DIGEST, insert_text};
+use crate::respond::preconditions::PreconditionOutcome;
 use crate::respond::{EntityTag, attribution, body, preconditions};
 
 /// The stored form of every snapshot.
@@ -53,7 +55,7 @@ impl BulkHead {
         shared.insert(VARY, HeaderValue::from_static("X-API-Key"));
         shared.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         if let Some(digest) = repr_digest(&snapshot.file.sha256) {
-            insert_text(&mut shared, REPR_DIGEST, digest);
+            insert_text(&mut shared, REPR_DIGEST, &digest);
         }
         let mut content = HeaderMap::new();
         content.insert(CONTENT_TYPE, HeaderValue::from_static(PARQUET));
@@ -63,7 +65,7 @@ impl BulkHead {
             plan.dataset,
             snapshot.created_at.date()
         );
-        insert_text(&mut content, CONTENT_DISPOSITION, disposition.clone());
+        insert_text(&mut content, CONTENT_DISPOSITION, &disposition);
         Self {
             tag,
             modified: snapshot.created_at,
@@ -115,8 +117,22 @@ impl BulkHead {
         Ok(response)
     }
 
+    /// Returns the answer to HEAD and to a condition that does not hold; none for a GET that needs
+    /// bytes.
+    ///
+    /// # Errors
+    /// 412 for a false precondition.
+    pub(super) fn without_body(&self, parts: &Parts) -> Result<Option<Response>, Error> {
+        let outcome = preconditions::evaluate(&parts.headers, &self.tag, Some(self.modified))?;
+        if outcome == PreconditionOutcome::NotModified {
+            return Ok(Some(self.not_modified()));
+        }
+        // Ranges are a matter of GET alone (RFC 9110, 14.2).
+        Ok((parts.method == Method::HEAD).then(|| self.whole(body::empty())))
+    }
+
     /// 304.
-    pub(super) fn not_modified(&self) -> Response {
+    fn not_modified(&self) -> Response {
         let mut response = Response::new(body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.headers_mut() = self.shared.clone();
@@ -133,7 +149,7 @@ impl BulkHead {
         let mut response = self.with(body, range.end - range.start);
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         let said = format!("bytes {}-{}/{}", range.start, range.end - 1, self.size);
-        insert_text(response.headers_mut(), CONTENT_RANGE, said);
+        insert_text(response.headers_mut(), CONTENT_RANGE, &said);
         response
     }
 
@@ -151,15 +167,6 @@ fn repr_digest(hexadecimal: &str) -> Option<String> {
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = hexadecimal.as_bytes().chunks(2).map(byte).collect();
     Some(format!("sha-256=:{}:", BASE64_STANDARD.encode(bytes?)))
-}
-
-fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: String) {
-    match HeaderValue::try_from(text) {
-        Ok(value) => {
-            headers.insert(name, value);
-        }
-        Err(failure) => drop(Error::internal("write a header", &failure)),
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! What a client asks of `/v1/integrations/{tool}`, judged in the order of contract-1-order: the
-//! tool, then every wrong parameter at once. Unlike elsewhere a dataset that there is not is a
-//! wrong parameter (spec-4.4-datasets), since it stands in one.
+//! Requests for files of a data tool: path and query of `/v1/integrations/{tool}`, in the order of
+//! contract-1-order: the tool, then every wrong parameter at once. Unlike elsewhere an unknown
+//! dataset is a wrong parameter (spec-4.4-datasets), since it stands in one.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use axum::extract::Request;
 use http::request::Parts;
 use percent_encoding::percent_decode_str;
 use yearbook_domain::query::{last_value, parse_pairs, too_many_names_message};
@@ -18,9 +19,9 @@ use crate::state::AppState;
 /// Unknown names that a 422 lists.
 const LISTED_NAMES: usize = 20;
 
-/// A request that can be answered.
+/// A request for the files of one tool.
 pub(super) struct IntegrationRequest {
-    /// Who makes the files.
+    /// The plugin that makes the files.
     pub(super) generator: Arc<PluginGenerator>,
     /// Each once, in the order in which they were named.
     pub(super) datasets: Vec<Arc<Dataset>>,
@@ -30,29 +31,28 @@ pub(super) struct IntegrationRequest {
     pub(super) pairs: Vec<(String, String)>,
     /// The generator's options.
     pub(super) options: Vec<OptionValue>,
+    /// Method, address, headers and extensions.
+    pub(super) parts: Parts,
 }
 
 impl IntegrationRequest {
-    /// Judges path and query.
+    /// Parses path and query.
     ///
     /// # Errors
     /// 404 for the tool, 422 for the rest.
-    pub(super) fn parse(
-        state: &AppState,
-        parts: &Parts,
-        plugins: &PluginSet,
-    ) -> Result<Self, Error> {
-        let generator = generator(parts, plugins)?;
+    pub(super) fn parse(app: &AppState, request: Request) -> Result<Self, Error> {
+        let (parts, _) = request.into_parts();
+        let generator = generator(&parts, &app.registry.current())?;
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
         let raw = last_value(&pairs, "datasets");
         let datasets = match raw {
-            Some(raw) => datasets(state, raw),
+            Some(raw) => datasets(app, raw),
             None => Err(ValidationError::missing("datasets")),
         };
         match (datasets, options::generator_options(generator.description(), &pairs)) {
             (Ok(datasets), Ok(options)) => {
                 let raw = raw.unwrap_or_default().to_owned();
-                Ok(Self { generator, datasets, raw, pairs, options })
+                Ok(Self { generator, datasets, raw, pairs, options, parts })
             }
             (datasets, options) => {
                 let problems =
@@ -75,7 +75,7 @@ fn generator(parts: &Parts, plugins: &PluginSet) -> Result<Arc<PluginGenerator>,
     })
 }
 
-fn datasets(state: &AppState, raw: &str) -> Result<Vec<Arc<Dataset>>, ValidationError> {
+fn datasets(app: &AppState, raw: &str) -> Result<Vec<Arc<Dataset>>, ValidationError> {
     let refuse = |sentence: &str| Err(ValidationError::value_error("datasets", sentence, raw));
     if let Some(sentence) = too_many_names_message("datasets", raw) {
         return refuse(&sentence);
@@ -92,7 +92,7 @@ fn datasets(state: &AppState, raw: &str) -> Result<Vec<Arc<Dataset>>, Validation
         }
     }
     let found: Vec<Result<Arc<Dataset>, &str>> =
-        names.into_iter().map(|name| state.live.dataset(name).ok_or(name)).collect();
+        names.into_iter().map(|name| app.live.dataset(name).ok_or(name)).collect();
     let unknown: Vec<&str> =
         found.iter().filter_map(|found| found.as_ref().err().copied()).collect();
     if unknown.is_empty() {
