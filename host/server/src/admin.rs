@@ -13,11 +13,11 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
 use tokio::net::TcpListener;
 
 use crate::error::Error;
-use crate::extract::accept;
+use crate::http::middleware;
+use crate::http::serve::accept;
 use crate::metrics;
-use crate::middleware;
+use crate::request::accept;
 use crate::routes::health;
-use crate::serve::accept;
 use crate::settings::ServerSettings;
 use crate::state::AppState;
 
@@ -42,7 +42,7 @@ pub fn admin(state: AppState) -> Router {
         .route("/health/full", get(health::readiness))
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(|| async { Error::NoSuchRoute })
-        .layer(from_fn(middleware::panics::catch))
+        .layer(from_fn(middleware::guards::catch_panics))
         .layer(from_fn(middleware::error_bodies::render))
         .with_state(state)
 }

@@ -6,27 +6,22 @@
 //! Start at `router`, then follow `routes/rows`: one straight line from the key to the body.
 
 mod admin;
-mod bodies;
-mod cursors;
 mod error;
-mod extract;
-mod headers;
-mod limits;
+mod http;
 mod metrics;
-mod middleware;
-mod respond;
+mod openapi;
+mod request;
+mod response;
 mod router;
 mod routes;
-mod serve;
 mod settings;
 mod state;
-mod status;
 
 pub use admin::{admin, serve_admin};
-pub use respond::response_cache::ResponseCacheStats;
+pub use http::serve::{serve, serve_public};
+pub use openapi::openapi;
+pub use response::response_cache::ResponseCacheStats;
 pub use router::app;
-pub use routes::openapi::openapi;
-pub use serve::{serve, serve_public};
 pub use settings::{
     ForwardedHeader, LimitSettings, PublicUrl, ServerSettings, ServiceSettings, TrustedProxies,
 };

@@ -5,20 +5,20 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 
 use crate::error::Error;
-use crate::routes::{
-    bulk, datasets, docs, health, integrations, me, not_found, openapi, preview, rows,
-};
+use crate::http::{middleware, rate_limit};
+use crate::openapi;
+use crate::request::authentication;
+use crate::routes::{bulk, datasets, docs, health, integrations, me, not_found, preview, rows};
 use crate::state::AppState;
-use crate::{limits, middleware};
 
 /// The whole service, from request id to body.
 pub fn app(state: AppState) -> Router {
     // Laid under each route alone, so that an unknown route or method is told so without a key.
     let keyed = |route: MethodRouter<AppState>| {
-        route.route_layer(from_fn_with_state(state.clone(), middleware::authentication::check))
+        route.route_layer(from_fn_with_state(state.clone(), authentication::check))
     };
     let by_address = |route: MethodRouter<AppState>| {
-        route.route_layer(from_fn_with_state(state.clone(), limits::limit_by_address))
+        route.route_layer(from_fn_with_state(state.clone(), rate_limit::limit_by_address))
     };
 
     let routes = Router::new()

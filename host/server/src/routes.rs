@@ -7,6 +7,5 @@ pub(crate) mod health;
 pub(crate) mod integrations;
 pub(crate) mod me;
 pub(crate) mod not_found;
-pub(crate) mod openapi;
 pub(crate) mod preview;
 pub(crate) mod rows;

@@ -9,16 +9,16 @@ use yearbook_sandbox::{PluginRegistry, ReleasePolicy, Sandbox};
 use yearbook_snapshot::{ObjectStorage, Reader};
 use yearbook_workers::Workers;
 
-use crate::bodies::OpenResponses;
-use crate::cursors::CursorCodec;
 use crate::error::Error;
-use crate::limits::BurstLimiter;
+use crate::http::rate_limit::BurstLimiter;
 use crate::metrics::{self, HttpMetrics, ListenerMetrics};
-use crate::respond::bodies::Bodies;
-use crate::respond::response_cache::ResponseCacheStats;
+use crate::openapi::OpenApiCache;
+use crate::request::cursors::CursorCodec;
+use crate::response::bodies::Bodies;
+use crate::response::open_responses::OpenResponses;
+use crate::response::response_cache::ResponseCacheStats;
 use crate::routes::datasets::DatasetListCache;
 use crate::routes::health::ReadinessCache;
-use crate::routes::openapi::OpenApiCache;
 use crate::routes::preview::PreviewCache;
 use crate::settings::ServiceSettings;
 

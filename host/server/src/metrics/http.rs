@@ -7,10 +7,8 @@ use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
 use http::{Extensions, Method, StatusCode};
 use yearbook_domain::Plan;
 
-use super::counter_table::CounterTable;
+use super::counters::{BOUNDS_US, CounterTable, Histogram, NameTable};
 use super::exposition::MetricsWriter;
-use super::histogram::{BOUNDS_US, Histogram};
-use super::name_table::NameTable;
 
 /// Routes that are told apart; there are thirteen, and what matches none.
 const ROUTES: usize = 32;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::exposition::MetricsWriter;
-use crate::bodies::CutReason;
+use crate::response::open_responses::CutReason;
 use crate::state::AppState;
 
 /// Writes what the server's parts have counted.

@@ -2,9 +2,6 @@
 //! bytes stands in place of a body, or an address where the store has it (decision 0166). Nothing
 //! is decoded, encoded or compressed.
 
-mod head;
-mod range;
-
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -13,14 +10,12 @@ use http::header::RANGE;
 use yearbook_domain::bulk::BulkPlan;
 
 use crate::error::Error;
-use crate::extract::BulkRequest;
-use crate::middleware::authentication::Authenticated;
-use crate::respond::reservation::{Patience, Reservation};
-use crate::respond::{body, preconditions};
+use crate::request::byte_range::{ByteRange, requested_range};
+use crate::request::{Authenticated, BulkRequest};
+use crate::response::bulk_headers::{BulkHead, PARQUET};
+use crate::response::reservation::{Patience, Reservation};
+use crate::response::{body, preconditions};
 use crate::state::AppState;
-
-use self::head::BulkHead;
-use self::range::ByteRange;
 
 /// `GET /v1/bulk/{namespace}/{name}`.
 pub(crate) async fn download(
@@ -35,7 +30,7 @@ pub(crate) async fn download(
     if let Some(response) = head.without_body(&request.parts)? {
         return Ok(response);
     }
-    let range = range::requested_range(&request.parts.headers, &head, &dataset)?;
+    let range = requested_range(&request.parts.headers, &head, &dataset)?;
     let reservation = app.reserve(&auth, Patience::Queue).await?;
     let response = send_file(&app, &request, &plan, &head, range, &reservation).await;
     reservation.settle_response(response).await
@@ -58,7 +53,7 @@ async fn send_file(
     // clients repeat them there.
     if !headers.contains_key(RANGE)
         && !preconditions::has_match_precondition(headers)
-        && let Some(link) = app.files.link(file, head::PARQUET, head.disposition()).await?
+        && let Some(link) = app.files.link(file, PARQUET, head.disposition()).await?
     {
         return head.redirect(link);
     }

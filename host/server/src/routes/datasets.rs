@@ -11,11 +11,11 @@ use http::request::Parts;
 use yearbook_domain::Dataset;
 
 use crate::error::Error;
-use crate::extract::dataset_name;
-use crate::middleware::authentication::Authenticated;
-use crate::respond::RenderedDocument;
-use crate::respond::document::CachePolicy;
-use crate::respond::reservation::Patience;
+use crate::request::Authenticated;
+use crate::request::dataset_name;
+use crate::response::RenderedDocument;
+use crate::response::document::CachePolicy;
+use crate::response::reservation::Patience;
 use crate::state::AppState;
 
 /// The list as it was last rendered, with the view of the catalogue that it was made from.

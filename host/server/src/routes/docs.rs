@@ -8,8 +8,8 @@ use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTI
 use http::{HeaderMap, HeaderValue};
 
 use crate::error::Error;
-use crate::respond::RenderedDocument;
-use crate::respond::document::CachePolicy;
+use crate::response::RenderedDocument;
+use crate::response::document::CachePolicy;
 use crate::state::AppState;
 
 const HTML: &str = include_str!("../../assets/docs/index.html");

@@ -13,8 +13,8 @@ use tokio::sync::Mutex;
 use yearbook_domain::Millis;
 
 use crate::error::Error;
-use crate::respond::RenderedDocument;
-use crate::respond::document::CachePolicy;
+use crate::response::RenderedDocument;
+use crate::response::document::CachePolicy;
 use crate::state::AppState;
 
 /// How long a readiness report holds (spec-4-readiness).

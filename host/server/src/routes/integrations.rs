@@ -1,10 +1,8 @@
 //! `/v1/integrations/{tool}`: files for a data tool, made by whichever generator is loaded for it
 //! (contract-4-integration-files). Knows no tool by name.
 
-mod archive;
-mod integration_request;
-
 use std::collections::HashSet;
+use std::io::{Cursor, Write};
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -15,16 +13,15 @@ use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Map, Value, json};
 use yearbook_domain::ValidationError;
 use yearbook_sandbox::{DatasetWithUrls, GenerateError, GeneratedProject, RequestFingerprint};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::error::Error;
-use crate::extract::accept;
-use crate::middleware::authentication::Authenticated;
-use crate::respond::document::CachePolicy;
-use crate::respond::reservation::{Patience, Reservation};
-use crate::respond::{RenderedDocument, body, links, too_large};
+use crate::request::{Authenticated, IntegrationRequest, accept};
+use crate::response::document::CachePolicy;
+use crate::response::reservation::{Patience, Reservation};
+use crate::response::{RenderedDocument, body, links, too_large};
 use crate::state::AppState;
-
-use self::integration_request::IntegrationRequest;
 
 /// Shapes of an answer, the default first.
 pub(crate) const MEDIA_TYPES: [&str; 2] = ["application/json", ZIP];
@@ -65,7 +62,7 @@ async fn respond(
 ) -> Result<Response, Error> {
     let project = generate(app, request, auth, reservation).await?;
     let mut response = if zipped {
-        let packed = app.workers.run(move || archive::zip(&project)).await;
+        let packed = app.workers.run(move || zip_files(&project)).await;
         let bytes = packed.map_err(|failure| Error::internal("pack files", &failure))?;
         Response::new(Body::from(bytes.map_err(|failure| Error::internal("pack files", &failure))?))
     } else {
@@ -202,4 +199,23 @@ fn insert_headers(headers: &mut HeaderMap, request: &IntegrationRequest, zipped:
 fn not_acceptable() -> Error {
     yearbook_domain::Refusal::NotAcceptable { available: MEDIA_TYPES.map(str::to_owned).to_vec() }
         .into()
+}
+
+/// Packs the files of `project` as one zip. The same files give the same bytes: every entry has the
+/// same time. Blocking.
+///
+/// # Errors
+/// What the library says, which for a buffer in memory is a bug.
+fn zip_files(project: &GeneratedProject) -> zip::result::ZipResult<Vec<u8>> {
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        // The earliest time that the format can express.
+        .last_modified_time(DateTime::default())
+        .unix_permissions(0o644);
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for file in &project.files {
+        archive.start_file(file.path.as_str(), options)?;
+        archive.write_all(file.content.as_bytes())?;
+    }
+    Ok(archive.finish()?.into_inner())
 }

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::middleware::authentication::Authenticated;
-use crate::respond::RenderedDocument;
-use crate::respond::document::CachePolicy;
+use crate::request::Authenticated;
+use crate::response::RenderedDocument;
+use crate::response::document::CachePolicy;
 use crate::state::AppState;
 
 /// `GET /v1/me`.

@@ -16,9 +16,10 @@ use yearbook_snapshot::{PreviewLimits, Reader};
 use yearbook_workers::Workers;
 
 use crate::error::Error;
-use crate::extract::dataset_name;
-use crate::respond::document::CachePolicy;
-use crate::respond::{RenderedDocument, attribution};
+use crate::request::dataset_name;
+use crate::response::RenderedDocument;
+use crate::response::document::CachePolicy;
+use crate::response::headers::write_credit;
 use crate::state::AppState;
 
 use self::cells::Cells;
@@ -101,7 +102,7 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
     // snapshot.
     let document = app.previews.get(&app.reader, &app.workers, Arc::clone(&dataset)).await?;
     let mut response = document.respond(&app, request.headers(), CachePolicy::Public).await?;
-    attribution::write(response.headers_mut(), &dataset.namespace, &dataset.current);
+    write_credit(response.headers_mut(), &dataset.namespace, &dataset.current);
     Ok(response)
 }
 

@@ -7,10 +7,10 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use crate::error::Error;
-use crate::extract::DataRequest;
-use crate::middleware::authentication::Authenticated;
-use crate::respond;
-use crate::respond::reservation::Patience;
+use crate::request::Authenticated;
+use crate::request::DataRequest;
+use crate::response;
+use crate::response::reservation::Patience;
 use crate::state::AppState;
 
 /// `GET /v1/datasets/{name}/data` and `GET /v1/series/{name}/data`.
@@ -22,13 +22,13 @@ pub(crate) async fn data(
     let request = DataRequest::parse(&app, request)?;
     let dataset = app.dataset(&request.name)?;
     let mut plan = request.plan(&app, &auth, &dataset).await?;
-    if let Some(response) = respond::without_body(&app, &request, &auth, &mut plan).await? {
+    if let Some(response) = response::without_body(&app, &request, &auth, &mut plan).await? {
         return Ok(response);
     }
     let reservation = app.reserve(&auth, Patience::Queue).await?;
     let body = app.bodies.get(&app, &request, plan, &reservation).await;
     let (body, charge) = reservation.settle(body).await?;
-    Ok(respond::rows(&app, &request, body, charge))
+    Ok(response::rows(&app, &request, body, charge))
 }
 
 /// `GET /v1/datasets/{name}/changes`.
@@ -40,11 +40,11 @@ pub(crate) async fn changes(
     let request = DataRequest::parse_changes(&app, request)?;
     let dataset = app.dataset(&request.name)?;
     let mut plan = request.plan_changes(&app, &auth, &dataset).await?;
-    if let Some(response) = respond::without_body(&app, &request, &auth, &mut plan).await? {
+    if let Some(response) = response::without_body(&app, &request, &auth, &mut plan).await? {
         return Ok(response);
     }
     let reservation = app.reserve(&auth, Patience::Queue).await?;
     let body = app.bodies.get(&app, &request, plan, &reservation).await;
     let (body, charge) = reservation.settle(body).await?;
-    Ok(respond::rows(&app, &request, body, charge))
+    Ok(response::rows(&app, &request, body, charge))
 }

@@ -1,0 +1,140 @@
+//! Documents of our own, JSON for the most part: small, made whole, with an entity tag and
+//! compression by `Accept-Encoding`.
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde::Serialize;
+
+use super::preconditions::PreconditionOutcome;
+use super::{EntityTag, body, compression, preconditions};
+use crate::error::Error;
+use crate::request::content_coding::ContentCoding;
+use crate::state::AppState;
+
+/// A rendered document. Cloning it is cheap.
+#[derive(Clone, Debug)]
+pub(crate) struct RenderedDocument {
+    bytes: Bytes,
+    tag: EntityTag,
+    content_type: &'static str,
+}
+
+/// Who may keep a document, and what it depends on besides its address.
+#[derive(Clone, Copy)]
+pub(crate) enum CachePolicy {
+    /// Of one key, asked for again each time.
+    Private,
+    /// The same for everybody, asked for again each time.
+    Public,
+    /// Of this moment: no entity tag either.
+    NoStore,
+}
+
+impl RenderedDocument {
+    /// Renders `value`.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] when it is no JSON, which is a bug.
+    pub(crate) fn new(value: &impl Serialize) -> Result<Self, Error> {
+        let bytes = serde_json::to_vec(value)
+            .map_err(|failure| Error::internal("render a document", &failure))?;
+        Ok(Self {
+            tag: EntityTag::from_bytes(&bytes),
+            bytes: bytes.into(),
+            content_type: "application/json",
+        })
+    }
+
+    /// A file that the binary carries.
+    pub(crate) fn embedded(content_type: &'static str, text: &'static str) -> Self {
+        Self {
+            tag: EntityTag::from_bytes(text.as_bytes()),
+            bytes: Bytes::from_static(text.as_bytes()),
+            content_type,
+        }
+    }
+
+    /// Size in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// 304 when the client has this document already. What is of the moment has no tag, and no
+    /// conditions.
+    ///
+    /// # Errors
+    /// 412 when the client asks for another one than this.
+    pub(crate) fn not_modified(
+        &self,
+        state: &AppState,
+        asked: &HeaderMap,
+        keeping: CachePolicy,
+    ) -> Result<Option<Response>, Error> {
+        if matches!(keeping, CachePolicy::NoStore)
+            || preconditions::evaluate(asked, &self.tag, None)? == PreconditionOutcome::Met
+        {
+            return Ok(None);
+        }
+        let mut response = Response::new(body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        self.insert_cache_headers(response.headers_mut(), self.coding(state, asked), keeping);
+        Ok(Some(response))
+    }
+
+    /// 200, or 304 when the client has this document already.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] when it cannot be compressed, 412 as in
+    /// [`RenderedDocument::not_modified`].
+    pub(crate) async fn respond(
+        &self,
+        state: &AppState,
+        asked: &HeaderMap,
+        keeping: CachePolicy,
+    ) -> Result<Response, Error> {
+        if let Some(response) = self.not_modified(state, asked, keeping)? {
+            return Ok(response);
+        }
+        let coding = self.coding(state, asked);
+        let bytes = match coding {
+            Some(coding) => compression::compress(&state.workers, coding, self.bytes.clone())
+                .await
+                .map_err(|failure| Error::internal("compress a document", &failure))?,
+            None => self.bytes.clone(),
+        };
+        let mut response = Response::new(Body::from(bytes));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        if let Some(coding) = coding {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+        }
+        self.insert_cache_headers(headers, coding, keeping);
+        Ok(response)
+    }
+
+    fn insert_cache_headers(
+        &self,
+        headers: &mut HeaderMap,
+        coding: Option<ContentCoding>,
+        keeping: CachePolicy,
+    ) {
+        let (cache, vary) = match keeping {
+            CachePolicy::Private => ("private, no-cache", "Accept-Encoding, X-API-Key"),
+            CachePolicy::Public => ("no-cache", "Accept-Encoding"),
+            CachePolicy::NoStore => ("no-store", "Accept-Encoding"),
+        };
+        if !matches!(keeping, CachePolicy::NoStore) {
+            headers.insert(ETAG, self.tag.header(coding));
+        }
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+        headers.insert(VARY, HeaderValue::from_static(vary));
+    }
+
+    fn coding(&self, state: &AppState, asked: &HeaderMap) -> Option<ContentCoding> {
+        ContentCoding::choose(asked)
+            .filter(|_| self.bytes.len() >= state.settings.server.compress_bytes)
+    }
+}
