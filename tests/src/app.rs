@@ -203,6 +203,7 @@ impl TestApp {
             sandbox: Arc::clone(&sandbox),
             releases: guard.clone(),
             workers: Arc::clone(&workers),
+            required_formats: PLUGINS[..4].iter().map(|&format| format.to_owned()).collect(),
             settings,
         })
         .await

@@ -9,6 +9,12 @@ use crate::{
     Caller, Dataset, DatasetName, Namespace, PlanLimits, Refusal, Snapshot, ValidationError,
 };
 
+/// Media type of every stored file.
+pub const FILE_MEDIA_TYPE: &str = "application/vnd.apache.parquet";
+
+/// Extension of a stored file's name.
+pub const FILE_EXTENSION: &str = "parquet";
+
 /// Which snapshot a bulk download is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {

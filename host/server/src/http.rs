@@ -4,6 +4,7 @@
 pub(crate) mod client_address;
 mod forwarded;
 pub(crate) mod headers;
+pub(crate) mod media_types;
 pub(crate) mod middleware;
 pub(crate) mod rate_limit;
 pub(crate) mod request_origin;

@@ -44,6 +44,8 @@ pub struct Services {
     pub releases: Arc<dyn ReleasePolicy>,
     /// Threads for compression and hashing.
     pub workers: Arc<Workers>,
+    /// Formats without which readiness is degraded (spec-4.1-format).
+    pub required_formats: Vec<String>,
     /// Settings of the operator.
     pub settings: ServiceSettings,
 }

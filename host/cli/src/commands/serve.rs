@@ -13,6 +13,7 @@ use yearbook_catalog::{CatalogCache, KeyVerifier, Quota};
 use yearbook_server::{AppState, Services};
 use yearbook_snapshot::Reader;
 
+use crate::builtin;
 use crate::context::CommandContext;
 use crate::plugin_runtime;
 use crate::settings::LogFormat;
@@ -52,6 +53,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         sandbox: Arc::clone(&kept.sandbox),
         releases: kept.guard.clone(),
         workers,
+        required_formats: builtin::FORMATS.map(str::to_owned).to_vec(),
         settings: context.settings.values.http_settings(),
     })
     .await

@@ -1,14 +1,27 @@
-//! The only file that names statuses of refusals and failures, with the code that
-//! `X-Service-Error-Code` carries (contract-2-sentence).
+//! The only file that names statuses, with the code that `X-Service-Error-Code` carries for refusals
+//! and failures (contract-2-sentence). The texts of `openapi` describe these statuses.
 
 use http::StatusCode;
 use yearbook_domain::Refusal;
 
 use crate::error::Error;
 
+/// 200: the service is ready.
+pub(crate) const OK: StatusCode = StatusCode::OK;
+/// 206: one range of a stored file.
+pub(crate) const PARTIAL_CONTENT: StatusCode = StatusCode::PARTIAL_CONTENT;
+/// 304: the client has the body already.
+pub(crate) const NOT_MODIFIED: StatusCode = StatusCode::NOT_MODIFIED;
+/// 307: a stored file, at an address of the object store.
+pub(crate) const TEMPORARY_REDIRECT: StatusCode = StatusCode::TEMPORARY_REDIRECT;
+/// 308: the same path without its slash at the end.
+pub(crate) const PERMANENT_REDIRECT: StatusCode = StatusCode::PERMANENT_REDIRECT;
+/// 503: the service is not ready.
+pub(crate) const SERVICE_UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
+
 /// Returns whether an answer with this status costs a request: 2xx, and 307 to a stored file.
 pub(crate) fn is_charged(status: StatusCode) -> bool {
-    status.is_success() || status == StatusCode::TEMPORARY_REDIRECT
+    status.is_success() || status == TEMPORARY_REDIRECT
 }
 
 impl Error {

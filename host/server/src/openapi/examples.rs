@@ -5,16 +5,18 @@ use yearbook_domain::Plan;
 use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, SNAPSHOT_ID};
 use yearbook_sandbox::PluginSet;
 
+use crate::http::media_types::JSON;
+use crate::request::options::has_envelope;
 use crate::settings::ServiceSettings;
 
 /// JSON of the schema called `schema`.
 pub(super) fn json_content(schema: &str, example: &Value) -> Value {
-    json!({"application/json": {"schema": reference(schema), "example": example}})
+    json!({JSON: {"schema": reference(schema), "example": example}})
 }
 
 /// The list of datasets.
 pub(super) fn datasets() -> Value {
-    json!({"application/json": {"schema": {"type": "array", "items": reference("DatasetMeta")}, "example": [meta()]}})
+    json!({JSON: {"schema": {"type": "array", "items": reference("DatasetMeta")}, "example": [meta()]}})
 }
 
 /// Rows in every format that is loaded.
@@ -33,7 +35,7 @@ pub(super) fn changes(plugins: &PluginSet) -> Value {
     content_by_format(plugins, "Change", "ChangeEnvelope", &changed)
 }
 
-/// Formats other than JSON are described by what they are, not by a schema.
+/// Content of every loaded format: a schema for JSON with an envelope, nothing for other formats.
 fn content_by_format(plugins: &PluginSet, row: &str, envelope: &str, example: &Value) -> Value {
     let source = json!({
         "dataset": "consumer_prices", "namespace": "prices", "source": "Stats NZ", "source_url": "https://www.stats.govt.nz/",
@@ -43,15 +45,16 @@ fn content_by_format(plugins: &PluginSet, row: &str, envelope: &str, example: &V
     });
     let each = plugins.encoders().map(|encoder| {
         let description = encoder.description();
-        let content = match description.format.as_str() {
-            "json" => json!({
+        let content = if description.media_type == JSON && has_envelope(description) {
+            json!({
                 "schema": {"anyOf": [{"type": "array", "items": reference(row)}, reference(envelope)]},
                 "examples": {
                     "rows": {"summary": "As it comes", "value": [example]},
                     "envelope": {"summary": "In an envelope", "value": {"data_sources": [source], "data": [example]}},
                 },
-            }),
-            _ => json!({}),
+            })
+        } else {
+            json!({})
         };
         (description.media_type.clone(), content)
     });

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use yearbook_sandbox::PluginSet;
 
 use super::{headers, refusals};
+use crate::http::media_types::{JSON, PROBLEM_JSON};
 
 /// What kind of route answers; decides which key scheme it names and which refusals it knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,10 +139,9 @@ impl Operation {
                 // A report of ill health and a refusal may share a status.
                 Some(known) => {
                     let schemas = [&known["content"], &response["content"]]
-                        .map(|content| content["application/json"]["schema"].clone());
-                    known["content"]["application/json"] = json!({"schema": {"anyOf": schemas}});
-                    known["content"]["application/problem+json"] =
-                        response["content"]["application/problem+json"].clone();
+                        .map(|content| content[JSON]["schema"].clone());
+                    known["content"][JSON] = json!({"schema": {"anyOf": schemas}});
+                    known["content"][PROBLEM_JSON] = response["content"][PROBLEM_JSON].clone();
                 }
                 None => {
                     self.responses.insert(status, response);

@@ -9,6 +9,7 @@ use yearbook_domain::read_plan::UNBOUNDED_ROWS;
 use yearbook_domain::{Plan, changes};
 use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet};
 
+use crate::http::media_types;
 use crate::settings::ServiceSettings;
 
 /// Query parameters of `/data`, in the order of contract-2-order; extensions after them.
@@ -30,6 +31,8 @@ pub(super) const DATA_PARAMETERS: [&str; 11] = [
 pub(super) fn components(settings: &ServiceSettings, plugins: &PluginSet) -> Value {
     let formats: Vec<&str> =
         plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
+    // The first one is what negotiation offers first.
+    let default_format = formats.first().copied().unwrap_or_default();
     let told: Vec<String> = plugins
         .encoders()
         .map(|encoder| encoder.description())
@@ -61,8 +64,8 @@ pub(super) fn components(settings: &ServiceSettings, plugins: &PluginSet) -> Val
         "format": query(
             "format",
             &format!("Form of the rows; wins over `Accept`. One of those loaded now:\n{}", told.join("\n")),
-            &one_of(&formats, "json"),
-            "json",
+            &one_of(&formats, default_format),
+            default_format,
         ),
         "geometry": query("geometry", "`false` leaves `geometry_wkt` out; it is then neither read nor sent.", &boolean(true), false),
         "envelope": query("envelope", "JSON only: wrap the rows with the licences of their sources.", &boolean(false), true),
@@ -98,7 +101,7 @@ pub(super) fn components(settings: &ServiceSettings, plugins: &PluginSet) -> Val
             "Never answered 304, since a date cannot say which version a client has: send `If-None-Match`.",
             "Sat, 21 Nov 2026 00:00:00 GMT",
         ),
-        "Accept": header("Accept", "Media types that will do, by preference; where `format` does not decide.", "application/json"),
+        "Accept": header("Accept", "Media types that will do, by preference; where `format` does not decide.", media_types::JSON),
         "Accept-Encoding": header("Accept-Encoding", "Codings that the client undoes: `gzip`, `zstd`.", "gzip"),
     })
 }

@@ -2,10 +2,12 @@
 //! this list against the router.
 
 use serde_json::{Map, Value, json};
+use yearbook_domain::bulk::FILE_MEDIA_TYPE;
 use yearbook_sandbox::{GeneratorDescription, PluginSet};
 
 use super::operation::{Operation, RouteKind};
 use super::{examples, headers, parameters};
+use crate::http::media_types;
 use crate::settings::ServiceSettings;
 
 /// Headers of an answer that can be asked for again with its tag.
@@ -179,7 +181,7 @@ fn bulk() -> Operation {
         &headers::CREDIT_HEADERS,
     ]
     .concat();
-    let file = || Some(json!({"application/vnd.apache.parquet": {}}));
+    let file = || Some(json!({FILE_MEDIA_TYPE: {}}));
     Operation::new(
         RouteKind::Bulk,
         "downloadBulk",
@@ -207,7 +209,7 @@ fn integration(tool: &GeneratorDescription) -> Operation {
         .map(|(first, rest)| first.to_ascii_uppercase() + rest)
         .collect();
     let mut content = examples::json_content("Project", &examples::project(&tool.tool));
-    content["application/zip"] = json!({});
+    content[media_types::ZIP] = json!({});
     Operation::new(
         RouteKind::Integration,
         &format!("generate{camel}"),

@@ -17,6 +17,9 @@ use crate::settings::ServiceSettings;
 /// The id in examples.
 const REQUEST_ID: &str = "6f1d0c55a3b24f9e";
 
+/// Format or tool in examples where no plugin is loaded.
+const UNNAMED: &str = "example";
+
 /// The moment in examples, 2027-01-01T00:00:00Z.
 const EXAMPLE_TIME: Millis = Millis(1_798_761_600_000);
 
@@ -98,6 +101,8 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
     let settings = ServiceSettings::default();
     let formats: Vec<&str> =
         plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
+    let generator =
+        plugins.generators().last().map(|generator| generator.description().tool.as_str());
     let available = match kind {
         RouteKind::Integration => {
             crate::routes::integrations::MEDIA_TYPES.map(str::to_owned).to_vec()
@@ -120,7 +125,12 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         },
         Refusal::UnboundedRequest { rows: 250_000, geometry: false, dated: true, bulk: false },
         Refusal::ResponseTooLarge {
-            plugin: if kind == RouteKind::Integration { "meltano" } else { "json" }.to_owned(),
+            plugin: match kind {
+                RouteKind::Integration => generator,
+                _ => formats.first().copied(),
+            }
+            .unwrap_or(UNNAMED)
+            .to_owned(),
             ways: vec![if kind == RouteKind::Integration { "name fewer datasets" } else { "ask for fewer rows with limit" }.to_owned()],
         },
         Refusal::QuotaExceeded { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: EXAMPLE_TIME },
@@ -135,8 +145,8 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         Error::HeadersTooLarge { limit: settings.server.header_bytes },
         Error::Busy { retry_after: 1 },
         Error::FormatUnavailable {
-            format: "parquet".to_owned(),
-            available: vec!["json".to_owned(), "csv".to_owned()],
+            format: formats.last().copied().unwrap_or(UNNAMED).to_owned(),
+            available: formats.iter().take(2).map(|&format| format.to_owned()).collect(),
         },
         Error::TimedOut,
         Error::Unavailable,

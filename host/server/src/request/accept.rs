@@ -4,8 +4,7 @@
 use http::HeaderMap;
 use http::header::ACCEPT;
 
-/// Content type of RFC 9457, which says how errors should look and nothing about data.
-const PROBLEM_JSON: &str = "application/problem+json";
+use crate::http::media_types::PROBLEM_JSON;
 
 /// One media range with its weight in thousandths. Names are compared in any case.
 #[derive(Debug, PartialEq)]

@@ -54,16 +54,19 @@ fn encoder_options_of(
             Err(problem) => problems.push(problem),
         }
     }
-    if query.envelope
-        && chosen
-            .parameters
-            .iter()
-            .any(|declared| declared.name == ENVELOPE && declared.kind == ParameterKind::Boolean)
-    {
+    if query.envelope && has_envelope(chosen) {
         options.retain(|option| option.name != ENVELOPE);
         options.push(OptionValue { name: ENVELOPE.to_owned(), value: OptionScalar::Boolean(true) });
     }
     if problems.is_empty() { Ok(options) } else { Err(problems) }
+}
+
+/// Returns whether an encoder declares the boolean parameter `envelope`.
+pub(crate) fn has_envelope(description: &EncoderDescription) -> bool {
+    description
+        .parameters
+        .iter()
+        .any(|declared| declared.name == ENVELOPE && declared.kind == ParameterKind::Boolean)
 }
 
 /// Returns the options that a generator gets; in contrast to formats there is only one that can be meant.

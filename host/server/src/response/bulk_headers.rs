@@ -9,19 +9,17 @@ use http::header::{
     ETAG, LAST_MODIFIED, LOCATION, VARY,
 };
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method};
 use yearbook_domain::Millis;
-use yearbook_domain::bulk::BulkPlan;
+use yearbook_domain::bulk::{BulkPlan, FILE_EXTENSION, FILE_MEDIA_TYPE};
 
 use super::headers::write_credit;
 use super::preconditions::PreconditionOutcome;
 use super::{EntityTag, body, preconditions};
 use crate::error::Error;
 use crate::http::headers::{FRESHNESS, REPR_DIGEST, insert_text};
+use crate::http::status;
 use crate::request::byte_range::ByteRange;
-
-/// The stored form of every snapshot.
-pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
 
 /// The head of a response.
 pub(crate) struct BulkHead {
@@ -59,10 +57,10 @@ impl BulkHead {
             insert_text(&mut shared, REPR_DIGEST, &digest);
         }
         let mut content = HeaderMap::new();
-        content.insert(CONTENT_TYPE, HeaderValue::from_static(PARQUET));
+        content.insert(CONTENT_TYPE, HeaderValue::from_static(FILE_MEDIA_TYPE));
         // The same name for two versions would have one overwrite the other where they are saved.
         let disposition = format!(
-            "attachment; filename=\"{}-{}.parquet\"",
+            "attachment; filename=\"{}-{}.{FILE_EXTENSION}\"",
             plan.dataset,
             snapshot.created_at.date()
         );
@@ -107,7 +105,7 @@ impl BulkHead {
             Error::internal("redirect", &"the store's address does not fit a header")
         })?;
         let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+        *response.status_mut() = status::TEMPORARY_REDIRECT;
         let headers = response.headers_mut();
         *headers = self.shared.clone();
         // Of a redirect they would tell about its own, empty body.
@@ -135,7 +133,7 @@ impl BulkHead {
     /// 304.
     fn not_modified(&self) -> Response {
         let mut response = Response::new(body::empty());
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.status_mut() = status::NOT_MODIFIED;
         *response.headers_mut() = self.shared.clone();
         response
     }
@@ -148,7 +146,7 @@ impl BulkHead {
     /// 206 with `part` of the file.
     pub(crate) fn partial(&self, ByteRange(range): &ByteRange, body: Body) -> Response {
         let mut response = self.with(body, range.end - range.start);
-        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        *response.status_mut() = status::PARTIAL_CONTENT;
         let said = format!("bytes {}-{}/{}", range.start, range.end - 1, self.size);
         insert_text(response.headers_mut(), CONTENT_RANGE, &said);
         response

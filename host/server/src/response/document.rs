@@ -5,12 +5,13 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 
 use super::preconditions::PreconditionOutcome;
 use super::{EntityTag, body, compression, preconditions};
 use crate::error::Error;
+use crate::http::{media_types, status};
 use crate::request::content_coding::ContentCoding;
 use crate::state::AppState;
 
@@ -44,7 +45,7 @@ impl RenderedDocument {
         Ok(Self {
             tag: EntityTag::from_bytes(&bytes),
             bytes: bytes.into(),
-            content_type: "application/json",
+            content_type: media_types::JSON,
         })
     }
 
@@ -79,7 +80,7 @@ impl RenderedDocument {
             return Ok(None);
         }
         let mut response = Response::new(body::empty());
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.status_mut() = status::NOT_MODIFIED;
         self.insert_cache_headers(response.headers_mut(), self.coding(state, asked), keeping);
         Ok(Some(response))
     }

@@ -9,7 +9,7 @@ use http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LAST_MODIFIED, LINK,
     VARY,
 };
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue};
 use yearbook_domain::cursor::fingerprint;
 use yearbook_domain::{CursorPosition, Namespace, ReadPlan, Snapshot};
 use yearbook_snapshot::RowCounts;
@@ -22,6 +22,7 @@ use crate::http::headers::{
     ATTRIBUTION, GEOMETRY_OMITTED, HAS_MORE, LICENCE, NAMESPACE, NEXT_PAGE, ROW_CAP, ROWS,
     SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK, insert_text,
 };
+use crate::http::{media_types, status};
 use crate::request::DataRequest;
 use crate::state::AppState;
 
@@ -108,7 +109,7 @@ impl ResponseHead {
         insert_text(&mut content, CONTENT_TYPE, &description.media_type);
         // Only JSON is shown in a browser as it is; anything else could be a page with scripts of
         // this origin.
-        if description.media_type != "application/json" {
+        if description.media_type != media_types::JSON {
             insert_text(
                 &mut content,
                 CONTENT_DISPOSITION,
@@ -148,7 +149,7 @@ impl ResponseHead {
     /// Returns 304.
     pub(super) fn not_modified(self) -> Response {
         let mut response = Response::new(body::empty());
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.status_mut() = status::NOT_MODIFIED;
         *response.headers_mut() = self.shared;
         response
     }

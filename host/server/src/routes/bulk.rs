@@ -7,12 +7,12 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use futures::StreamExt;
 use http::header::RANGE;
-use yearbook_domain::bulk::BulkPlan;
+use yearbook_domain::bulk::{BulkPlan, FILE_MEDIA_TYPE};
 
 use crate::error::Error;
 use crate::request::byte_range::{ByteRange, requested_range};
 use crate::request::{Authenticated, BulkRequest};
-use crate::response::bulk_headers::{BulkHead, PARQUET};
+use crate::response::bulk_headers::BulkHead;
 use crate::response::reservation::{Patience, Reservation};
 use crate::response::{body, preconditions};
 use crate::state::AppState;
@@ -53,7 +53,7 @@ async fn send_file(
     // clients repeat them there.
     if !headers.contains_key(RANGE)
         && !preconditions::has_match_precondition(headers)
-        && let Some(link) = app.files.link(file, PARQUET, head.disposition()).await?
+        && let Some(link) = app.files.link(file, FILE_MEDIA_TYPE, head.disposition()).await?
     {
         return head.redirect(link);
     }

@@ -13,6 +13,7 @@ use tokio::sync::Mutex;
 use yearbook_domain::Millis;
 
 use crate::error::Error;
+use crate::http::status;
 use crate::response::RenderedDocument;
 use crate::response::document::CachePolicy;
 use crate::state::AppState;
@@ -22,9 +23,6 @@ const REPORT_TTL: Duration = Duration::from_secs(60);
 
 /// A check that takes longer has failed: a client in need of the same thing would have given up.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Formats without which the service is not itself (spec-4.1-format).
-const REQUIRED_FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
 /// The last report. The lock is held while a new one is made, so that any number of callers cost
 /// one check.
@@ -70,12 +68,10 @@ pub(crate) async fn readiness(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    let (status, report) = state.readiness.report(Instant::now, run_checks(&state)).await?;
+    let (code, report) = state.readiness.report(Instant::now, run_checks(&state)).await?;
     let mut response = report.respond(&state, request.headers(), CachePolicy::NoStore).await?;
-    if response.status() == StatusCode::OK {
-        *response.status_mut() = status;
-    }
-    if status == StatusCode::SERVICE_UNAVAILABLE {
+    *response.status_mut() = code;
+    if code == status::SERVICE_UNAVAILABLE {
         // Asked sooner, the answer would be the same.
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(REPORT_TTL.as_secs()));
     }
@@ -132,13 +128,13 @@ async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), 
     Ok((health.status(), document))
 }
 
-/// Without one of the four formats of spec-4.1-format requests for it fail; without any, all do.
-fn plugins_health(state: &AppState) -> HealthStatus {
-    let plugins = state.registry.current();
-    match REQUIRED_FORMATS.iter().filter(|format| plugins.encoder(format).is_some()).count() {
+/// Requests for a required format fail without its encoder (spec-4.1-format); without any, all do.
+fn plugins_health(app: &AppState) -> HealthStatus {
+    let (plugins, required) = (app.registry.current(), &app.required_formats);
+    match required.iter().filter(|format| plugins.encoder(format).is_some()).count() {
+        loaded if loaded == required.len() => HealthStatus::Ok,
         0 => HealthStatus::Unavailable,
-        some if some < REQUIRED_FORMATS.len() => HealthStatus::Degraded,
-        _ => HealthStatus::Ok,
+        _ => HealthStatus::Degraded,
     }
 }
 
@@ -174,8 +170,8 @@ impl DependencyChecks {
 impl HealthStatus {
     fn status(self) -> StatusCode {
         match self {
-            Self::Ok | Self::Degraded => StatusCode::OK,
-            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Ok | Self::Degraded => status::OK,
+            Self::Unavailable => status::SERVICE_UNAVAILABLE,
         }
     }
 }

@@ -17,6 +17,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::error::Error;
+use crate::http::media_types;
 use crate::request::{Authenticated, IntegrationRequest, accept};
 use crate::response::document::CachePolicy;
 use crate::response::reservation::{Patience, Reservation};
@@ -24,8 +25,7 @@ use crate::response::{RenderedDocument, body, links, too_large};
 use crate::state::AppState;
 
 /// Shapes of an answer, the default first.
-pub(crate) const MEDIA_TYPES: [&str; 2] = ["application/json", ZIP];
-const ZIP: &str = "application/zip";
+pub(crate) const MEDIA_TYPES: [&str; 2] = [media_types::JSON, media_types::ZIP];
 
 /// `GET /v1/integrations/{tool}`.
 pub(crate) async fn generate_files(

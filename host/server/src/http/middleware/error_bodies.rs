@@ -8,20 +8,18 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
+use http::HeaderValue;
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
-use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use yearbook_domain::Refusal;
 
 use super::request_id::RequestId;
 use crate::error::Error;
 use crate::http::headers::{ERROR_CODE, WATERMARK};
+use crate::http::media_types::{JSON, PROBLEM_JSON};
 use crate::request::accept;
-
-/// Content type of RFC 9457.
-const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Gives declined requests their body.
 pub(crate) async fn render(request: Request, next: Next) -> Response {
@@ -48,11 +46,11 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     {
         headers.insert(CONTENT_RANGE, size);
     }
-    if error.status() == StatusCode::METHOD_NOT_ALLOWED {
+    if matches!(*error, Error::MethodNotAllowed) {
         // Every route is read-only (spec-1-read-only); OPTIONS is CORS's.
         headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
     }
-    if error.status() == StatusCode::UNAUTHORIZED {
+    if matches!(*error, Error::Refused(Refusal::KeyMissing | Refusal::KeyInvalid)) {
         headers.insert(
             WWW_AUTHENTICATE,
             HeaderValue::from_static("ApiKey realm=\"yearbook\", header=\"X-API-Key\""),
@@ -62,13 +60,15 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     response
 }
 
+/// Returns content type and body for `error`. `problem`: the client names problem details. `id`: that
+/// of the request.
 pub(crate) fn body(error: &Error, problem: bool, id: &str) -> (&'static str, Value) {
     if let Error::Refused(Refusal::InvalidParameters(problems)) = error {
-        return ("application/json", json!({ "detail": problems }));
+        return (JSON, json!({ "detail": problems }));
     }
     let detail = error.message(id);
     if !problem {
-        return ("application/json", json!({ "detail": detail }));
+        return (JSON, json!({ "detail": detail }));
     }
     let status = error.status();
     let title = status.canonical_reason().unwrap_or_default();
