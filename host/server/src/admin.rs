@@ -1,4 +1,4 @@
-//! What operators ask: `/metrics`, and health as on the public routes. For a listener of its own
+//! The admin listener: `/metrics`, and health as on the public routes. It is a listener of its own
 //! (`server.admin_listen`), which clients cannot reach: nothing here needs a key.
 
 use std::io;

@@ -1,7 +1,7 @@
-//! HTTP and nothing else: routes, headers, statuses, bodies (`docs/spec`). The only crate that knows
-//! axum and hyper. It holds no rule that can be judged without a request: those are the domain's.
-//! It never touches SQL, a stored file or a guest except through the crates that own them, and it
-//! knows releases of plugins by the trait `ReleasePolicy` alone.
+//! HTTP and nothing else: routes, headers, statuses, bodies (`docs/spec`). The only crate that
+//! knows axum and hyper. It holds no rule that can be judged without a request: those are the
+//! domain's. It never touches SQL, a stored file or a guest except through the crates that own
+//! them, and it knows releases of plugins by the trait `ReleasePolicy` alone.
 //!
 //! Start at `router`, then follow `routes/rows`: one straight line from the key to the body.
 

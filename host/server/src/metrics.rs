@@ -1,5 +1,6 @@
-//! Metrics of a running server. Requests are counted here without a lock; everything else is counted
-//! by the crate that does it, and read at a scrape. Label values come from fixed sets: no client can make a new series.
+//! Metrics of a running server. Requests are counted here without a lock; everything else is
+//! counted by the crate that does it, and read at a scrape. Label values come from fixed sets: no
+//! client can make a new series.
 
 mod connections;
 mod counters;

@@ -1,5 +1,5 @@
-//! Responses: plans, entity tags, conditions, reservations, headers, links, compression, and the two
-//! kinds of body: documents of our own, and rows.
+//! Responses: plans, entity tags, conditions, reservations, headers, links, compression, and the
+//! two kinds of body: documents of our own, and rows.
 
 pub(crate) mod bodies;
 pub(crate) mod body;

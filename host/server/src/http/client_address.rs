@@ -1,5 +1,5 @@
-//! Who asks: the address at the other end of the connection or, where that is a proxy that an
-//! operator trusts (`server.trusted_proxies`), the nearest one in its header that is not. What a
+//! Client addresses: the address at the other end of the connection or, where that is a proxy that
+//! an operator trusts (`server.trusted_proxies`), the nearest one in its header that is not. What a
 //! client writes into that header itself stands to the left of what proxies add, and is never
 //! reached.
 
@@ -18,17 +18,17 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// Trusted proxies in a row that are looked behind; more is a loop or a forgery.
 const HOPS: usize = 16;
 
-/// Who asks, in the request's extensions.
+/// The client of a request, in its extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientAddress {
     /// Its address; unspecified without a connection (a test).
     pub(crate) address: IpAddr,
-    /// Whether a trusted proxy passed the request on.
+    /// Set where a trusted proxy passed the request on.
     pub(crate) by_proxy: bool,
 }
 
 impl ClientAddress {
-    /// Who sent `request`.
+    /// Returns the client that sent `request`.
     pub(crate) fn from_request(request: &Request) -> Self {
         let nobody = Self { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), by_proxy: false };
         request.extensions().get().copied().unwrap_or(nobody)
@@ -98,7 +98,8 @@ fn address(text: &str) -> Option<IpAddr> {
     bare().or_else(with_port).or_else(in_brackets).map(|address| address.to_canonical())
 }
 
-/// The block that limits by address count by: an IPv4 address, or the /64 that an IPv6 address lies in.
+/// The block that limits by address count by: an IPv4 address, or the /64 that an IPv6 address lies
+/// in.
 pub(crate) fn address_block(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64))),

@@ -59,7 +59,7 @@ impl<'a> Iterator for QuotedSplit<'a> {
     }
 }
 
-/// Whether the character after `before` is escaped.
+/// Returns whether the character after `before` is escaped.
 fn is_escaped(before: &[u8]) -> bool {
     before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }

@@ -3,7 +3,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// Where a key is sent (spec-5-header).
+/// API key of a request (spec-5-header).
 pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// Identifies a request in answers and logs.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -35,12 +35,12 @@ pub(crate) const ROWS: HeaderName = HeaderName::from_static("x-service-rows");
 pub(crate) const TOTAL_ROWS: HeaderName = HeaderName::from_static("x-service-total-rows");
 /// Cursor of the next page (contract-3-pages).
 pub(crate) const NEXT_PAGE: HeaderName = HeaderName::from_static("x-next-page");
-/// How far a client is that has this answer's changes: what it sends back as `since`
+/// Watermark of a client that has this answer's changes: what it sends back as `since`
 /// (contract-4-changes-headers).
 pub(crate) const WATERMARK: HeaderName = HeaderName::from_static("x-service-watermark");
-/// Whether changes remain after the watermark.
+/// `true` when changes remain after the watermark.
 pub(crate) const HAS_MORE: HeaderName = HeaderName::from_static("x-service-has-more");
-/// Which tier of freshness a stored file is of: `monthly` or `current` (contract-4-bulk-tier).
+/// Freshness of a stored file: `monthly` or `current` (contract-4-bulk-tier).
 pub(crate) const FRESHNESS: HeaderName = HeaderName::from_static("x-service-freshness");
 /// Digest of a whole stored file, whatever part of it is sent (RFC 9530).
 pub(crate) const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
@@ -49,14 +49,14 @@ pub(crate) const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest"
 pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 /// Requests left.
 pub(crate) const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-/// When counting starts anew, Unix seconds.
+/// Time at which counting starts anew, Unix seconds.
 pub(crate) const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 /// The same in the IETF's spelling (draft-ietf-httpapi-ratelimit-headers-10).
 pub(crate) const IETF_RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 /// The policy behind it.
 pub(crate) const IETF_RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// What scripts in browsers may read besides what Fetch always lets them read.
+/// Headers that scripts in browsers may read, besides those that Fetch always lets them read.
 pub(crate) const CORS_EXPOSED: [HeaderName; 32] = [
     REQUEST_ID,
     ERROR_CODE,

@@ -34,7 +34,7 @@ pub(crate) fn request_origin(parts: &Parts, settings: &ServerSettings) -> Option
     said.host.or_else(asked).map(|host| format!("{scheme}://{host}"))
 }
 
-/// What the proxy says of the client's request, where it says it well.
+/// Well-formed statements of the proxy about the client's request.
 #[derive(Default)]
 struct ForwardedOrigin<'h> {
     scheme: Option<&'static str>,
@@ -89,7 +89,7 @@ fn authority(text: &str) -> Option<&str> {
     (host_is_good && port_is_good).then_some(text)
 }
 
-/// Whether `name` has labels of letters, digits, hyphens and underscores.
+/// Returns whether `name` has labels of letters, digits, hyphens and underscores.
 fn is_name(name: &str) -> bool {
     let label = |label: &str| {
         !label.is_empty()

@@ -39,7 +39,7 @@ const STREAMS: u32 = 128;
 /// Header fields of one request: hyper's own bound is as many.
 const FIELDS: usize = 100;
 
-/// What hyper may buffer beyond our own limits, bytes, so that ours are reached first and answer in
+/// Bytes that hyper may buffer beyond our own limits, so that ours are reached first and answer in
 /// words.
 const SLACK_BYTES: usize = 16 << 10;
 
@@ -55,7 +55,7 @@ const RESET_STREAMS: usize = 20;
 /// (CVE-2025-8671). An honest proxy makes few in days.
 const MISTAKEN_STREAMS: usize = 1_024;
 
-/// How long to wait when the operating system refuses a connection for lack of files.
+/// Time to wait when the operating system refuses a connection for lack of files.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Serves clients of `state` on `listener` until `shutdown` is ready, as [`serve`] does, and counts
@@ -88,7 +88,7 @@ pub async fn serve(
     accept(listener, app, settings, Arc::default(), shutdown).await
 }
 
-/// What connections of one listener share.
+/// State that connections of one listener share.
 struct Server {
     app: Router,
     builder: Builder<open_responses::TransportExecutor>,

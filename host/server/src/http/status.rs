@@ -1,5 +1,5 @@
-//! The only file that names statuses, with the code that `X-Service-Error-Code` carries for refusals
-//! and failures (contract-2-sentence). The texts of `openapi` describe these statuses.
+//! The only file that names statuses, with the code that `X-Service-Error-Code` carries for
+//! refusals and failures (contract-2-sentence). The texts of `openapi` describe these statuses.
 
 use http::StatusCode;
 use yearbook_domain::Refusal;

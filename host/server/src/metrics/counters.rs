@@ -1,5 +1,5 @@
-//! Counters without locks: by a small key, by name, and durations in buckets. Never touches the text
-//! of metrics.
+//! Counters without locks: by a small key, by name, and durations in buckets. Never touches the
+//! text of metrics.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ const FREE: u64 = 0;
 #[derive(Debug)]
 pub(crate) struct CounterTable {
     slots: Box<[(AtomicU64, AtomicU64)]>,
-    /// What there was no room for.
+    /// Count of the keys that there was no room for.
     others: AtomicU64,
 }
 
@@ -65,7 +65,7 @@ impl CounterTable {
         all
     }
 
-    /// What was added where no room was left.
+    /// Returns the count of the keys that there was no room for.
     pub(crate) fn overflow(&self) -> u64 {
         self.others.load(Ordering::Relaxed)
     }

@@ -77,7 +77,7 @@ impl Collector for ServerCollector {
     }
 }
 
-/// Where metrics are written, one family after the other. Families without a series are left out.
+/// The writer of metrics, one family after the other. Families without a series are left out.
 pub(super) struct MetricsWriter<'a>(DescriptorEncoder<'a>);
 
 impl MetricsWriter<'_> {

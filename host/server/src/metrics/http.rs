@@ -27,7 +27,7 @@ const METHODS: [Method; 7] = [
     Method::DELETE,
 ];
 
-/// What a handler knows of a request and the outermost layer wants to know: plan and format. In the
+/// Labels that a handler knows and the outermost layer needs: plan and format. In the
 /// request's extensions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestLabels(Arc<AtomicU16>);
@@ -58,7 +58,7 @@ fn plan_number(plan: Plan) -> u16 {
     }
 }
 
-/// What is counted of requests.
+/// Counts of requests.
 #[derive(Debug, Default)]
 pub(crate) struct HttpMetrics {
     routes: NameTable<ROUTES>,

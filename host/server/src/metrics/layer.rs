@@ -86,7 +86,7 @@ impl Drop for InFlightRequest {
 /// A body whose bytes are counted.
 struct MeteredBody {
     body: Body,
-    /// What was announced: nobody asks for the end of a body of known length.
+    /// The announced length: nothing polls for the end of a body of known length.
     length: Option<u64>,
     underway: InFlightRequest,
 }

@@ -1,4 +1,4 @@
-//! What successful answers hold: media types with their schema and an example.
+//! Contents of successful answers: media types with their schema and an example.
 
 use serde_json::{Map, Value, json};
 use yearbook_domain::Plan;
@@ -121,7 +121,7 @@ pub(super) fn preview() -> Value {
     json!({"name": "consumer_prices", "snapshot_id": SNAPSHOT, "row_count": 1280, "columns": columns, "hidden_columns": [], "rows": [row()]})
 }
 
-/// What a Free key is told at the beginning of a month.
+/// `/v1/me` of a Free key at the beginning of a month.
 pub(super) fn me(settings: &ServiceSettings) -> Value {
     let limits = settings.plans.free;
     let requests = limits.requests_per_month;

@@ -24,7 +24,7 @@ pub(super) const RATE_LIMIT_HEADERS: [&str; 5] = [
     "RateLimit-Policy",
 ];
 
-/// What must be passed on with data (spec-4.1-attribution).
+/// Credit that must be passed on with data (spec-4.1-attribution).
 pub(super) const CREDIT_HEADERS: [&str; 6] = [
     "X-Service-Attribution",
     "X-Service-Source",

@@ -6,7 +6,7 @@ use yearbook_sandbox::PluginSet;
 use super::{headers, refusals};
 use crate::http::media_types::{JSON, PROBLEM_JSON};
 
-/// What kind of route answers; decides which key scheme it names and which refusals it knows.
+/// Kind of a route, which decides its key scheme and its refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RouteKind {
     /// Liveness and readiness.
@@ -19,7 +19,7 @@ pub(super) enum RouteKind {
     Preview,
     /// Rows.
     Data,
-    /// What changed between versions.
+    /// Changes between versions.
     Changes,
     /// The stored file.
     Bulk,
@@ -30,12 +30,12 @@ pub(super) enum RouteKind {
 }
 
 impl RouteKind {
-    /// Whether a key is needed (spec-5-header: all of `/v1` but the preview).
+    /// Returns whether a key is needed (spec-5-header: all of `/v1` but the preview).
     pub(super) fn needs_key(self) -> bool {
         !matches!(self, Self::Health | Self::Preview)
     }
 
-    /// Whether answers are counted against the month (contract-5-charged).
+    /// Returns whether answers are counted against the month (contract-5-charged).
     pub(super) fn charged(self) -> bool {
         self.needs_key() && self != Self::Me
     }
@@ -157,7 +157,7 @@ impl Operation {
     }
 }
 
-/// What HEAD answers where GET is `get`: the same headers without a body. Parts of a file and
+/// The operation HEAD of the operation `get`: the same headers without a body. Parts of a file and
 /// redirects to it are a matter of GET alone.
 fn head(kind: RouteKind, get: &Map<String, Value>) -> Value {
     let mut head = get.clone();

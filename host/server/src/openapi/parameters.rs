@@ -106,7 +106,7 @@ pub(super) fn components(settings: &ServiceSettings, plugins: &PluginSet) -> Val
     })
 }
 
-/// What plugins declare under `prefix`, as `<prefix>.<name>`.
+/// Parameters that plugins declare under `prefix`, as `<prefix>.<name>`.
 pub(super) fn plugin_parameters<'a>(
     prefix: &'a str,
     declared: &'a [PluginParameter],

@@ -166,7 +166,7 @@ fn changes(plugins: &PluginSet) -> Operation {
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 
-/// What every loaded format declares.
+/// Parameters that loaded formats declare.
 fn format_parameters(plugins: &PluginSet) -> impl Iterator<Item = Value> {
     let formats = plugins.encoders().map(|encoder| encoder.description());
     formats.flat_map(|format| parameters::plugin_parameters(&format.format, &format.parameters))

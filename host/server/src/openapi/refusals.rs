@@ -1,6 +1,5 @@
-//! Which refusals and failures each route knows, with an example of each, said in the very words
-//! that clients read (contract-2-sentence). Statuses, codes and sentences come from where answers
-//! take them.
+//! Refusals and failures of each route, with an example of each in the very words that clients read
+//! (contract-2-sentence). Statuses, codes and sentences have the same source as those of answers.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -39,8 +38,8 @@ pub(super) fn error_responses(kind: RouteKind, plugins: &PluginSet) -> Vec<(Stri
         .collect()
 }
 
-/// Whether routes of this kind can answer so. Closed: a new error does not compile until its routes
-/// are named here.
+/// Returns whether routes of this kind can answer so. Closed: a new error does not compile until
+/// its routes are named here.
 fn can_answer(kind: RouteKind, error: &Error) -> bool {
     let named = matches!(
         kind,
@@ -90,7 +89,7 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
     }
 }
 
-/// Whether want of capacity is refused; integrations wait as long as their caller does
+/// Returns whether want of capacity is refused; integrations wait as long as their caller does
 /// (contract-4-integration-wait).
 fn refuses_for_capacity(kind: RouteKind) -> bool {
     (kind.charged() && kind != RouteKind::Integration) || kind == RouteKind::Preview
@@ -155,7 +154,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
     refusals.into_iter().map(Error::Refused).chain(others).collect()
 }
 
-/// What is wrong in the example of a 422: parameters that the route has.
+/// Problems in the example of a 422, at parameters that the route has.
 fn example_problems(kind: RouteKind, formats: &[&str]) -> Vec<ValidationError> {
     match kind {
         RouteKind::Data => [
@@ -222,7 +221,7 @@ fn error_response(kind: RouteKind, status: StatusCode, errors: &[&Error]) -> Val
     json!({"description": describe(kind, status), "headers": headers, "content": content})
 }
 
-/// When a status is answered and what helps, in a sentence (contract-4-openapi).
+/// Sentence about the cause of a status and its remedy (contract-4-openapi).
 fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "The key is missing, malformed, unknown or revoked.",

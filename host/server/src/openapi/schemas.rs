@@ -148,7 +148,7 @@ fn dataset_meta() -> Value {
     })
 }
 
-/// What the single dataset has besides.
+/// Properties that a single dataset has besides those of the list.
 fn dataset_details() -> Value {
     let precisions =
         enumeration(&[Some(SourceUrlPrecision::Dataset), Some(SourceUrlPrecision::Source), None]);

@@ -15,7 +15,7 @@ struct MediaRange<'h> {
 }
 
 impl MediaRange<'_> {
-    /// Whether it is this very media type, without parameters.
+    /// Returns whether it is this very media type, without parameters.
     fn names(&self, media_type: &str) -> bool {
         let same = |(kind, subtype): (&str, &str)| {
             self.kind.eq_ignore_ascii_case(kind) && self.subtype.eq_ignore_ascii_case(subtype)
@@ -40,7 +40,7 @@ pub(crate) fn choose(headers: &HeaderMap, offers: &[&str]) -> Option<usize> {
     rated.max().map(|(_, _, std::cmp::Reverse(index))| index)
 }
 
-/// Whether `media_type` is accepted by its own name.
+/// Returns whether `media_type` is accepted by its own name.
 pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
     media_ranges(headers).any(|range| range.weight > 0 && range.names(media_type))
 }

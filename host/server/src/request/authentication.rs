@@ -17,13 +17,13 @@ use crate::http::rate_limit;
 use crate::metrics::RequestLabels;
 use crate::state::AppState;
 
-/// Who asks, in the request's extensions. Only [`check`] puts one there, so a handler that takes it
-/// cannot be reached without a key.
+/// The caller of a request, in its extensions. Only [`check`] puts one there, so a handler that
+/// takes it cannot be reached without a key.
 #[derive(Clone)]
 pub(crate) struct Authenticated {
     /// The holder of the key.
     pub(crate) caller: Caller,
-    /// What the plan allows.
+    /// Limits of the caller's plan.
     pub(crate) limits: PlanLimits,
     /// On whose account the request holds what it holds.
     pub(crate) holder: CallerShare,
@@ -42,7 +42,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
 }
 
 /// Checks the key, runs the handler, adds rate-limit headers. A handler that knows the month's
-/// usage leaves a [`Usage`] in the response's extensions; otherwise it is looked up.
+/// usage leaves a [`QuotaUsage`] in the response's extensions; otherwise it is looked up.
 pub(crate) async fn check(
     State(state): State<AppState>,
     mut request: Request,

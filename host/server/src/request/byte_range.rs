@@ -53,7 +53,7 @@ fn if_range_holds(headers: &HeaderMap, head: &BulkHead, dataset: &Dataset) -> bo
     same <= 1 && preconditions::http_date(head.modified()).is_some_and(|date| date == *validator)
 }
 
-/// What one `Range` header means for a file.
+/// The meaning of one `Range` header for a file.
 #[derive(Debug, PartialEq, Eq)]
 enum RangeOutcome {
     /// Not one range of bytes: the header is ignored.

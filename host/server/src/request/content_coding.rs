@@ -15,7 +15,7 @@ pub(crate) enum ContentCoding {
 }
 
 impl ContentCoding {
-    /// The name in `BodyContent-Encoding` and in entity tags.
+    /// The name in `Content-Encoding` and in entity tags.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Zstd => "zstd",

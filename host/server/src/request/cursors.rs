@@ -32,7 +32,7 @@ impl CursorCodec {
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// None when `text` is not something that [`CursorCodec::seal`] made with this secret.
+    /// None when `text` is not something that [`CursorCodec::encode`] made with this secret.
     pub(crate) fn open(&self, text: &str) -> Option<CursorPosition> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
         let (position, tag) = bytes.split_last_chunk::<TAG_BYTES>()?;

@@ -86,7 +86,7 @@ impl DataRequest {
         Ok(Self { name, parts, query, pairs, encoder, plugins, rows_of })
     }
 
-    /// Whether the route has the parameter `columns`.
+    /// Returns whether the route has the parameter `columns`.
     pub(crate) fn accepts_columns(&self) -> bool {
         self.rows_of == RowsOf::Snapshot
     }

@@ -12,9 +12,9 @@ use yearbook_sandbox::{
 /// (spec-4.1-envelope: JSON does).
 pub(crate) const ENVELOPE: &str = "envelope";
 
-/// Returns the options that `encoder` gets. A parameter that no loaded encoder declares is ignored like any
-/// other unknown one; a wrong value is wrong even where another format was asked for, as with every
-/// declared parameter.
+/// Returns the options that `encoder` gets. A parameter that no loaded encoder declares is ignored
+/// like any other unknown one; a wrong value is wrong even where another format was asked for, as
+/// with every declared parameter.
 pub(super) fn choose(
     plugins: &PluginSet,
     encoder: &PluginEncoder,
@@ -69,7 +69,8 @@ pub(crate) fn has_envelope(description: &EncoderDescription) -> bool {
         .any(|declared| declared.name == ENVELOPE && declared.kind == ParameterKind::Boolean)
 }
 
-/// Returns the options that a generator gets; in contrast to formats there is only one that can be meant.
+/// Returns the options that a generator gets; in contrast to formats there is only one that can be
+/// meant.
 pub(crate) fn generator_options(
     chosen: &GeneratorDescription,
     pairs: &[(String, String)],

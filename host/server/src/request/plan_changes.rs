@@ -80,8 +80,8 @@ impl DataRequest {
             .into_iter()
             .filter_map(|(set, rows)| Some((history.get(set)?.clone(), rows)))
             .collect();
-        // The snapshot that the client reaches, as soon as it reaches one. Rows keep the credit that
-        // they were published with.
+        // The snapshot that the client reaches, as soon as it reaches one. Rows keep the credit
+        // that they were published with.
         let reached = parts.last().map(|(set, _)| set).or(history.last());
         let CreditLine { attribution, licence } =
             changes::credit_between(history, start, page.end, &(&dataset.current.credit).into());

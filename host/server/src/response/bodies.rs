@@ -49,8 +49,8 @@ impl Bodies {
         }
     }
 
-    /// Returns the body of `plan`, by its release or by the fallback release. When this returns, the
-    /// first chunk is there: later failures can only cut the body.
+    /// Returns the body of `plan`, by its release or by the fallback release. When this returns,
+    /// the first chunk is there: later failures can only cut the body.
     ///
     /// # Errors
     /// Those of [`render::render`]; 412 where a precondition is false for the fallback release.

@@ -46,7 +46,7 @@ impl From<BodyContent> for Body {
     }
 }
 
-/// What `encoded` is in `coding`.
+/// Compresses `encoded` in `coding`.
 ///
 /// # Errors
 /// [`BodyError`] when a whole body cannot be compressed.
@@ -73,7 +73,7 @@ pub(crate) async fn apply_coding(
 }
 
 /// A body that ends at once and claims no length: for HEAD, where the length is not known without
-/// making the body, and for 304, where `BodyContent-Length: 0` would be a lie about the 200 (RFC
+/// making the body, and for 304, where `Content-Length: 0` would be a lie about the 200 (RFC
 /// 9110, 8.6).
 pub(crate) fn empty() -> Body {
     Body::new(EmptyBody)

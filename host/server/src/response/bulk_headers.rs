@@ -36,7 +36,7 @@ pub(crate) struct BulkHead {
 }
 
 impl BulkHead {
-    /// What can be said of `plan`'s file.
+    /// Headers of the file of `plan`.
     pub(crate) fn new(plan: &BulkPlan) -> Self {
         let snapshot = &plan.snapshot;
         // The digest alone: the same bytes have the same tag whatever freshness named them.
@@ -80,7 +80,7 @@ impl BulkHead {
         &self.tag
     }
 
-    /// When the snapshot was committed.
+    /// Time at which the snapshot was committed.
     pub(crate) fn modified(&self) -> Millis {
         self.modified
     }
@@ -90,7 +90,7 @@ impl BulkHead {
         self.size
     }
 
-    /// What names the file for browsers.
+    /// `Content-Disposition`, which names the file for browsers.
     pub(crate) fn disposition(&self) -> &str {
         &self.disposition
     }

@@ -23,7 +23,7 @@ pub(crate) struct RenderedDocument {
     content_type: &'static str,
 }
 
-/// Who may keep a document, and what it depends on besides its address.
+/// Caches that may hold a document, and the headers that it depends on.
 #[derive(Clone, Copy)]
 pub(crate) enum CachePolicy {
     /// Of one key, asked for again each time.
@@ -38,7 +38,7 @@ impl RenderedDocument {
     /// Renders `value`.
     ///
     /// # Errors
-    /// [`Error::Broken`] when it is no JSON, which is a bug.
+    /// [`Error::Internal`] when it is no JSON, which is a bug.
     pub(crate) fn new(value: &impl Serialize) -> Result<Self, Error> {
         let bytes = serde_json::to_vec(value)
             .map_err(|failure| Error::internal("render a document", &failure))?;
@@ -88,7 +88,7 @@ impl RenderedDocument {
     /// 200, or 304 when the client has this document already.
     ///
     /// # Errors
-    /// [`Error::Broken`] when it cannot be compressed, 412 as in
+    /// [`Error::Internal`] when it cannot be compressed, 412 as in
     /// [`RenderedDocument::not_modified`].
     pub(crate) async fn respond(
         &self,

@@ -98,7 +98,8 @@ impl EntityTag {
         HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
     }
 
-    /// Whether a list of tags, as in `If-None-Match`, has this tag with any suffix, or is `*`.
+    /// Returns whether a list of tags, as in `If-None-Match`, has this tag with any suffix, or is
+    /// `*`.
     pub(crate) fn matches_list(&self, list: &str, comparison: TagComparison) -> bool {
         list.split(',').map(str::trim).any(|item| {
             let weak = item.strip_prefix("W/").filter(|_| comparison == TagComparison::Weak);
@@ -110,7 +111,7 @@ impl EntityTag {
     }
 }
 
-/// How tags are compared (RFC 9110, 8.8.3.2). All of ours are strong.
+/// Comparison of tags (RFC 9110, 8.8.3.2). All of ours are strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TagComparison {
     /// A weak tag matches nothing.

@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::http::request_origin::request_origin;
 use crate::settings::ServerSettings;
 
-/// What stays as it is in a query: RFC 3986's unreserved characters.
+/// Characters that are escaped in a query: all but RFC 3986's unreserved ones.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The value of a `Link` header to the page that `cursor` begins: the same path and parameters

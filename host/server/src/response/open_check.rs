@@ -101,8 +101,8 @@ fn fill(slot: Guard<'_>, outcome: OpenOutcome) -> OpenOutcome {
     outcome
 }
 
-/// Returns whether `If-None-Match` names `tag` itself rather than `*`. A tag holds digest, schema and
-/// options, and is sent only with what the encoder accepted, so no check is needed again.
+/// Returns whether `If-None-Match` names `tag` itself rather than `*`. A tag holds digest, schema
+/// and options, and is sent only with what the encoder accepted, so no check is needed again.
 pub(crate) fn is_named_by_client(headers: &HeaderMap, tag: &EntityTag) -> bool {
     let lists = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     lists

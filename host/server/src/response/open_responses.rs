@@ -60,14 +60,14 @@ pub(crate) struct OpenResponse(Arc<OpenResponseInner>);
 struct OpenResponseInner {
     holder: CallerShare,
     _slot: SlotPermit,
-    /// What its first chunk will take, until that is counted itself.
+    /// Bytes for its first chunk, until those are counted themselves.
     advance: Mutex<Option<ByteLease>>,
 }
 
-/// What is looked at once in a while.
+/// Open bodies, which are checked periodically.
 struct BodyMonitor {
     pace: PaceLimits,
-    /// Looks so far: the clock of bodies, which costs them nothing to read.
+    /// Checks so far: the clock of bodies, which costs them nothing to read.
     now: AtomicU64,
     bodies: Mutex<HashMap<u64, (Arc<BodyState>, PaceTracker)>>,
     next: AtomicU64,
@@ -176,7 +176,7 @@ impl OpenResponses {
         &self.slots
     }
 
-    /// What callers hold.
+    /// Shares that callers hold.
     pub(crate) fn callers(&self) -> &CallerRegistry {
         &self.callers
     }
@@ -248,7 +248,7 @@ impl BodyMonitor {
         self.lock().remove(&id);
     }
 
-    /// Looks at every body once, and cuts those that are too slow.
+    /// Checks every body once, and cuts those that are too slow.
     fn check_all(&self) {
         let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
         let judge = |(watch, judgement): &mut (Arc<BodyState>, PaceTracker)| {

@@ -121,7 +121,8 @@ impl RowSource {
         }
     }
 
-    /// Whether the response cache holds bodies of these rows. Each client reads changes once.
+    /// Returns whether the response cache holds bodies of these rows. Each client reads changes
+    /// once.
     pub(crate) fn is_cacheable(&self) -> bool {
         matches!(self, Self::Snapshot(_))
     }

@@ -12,7 +12,7 @@ use super::EntityTag;
 use super::etag::TagComparison;
 use crate::error::Error;
 
-/// What a request's preconditions ask for.
+/// Outcome of a request's preconditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PreconditionOutcome {
     /// The answer itself.
@@ -44,12 +44,12 @@ pub(crate) fn evaluate(
     })
 }
 
-/// Whether a request guards itself against another version of what it asks for.
+/// Returns whether a request has a condition that another version makes false.
 pub(crate) fn has_match_precondition(headers: &HeaderMap) -> bool {
     headers.contains_key(IF_MATCH) || headers.contains_key(IF_UNMODIFIED_SINCE)
 }
 
-/// Whether the lists of tags in `name` have `tag`; none: there are no such lists.
+/// Returns whether the lists of tags in `name` have `tag`; none: there are no such lists.
 fn lists_tag(
     headers: &HeaderMap,
     name: HeaderName,

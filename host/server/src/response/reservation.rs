@@ -38,7 +38,7 @@ pub(crate) struct Charge {
 
 /// An outcome of work that is charged or not.
 pub(crate) trait Chargeable {
-    /// Whether the outcome costs a request.
+    /// Returns whether the outcome costs a request.
     fn is_charged(&self) -> bool;
 }
 

@@ -114,8 +114,8 @@ impl ResponseCache {
         Self { enabled }
     }
 
-    /// Looks up the body called `tag` in `coding`. Requests for the same bytes at the same time wait
-    /// here for one of them, which gets the slot to fill.
+    /// Looks up the body called `tag` in `coding`. Requests for the same bytes at the same time
+    /// wait here for one of them, which gets the slot to fill.
     pub(crate) async fn lookup(
         &self,
         tag: &EntityTag,

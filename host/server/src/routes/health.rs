@@ -18,7 +18,7 @@ use crate::response::RenderedDocument;
 use crate::response::document::CachePolicy;
 use crate::state::AppState;
 
-/// How long a readiness report holds (spec-4-readiness).
+/// Time that a readiness report holds (spec-4-readiness).
 const REPORT_TTL: Duration = Duration::from_secs(60);
 
 /// A check that takes longer has failed: a client in need of the same thing would have given up.

@@ -156,8 +156,8 @@ async fn generate(
     })
 }
 
-/// Returns the project as JSON: files and their media types by path, which no two files share. Credits stand
-/// once each, in the order of the datasets.
+/// Returns the project as JSON: files and their media types by path, which no two files share.
+/// Credits stand once each, in the order of the datasets.
 fn project_json(request: &IntegrationRequest, project: &GeneratedProject) -> Value {
     let by_path = |text: fn(&yearbook_sandbox::ProjectFile) -> &String| -> Map<String, Value> {
         project
@@ -205,7 +205,7 @@ fn not_acceptable() -> Error {
 /// same time. Blocking.
 ///
 /// # Errors
-/// What the library says, which for a buffer in memory is a bug.
+/// Those of the library, which for a buffer in memory are a bug.
 fn zip_files(project: &GeneratedProject) -> zip::result::ZipResult<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)

@@ -32,7 +32,7 @@ pub(crate) const MAX_ROWS: usize = 10;
 /// row where rows are as heavy as they may be.
 const CONCURRENT_READS: usize = 4;
 
-/// How much of a snapshot is read.
+/// Bounds of what is read of a snapshot.
 const SAMPLE_LIMITS: PreviewLimits = PreviewLimits {
     rows: MAX_ROWS,
     characters: cells::MAX_TEXT_CHARACTERS,

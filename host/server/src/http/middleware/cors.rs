@@ -12,7 +12,7 @@ use tower_http::cors::{Any, CorsLayer, Vary};
 
 use crate::http::headers::{API_KEY, CORS_EXPOSED, REQUEST_ID};
 
-/// How long a browser may remember a preflight: the longest that any honours.
+/// Time that a browser may remember a preflight: the longest that any honours.
 const REMEMBERED: Duration = Duration::from_secs(86_400);
 
 /// Headers of requests that scripts on other pages may send.

@@ -60,8 +60,8 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     response
 }
 
-/// Returns content type and body for `error`. `problem`: the client names problem details. `id`: that
-/// of the request.
+/// Returns content type and body for `error`. `problem`: the client names problem details. `id`:
+/// that of the request.
 pub(crate) fn body(error: &Error, problem: bool, id: &str) -> (&'static str, Value) {
     if let Error::Refused(Refusal::InvalidParameters(problems)) = error {
         return (JSON, json!({ "detail": problems }));

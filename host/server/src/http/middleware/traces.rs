@@ -1,6 +1,6 @@
-//! Attributes of a request's span for OpenTelemetry beyond those of the log: route, plan, format and
-//! status, and the trace that a trusted proxy began. Where no traces are exported, each call reads
-//! one flag of its call site. Without the feature `otlp` each call does nothing.
+//! Attributes of a request's span for OpenTelemetry beyond those of the log: route, plan, format
+//! and status, and the trace that a trusted proxy began. Where no traces are exported, each call
+//! reads one flag of its call site. Without the feature `otlp` each call does nothing.
 
 #[cfg(feature = "otlp")]
 use axum::extract::MatchedPath;
@@ -64,8 +64,8 @@ pub(crate) fn answered(
     }
 }
 
-/// Returns whether traces are exported. `yearbook_traces` is the name that the exporting layer listens
-/// to.
+/// Returns whether traces are exported. `yearbook_traces` is the name that the exporting layer
+/// listens to.
 #[cfg(feature = "otlp")]
 fn is_enabled() -> bool {
     tracing::enabled!(target: "yearbook_traces", tracing::Level::DEBUG)

@@ -14,9 +14,9 @@ const ADDRESSES: usize = 4_096;
 
 /// Returned tokens by address.
 pub(super) struct TokenRefunds {
-    /// When the last token of an address has faded.
+    /// The time at which the last token of an address has faded.
     until: Mutex<HashMap<IpAddr, Instant>>,
-    /// How long a bucket takes to earn a token.
+    /// The time in which a bucket earns a token.
     per_token: Duration,
 }
 

@@ -13,7 +13,7 @@ use http::Version;
 use http_body::{Frame, SizeHint};
 use tokio::time::Instant;
 
-/// What has happened on a connection so far. Times are since it was accepted, by the monotonic
+/// Events on a connection so far. Times are since it was accepted, by the monotonic
 /// clock: a jump of the calendar moves none of them.
 #[derive(Debug)]
 pub(super) struct ConnectionActivity {
@@ -24,7 +24,7 @@ pub(super) struct ConnectionActivity {
     http1: AtomicBool,
     /// Requests whose response has not ended.
     open: AtomicU32,
-    /// When the last response ended, milliseconds.
+    /// Time at which the last response ended, milliseconds.
     quiet_ms: AtomicU64,
     /// Bytes came after the last complete head.
     unread_head: AtomicBool,
@@ -61,7 +61,7 @@ impl ConnectionActivity {
         })
     }
 
-    /// When the connection was accepted.
+    /// Time at which the connection was accepted.
     pub(super) fn accepted(&self) -> Instant {
         self.accepted
     }
@@ -71,23 +71,23 @@ impl ConnectionActivity {
         self.accepted.elapsed()
     }
 
-    /// Whether a first head was complete.
+    /// Returns whether a first head was complete.
     pub(super) fn has_begun(&self) -> bool {
         self.began.load(Ordering::Acquire)
     }
 
-    /// Whether a request is open.
+    /// Returns whether a request is open.
     pub(super) fn is_open(&self) -> bool {
         self.open.load(Ordering::Acquire) > 0
     }
 
-    /// When the last response ended.
+    /// Time at which the last response ended.
     pub(super) fn last_response_end(&self) -> Duration {
         Duration::from_millis(self.quiet_ms.load(Ordering::Acquire))
     }
 
-    /// Whether part of a further head has come. On HTTP/2, where other frames come too, nobody
-    /// knows.
+    /// Returns whether part of a further head has come. On HTTP/2, where other frames come too,
+    /// nobody knows.
     pub(super) fn is_reading_head(&self) -> bool {
         self.http1.load(Ordering::Relaxed) && self.unread_head.load(Ordering::Relaxed)
     }
@@ -116,7 +116,7 @@ impl ConnectionActivity {
         self.reset.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is to be reset.
+    /// Returns whether it is to be reset.
     pub(super) fn is_reset(&self) -> bool {
         self.reset.load(Ordering::Relaxed)
     }

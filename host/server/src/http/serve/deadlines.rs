@@ -27,13 +27,13 @@ pub(super) struct ConnectionTimeouts {
 /// Times that the loop which drives a connection notices. All are since it was accepted.
 #[derive(Debug, Default)]
 pub(super) struct ObservedTimes {
-    /// When part of a further head had come.
+    /// Time at which part of a further head had come.
     head: Option<Duration>,
     /// The write that waits, and since when.
     blocked: Option<(u32, Duration)>,
-    /// When the last write that had waited went on.
+    /// Time at which the last write that had waited went on.
     unblocked: Duration,
-    /// When we said goodbye.
+    /// Time at which shutdown began.
     pub(super) goodbye: Option<Duration>,
 }
 

@@ -39,9 +39,9 @@ pub(super) struct MonitoredBody {
     ended: bool,
 }
 
-/// What is known of a body, and what it holds.
+/// State of a body, and the memory that it holds.
 pub(super) struct BodyState {
-    /// When it began to wait for its client, in looks.
+    /// Time at which it began to wait for its client, in checks.
     waits_since: AtomicU64,
     taken: AtomicU64,
     unsent: Arc<InFlightChunks>,
@@ -50,10 +50,10 @@ pub(super) struct BodyState {
     cut: OnceLock<CutReason>,
 }
 
-/// Where a body's bytes come from.
+/// Source of a body's bytes.
 struct BodySource {
     body: Body,
-    /// What has come, and has not been handed out.
+    /// Chunks that have come and have not been handed out.
     chunk: Bytes,
     ended: bool,
     open: OpenResponse,
@@ -101,7 +101,7 @@ impl MonitoredBody {
 }
 
 impl BodyState {
-    /// When it began to wait for its client, where it does.
+    /// Time at which it began to wait for its client; none where it does not wait.
     pub(super) fn waiting_since(&self) -> Option<u64> {
         Some(self.waits_since.load(Ordering::Relaxed)).filter(|since| *since != NOT_WAITING)
     }

@@ -1,6 +1,6 @@
-//! How fast a client has to take a body: something within a while, a least rate, and all of it
-//! within a total. Time that a body waits for us counts for the total alone. Pure; the clock counts
-//! looks.
+//! The pace at which a client has to take a body: something within a while, a least rate, and all
+//! of it within a total. Time that a body waits for us counts for the total alone. Pure; the clock
+//! counts looks.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const CHECKS_PER_IDLE: u32 = 8;
 /// The longest and the shortest time between two looks.
 const CHECK_PERIODS: [Duration; 2] = [Duration::from_millis(10), Duration::from_secs(1)];
 
-/// Why a body is cut.
+/// Reason for which a body is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutReason {
     /// The client took nothing for `server.write_idle_ms`.
@@ -23,7 +23,7 @@ pub(crate) enum CutReason {
     Deadline,
 }
 
-/// What is asked of clients, in looks.
+/// Demands on clients, in checks.
 pub(crate) struct PaceLimits {
     period: Duration,
     /// Looks after which a client has to have taken something.
@@ -34,12 +34,12 @@ pub(crate) struct PaceLimits {
     total: u64,
 }
 
-/// What is known of a body's client.
+/// Progress of a body's client.
 #[derive(Debug)]
 pub(crate) struct PaceTracker {
     began: u64,
-    /// When the present window began, what had been taken then, and looks in it that found the body
-    /// waiting for its client.
+    /// Beginning of the present window, what had been taken then, and looks in it that found the
+    /// body waiting for its client.
     window: u64,
     taken: u64,
     waited: u64,

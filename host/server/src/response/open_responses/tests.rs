@@ -1,4 +1,4 @@
-//! What bodies hold, how they are handed out, and how they are cut. Looks are taken by hand, so no
+//! Memory of bodies, their chunks, and their cuts. Checks are made by hand, so no
 //! test waits for a clock.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

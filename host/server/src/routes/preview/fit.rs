@@ -1,6 +1,6 @@
-//! What fits into a preview (contract-4-preview-bounds): rows from the first on, and where not even
-//! one fits, columns from the first on. What is left out is counted before it is rendered, so that
-//! no row costs more than its own bytes.
+//! The contents that fit into a preview (contract-4-preview-bounds): rows from the first on, and
+//! where not even one fits, columns from the first on. What is left out is counted before it is
+//! rendered, so that no row costs more than its own bytes.
 
 use std::io::{self, Write};
 
@@ -45,7 +45,7 @@ pub(super) struct PreviewRow<'a> {
 }
 
 impl<'a> PreviewColumn<'a> {
-    /// What is told of `column`.
+    /// The view of `column`.
     pub(super) fn new(column: &'a Column) -> Self {
         Self { name: &column.name, column_type: column.column_type, role: column.role }
     }
