@@ -48,8 +48,8 @@ impl OpenApiCache {
         plugins: Arc<PluginSet>,
     ) -> Result<RenderedDocument, Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((told, document)) = &*last
-            && Arc::ptr_eq(told, &plugins)
+        if let Some((described, document)) = &*last
+            && Arc::ptr_eq(described, &plugins)
         {
             return Ok(document.clone());
         }

@@ -25,13 +25,13 @@ pub(crate) fn request_origin(parts: &Parts, settings: &ServerSettings) -> Option
     let by_proxy = parts.extensions.get::<ClientAddress>().is_some_and(|client| client.by_proxy);
     let said =
         if by_proxy { forwarded_origin(parts, settings) } else { ForwardedOrigin::default() };
-    let asked = || {
+    let requested = || {
         let named = parts.headers.get(HOST).and_then(|value| value.to_str().ok());
         parts.uri.authority().map(http::uri::Authority::as_str).or(named).and_then(authority)
     };
     let scheme =
         said.scheme.or_else(|| parts.uri.scheme_str().and_then(web_scheme)).unwrap_or("http");
-    said.host.or_else(asked).map(|host| format!("{scheme}://{host}"))
+    said.host.or_else(requested).map(|host| format!("{scheme}://{host}"))
 }
 
 /// Well-formed statements of the proxy about the client's request.

@@ -108,15 +108,15 @@ fn reading(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
 
 fn caches(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let (read, responses) = (state.reader.counts(), state.response_cache());
-    let kept = [
+    let caches = [
         ("pages", read.kept_pages),
         ("dictionaries", read.kept_dictionaries),
         ("footers", read.kept_footers),
     ];
-    let kept = kept.map(|(cache, kept)| (cache, kept.hits, kept.misses, kept.bytes));
+    let caches = caches.map(|(cache, caches)| (cache, caches.hits, caches.misses, caches.bytes));
     let all: Vec<_> = [("responses", responses.hits, responses.misses, responses.bytes)]
         .into_iter()
-        .chain(kept)
+        .chain(caches)
         .collect();
     let of = |value: fn(&(&'static str, u64, u64, u64)) -> u64| {
         all.iter().map(move |row| (vec![("cache", row.0)], value(row)))

@@ -33,7 +33,7 @@ pub(super) fn components(settings: &ServiceSettings, plugins: &PluginSet) -> Val
         plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
     // The first one is what negotiation offers first.
     let default_format = formats.first().copied().unwrap_or_default();
-    let told: Vec<String> = plugins
+    let lines: Vec<String> = plugins
         .encoders()
         .map(|encoder| encoder.description())
         .map(|format| format!("- `{}`: {}", format.format, format.docs))
@@ -63,7 +63,7 @@ pub(super) fn components(settings: &ServiceSettings, plugins: &PluginSet) -> Val
         ),
         "format": query(
             "format",
-            &format!("Form of the rows; wins over `Accept`. One of those loaded now:\n{}", told.join("\n")),
+            &format!("Form of the rows; wins over `Accept`. One of those loaded now:\n{}", lines.join("\n")),
             &one_of(&formats, default_format),
             default_format,
         ),

@@ -9,9 +9,8 @@ use yearbook_domain::bulk::{self, BulkPlan, Freshness};
 use yearbook_domain::query::parse_pairs;
 use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, Refusal, Snapshot};
 
-use super::bulk_names;
+use super::{Authenticated, bulk_names};
 use crate::error::Error;
-use crate::request::Authenticated;
 use crate::state::AppState;
 
 /// A request for the stored file of one dataset.

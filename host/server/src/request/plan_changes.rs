@@ -13,9 +13,8 @@ use yearbook_domain::{
 };
 use yearbook_snapshot::ChangesPlan;
 
-use super::DataRequest;
+use super::{Authenticated, DataRequest};
 use crate::error::Error;
-use crate::request::Authenticated;
 use crate::response::plan::{ChangesSelection, ResponsePlan, RowSource};
 use crate::state::AppState;
 

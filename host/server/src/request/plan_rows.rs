@@ -10,9 +10,8 @@ use yearbook_domain::{
 };
 use yearbook_sandbox::OptionValue;
 
-use super::DataRequest;
+use super::{Authenticated, DataRequest};
 use crate::error::Error;
-use crate::request::Authenticated;
 use crate::response::plan::{ResponsePlan, RowSource};
 use crate::state::AppState;
 

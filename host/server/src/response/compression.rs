@@ -108,7 +108,7 @@ impl Compressor {
     /// Everything that `bytes` becomes, nothing held back.
     fn compress_chunk(&mut self, bytes: &[u8]) -> io::Result<Bytes> {
         self.write(bytes)?;
-        let made = match self {
+        let output = match self {
             Self::Gzip(encoder) => {
                 encoder.flush()?;
                 std::mem::take(encoder.get_mut())
@@ -118,7 +118,7 @@ impl Compressor {
                 std::mem::take(encoder.get_mut())
             }
         };
-        Ok(made.into())
+        Ok(output.into())
     }
 
     fn finish(self) -> io::Result<Bytes> {
@@ -202,10 +202,10 @@ mod tests {
                 Err(BodyError::new("expected by this test")),
             ])
             .boxed();
-            let made: Vec<_> =
+            let output: Vec<_> =
                 compress_stream(Arc::clone(&workers), coding, chunks).collect().await;
-            assert!(made.len() == 2 && made[1].is_err());
-            assert!(plain(coding, made[0].as_ref().unwrap()).is_err(), "{coding:?} has no end");
+            assert!(output.len() == 2 && output[1].is_err());
+            assert!(plain(coding, output[0].as_ref().unwrap()).is_err(), "{coding:?} has no end");
         }
     }
 }

@@ -70,18 +70,23 @@ impl RenderedDocument {
     /// 412 when the client asks for another one than this.
     pub(crate) fn not_modified(
         &self,
-        state: &AppState,
-        asked: &HeaderMap,
-        keeping: CachePolicy,
+        app: &AppState,
+        request_headers: &HeaderMap,
+        policy: CachePolicy,
     ) -> Result<Option<Response>, Error> {
-        if matches!(keeping, CachePolicy::NoStore)
-            || preconditions::evaluate(asked, &self.tag, None)? == PreconditionOutcome::Met
+        if matches!(policy, CachePolicy::NoStore)
+            || preconditions::evaluate(request_headers, &self.tag, None)?
+                == PreconditionOutcome::Met
         {
             return Ok(None);
         }
         let mut response = Response::new(body::empty());
         *response.status_mut() = status::NOT_MODIFIED;
-        self.insert_cache_headers(response.headers_mut(), self.coding(state, asked), keeping);
+        self.insert_cache_headers(
+            response.headers_mut(),
+            self.coding(app, request_headers),
+            policy,
+        );
         Ok(Some(response))
     }
 
@@ -92,16 +97,16 @@ impl RenderedDocument {
     /// [`RenderedDocument::not_modified`].
     pub(crate) async fn respond(
         &self,
-        state: &AppState,
-        asked: &HeaderMap,
-        keeping: CachePolicy,
+        app: &AppState,
+        request_headers: &HeaderMap,
+        policy: CachePolicy,
     ) -> Result<Response, Error> {
-        if let Some(response) = self.not_modified(state, asked, keeping)? {
+        if let Some(response) = self.not_modified(app, request_headers, policy)? {
             return Ok(response);
         }
-        let coding = self.coding(state, asked);
+        let coding = self.coding(app, request_headers);
         let bytes = match coding {
-            Some(coding) => compression::compress(&state.workers, coding, self.bytes.clone())
+            Some(coding) => compression::compress(&app.workers, coding, self.bytes.clone())
                 .await
                 .map_err(|failure| Error::internal("compress a document", &failure))?,
             None => self.bytes.clone(),
@@ -112,7 +117,7 @@ impl RenderedDocument {
         if let Some(coding) = coding {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
         }
-        self.insert_cache_headers(headers, coding, keeping);
+        self.insert_cache_headers(headers, coding, policy);
         Ok(response)
     }
 
@@ -120,22 +125,22 @@ impl RenderedDocument {
         &self,
         headers: &mut HeaderMap,
         coding: Option<ContentCoding>,
-        keeping: CachePolicy,
+        policy: CachePolicy,
     ) {
-        let (cache, vary) = match keeping {
+        let (cache, vary) = match policy {
             CachePolicy::Private => ("private, no-cache", "Accept-Encoding, X-API-Key"),
             CachePolicy::Public => ("no-cache", "Accept-Encoding"),
             CachePolicy::NoStore => ("no-store", "Accept-Encoding"),
         };
-        if !matches!(keeping, CachePolicy::NoStore) {
+        if !matches!(policy, CachePolicy::NoStore) {
             headers.insert(ETAG, self.tag.header(coding));
         }
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
         headers.insert(VARY, HeaderValue::from_static(vary));
     }
 
-    fn coding(&self, state: &AppState, asked: &HeaderMap) -> Option<ContentCoding> {
-        ContentCoding::choose(asked)
-            .filter(|_| self.bytes.len() >= state.settings.server.compress_bytes)
+    fn coding(&self, app: &AppState, request_headers: &HeaderMap) -> Option<ContentCoding> {
+        ContentCoding::choose(request_headers)
+            .filter(|_| self.bytes.len() >= app.settings.server.compress_bytes)
     }
 }

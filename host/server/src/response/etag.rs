@@ -197,6 +197,13 @@ impl FieldHasher {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+    use yearbook_domain::{DatasetName, Namespace};
+
     use super::*;
 
     #[test]
@@ -248,6 +255,88 @@ mod tests {
                     && !tag.matches_list(list, TagComparison::Strong),
                 "{list}"
             );
+        }
+    }
+
+    /// The tag of changes in which `value` stands at `pointer`.
+    fn changes_tag(pointer: &str, value: Value) -> EntityTag {
+        let column = json!({"name": "a", "type": "string", "nullable": true, "role": "value", "unit": null, "description": null});
+        let (old, new) = ("0".repeat(64), "1".repeat(64));
+        let (from, to) = ("01ab".repeat(8), "02cd".repeat(8));
+        let mut plan = json!({
+            "snapshot": {
+                "id": from, "created_at": 0, "rows": 1, "file": {"sha256": old, "bytes": 1}, "title": null, "description": null,
+                "credit": {
+                    "source": "A", "attribution": "A", "licence": "A", "licence_title": null, "licence_url": null, "source_url": null,
+                    "source_url_precision": null, "sources": [],
+                },
+                "refresh_cadence": null, "bulk_redistribution": true, "columns": [column], "primary_key": [], "dimensions": [],
+                "date_column": null, "date_range": null, "layout": "long", "bbox": null,
+            },
+            "set": {
+                "from": from, "to": to, "committed_at": 0, "rows": 9, "file": {"sha256": new, "bytes": 1}, "columns": [column],
+                "from_credit": null, "to_credit": null,
+            },
+            "geometry": true, "start": 0, "end": 5, "digest": "d",
+        });
+        *plan.pointer_mut(pointer).unwrap() = value;
+        let snapshot: yearbook_domain::Snapshot =
+            serde_json::from_value(plan["snapshot"].clone()).unwrap();
+        let set = serde_json::from_value(plan["set"].clone()).unwrap();
+        let changes = ChangesPlan {
+            dataset: DatasetName::parse("cpi").unwrap(),
+            namespace: Namespace::parse("prices").unwrap(),
+            columns: snapshot.columns.clone(),
+            snapshot: Arc::new(snapshot),
+            geometry: plan["geometry"].as_bool().unwrap(),
+            parts: vec![(set, plan["start"].as_u64().unwrap()..plan["end"].as_u64().unwrap())],
+        };
+        let description = EncoderDescription {
+            format: "f".to_owned(),
+            version: "1.0.0".to_owned(),
+            media_type: "text/plain".to_owned(),
+            extension: "txt".to_owned(),
+            separator: None,
+            part_rows: None,
+            dictionaries: false,
+            compressible: true,
+            parameters: Vec::new(),
+            docs: String::new(),
+        };
+        EntityTag::from_changes(&changes, &description, plan["digest"].as_str().unwrap(), &[])
+    }
+
+    #[test]
+    fn each_field_that_decides_changes_has_a_tag_of_its_own_contract_3() {
+        let base = changes_tag("/digest", json!("d"));
+        assert_eq!(
+            base,
+            changes_tag("/snapshot/title", json!("T")),
+            "a title does not travel with rows"
+        );
+        for (pointer, value) in [
+            ("/digest", json!("e")),
+            ("/geometry", json!(false)),
+            ("/start", json!(1)),
+            ("/end", json!(6)),
+            ("/set/to", json!("03ef".repeat(8))),
+            ("/set/committed_at", json!(1)),
+            ("/set/file/sha256", json!("2".repeat(64))),
+            ("/snapshot/id", json!("02cd".repeat(8))),
+            ("/snapshot/credit/source", json!("B")),
+            ("/snapshot/credit/attribution", json!("B")),
+            ("/snapshot/credit/licence", json!("B")),
+            ("/snapshot/credit/licence_title", json!("B")),
+            ("/snapshot/credit/licence_url", json!("B")),
+            ("/snapshot/credit/source_url", json!("B")),
+            ("/snapshot/credit/sources", json!([{"title": "B", "path": null}])),
+            ("/snapshot/columns/0/name", json!("b")),
+            ("/snapshot/columns/0/type", json!("date")),
+            ("/snapshot/columns/0/role", json!("key")),
+            ("/snapshot/columns/0/nullable", json!(false)),
+            ("/snapshot/columns/0/unit", json!("kg")),
+        ] {
+            assert_ne!(base, changes_tag(pointer, value), "{pointer}");
         }
     }
 }

@@ -14,8 +14,8 @@ const ENTRIES: usize = 1024;
 /// Failures by what was asked for: an entity tag, which names release, snapshot, rows and options.
 pub(crate) struct FailureCache {
     entries: Cache<String, Entry>,
-    time: Duration,
-    born: Instant,
+    ttl: Duration,
+    created: Instant,
     /// Milliseconds after `born` at which the last entry ends, so that nothing is looked up as long
     /// as nothing fails.
     until: AtomicU64,
@@ -29,8 +29,13 @@ struct Entry {
 
 impl FailureCache {
     /// A memory that keeps each failure for `time`.
-    pub(crate) fn new(time: Duration) -> Self {
-        Self { entries: Cache::new(ENTRIES), time, born: Instant::now(), until: AtomicU64::new(0) }
+    pub(crate) fn new(ttl: Duration) -> Self {
+        Self {
+            entries: Cache::new(ENTRIES),
+            ttl,
+            created: Instant::now(),
+            until: AtomicU64::new(0),
+        }
     }
 
     /// The failure at what `request` names; none where there was none, or too long ago.
@@ -54,18 +59,18 @@ impl FailureCache {
     /// Remembers a failure that would come again. Asking for it does not make it last longer.
     pub(crate) fn insert(&self, request: &str, failure: &EncodeError) {
         let Some(failure) = failure.repeated() else { return };
-        let until = self.now().saturating_add(milliseconds(self.time));
+        let until = self.now().saturating_add(milliseconds(self.ttl));
         self.entries.insert(request.to_owned(), Entry { until, failure: failure.into() });
         self.until.fetch_max(until, Ordering::Relaxed);
     }
 
     fn now(&self) -> u64 {
-        milliseconds(self.born.elapsed())
+        milliseconds(self.created.elapsed())
     }
 }
 
-fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+fn milliseconds(ttl: Duration) -> u64 {
+    u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

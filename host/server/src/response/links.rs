@@ -18,11 +18,11 @@ pub(crate) fn next(
     pairs: &[(String, String)],
     cursor: &str,
 ) -> String {
-    let kept = pairs
+    let others = pairs
         .iter()
         .filter(|(name, _)| name != "cursor")
         .map(|(name, value)| (name.as_str(), value.as_str()));
-    let query = encode_query(kept.chain([("cursor", cursor)]));
+    let query = encode_query(others.chain([("cursor", cursor)]));
     format!("<{}{}?{query}>; rel=\"next\"", base_url(settings, parts), parts.uri.path())
 }
 

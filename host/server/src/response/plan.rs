@@ -10,9 +10,8 @@ use yearbook_sandbox::{OptionValue, PluginEncoder, ReleasePolicy, RequestFingerp
 use yearbook_snapshot::{ChangesPlan, Reader, RowCounts, Scan, StorageFailure};
 
 use super::EntityTag;
-use crate::request::Authenticated;
-use crate::request::DataRequest;
 use crate::request::content_coding::ContentCoding;
+use crate::request::{Authenticated, DataRequest};
 
 /// Rows of one response. Cloning it is cheap.
 #[derive(Clone)]

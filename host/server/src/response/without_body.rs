@@ -1,6 +1,7 @@
 //! Answers without a body: 304, 412 and HEAD. They are given before anything is charged. Never
 //! touches quotas or stored rows beyond their counts.
 
+use axum::response::Response;
 use http::Method;
 use yearbook_shares::CallerShare;
 
@@ -9,10 +10,8 @@ use super::plan::ResponsePlan;
 use super::preconditions::PreconditionOutcome;
 use super::{body, open_check, preconditions};
 use crate::error::Error;
-use crate::request::Authenticated;
-use crate::request::DataRequest;
+use crate::request::{Authenticated, DataRequest};
 use crate::state::AppState;
-use axum::response::Response;
 
 /// Returns the answer to HEAD and to a condition that does not hold; none for a GET that needs a
 /// body. Sets `plan.release_failed` where the encoder fails at this request.

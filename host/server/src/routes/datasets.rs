@@ -11,8 +11,7 @@ use http::request::Parts;
 use yearbook_domain::Dataset;
 
 use crate::error::Error;
-use crate::request::Authenticated;
-use crate::request::dataset_name;
+use crate::request::{Authenticated, dataset_name};
 use crate::response::RenderedDocument;
 use crate::response::document::CachePolicy;
 use crate::response::reservation::Patience;

@@ -87,8 +87,8 @@ impl ReadinessCache {
         check: impl Future<Output = Result<(StatusCode, RenderedDocument), Error>>,
     ) -> Result<(StatusCode, RenderedDocument), Error> {
         let mut last = self.last.lock().await;
-        if let Some((made, status, report)) = &*last
-            && clock().duration_since(*made) < REPORT_TTL
+        if let Some((created, status, report)) = &*last
+            && clock().duration_since(*created) < REPORT_TTL
         {
             return Ok((*status, report.clone()));
         }

@@ -81,15 +81,16 @@ impl PreviewCache {
                 .acquire()
                 .await
                 .map_err(|closed| Error::internal("wait for a preview", &closed))?;
-            let made = workers.drive(render(reader, dataset).in_current_span()).await;
-            made.map_err(|panicked| Error::internal("show a preview", &panicked))?
+            let rendered = workers.drive(render(reader, dataset).in_current_span()).await;
+            rendered.map_err(|panicked| Error::internal("show a preview", &panicked))?
         };
         let cache = self.cache.clone();
-        let made = tokio::spawn(
+        let rendered = tokio::spawn(
             async move { Box::pin(cache.try_get_with(key, make)).await }.in_current_span(),
         )
         .await;
-        made.map_err(|stopped| Error::internal("wait for a preview", &stopped))?
+        rendered
+            .map_err(|stopped| Error::internal("wait for a preview", &stopped))?
             .map_err(shared_failure)
     }
 }

@@ -7,8 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use crate::error::Error;
-use crate::request::Authenticated;
-use crate::request::DataRequest;
+use crate::request::{Authenticated, DataRequest};
 use crate::response;
 use crate::response::reservation::Patience;
 use crate::state::AppState;

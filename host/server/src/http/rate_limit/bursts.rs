@@ -38,7 +38,7 @@ struct BurstBuckets {
 
 struct TokenBuckets<K: Hash + Eq + Clone> {
     limiter: DefaultKeyedRateLimiter<K>,
-    asked: AtomicU32,
+    requests: AtomicU32,
 }
 
 impl BurstLimiter {
@@ -103,12 +103,12 @@ impl BurstBuckets {
 
 impl<K: Hash + Eq + Clone> TokenBuckets<K> {
     fn new(quota: Quota) -> Self {
-        Self { limiter: RateLimiter::keyed(quota), asked: AtomicU32::new(0) }
+        Self { limiter: RateLimiter::keyed(quota), requests: AtomicU32::new(0) }
     }
 
     /// Whole seconds to wait when the bucket is empty.
     fn take(&self, key: &K) -> Option<u64> {
-        if self.asked.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
+        if self.requests.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
             self.limiter.retain_recent();
             self.limiter.shrink_to_fit();
         }
