@@ -195,8 +195,9 @@ impl TestApp {
             files: files.clone(),
             registry: Arc::clone(&registry),
             sandbox: Arc::clone(&sandbox),
-            guard: Arc::clone(&guard),
+            releases: guard.clone(),
             workers: Arc::clone(&workers),
+            required_formats: PLUGINS[..4].iter().map(|&format| format.to_owned()).collect(),
             settings,
         })
         .await

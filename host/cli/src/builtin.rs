@@ -10,6 +10,9 @@ use anyhow::{Context, bail};
 pub const NAMES: [&str; 7] =
     ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
 
+/// Names of the built-in formats.
+pub const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+
 /// Command that builds the built-in plugins.
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
 

@@ -7,6 +7,12 @@ use crate::plan::BulkEntitlement;
 use crate::query::{last_value, scalar};
 use crate::{Dataset, DatasetName, Namespace, PlanLimits, Refusal, Snapshot, ValidationError};
 
+/// Media type of every stored file.
+pub const FILE_MEDIA_TYPE: &str = "application/vnd.apache.parquet";
+
+/// Extension of a stored file's name.
+pub const FILE_EXTENSION: &str = "parquet";
+
 /// Snapshot of a bulk download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {

@@ -17,6 +17,7 @@ mod readback;
 mod reconciler;
 mod release_actions;
 mod release_monitor;
+mod release_policy;
 mod settings;
 mod trust;
 
@@ -29,6 +30,6 @@ pub use error::ReleaseError;
 pub use install::{InstallOptions, InstalledRelease, install};
 pub use reconciler::{EmbeddedComponent, PluginReconciler};
 pub use release_actions::{ReleaseActionResult, pin, remove, rollback};
-pub use release_monitor::{ReleaseMonitor, RequestFingerprint};
+pub use release_monitor::ReleaseMonitor;
 pub use settings::ReleaseMonitorSettings;
 pub use trust::{Digest, Signature, TrustError, TrustPolicy, TrustRequirement, TrustedKey};

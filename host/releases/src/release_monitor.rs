@@ -14,7 +14,7 @@ use arc_swap::ArcSwap;
 use arrow::datatypes::SchemaRef;
 use tokio::sync::Notify;
 use yearbook_catalog::{Catalog, CatalogCache, ReleaseId};
-use yearbook_sandbox::{Batches, OptionValue, PluginEncoder, Sandbox};
+use yearbook_sandbox::{Batches, OptionValue, PluginEncoder, RequestFingerprint, Sandbox};
 
 use crate::ReleaseMonitorSettings;
 use crate::canary::{self, CanarySample, CanarySamples, ShadowWorker};
@@ -43,19 +43,6 @@ pub(crate) struct Candidates {
     pub(crate) waiting: Option<Arc<PluginEncoder>>,
     /// The release that would serve in its place, of the same description.
     pub(crate) previous: Option<Arc<PluginEncoder>>,
-}
-
-/// Request that a release made a response for, should it fail.
-#[derive(Clone, Debug)]
-pub struct RequestFingerprint {
-    /// Whose request it is.
-    pub client: String,
-    /// The same text for the same bytes, such as an entity tag.
-    pub request: String,
-    /// Datasets whose data the release was given.
-    pub datasets: Vec<String>,
-    /// Set where every option of the plugin has its default.
-    pub plain: bool,
 }
 
 impl ReleaseMonitor {
@@ -125,7 +112,8 @@ impl ReleaseMonitor {
     /// The release with this digest failed a response by its own fault: it trapped, or said so
     /// itself. An option is the client's choice, so a failure with one is no strike.
     pub fn failed(&self, digest: &str, asker: &RequestFingerprint, why: &str) {
-        let RequestFingerprint { client, request, datasets, plain } = asker.clone();
+        let RequestFingerprint { key_id: client, request, datasets, default_options: plain } =
+            asker.clone();
         if !plain {
             return;
         }

@@ -17,6 +17,7 @@ mod guest;
 mod limits;
 mod observe;
 mod options;
+mod release_policy;
 mod replay;
 mod sandbox;
 mod sanitize;
@@ -41,6 +42,7 @@ pub use observe::{
     PluginMetricsSnapshot, ReleaseName, ResourceUsage, ResponseOutcome,
 };
 pub use options::{OptionScalar, OptionValue, ParameterKind, PluginParameter};
+pub use release_policy::{ReleasePolicy, RequestFingerprint};
 pub use replay::{ReplayError, ReplayResult};
 pub use sandbox::{Plugin, PluginRegistry, PluginSet, Sandbox, SandboxConfig};
 pub use sanitize::sanitize;

@@ -1,4 +1,4 @@
-//! What operators ask: `/metrics`, and health as on the public routes. For a listener of its own
+//! The admin listener: `/metrics`, and health as on the public routes. It is a listener of its own
 //! (`server.admin_listen`), which clients cannot reach: nothing here needs a key.
 
 use std::io;
@@ -13,11 +13,11 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
 use tokio::net::TcpListener;
 
 use crate::error::Error;
-use crate::extract::accept;
+use crate::http::middleware;
+use crate::http::serve::accept;
 use crate::metrics;
-use crate::middleware;
+use crate::request::accept;
 use crate::routes::health;
-use crate::serve::accept;
 use crate::settings::ServerSettings;
 use crate::state::AppState;
 
@@ -30,7 +30,7 @@ const CONNECTIONS: usize = 64;
 /// When the listener has no address.
 pub async fn serve_admin(listener: TcpListener, state: AppState) -> io::Result<()> {
     let settings = ServerSettings { connections: CONNECTIONS, ..state.settings.server.clone() };
-    let metrics = Arc::clone(&state.own().listeners.admin);
+    let metrics = Arc::clone(&state.listener_metrics.admin);
     accept(listener, admin(state), &settings, metrics, std::future::pending()).await
 }
 
@@ -42,7 +42,7 @@ pub fn admin(state: AppState) -> Router {
         .route("/health/full", get(health::readiness))
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(|| async { Error::NoSuchRoute })
-        .layer(from_fn(middleware::panics::catch))
+        .layer(from_fn(middleware::guards::catch_panics))
         .layer(from_fn(middleware::error_bodies::render))
         .with_state(state)
 }

@@ -1,5 +1,6 @@
-//! Every answer that is not a success, as a value. A handler returns one; `middleware/errors` makes
-//! the body, because only there are the client's `Accept` and the request's id at hand.
+//! Every answer that is not a success, as a value. A handler returns one;
+//! `http/middleware/error_bodies` makes the body, because only there are the client's `Accept` and
+//! the request's id at hand.
 
 mod message;
 
@@ -8,7 +9,8 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use yearbook_domain::{Refusal, ValidationError};
 
-/// Why a request gets no 2xx. Closed: a new one does not compile until `status` names it.
+/// Reason for which a request gets no 2xx. Closed: a new one does not compile until `status` names
+/// it.
 #[derive(Debug)]
 pub(crate) enum Error {
     /// A correct "no" by the rules of the service.

@@ -1,15 +1,12 @@
-//! What a running server tells about itself (issue 5, watching; issue 6, observability). Requests
-//! are counted here without a lock; everything else is counted by the crate that does it, and read
-//! when somebody asks. Label values come from fixed sets: no client can make a new series.
+//! Metrics of a running server. Requests are counted here without a lock; everything else is
+//! counted by the crate that does it, and read at a scrape. Label values come from fixed sets: no
+//! client can make a new series.
 
 mod connections;
-mod counter_table;
+mod counters;
 mod exposition;
-mod histogram;
 mod http;
 mod layer;
-mod metered_body;
-mod name_table;
 mod plugins;
 mod process;
 mod subsystems;

@@ -5,20 +5,20 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 
 use crate::error::Error;
-use crate::routes::{
-    bulk, changes, data, datasets, docs, health, integrations, me, not_found, openapi, preview,
-};
+use crate::http::{middleware, rate_limit};
+use crate::openapi;
+use crate::request::authentication;
+use crate::routes::{bulk, datasets, docs, health, integrations, me, not_found, preview, rows};
 use crate::state::AppState;
-use crate::{limits, middleware};
 
 /// The whole service, from request id to body.
 pub fn app(state: AppState) -> Router {
     // Laid under each route alone, so that an unknown route or method is told so without a key.
     let keyed = |route: MethodRouter<AppState>| {
-        route.route_layer(from_fn_with_state(state.clone(), middleware::authentication::check))
+        route.route_layer(from_fn_with_state(state.clone(), authentication::check))
     };
     let by_address = |route: MethodRouter<AppState>| {
-        route.route_layer(from_fn_with_state(state.clone(), limits::limit_by_address))
+        route.route_layer(from_fn_with_state(state.clone(), rate_limit::limit_by_address))
     };
 
     let routes = Router::new()
@@ -27,9 +27,9 @@ pub fn app(state: AppState) -> Router {
         .route("/v1/datasets", keyed(get(datasets::list)))
         .route("/v1/datasets/{name}", keyed(get(datasets::show)))
         .route("/v1/datasets/{name}/preview", by_address(get(preview::show)))
-        .route("/v1/datasets/{name}/data", keyed(get(data::rows)))
-        .route("/v1/series/{name}/data", keyed(get(data::rows)))
-        .route("/v1/datasets/{name}/changes", keyed(get(changes::rows)))
+        .route("/v1/datasets/{name}/data", keyed(get(rows::data)))
+        .route("/v1/series/{name}/data", keyed(get(rows::data)))
+        .route("/v1/datasets/{name}/changes", keyed(get(rows::changes)))
         .route("/v1/bulk/{namespace}/{name}", keyed(get(bulk::download)))
         .route("/v1/integrations/{tool}", keyed(get(integrations::generate_files)))
         .route("/v1/me", keyed(get(me::show)))

@@ -1,13 +1,11 @@
 //! Handlers; a module a resource, named as its address is.
 
 pub(crate) mod bulk;
-pub(crate) mod changes;
-pub(crate) mod data;
 pub(crate) mod datasets;
 pub(crate) mod docs;
 pub(crate) mod health;
 pub(crate) mod integrations;
 pub(crate) mod me;
 pub(crate) mod not_found;
-pub(crate) mod openapi;
 pub(crate) mod preview;
+pub(crate) mod rows;

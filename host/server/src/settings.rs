@@ -1,4 +1,4 @@
-//! What an operator may set about HTTP: sections `[server]`, `[limits]` and `[plans]` of
+//! Settings of an operator for HTTP: sections `[server]`, `[limits]` and `[plans]` of
 //! `yearbook.toml` (contract-6-settings). Each value gives its unit, its default and the reason for
 //! it; reading files and variables is the binary's affair.
 
@@ -45,7 +45,7 @@ pub struct ServerSettings {
     /// `x_forwarded_for`, which every proxy writes; `X-Forwarded-Proto` and `X-Forwarded-Host`
     /// belong to it.
     pub forwarded_header: ForwardedHeader,
-    /// How long a request may take until its response begins, milliseconds. Default 30,000: the
+    /// Time that a request may take until its response begins, milliseconds. Default 30,000: the
     /// slowest scan that finds its first row late, with room; most clients give up after a minute.
     pub first_byte_ms: u64,
     /// Time for a request's head, milliseconds: from its first byte, and for the first request from
@@ -56,7 +56,7 @@ pub struct ServerSettings {
     /// 75,000: proxies and clients keep theirs for 60 s as a rule, and who is still to use one
     /// should be the one that closes it.
     pub idle_ms: u64,
-    /// How long a client may take nothing of a body that is ready for it, milliseconds, before the
+    /// Time that a client may take nothing of a body that is ready for it, milliseconds, before the
     /// body is cut: the connection is dropped, or the HTTP/2 stream reset. Default 30,000: a train
     /// in a tunnel; the largest socket buffers of usual systems drain at 50 KB/s in less. Kept to
     /// an eighth.
@@ -65,7 +65,7 @@ pub struct ServerSettings {
     /// that it waits for us does not count. Default 4,096: a tenth of a poor mobile link. 0: no
     /// least rate.
     pub body_rate_bytes: u64,
-    /// How long a body may take in all, milliseconds. Default 14,400,000, four hours: 700 MB at 50
+    /// Time that a body may take in all, milliseconds. Default 14,400,000, four hours: 700 MB at 50
     /// KB/s. A bulk download that is cut goes on by `Range`.
     pub body_ms: u64,
     /// Bytes of all bodies that lie in memory and wait for their clients: what is read ahead,
@@ -77,7 +77,7 @@ pub struct ServerSettings {
     /// twice `sandbox.instances`, so that downloads leave room for data. More wait for
     /// `sandbox.queue_ms`.
     pub open_responses: usize,
-    /// How long open responses may go on after a stop was asked for, milliseconds. Default 30,000:
+    /// Time that open responses may go on after a stop was asked for, milliseconds. Default 30,000:
     /// what service managers wait before they kill.
     pub shutdown_ms: u64,
     /// Connections at once; 64 more wait for `header_read_ms`, and others are closed. Default
@@ -220,7 +220,8 @@ impl PublicUrl {
         &self.0
     }
 
-    /// Whether keys would cross a network in clear text: `http` to a host other than this machine.
+    /// Returns whether keys would cross a network in clear text: `http` to a host other than this
+    /// machine.
     #[must_use]
     pub fn exposes_keys(&self) -> bool {
         let uri: http::Uri = self.0.parse().unwrap_or_default();

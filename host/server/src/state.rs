@@ -1,90 +1,83 @@
-//! What every handler shares, built once by the binary.
+//! The state that every handler shares, built once by the binary. Never touches a request.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
-use yearbook_releases::ReleaseMonitor;
-use yearbook_sandbox::{PluginRegistry, Sandbox};
+use yearbook_domain::{Dataset, DatasetName, Refusal};
+use yearbook_sandbox::{PluginRegistry, ReleasePolicy, Sandbox};
 use yearbook_scan::Reader;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
-use crate::bodies::OpenResponses;
-use crate::cursors::CursorCodec;
-use crate::limits::BurstLimiter;
+use crate::error::Error;
+use crate::http::rate_limit::BurstLimiter;
 use crate::metrics::{self, HttpMetrics, ListenerMetrics};
-use crate::respond::failure_cache::FailureCache;
-use crate::respond::open_check::OpenCheckCache;
-use crate::respond::response_cache::{ResponseCache, ResponseCacheStats};
+use crate::openapi::OpenApiCache;
+use crate::request::cursors::CursorCodec;
+use crate::response::bodies::Bodies;
+use crate::response::open_responses::OpenResponses;
+use crate::response::response_cache::ResponseCacheStats;
 use crate::routes::datasets::DatasetListCache;
 use crate::routes::health::ReadinessCache;
-use crate::routes::openapi::OpenApiCache;
 use crate::routes::preview::PreviewCache;
 use crate::settings::ServiceSettings;
 
-/// What the server is made of.
+/// Parts that the binary hands to the server.
 pub struct Services {
     /// The catalogue in memory.
     pub live: Arc<CatalogCache>,
     /// The catalogue's database.
     pub store: Arc<Catalog>,
-    /// Whose keys are whose.
+    /// The check of API keys.
     pub keys: KeyVerifier,
     /// Monthly quotas.
     pub meter: Arc<Quota>,
     /// The object store, for the readiness check.
     pub files: ObjectStorage,
-    /// Reads stored data.
+    /// Reader of stored data.
     pub reader: Reader,
     /// Loaded plugins.
     pub registry: Arc<PluginRegistry>,
-    /// Where plugins run, for what is told about them.
+    /// The sandbox that plugins run in, for its limits and metrics.
     pub sandbox: Arc<Sandbox>,
-    /// Watches what plugins make.
-    pub guard: Arc<ReleaseMonitor>,
+    /// Canaries, fallback releases and the circuit breaker.
+    pub releases: Arc<dyn ReleasePolicy>,
     /// Threads for compression and hashing.
     pub workers: Arc<Workers>,
-    /// What an operator set.
+    /// Formats without which readiness is degraded (spec-4.1-format).
+    pub required_formats: Vec<String>,
+    /// Settings of the operator.
     pub settings: ServiceSettings,
 }
 
-/// Shared by every request; cloning it is cheap.
+/// The state of every request; cloning it is cheap.
 #[derive(Clone)]
-pub struct AppState(Arc<Shared>);
+pub struct AppState(Arc<AppContext>);
 
-/// [`Parts`] and what is derived from them.
-struct Shared {
-    parts: Services,
-    own: Own,
-}
-
-/// What the server keeps between requests.
-pub(crate) struct Own {
-    /// Writes and reads cursors.
+/// [`Services`], and the memory of the server between requests.
+pub struct AppContext {
+    services: Services,
+    /// Codec of signed cursors.
     pub(crate) cursors: CursorCodec,
-    /// Bodies on their way to clients.
-    pub(crate) bodies: OpenResponses,
+    /// Responses on their way to clients.
+    pub(crate) open_responses: OpenResponses,
     /// Burst limits.
-    pub(crate) bursts: BurstLimiter,
+    pub(crate) burst_limiter: BurstLimiter,
     /// The rendered list of datasets.
-    pub(crate) listing: DatasetListCache,
+    pub(crate) dataset_list: DatasetListCache,
     /// Rendered previews.
     pub(crate) previews: PreviewCache,
-    /// Bodies of small data responses.
-    pub(crate) responses: ResponseCache,
-    /// What encoders accept.
-    pub(crate) openings: OpenCheckCache,
-    /// What encoders failed at a moment ago.
-    pub(crate) failed_inputs: FailureCache,
-    /// What requests have been.
-    pub(crate) http: HttpMetrics,
-    /// What connections have been.
-    pub(crate) listeners: ListenerMetrics,
+    /// Bodies with rows, and the caches before them.
+    pub(crate) bodies: Bodies,
+    /// Counts of requests.
+    pub(crate) http_metrics: HttpMetrics,
+    /// Counts of connections.
+    pub(crate) listener_metrics: ListenerMetrics,
     /// The last readiness report.
     pub(crate) readiness: ReadinessCache,
     /// The rendered machine description.
-    pub(crate) description: OpenApiCache,
+    pub(crate) openapi: OpenApiCache,
 }
 
 impl AppState {
@@ -92,42 +85,53 @@ impl AppState {
     ///
     /// # Errors
     /// When the database does not give the secret.
-    pub async fn new(parts: Services) -> Result<Self, CatalogError> {
+    pub async fn new(services: Services) -> Result<Self, CatalogError> {
         metrics::start_time();
-        let secret = parts.store.secret("cursor").await?;
-        let own = Own {
+        let secret = services.store.secret("cursor").await?;
+        let settings = &services.settings;
+        Ok(Self(Arc::new(AppContext {
             cursors: CursorCodec::new(secret),
-            bodies: OpenResponses::start(&parts.settings),
-            bursts: BurstLimiter::new(parts.settings.limits),
-            listing: DatasetListCache::default(),
-            previews: PreviewCache::new(parts.settings.server.preview_cache_bytes),
-            responses: ResponseCache::new(&parts.settings.server),
-            openings: OpenCheckCache::default(),
-            failed_inputs: FailureCache::new(parts.settings.server.failed_input()),
-            http: HttpMetrics::default(),
-            listeners: ListenerMetrics::default(),
+            open_responses: OpenResponses::start(settings),
+            burst_limiter: BurstLimiter::new(settings.limits),
+            dataset_list: DatasetListCache::default(),
+            previews: PreviewCache::new(settings.server.preview_cache_bytes),
+            bodies: Bodies::new(&settings.server),
+            http_metrics: HttpMetrics::default(),
+            listener_metrics: ListenerMetrics::default(),
             readiness: ReadinessCache::default(),
-            description: OpenApiCache::default(),
-        };
-        Ok(Self(Arc::new(Shared { parts, own })))
+            openapi: OpenApiCache::default(),
+            services,
+        })))
     }
 
-    /// What the response cache did so far.
+    /// Counts of the response cache since the start.
     #[must_use]
     pub fn response_cache(&self) -> ResponseCacheStats {
-        self.0.own.responses.stats()
+        self.bodies.cache.stats()
     }
 
-    /// What the server keeps between requests.
-    pub(crate) fn own(&self) -> &Own {
-        &self.0.own
+    /// Returns the dataset called `name`.
+    ///
+    /// # Errors
+    /// 404 where there is no such dataset.
+    pub(crate) fn dataset(&self, name: &DatasetName) -> Result<Arc<Dataset>, Error> {
+        let dataset = self.live.dataset(name.as_str());
+        dataset.ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() }.into())
     }
 }
 
 impl Deref for AppState {
+    type Target = AppContext;
+
+    fn deref(&self) -> &AppContext {
+        &self.0
+    }
+}
+
+impl Deref for AppContext {
     type Target = Services;
 
     fn deref(&self) -> &Services {
-        &self.0.parts
+        &self.services
     }
 }

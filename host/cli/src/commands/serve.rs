@@ -13,6 +13,7 @@ use yearbook_catalog::{CatalogCache, KeyVerifier, Quota};
 use yearbook_scan::Reader;
 use yearbook_server::{AppState, Services};
 
+use crate::builtin;
 use crate::context::CommandContext;
 use crate::plugin_runtime;
 use crate::settings::LogFormat;
@@ -51,8 +52,9 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         files,
         registry: Arc::clone(&kept.registry),
         sandbox: Arc::clone(&kept.sandbox),
-        guard: Arc::clone(&kept.guard),
+        releases: kept.guard.clone(),
         workers,
+        required_formats: builtin::FORMATS.map(str::to_owned).to_vec(),
         settings: context.settings.values.http_settings(),
     })
     .await

@@ -1,5 +1,5 @@
-//! What clients read (contract-2-sentence): one sentence each, what is wrong and what to do next.
-//! Nothing about our insides.
+//! Sentences of refusals and failures (contract-2-sentence): one each, with the problem and what to
+//! do next. Nothing about our insides.
 
 use yearbook_domain::Refusal;
 use yearbook_domain::read_plan::UNBOUNDED_ROWS;

@@ -69,15 +69,15 @@ impl fmt::Debug for ServerCollector {
 impl Collector for ServerCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut sheet = MetricsWriter(encoder);
-        self.0.own().http.write(&mut sheet)?;
-        self.0.own().listeners.write(&mut sheet)?;
+        self.0.http_metrics.write(&mut sheet)?;
+        self.0.listener_metrics.write(&mut sheet)?;
         plugins::write(&self.0.sandbox, &mut sheet)?;
         subsystems::write(&self.0, &mut sheet)?;
         process::write(&mut sheet)
     }
 }
 
-/// Where metrics are written, one family after the other. Families without a series are left out.
+/// The writer of metrics, one family after the other. Families without a series are left out.
 pub(super) struct MetricsWriter<'a>(DescriptorEncoder<'a>);
 
 impl MetricsWriter<'_> {

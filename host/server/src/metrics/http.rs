@@ -7,10 +7,8 @@ use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
 use http::{Extensions, Method, StatusCode};
 use yearbook_domain::Plan;
 
-use super::counter_table::CounterTable;
+use super::counters::{BOUNDS_US, CounterTable, Histogram, NameTable};
 use super::exposition::MetricsWriter;
-use super::histogram::{BOUNDS_US, Histogram};
-use super::name_table::NameTable;
 
 /// Routes that are told apart; there are thirteen, and what matches none.
 const ROUTES: usize = 32;
@@ -29,7 +27,7 @@ const METHODS: [Method; 7] = [
     Method::DELETE,
 ];
 
-/// What a handler knows of a request and the outermost layer wants to know: plan and format. In the
+/// Labels that a handler knows and the outermost layer needs: plan and format. In the
 /// request's extensions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestLabels(Arc<AtomicU16>);
@@ -60,7 +58,7 @@ fn plan_number(plan: Plan) -> u16 {
     }
 }
 
-/// What is counted of requests.
+/// Counts of requests.
 #[derive(Debug, Default)]
 pub(crate) struct HttpMetrics {
     routes: NameTable<ROUTES>,

@@ -1,4 +1,4 @@
-//! What each release of a plugin has done, from the sandbox's tallies.
+//! Metrics of each release of a plugin, from the sandbox's own counts.
 
 use std::fmt;
 use std::time::Duration;

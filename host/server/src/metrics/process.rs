@@ -1,5 +1,5 @@
 //! The process as the operating system sees it, under the names that every Prometheus client uses.
-//! Where there is no `/proc`, these metrics are missing.
+//! Without `/proc` these metrics are missing.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -52,7 +52,7 @@ pub(super) fn write(sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     )
 }
 
-/// When this was first asked: the state of a server asks when it is made.
+/// Returns the time of the first call: the state of a server calls it when it is made.
 pub(crate) fn start_time() -> Duration {
     static STARTED: OnceLock<Duration> = OnceLock::new();
     *STARTED.get_or_init(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())

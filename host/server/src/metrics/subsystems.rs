@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::exposition::MetricsWriter;
-use crate::bodies::CutReason;
+use crate::response::open_responses::CutReason;
 use crate::state::AppState;
 
 /// Writes what the server's parts have counted.
@@ -16,7 +16,7 @@ pub(super) fn write(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Res
 }
 
 fn open_responses(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
-    let bodies = &state.own().bodies;
+    let bodies = &state.open_responses;
     let (slots, bytes) = (bodies.slots(), bodies.callers().bytes());
     let open = slots.total() - slots.free();
     sheet.gauge(
@@ -108,15 +108,15 @@ fn reading(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
 
 fn caches(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let (read, responses) = (state.reader.counts(), state.response_cache());
-    let kept = [
+    let caches = [
         ("pages", read.kept_pages),
         ("dictionaries", read.kept_dictionaries),
         ("footers", read.kept_footers),
     ];
-    let kept = kept.map(|(cache, kept)| (cache, kept.hits, kept.misses, kept.bytes));
+    let caches = caches.map(|(cache, caches)| (cache, caches.hits, caches.misses, caches.bytes));
     let all: Vec<_> = [("responses", responses.hits, responses.misses, responses.bytes)]
         .into_iter()
-        .chain(kept)
+        .chain(caches)
         .collect();
     let of = |value: fn(&(&'static str, u64, u64, u64)) -> u64| {
         all.iter().map(move |row| (vec![("cache", row.0)], value(row)))

@@ -1,124 +1,75 @@
-//! `/v1/bulk/{namespace}/{name}`: the stored file itself (spec-4.3-file). Steps 6 to 10 of a
-//! request are replaced by a stream of the file's bytes, or by an address where the store has it
-//! (decision 0166); nothing is decoded, encoded or compressed.
-
-mod head;
-mod range;
-
-use std::sync::Arc;
+//! `/v1/bulk/{namespace}/{name}`: the stored file itself (spec-4.3-file). A stream of the file's
+//! bytes stands in place of a body, or an address where the store has it (decision 0166). Nothing
+//! is decoded, encoded or compressed.
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use futures::StreamExt;
-use http::Method;
 use http::header::RANGE;
-use http::request::Parts;
-use yearbook_domain::bulk::{self, Freshness};
-use yearbook_domain::query::parse_pairs;
-use yearbook_domain::{Dataset, Refusal, Snapshot};
+use yearbook_domain::bulk::{BulkPlan, FILE_MEDIA_TYPE};
 
-use crate::charge::charged;
 use crate::error::Error;
-use crate::extract::bulk_names;
-use crate::middleware::authentication::Authenticated;
-use crate::respond::preconditions::PreconditionOutcome;
-use crate::respond::{body, preconditions};
+use crate::request::byte_range::{ByteRange, requested_range};
+use crate::request::{Authenticated, BulkRequest};
+use crate::response::bulk_headers::BulkHead;
+use crate::response::reservation::{Patience, Reservation};
+use crate::response::{body, preconditions};
 use crate::state::AppState;
-
-use self::head::BulkHead;
-use self::range::ByteRange;
 
 /// `GET /v1/bulk/{namespace}/{name}`.
 pub(crate) async fn download(
-    State(state): State<AppState>,
-    keyed: Authenticated,
+    State(app): State<AppState>,
+    auth: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let (parts, _) = request.into_parts();
-    let (namespace, name, freshness) = parse(&parts)?;
-    let dataset =
-        state.live.dataset(name.as_str()).filter(|dataset| dataset.namespace == namespace);
-    // Both names, since either may be the wrong one.
-    let dataset =
-        dataset.ok_or_else(|| Refusal::NoSuchDataset { name: format!("{namespace}/{name}") })?;
-    let freshness = Freshness::resolve(freshness, keyed.caller.limits());
-    let snapshot = snapshot_of_freshness(&state, &dataset, freshness).await?;
-    let plan = bulk::plan_download(&dataset, snapshot, freshness, keyed.caller.limits())?;
+    let request = BulkRequest::parse(request)?;
+    let dataset = request.dataset(&app)?;
+    let plan = request.plan(&app, &auth, &dataset).await?;
     let head = BulkHead::new(&plan);
-    if preconditions::evaluate(&parts.headers, head.tag(), Some(plan.snapshot.created_at))?
-        == PreconditionOutcome::NotModified
+    if let Some(response) = head.without_body(&request.parts)? {
+        return Ok(response);
+    }
+    let range = requested_range(&request.parts.headers, &head, &dataset)?;
+    let reservation = app.reserve(&auth, Patience::Queue).await?;
+    let response = send_file(&app, &request, &plan, &head, range, &reservation).await;
+    reservation.settle_response(response).await
+}
+
+/// Returns 307 to the store, or the bytes of `range`; none: of the whole file.
+///
+/// # Errors
+/// 503 where the store does not answer, 500 where the file is missing or damaged.
+async fn send_file(
+    app: &AppState,
+    request: &BulkRequest,
+    plan: &BulkPlan,
+    head: &BulkHead,
+    range: Option<ByteRange>,
+    reservation: &Reservation,
+) -> Result<Response, Error> {
+    let (headers, file) = (&request.parts.headers, &plan.snapshot.file);
+    // Ranges and conditions are evaluated by our tags and dates, which the store does not know;
+    // clients repeat them there.
+    if !headers.contains_key(RANGE)
+        && !preconditions::has_match_precondition(headers)
+        && let Some(link) = app.files.link(file, FILE_MEDIA_TYPE, head.disposition()).await?
     {
-        return Ok(head.not_modified());
+        return head.redirect(link);
     }
-    // Ranges are a matter of GET alone (RFC 9110, 14.2).
-    if parts.method == Method::HEAD {
-        return Ok(head.whole(body::empty()));
-    }
-    let part = range::requested_range(&parts.headers, &head, &dataset)?;
-    let range = part.as_ref().map_or(0..plan.snapshot.file.bytes, |ByteRange(range)| range.clone());
-    charged(&state, &keyed, &parts.method, async {
-        // Ranges and conditions are judged by our tags and dates, which the store does not know;
-        // clients repeat them there.
-        if !parts.headers.contains_key(RANGE)
-            && !preconditions::has_match_precondition(&parts.headers)
-            && let Some(link) =
-                state.files.link(&plan.snapshot.file, head::PARQUET, head.disposition()).await?
-        {
-            return head.redirect(link);
-        }
-        let holder = keyed.holder.clone();
-        // An eighth, so that many downloads at once get smaller chunks long before there is no
-        // room.
-        let room = move || (holder.room() / 8) as u64;
-        let mut bytes = state.files.stream(&plan.snapshot.file, range, room);
-        // Awaited, so that a missing or damaged file is still an honest status.
-        let first = bytes.next().await.transpose()?;
-        let rest = bytes.map(|chunk| chunk.map_err(body::BodyError::new)).boxed();
-        let body = Body::from_stream(body::log_errors(
-            futures::stream::iter(first.map(Ok)).chain(rest).boxed(),
-        ));
-        Ok(match part {
-            Some(part) => head.partial(&part, body),
-            None => head.whole(body),
-        })
-    })
-    .await
-}
-
-/// Path and query, judged in themselves.
-fn parse(
-    parts: &Parts,
-) -> Result<(yearbook_domain::Namespace, yearbook_domain::DatasetName, Option<Freshness>), Error> {
-    let names = bulk_names(&parts.uri);
-    let freshness = Freshness::parse(&parse_pairs(parts.uri.query().unwrap_or_default()));
-    match (names, freshness) {
-        (Ok((namespace, name)), Ok(freshness)) => Ok((namespace, name, freshness)),
-        (names, freshness) => Err(Refusal::InvalidParameters(
-            names.err().into_iter().flatten().chain(freshness.err()).collect(),
-        )
-        .into()),
-    }
-}
-
-/// The snapshot that `freshness` names.
-async fn snapshot_of_freshness(
-    state: &AppState,
-    dataset: &Dataset,
-    freshness: Freshness,
-) -> Result<Arc<Snapshot>, Error> {
-    let named = match freshness {
-        Freshness::Current => None,
-        Freshness::Monthly => {
-            yearbook_catalog::monthly_snapshot(&dataset.snapshots, yearbook_catalog::clock::now())
-        }
-    };
-    let Some(named) = named else { return Ok(Arc::clone(&dataset.current)) };
-    let found = state.live.snapshot(dataset, &named.id).await?;
-    // Retention keeps the one that `monthly` names, so this view of the catalogue is older than a
-    // publication.
-    found.ok_or_else(|| {
-        tracing::warn!(dataset = %dataset.name, snapshot = named.id, "the monthly snapshot was dropped a moment ago");
-        Error::Unavailable
+    let bytes = range.as_ref().map_or(0..file.bytes, |ByteRange(range)| range.clone());
+    let holder = reservation.holder().clone();
+    // An eighth, so that many downloads at once get smaller chunks long before there is no room.
+    let room = move || (holder.room() / 8) as u64;
+    let mut chunks = app.files.stream(file, bytes, room);
+    // Awaited, so that a missing or damaged file is still an honest status.
+    let first = chunks.next().await.transpose()?;
+    let rest = chunks.map(|chunk| chunk.map_err(body::BodyError::new)).boxed();
+    let body = Body::from_stream(body::log_errors(
+        futures::stream::iter(first.map(Ok)).chain(rest).boxed(),
+    ));
+    Ok(match range {
+        Some(range) => head.partial(&range, body),
+        None => head.whole(body),
     })
 }

@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Request, State};
 use axum::response::Response;
+use http::Method;
 use http::request::Parts;
-use yearbook_domain::{Dataset, Refusal};
+use yearbook_domain::Dataset;
 
-use crate::charge::charged;
 use crate::error::Error;
-use crate::extract::dataset_name;
-use crate::middleware::authentication::Authenticated;
-use crate::respond::RenderedDocument;
-use crate::respond::document::CachePolicy;
+use crate::request::{Authenticated, dataset_name};
+use crate::response::RenderedDocument;
+use crate::response::document::CachePolicy;
+use crate::response::reservation::Patience;
 use crate::state::AppState;
 
 /// The list as it was last rendered, with the view of the catalogue that it was made from.
@@ -28,41 +28,42 @@ type RenderedList = (Arc<[Arc<Dataset>]>, RenderedDocument);
 
 /// `GET /v1/datasets`.
 pub(crate) async fn list(
-    State(state): State<AppState>,
-    keyed: Authenticated,
+    State(app): State<AppState>,
+    auth: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let document = state.own().listing.get(state.live.datasets())?;
-    respond(&state, &keyed, &request.into_parts().0, &document).await
+    let document = app.dataset_list.get(app.live.datasets())?;
+    respond(&app, &auth, &request.into_parts().0, &document).await
 }
 
 /// `GET /v1/datasets/{name}`.
 pub(crate) async fn show(
-    State(state): State<AppState>,
-    keyed: Authenticated,
+    State(app): State<AppState>,
+    auth: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
     let name = dataset_name(request.uri()).map_err(Error::invalid_parameter)?;
-    let dataset = state
-        .live
-        .dataset(name.as_str())
-        .ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
+    let dataset = app.dataset(&name)?;
     let document = RenderedDocument::new(&view::DatasetDetails::new(&dataset))?;
-    respond(&state, &keyed, &request.into_parts().0, &document).await
+    respond(&app, &auth, &request.into_parts().0, &document).await
 }
 
 async fn respond(
-    state: &AppState,
-    keyed: &Authenticated,
+    app: &AppState,
+    auth: &Authenticated,
     parts: &Parts,
     document: &RenderedDocument,
 ) -> Result<Response, Error> {
     let headers = &parts.headers;
-    if let Some(response) = document.not_modified(state, headers, CachePolicy::Private)? {
+    if let Some(response) = document.not_modified(app, headers, CachePolicy::Private)? {
         return Ok(response);
     }
-    charged(state, keyed, &parts.method, document.respond(state, headers, CachePolicy::Private))
-        .await
+    if parts.method == Method::HEAD {
+        return document.respond(app, headers, CachePolicy::Private).await;
+    }
+    let reservation = app.reserve(auth, Patience::Queue).await?;
+    let response = document.respond(app, headers, CachePolicy::Private).await;
+    reservation.settle_response(response).await
 }
 
 impl DatasetListCache {

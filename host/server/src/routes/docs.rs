@@ -8,8 +8,8 @@ use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTI
 use http::{HeaderMap, HeaderValue};
 
 use crate::error::Error;
-use crate::respond::RenderedDocument;
-use crate::respond::document::CachePolicy;
+use crate::response::RenderedDocument;
+use crate::response::document::CachePolicy;
 use crate::state::AppState;
 
 const HTML: &str = include_str!("../../assets/docs/index.html");
@@ -21,38 +21,35 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// `GET /docs`.
-pub(crate) async fn page(
-    State(state): State<AppState>,
-    request: Request,
-) -> Result<Response, Error> {
-    embedded(&state, request.headers(), "text/html; charset=utf-8", HTML).await
+pub(crate) async fn page(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
+    embedded(&app, request.headers(), "text/html; charset=utf-8", HTML).await
 }
 
 /// `GET /docs/{asset}`.
 pub(crate) async fn asset(
-    State(state): State<AppState>,
+    State(app): State<AppState>,
     Path(asset): Path<String>,
     request: Request,
 ) -> Result<Response, Error> {
     match asset.as_str() {
         "docs.js" => {
-            embedded(&state, request.headers(), "text/javascript; charset=utf-8", SCRIPT).await
+            embedded(&app, request.headers(), "text/javascript; charset=utf-8", SCRIPT).await
         }
-        "docs.css" => embedded(&state, request.headers(), "text/css; charset=utf-8", STYLE).await,
+        "docs.css" => embedded(&app, request.headers(), "text/css; charset=utf-8", STYLE).await,
         _ => Err(Error::NoSuchRoute),
     }
 }
 
 async fn embedded(
-    state: &AppState,
-    asked: &HeaderMap,
+    app: &AppState,
+    request_headers: &HeaderMap,
     content_type: &'static str,
     text: &'static str,
 ) -> Result<Response, Error> {
     // Asked for again each time, which costs a 304: a new version of the service has a new page
     // under the old address.
     let mut response = RenderedDocument::embedded(content_type, text)
-        .respond(state, asked, CachePolicy::Public)
+        .respond(app, request_headers, CachePolicy::Public)
         .await?;
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, POLICY),

@@ -12,18 +12,16 @@ use serde_json::json;
 use tokio::sync::Mutex;
 
 use crate::error::Error;
-use crate::respond::RenderedDocument;
-use crate::respond::document::CachePolicy;
+use crate::http::status;
+use crate::response::RenderedDocument;
+use crate::response::document::CachePolicy;
 use crate::state::AppState;
 
-/// How long a readiness report holds (spec-4-readiness).
+/// Time that a readiness report holds (spec-4-readiness).
 const REPORT_TTL: Duration = Duration::from_secs(60);
 
 /// A check that takes longer has failed: a client in need of the same thing would have given up.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Formats without which the service is not itself (spec-4.1-format).
-const REQUIRED_FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
 /// The last report. The lock is held while a new one is made, so that any number of callers cost
 /// one check.
@@ -69,12 +67,10 @@ pub(crate) async fn readiness(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    let (status, report) = state.own().readiness.report(Instant::now, run_checks(&state)).await?;
+    let (code, report) = state.readiness.report(Instant::now, run_checks(&state)).await?;
     let mut response = report.respond(&state, request.headers(), CachePolicy::NoStore).await?;
-    if response.status() == StatusCode::OK {
-        *response.status_mut() = status;
-    }
-    if status == StatusCode::SERVICE_UNAVAILABLE {
+    *response.status_mut() = code;
+    if code == status::SERVICE_UNAVAILABLE {
         // Asked sooner, the answer would be the same.
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(REPORT_TTL.as_secs()));
     }
@@ -90,8 +86,8 @@ impl ReadinessCache {
         check: impl Future<Output = Result<(StatusCode, RenderedDocument), Error>>,
     ) -> Result<(StatusCode, RenderedDocument), Error> {
         let mut last = self.last.lock().await;
-        if let Some((made, status, report)) = &*last
-            && clock().duration_since(*made) < REPORT_TTL
+        if let Some((created, status, report)) = &*last
+            && clock().duration_since(*created) < REPORT_TTL
         {
             return Ok((*status, report.clone()));
         }
@@ -131,13 +127,13 @@ async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), 
     Ok((health.status(), document))
 }
 
-/// Without one of the four formats of spec-4.1-format requests for it fail; without any, all do.
-fn plugins_health(state: &AppState) -> HealthStatus {
-    let plugins = state.registry.current();
-    match REQUIRED_FORMATS.iter().filter(|format| plugins.encoder(format).is_some()).count() {
+/// Requests for a required format fail without its encoder (spec-4.1-format); without any, all do.
+fn plugins_health(app: &AppState) -> HealthStatus {
+    let (plugins, required) = (app.registry.current(), &app.required_formats);
+    match required.iter().filter(|format| plugins.encoder(format).is_some()).count() {
+        loaded if loaded == required.len() => HealthStatus::Ok,
         0 => HealthStatus::Unavailable,
-        some if some < REQUIRED_FORMATS.len() => HealthStatus::Degraded,
-        _ => HealthStatus::Ok,
+        _ => HealthStatus::Degraded,
     }
 }
 
@@ -173,8 +169,8 @@ impl DependencyChecks {
 impl HealthStatus {
     fn status(self) -> StatusCode {
         match self {
-            Self::Ok | Self::Degraded => StatusCode::OK,
-            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Ok | Self::Degraded => status::OK,
+            Self::Unavailable => status::SERVICE_UNAVAILABLE,
         }
     }
 }

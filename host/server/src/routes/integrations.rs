@@ -1,10 +1,8 @@
 //! `/v1/integrations/{tool}`: files for a data tool, made by whichever generator is loaded for it
 //! (contract-4-integration-files). Knows no tool by name.
 
-mod archive;
-mod integration_request;
-
 use std::collections::HashSet;
+use std::io::{Cursor, Write};
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -14,67 +12,81 @@ use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Map, Value, json};
 use yearbook_domain::ValidationError;
-use yearbook_releases::RequestFingerprint;
-use yearbook_sandbox::{DatasetWithUrls, GenerateError, GeneratedProject};
+use yearbook_sandbox::{DatasetWithUrls, GenerateError, GeneratedProject, RequestFingerprint};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::charge::charge_within;
 use crate::error::Error;
-use crate::extract::accept;
-use crate::middleware::authentication::Authenticated;
-use crate::respond::document::CachePolicy;
-use crate::respond::{RenderedDocument, body, links, too_large};
+use crate::http::media_types;
+use crate::request::{Authenticated, IntegrationRequest, accept};
+use crate::response::document::CachePolicy;
+use crate::response::reservation::{Patience, Reservation};
+use crate::response::{RenderedDocument, body, links, too_large};
 use crate::state::AppState;
 
-use self::integration_request::IntegrationRequest;
-
 /// Shapes of an answer, the default first.
-pub(crate) const MEDIA_TYPES: [&str; 2] = ["application/json", ZIP];
-const ZIP: &str = "application/zip";
+pub(crate) const MEDIA_TYPES: [&str; 2] = [media_types::JSON, media_types::ZIP];
 
 /// `GET /v1/integrations/{tool}`.
 pub(crate) async fn generate_files(
-    State(state): State<AppState>,
-    keyed: Authenticated,
+    State(app): State<AppState>,
+    auth: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let plugins = state.registry.current();
-    let (parts, _) = request.into_parts();
-    let asked = IntegrationRequest::parse(&state, &parts, &plugins)?;
-    let zipped = accept::choose(&parts.headers, &MEDIA_TYPES).ok_or_else(not_acceptable)? == 1;
-    if parts.method == Method::HEAD {
+    let request = IntegrationRequest::parse(&app, request)?;
+    let headers = &request.parts.headers;
+    let zipped = accept::choose(headers, &MEDIA_TYPES).ok_or_else(not_acceptable)? == 1;
+    if request.parts.method == Method::HEAD {
         // The length is not known without doing the work, which HEAD does not pay for.
         let mut response = Response::new(body::empty());
-        insert_headers(response.headers_mut(), &asked, zipped);
+        insert_headers(response.headers_mut(), &request, zipped);
         return Ok(response);
     }
-    // On the heap: what a generator is told is large, and most refusals end before this line.
-    let work = Box::pin(async {
-        let project = generate(&state, &keyed, &parts, &asked).await?;
-        let mut response = if zipped {
-            let packed = state.workers.run(move || archive::zip(&project)).await;
-            let bytes = packed.map_err(|failure| Error::internal("pack files", &failure))?;
-            Response::new(Body::from(
-                bytes.map_err(|failure| Error::internal("pack files", &failure))?,
-            ))
-        } else {
-            RenderedDocument::new(&project_json(&asked, &project))?
-                .respond(&state, &parts.headers, CachePolicy::NoStore)
-                .await?
-        };
-        insert_headers(response.headers_mut(), &asked, zipped);
-        Ok(response)
-    });
     // Want of capacity is no 503 here (contract-4-integration-wait).
-    charge_within(&state, &keyed, &parts.method, None, work).await
+    let reservation = app.reserve(&auth, Patience::Unbounded).await?;
+    // On the heap: what a generator is told is large, and most refusals end before this line.
+    let response = Box::pin(respond(&app, &request, &auth, zipped, &reservation)).await;
+    reservation.settle_response(response).await
 }
 
+/// Returns the project that the generator makes, as JSON or as a zip.
+///
+/// # Errors
+/// Those of [`generate`]; 500 where the files cannot be packed.
+async fn respond(
+    app: &AppState,
+    request: &IntegrationRequest,
+    auth: &Authenticated,
+    zipped: bool,
+    reservation: &Reservation,
+) -> Result<Response, Error> {
+    let project = generate(app, request, auth, reservation).await?;
+    let mut response = if zipped {
+        let packed = app.workers.run(move || zip_files(&project)).await;
+        let bytes = packed.map_err(|failure| Error::internal("pack files", &failure))?;
+        Response::new(Body::from(bytes.map_err(|failure| Error::internal("pack files", &failure))?))
+    } else {
+        RenderedDocument::new(&project_json(request, &project))?
+            .respond(app, &request.parts.headers, CachePolicy::NoStore)
+            .await?
+    };
+    insert_headers(response.headers_mut(), request, zipped);
+    Ok(response)
+}
+
+/// Runs the generator.
+///
+/// # Errors
+/// 422 for what only the guest can judge, 413 for more than it can make, 429 and 503 for want of
+/// capacity, 500 for the rest. A failure of the plugin is recorded against its release.
 async fn generate(
-    state: &AppState,
-    keyed: &Authenticated,
-    parts: &http::request::Parts,
-    asked: &IntegrationRequest,
+    app: &AppState,
+    request: &IntegrationRequest,
+    auth: &Authenticated,
+    reservation: &Reservation,
 ) -> Result<GeneratedProject, Error> {
-    let server = &state.settings.server;
+    let parts = &request.parts;
+    let server = &app.settings.server;
     // A client that does not say what it calls us gets the address that we listen at.
     let base_url = Some(links::base_url(server, parts)).filter(|base| !base.is_empty());
     let base_url = base_url.unwrap_or_else(|| format!("http://{}", server.listen));
@@ -90,59 +102,63 @@ async fn generate(
             dataset: Arc::clone(dataset),
         }
     };
-    let request = yearbook_sandbox::GeneratorRequest {
-        datasets: asked.datasets.iter().map(described).collect(),
-        plan: keyed.caller.plan(),
-        limits: keyed.caller.limits(),
-        options: asked.options.clone(),
+    let input = yearbook_sandbox::GeneratorRequest {
+        datasets: request.datasets.iter().map(described).collect(),
+        plan: auth.caller.plan(),
+        limits: auth.caller.limits(),
+        options: request.options.clone(),
         base_url,
     };
-    asked.generator.generate_for(&keyed.holder, request).await.map_err(|error| match error {
+    request.generator.generate_for(reservation.holder(), input).await.map_err(|error| match error {
         GenerateError::UnsupportedDataset(sentence) | GenerateError::InvalidOption(sentence) => {
-            let tool = &asked.generator.description().tool;
+            let tool = &request.generator.description().tool;
             Error::invalid_parameter(ValidationError::value_error(
                 "datasets",
                 &format!("{tool}: {sentence}"),
-                &asked.raw,
+                &request.raw,
             ))
         }
         GenerateError::TooLarge { .. } => {
             tracing::info!(failure = %error, "an answer is larger than its plugin can make");
-            let description = asked.generator.description();
+            let description = request.generator.description();
             too_large::files_too_large(
                 &description.tool,
-                description.non_default(&asked.options),
-                &asked.pairs,
-                asked.datasets.len(),
+                description.non_default(&request.options),
+                &request.pairs,
+                request.datasets.len(),
             )
         }
         failure => {
             if failure.is_failure_of_the_plugin() {
-                let asker = RequestFingerprint {
-                    client: keyed.caller.id().to_owned(),
+                let fingerprint = RequestFingerprint {
+                    key_id: auth.caller.id().to_owned(),
                     request: parts.uri.query().unwrap_or_default().to_owned(),
-                    datasets: asked
+                    datasets: request
                         .datasets
                         .iter()
                         .map(|dataset| dataset.name.to_string())
                         .collect(),
-                    plain: asked
+                    default_options: request
                         .generator
                         .description()
-                        .non_default(&asked.options)
+                        .non_default(&request.options)
                         .next()
                         .is_none(),
                 };
-                state.guard.failed(asked.generator.digest(), &asker, &failure.to_string());
+                app.releases.record_failure(
+                    request.generator.digest(),
+                    &fingerprint,
+                    &failure.to_string(),
+                );
             }
             Error::internal("generate files", &failure)
         }
     })
 }
 
-/// The answer in JSON: files and their media types by path, which no two files share. Credits stand
-/// once each, in the order of the datasets.
-fn project_json(asked: &IntegrationRequest, project: &GeneratedProject) -> Value {
+/// Returns the project as JSON: files and their media types by path, which no two files share.
+/// Credits stand once each, in the order of the datasets.
+fn project_json(request: &IntegrationRequest, project: &GeneratedProject) -> Value {
     let by_path = |text: fn(&yearbook_sandbox::ProjectFile) -> &String| -> Map<String, Value> {
         project
             .files
@@ -151,10 +167,11 @@ fn project_json(asked: &IntegrationRequest, project: &GeneratedProject) -> Value
             .collect()
     };
     let mut seen = HashSet::new();
-    let credits = asked.datasets.iter().map(|dataset| dataset.current.credit.attribution.as_str());
+    let credits =
+        request.datasets.iter().map(|dataset| dataset.current.credit.attribution.as_str());
     let attribution: Vec<&str> = credits.filter(|credit| seen.insert(*credit)).collect();
     json!({
-        "tool": asked.generator.description().tool,
+        "tool": request.generator.description().tool,
         "files": by_path(|file| &file.content),
         "media_types": by_path(|file| &file.media_type),
         "attribution": attribution,
@@ -162,8 +179,8 @@ fn project_json(asked: &IntegrationRequest, project: &GeneratedProject) -> Value
     })
 }
 
-fn insert_headers(headers: &mut HeaderMap, asked: &IntegrationRequest, zipped: bool) {
-    // The addresses in the files follow the host that was asked, their warnings the plan of the
+fn insert_headers(headers: &mut HeaderMap, request: &IntegrationRequest, zipped: bool) {
+    // The addresses in the files follow the host of the request, their warnings the plan of the
     // key.
     headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, Host, X-API-Key"));
     // What a run costs is of the moment, whichever way the files travel.
@@ -171,8 +188,10 @@ fn insert_headers(headers: &mut HeaderMap, asked: &IntegrationRequest, zipped: b
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPES[usize::from(zipped)]));
     if zipped {
         // A tool's name is lower-case letters, digits and hyphens.
-        let name =
-            format!("attachment; filename=\"yearbook-{}.zip\"", asked.generator.description().tool);
+        let name = format!(
+            "attachment; filename=\"yearbook-{}.zip\"",
+            request.generator.description().tool
+        );
         headers.extend(HeaderValue::try_from(name).ok().map(|value| (CONTENT_DISPOSITION, value)));
     }
 }
@@ -180,4 +199,23 @@ fn insert_headers(headers: &mut HeaderMap, asked: &IntegrationRequest, zipped: b
 fn not_acceptable() -> Error {
     yearbook_domain::Refusal::NotAcceptable { available: MEDIA_TYPES.map(str::to_owned).to_vec() }
         .into()
+}
+
+/// Packs the files of `project` as one zip. The same files give the same bytes: every entry has the
+/// same time. Blocking.
+///
+/// # Errors
+/// Those of the library, which for a buffer in memory are a bug.
+fn zip_files(project: &GeneratedProject) -> zip::result::ZipResult<Vec<u8>> {
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        // The earliest time that the format can express.
+        .last_modified_time(DateTime::default())
+        .unix_permissions(0o644);
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for file in &project.files {
+        archive.start_file(file.path.as_str(), options)?;
+        archive.write_all(file.content.as_bytes())?;
+    }
+    Ok(archive.finish()?.into_inner())
 }

@@ -5,21 +5,21 @@ use axum::response::Response;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::middleware::authentication::Authenticated;
-use crate::respond::RenderedDocument;
-use crate::respond::document::CachePolicy;
+use crate::request::Authenticated;
+use crate::response::RenderedDocument;
+use crate::response::document::CachePolicy;
 use crate::state::AppState;
 
 /// `GET /v1/me`.
 pub(crate) async fn show(
-    State(state): State<AppState>,
-    keyed: Authenticated,
+    State(app): State<AppState>,
+    auth: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let usage = state.meter.usage(&keyed.caller).await?;
+    let usage = app.meter.usage(&auth.caller).await?;
     let document = RenderedDocument::new(&json!({
-        "plan": keyed.caller.plan(),
-        "row_cap": keyed.caller.limits().row_cap,
+        "plan": auth.caller.plan(),
+        "row_cap": auth.caller.limits().row_cap,
         "requests": {
             "limit": usage.limit,
             "used": usage.used,
@@ -27,7 +27,7 @@ pub(crate) async fn show(
             "resets_at": usage.resets_at.to_rfc3339(),
         },
     }))?;
-    let mut response = document.respond(&state, request.headers(), CachePolicy::NoStore).await?;
+    let mut response = document.respond(&app, request.headers(), CachePolicy::NoStore).await?;
     response.extensions_mut().insert(usage);
     Ok(response)
 }

@@ -4,10 +4,11 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::header::LOCATION;
-use http::{HeaderValue, Method, StatusCode, Uri};
+use http::{HeaderValue, Method, Uri};
 use percent_encoding::percent_decode_str;
 
 use crate::error::Error;
+use crate::http::status;
 
 /// The answer to a request for none of the routes.
 pub(crate) async fn not_found(method: Method, uri: Uri) -> Result<Response, Error> {
@@ -17,7 +18,7 @@ pub(crate) async fn not_found(method: Method, uri: Uri) -> Result<Response, Erro
         .and_then(|location| HeaderValue::try_from(location).ok());
     let Some(location) = location else { return Err(Error::NoSuchRoute) };
     let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+    *response.status_mut() = status::PERMANENT_REDIRECT;
     response.headers_mut().insert(LOCATION, location);
     Ok(response)
 }

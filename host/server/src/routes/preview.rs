@@ -11,14 +11,15 @@ use axum::response::Response;
 use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
-use yearbook_domain::{ColumnRole, Dataset, Refusal};
+use yearbook_domain::{ColumnRole, Dataset};
 use yearbook_scan::{PreviewLimits, Reader};
 use yearbook_workers::Workers;
 
 use crate::error::Error;
-use crate::extract::dataset_name;
-use crate::respond::document::CachePolicy;
-use crate::respond::{RenderedDocument, attribution};
+use crate::request::dataset_name;
+use crate::response::RenderedDocument;
+use crate::response::document::CachePolicy;
+use crate::response::headers::write_credit;
 use crate::state::AppState;
 
 use self::cells::Cells;
@@ -31,7 +32,7 @@ pub(crate) const MAX_ROWS: usize = 10;
 /// row where rows are as heavy as they may be.
 const CONCURRENT_READS: usize = 4;
 
-/// How much of a snapshot is read.
+/// Bounds of what is read of a snapshot.
 const SAMPLE_LIMITS: PreviewLimits = PreviewLimits {
     rows: MAX_ROWS,
     characters: cells::MAX_TEXT_CHARACTERS,
@@ -80,35 +81,29 @@ impl PreviewCache {
                 .acquire()
                 .await
                 .map_err(|closed| Error::internal("wait for a preview", &closed))?;
-            let made = workers.drive(render(reader, dataset).in_current_span()).await;
-            made.map_err(|panicked| Error::internal("show a preview", &panicked))?
+            let rendered = workers.drive(render(reader, dataset).in_current_span()).await;
+            rendered.map_err(|panicked| Error::internal("show a preview", &panicked))?
         };
         let cache = self.cache.clone();
-        let made = tokio::spawn(
+        let rendered = tokio::spawn(
             async move { Box::pin(cache.try_get_with(key, make)).await }.in_current_span(),
         )
         .await;
-        made.map_err(|stopped| Error::internal("wait for a preview", &stopped))?
+        rendered
+            .map_err(|stopped| Error::internal("wait for a preview", &stopped))?
             .map_err(shared_failure)
     }
 }
 
 /// `GET /v1/datasets/{name}/preview`.
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    request: Request,
-) -> Result<Response, Error> {
+pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     let name = dataset_name(request.uri()).map_err(Error::invalid_parameter)?;
-    let dataset = state
-        .live
-        .dataset(name.as_str())
-        .ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
+    let dataset = app.dataset(&name)?;
     // What is sent matches `dataset`, whatever is published meanwhile: the cache's key names its
     // snapshot.
-    let document =
-        state.own().previews.get(&state.reader, &state.workers, Arc::clone(&dataset)).await?;
-    let mut response = document.respond(&state, request.headers(), CachePolicy::Public).await?;
-    attribution::write(response.headers_mut(), &dataset.namespace, &dataset.current);
+    let document = app.previews.get(&app.reader, &app.workers, Arc::clone(&dataset)).await?;
+    let mut response = document.respond(&app, request.headers(), CachePolicy::Public).await?;
+    write_credit(response.headers_mut(), &dataset.namespace, &dataset.current);
     Ok(response)
 }
 

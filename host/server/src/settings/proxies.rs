@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct TrustedProxies(Vec<IpNet>);
 
 impl TrustedProxies {
-    /// Whether nobody is trusted.
+    /// Returns whether nobody is trusted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether `address` is one of them.
+    /// Returns whether `address` is one of them.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }

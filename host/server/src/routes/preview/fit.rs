@@ -1,6 +1,6 @@
-//! What fits into a preview (contract-4-preview-bounds): rows from the first on, and where not even
-//! one fits, columns from the first on. What is left out is counted before it is rendered, so that
-//! no row costs more than its own bytes.
+//! The contents that fit into a preview (contract-4-preview-bounds): rows from the first on, and
+//! where not even one fits, columns from the first on. What is left out is counted before it is
+//! rendered, so that no row costs more than its own bytes.
 
 use std::io::{self, Write};
 
@@ -45,7 +45,7 @@ pub(super) struct PreviewRow<'a> {
 }
 
 impl<'a> PreviewColumn<'a> {
-    /// What is told of `column`.
+    /// The view of `column`.
     pub(super) fn new(column: &'a Column) -> Self {
         Self { name: &column.name, column_type: column.column_type, role: column.role }
     }
@@ -94,7 +94,7 @@ impl<'a> Preview<'a> {
         };
         // Two braces of the row, which are there in any case.
         let mut bytes = json_len(&nothing)? + 2;
-        let mut kept = 0;
+        let mut fitting = 0;
         for (index, column) in all.iter().enumerate() {
             let name = json_len(&column.name)?;
             let cell = row
@@ -106,13 +106,14 @@ impl<'a> Preview<'a> {
             if bytes > MAX_BYTES {
                 break;
             }
-            kept = index + 1;
+            fitting = index + 1;
         }
-        let (columns, hidden) = all.split_at(kept);
-        let rows = row
-            .into_iter()
-            .map(|row| PreviewRow { columns, cells: row.cells.into_iter().take(kept).collect() });
-        let rows = rows.filter(|_| kept > 0).collect();
+        let (columns, hidden) = all.split_at(fitting);
+        let rows = row.into_iter().map(|row| PreviewRow {
+            columns,
+            cells: row.cells.into_iter().take(fitting).collect(),
+        });
+        let rows = rows.filter(|_| fitting > 0).collect();
         Ok(Preview { columns, hidden_columns: [geometry, names(hidden)].concat(), rows, ..nothing })
     }
 }

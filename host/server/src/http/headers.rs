@@ -1,0 +1,107 @@
+//! Names of every header of this service, in one place: responses use them, CORS exposes them. The
+//! only place that makes a header of a text.
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+/// API key of a request (spec-5-header).
+pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// Identifies a request in answers and logs.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// snake_case name of a refusal.
+pub(crate) const ERROR_CODE: HeaderName = HeaderName::from_static("x-service-error-code");
+
+/// Credit to be passed on verbatim (spec-4.1-attribution).
+pub(crate) const ATTRIBUTION: HeaderName = HeaderName::from_static("x-service-attribution");
+/// Source agency.
+pub(crate) const SOURCE: HeaderName = HeaderName::from_static("x-service-source");
+/// Licence.
+pub(crate) const LICENCE: HeaderName = HeaderName::from_static("x-service-licence");
+/// Source address.
+pub(crate) const SOURCE_URL: HeaderName = HeaderName::from_static("x-service-source-url");
+/// Namespace of the dataset.
+pub(crate) const NAMESPACE: HeaderName = HeaderName::from_static("x-service-namespace");
+/// Version of the data.
+pub(crate) const SNAPSHOT_ID: HeaderName = HeaderName::from_static("x-service-snapshot-id");
+/// `true` when `geometry=false` was asked for.
+pub(crate) const GEOMETRY_OMITTED: HeaderName =
+    HeaderName::from_static("x-service-geometry-omitted");
+/// `true` when the plan's row cap held rows back.
+pub(crate) const TRUNCATED: HeaderName = HeaderName::from_static("x-service-truncated");
+/// The row cap that held rows back.
+pub(crate) const ROW_CAP: HeaderName = HeaderName::from_static("x-plan-row-cap");
+/// Rows in this answer (contract-3-rows).
+pub(crate) const ROWS: HeaderName = HeaderName::from_static("x-service-rows");
+/// Rows of the whole selection, on all its pages (contract-3-rows).
+pub(crate) const TOTAL_ROWS: HeaderName = HeaderName::from_static("x-service-total-rows");
+/// Cursor of the next page (contract-3-pages).
+pub(crate) const NEXT_PAGE: HeaderName = HeaderName::from_static("x-next-page");
+/// Watermark of a client that has this answer's changes: what it sends back as `since`
+/// (contract-4-changes-headers).
+pub(crate) const WATERMARK: HeaderName = HeaderName::from_static("x-service-watermark");
+/// `true` when changes remain after the watermark.
+pub(crate) const HAS_MORE: HeaderName = HeaderName::from_static("x-service-has-more");
+/// Freshness of a stored file: `monthly` or `current` (contract-4-bulk-tier).
+pub(crate) const FRESHNESS: HeaderName = HeaderName::from_static("x-service-freshness");
+/// Digest of a whole stored file, whatever part of it is sent (RFC 9530).
+pub(crate) const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
+
+/// Requests a month.
+pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+/// Requests left.
+pub(crate) const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+/// Time at which counting starts anew, Unix seconds.
+pub(crate) const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+/// The same in the IETF's spelling (draft-ietf-httpapi-ratelimit-headers-10).
+pub(crate) const IETF_RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+/// The policy behind it.
+pub(crate) const IETF_RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Headers that scripts in browsers may read, besides those that Fetch always lets them read.
+pub(crate) const CORS_EXPOSED: [HeaderName; 32] = [
+    REQUEST_ID,
+    ERROR_CODE,
+    ATTRIBUTION,
+    SOURCE,
+    LICENCE,
+    SOURCE_URL,
+    NAMESPACE,
+    SNAPSHOT_ID,
+    GEOMETRY_OMITTED,
+    TRUNCATED,
+    ROW_CAP,
+    ROWS,
+    TOTAL_ROWS,
+    NEXT_PAGE,
+    WATERMARK,
+    HAS_MORE,
+    FRESHNESS,
+    REPR_DIGEST,
+    RATE_LIMIT,
+    RATE_REMAINING,
+    RATE_RESET,
+    IETF_RATE_LIMIT,
+    IETF_RATE_LIMIT_POLICY,
+    http::header::ETAG,
+    http::header::LINK,
+    http::header::LOCATION,
+    http::header::ALLOW,
+    http::header::RETRY_AFTER,
+    http::header::CONTENT_DISPOSITION,
+    http::header::CONTENT_RANGE,
+    http::header::ACCEPT_RANGES,
+    http::header::WWW_AUTHENTICATE,
+];
+
+/// Writes a header of a text that publishing or the host has checked, as UTF-8 bytes. A text that
+/// cannot be a header is logged and left out.
+pub(crate) fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: &str) {
+    match HeaderValue::from_bytes(text.as_bytes()) {
+        Ok(value) => {
+            headers.insert(name, value);
+        }
+        // Publishing refuses control characters, so such a catalogue was written by something else.
+        Err(_) => {
+            tracing::error!(header = %name, "a text cannot be a header; where it is a dataset's, publish the dataset again");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Cross-origin reads: any origin, reading methods only, every header of ours readable
+//! (contract-2-cors).
+
+use std::time::Duration;
+
+use http::Method;
+use http::header::{
+    ACCEPT, CONTENT_TYPE, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
+    IF_UNMODIFIED_SINCE, RANGE,
+};
+use tower_http::cors::{Any, CorsLayer, Vary};
+
+use crate::http::headers::{API_KEY, CORS_EXPOSED, REQUEST_ID};
+
+/// Time that a browser may remember a preflight: the longest that any honours.
+const REMEMBERED: Duration = Duration::from_secs(86_400);
+
+/// Headers of requests that scripts on other pages may send.
+const ALLOWED: [HeaderName; 10] = [
+    API_KEY,
+    ACCEPT,
+    CONTENT_TYPE,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    IF_MODIFIED_SINCE,
+    IF_UNMODIFIED_SINCE,
+    IF_RANGE,
+    RANGE,
+    REQUEST_ID,
+];
+
+/// The layer. Keys travel in a header, never in cookies, so any origin may be answered with `*`,
+/// and answers do not vary by origin.
+pub(crate) fn layer() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::GET, Method::HEAD, Method::OPTIONS])
+        .allow_headers(ALLOWED)
+        .expose_headers(CORS_EXPOSED)
+        .max_age(REMEMBERED)
+        .vary(Vary::list([]))
+}

@@ -1,0 +1,106 @@
+//! Bodies of everything that is not a success (contract-2-sentence, spec-2.4-validation):
+//! `HTTPValidationError` for 422, `{"detail"}` for the others, RFC 9457 for clients that ask for
+//! it.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use http::HeaderValue;
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+};
+use serde_json::{Value, json};
+use yearbook_domain::Refusal;
+
+use super::request_id::RequestId;
+use crate::error::Error;
+use crate::http::headers::{ERROR_CODE, WATERMARK};
+use crate::http::media_types::{JSON, PROBLEM_JSON};
+use crate::request::accept;
+
+/// Gives declined requests their body.
+pub(crate) async fn render(request: Request, next: Next) -> Response {
+    let problem = accept::names(request.headers(), PROBLEM_JSON);
+    let id = request.extensions().get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
+    let mut response = next.run(request).await;
+    let Some(error) = response.extensions_mut().remove::<Arc<Error>>() else { return response };
+    let (content_type, body) = body(&error, problem, &id);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(ERROR_CODE, HeaderValue::from_static(error.code()));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    if let Some(seconds) = error.retry_after() {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let Error::Refused(Refusal::WatermarkGone { oldest }) = &*error
+        && let Ok(oldest) = HeaderValue::try_from(oldest)
+    {
+        headers.insert(WATERMARK, oldest);
+    }
+    if let Error::RangeNotSatisfiable { bytes } = &*error
+        && let Ok(size) = HeaderValue::try_from(format!("bytes */{bytes}"))
+    {
+        headers.insert(CONTENT_RANGE, size);
+    }
+    if matches!(*error, Error::MethodNotAllowed) {
+        // Every route is read-only (spec-1-read-only); OPTIONS is CORS's.
+        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+    }
+    if matches!(*error, Error::Refused(Refusal::KeyMissing | Refusal::KeyInvalid)) {
+        headers.insert(
+            WWW_AUTHENTICATE,
+            HeaderValue::from_static("ApiKey realm=\"yearbook\", header=\"X-API-Key\""),
+        );
+    }
+    *response.body_mut() = Body::from(body.to_string());
+    response
+}
+
+/// Returns content type and body for `error`. `problem`: the client names problem details. `id`:
+/// that of the request.
+pub(crate) fn body(error: &Error, problem: bool, id: &str) -> (&'static str, Value) {
+    if let Error::Refused(Refusal::InvalidParameters(problems)) = error {
+        return (JSON, json!({ "detail": problems }));
+    }
+    let detail = error.message(id);
+    if !problem {
+        return (JSON, json!({ "detail": detail }));
+    }
+    let status = error.status();
+    let title = status.canonical_reason().unwrap_or_default();
+    let body = json!({
+        "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail, "code": error.code(), "request_id": id,
+    });
+    (PROBLEM_JSON, body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use yearbook_domain::ValidationError;
+
+    #[test]
+    fn refusals_are_one_sentence_and_problems_say_the_same_contract_2() {
+        let error = Error::from(Refusal::NoSuchDataset { name: "cpi".to_owned() });
+        let sentence =
+            "There is no dataset called 'cpi'; look up the name at /v1/datasets, do not guess.";
+        assert_eq!(body(&error, false, "r"), ("application/json", json!({"detail": sentence})));
+        let (content_type, problem) = body(&error, true, "r");
+        assert_eq!(
+            (content_type, &problem["detail"], &problem["status"]),
+            (PROBLEM_JSON, &json!(sentence), &json!(404))
+        );
+    }
+
+    #[test]
+    fn wrong_parameters_keep_their_shape_whatever_is_accepted_contract_2() {
+        let error = Error::invalid_parameter(ValidationError::missing("datasets"));
+        let expected = json!({"detail": [{"loc": ["query", "datasets"], "msg": "Field required", "type": "missing", "input": null}]});
+        assert_eq!(body(&error, true, "r"), ("application/json", expected.clone()));
+        assert_eq!(body(&error, false, "r"), ("application/json", expected));
+    }
+}

@@ -1,0 +1,27 @@
+//! Rate limits (contract-5-burst, contract-5-exact): burst limits per key and address, and the
+//! headers of all limits. The month's quota itself is the catalogue's.
+
+mod bursts;
+mod headers;
+mod token_refunds;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use crate::state::AppState;
+
+pub(crate) use bursts::BurstLimiter;
+pub(crate) use headers::write_month_quota;
+
+/// Bounds routes that need no key by the address that asks.
+pub(crate) async fn limit_by_address(
+    State(state): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match state.burst_limiter.take_for_address(&request) {
+        Some(refused) => refused,
+        None => next.run(request).await,
+    }
+}

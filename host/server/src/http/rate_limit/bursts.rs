@@ -1,0 +1,207 @@
+//! Token buckets per key and per address (contract-5-burst), in memory and of this host alone: they
+//! shield it from a client in a tight loop and are no quota.
+
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use yearbook_domain::Refusal;
+
+use super::headers::RateLimitWindow;
+use super::token_refunds::TokenRefunds;
+use crate::error::Error;
+use crate::http::client_address::{ClientAddress, address_block};
+use crate::settings::LimitSettings;
+
+/// Requests between two sweeps of full buckets: what bounds the memory of buckets that nobody uses
+/// any more.
+const SWEEP_EVERY: u32 = 16_384;
+
+/// The buckets.
+pub(crate) struct BurstLimiter {
+    /// None when `burst_per_second` is 0.
+    on: Option<BurstBuckets>,
+}
+
+struct BurstBuckets {
+    per_second: NonZeroU32,
+    size: NonZeroU32,
+    keys: TokenBuckets<String>,
+    addresses: TokenBuckets<IpAddr>,
+    refunds: TokenRefunds,
+}
+
+struct TokenBuckets<K: Hash + Eq + Clone> {
+    limiter: DefaultKeyedRateLimiter<K>,
+    requests: AtomicU32,
+}
+
+impl BurstLimiter {
+    /// With the operator's numbers.
+    pub(crate) fn new(settings: LimitSettings) -> Self {
+        let on = NonZeroU32::new(settings.burst_per_second).map(|per_second| {
+            let size = NonZeroU32::new(settings.burst_size).unwrap_or(NonZeroU32::MIN);
+            let quota = Quota::per_second(per_second).allow_burst(size);
+            let refunds = TokenRefunds::new(quota.replenish_interval());
+            BurstBuckets {
+                per_second,
+                size,
+                keys: TokenBuckets::new(quota),
+                addresses: TokenBuckets::new(quota),
+                refunds,
+            }
+        });
+        Self { on }
+    }
+
+    /// Takes a token of the key's bucket; the refusal when there is none.
+    pub(crate) fn take_for_key(&self, key_id: &str) -> Option<Response> {
+        let on = self.on.as_ref()?;
+        Some(on.refuse(on.keys.take(&key_id.to_owned())?))
+    }
+
+    /// Takes a token of the bucket of the address that the request came from; the refusal when
+    /// there is none.
+    pub(crate) fn take_for_address(&self, request: &Request) -> Option<Response> {
+        self.take_for_client(ClientAddress::from_request(request))
+    }
+
+    /// The same for whoever has been found to ask. Without a connection (a test) everybody shares
+    /// one bucket.
+    pub(crate) fn take_for_client(&self, client: ClientAddress) -> Option<Response> {
+        let on = self.on.as_ref()?;
+        let household = address_block(client.address);
+        let wait = on.addresses.take(&household)?;
+        if on.refunds.take(household) { None } else { Some(on.refuse(wait)) }
+    }
+
+    /// Gives back the token that [`BurstLimiter::take_for_client`] took, since what it was taken
+    /// for turned out to count against a key.
+    pub(crate) fn refund(&self, client: ClientAddress) {
+        if let Some(on) = &self.on {
+            on.refunds.add(address_block(client.address));
+        }
+    }
+}
+
+impl BurstBuckets {
+    fn refuse(&self, wait: u64) -> Response {
+        let mut response = Error::from(Refusal::RateLimited { retry_after: wait }).into_response();
+        let (limit, per_second) = (u64::from(self.size.get()), u64::from(self.per_second.get()));
+        let length = limit.div_ceil(per_second);
+        let reset = yearbook_catalog::clock::now().0.div_euclid(1000).saturating_add_unsigned(wait);
+        RateLimitWindow { policy: "burst", limit, left: 0, length, wait, reset }
+            .write(response.headers_mut());
+        response
+    }
+}
+
+impl<K: Hash + Eq + Clone> TokenBuckets<K> {
+    fn new(quota: Quota) -> Self {
+        Self { limiter: RateLimiter::keyed(quota), requests: AtomicU32::new(0) }
+    }
+
+    /// Whole seconds to wait when the bucket is empty.
+    fn take(&self, key: &K) -> Option<u64> {
+        if self.requests.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
+            self.limiter.retain_recent();
+            self.limiter.shrink_to_fit();
+        }
+        let refused = self.limiter.check_key(key).err()?;
+        let wait = refused.wait_time_from(DefaultClock::default().now());
+        Some(wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::net::SocketAddr;
+
+    use axum::extract::ConnectInfo;
+
+    use super::*;
+    use crate::http::client_address;
+    use crate::http::headers::{IETF_RATE_LIMIT_POLICY, RATE_LIMIT, RATE_REMAINING};
+    use crate::settings::{ServerSettings, ServiceSettings, TrustedProxies};
+
+    #[test]
+    fn a_burst_beyond_the_bucket_is_refused_with_its_wait_contract_5() {
+        let bursts = BurstLimiter::new(LimitSettings {
+            burst_per_second: 1,
+            burst_size: 3,
+            ..LimitSettings::default()
+        });
+        for _ in 0..3 {
+            assert!(bursts.take_for_key("a").is_none());
+        }
+        let refused = bursts.take_for_key("a").unwrap();
+        assert_eq!(refused.status(), http::StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(refused.headers()[RATE_LIMIT], "3");
+        assert_eq!(refused.headers()[RATE_REMAINING], "0");
+        assert!(bursts.take_for_key("b").is_none(), "another key has its own bucket");
+        assert!(
+            bursts.take_for_address(&Request::default()).is_none(),
+            "addresses have their own buckets"
+        );
+    }
+
+    #[test]
+    fn by_default_a_hundred_may_come_at_once_and_fifty_a_second_contract_5() {
+        let bursts = BurstLimiter::new(ServiceSettings::default().limits);
+        let passed = (0..1000).take_while(|_| bursts.take_for_key("a").is_none()).count();
+        // What took longer than a fiftieth of a second has earned more.
+        assert!((100..200).contains(&passed), "{passed}");
+        let refused = bursts.take_for_key("a").unwrap();
+        assert_eq!(
+            (&refused.headers()[RATE_LIMIT], &refused.headers()[RATE_REMAINING]),
+            (&"100".parse().unwrap(), &"0".parse().unwrap())
+        );
+        // A hundred in two seconds is fifty a second.
+        assert_eq!(refused.headers()[IETF_RATE_LIMIT_POLICY], "\"burst\";q=100;w=2");
+    }
+
+    #[test]
+    fn zero_a_second_switches_burst_limits_off_contract_6() {
+        let bursts = BurstLimiter::new(LimitSettings {
+            burst_per_second: 0,
+            burst_size: 1,
+            ..LimitSettings::default()
+        });
+        assert!((0..1000).all(|_| bursts.take_for_key("a").is_none()
+            && bursts.take_for_address(&Request::default()).is_none()));
+    }
+
+    #[test]
+    fn clients_behind_a_trusted_proxy_have_buckets_of_their_own() {
+        let trusted_proxies = TrustedProxies::try_from(vec!["10.0.0.1".to_owned()]).unwrap();
+        let settings = ServerSettings { trusted_proxies, ..ServerSettings::default() };
+        let bursts = BurstLimiter::new(LimitSettings {
+            burst_per_second: 1,
+            burst_size: 1,
+            ..LimitSettings::default()
+        });
+        let refused = |peer: &str, client: &str| {
+            let mut request = Request::default();
+            request.headers_mut().insert("x-forwarded-for", client.parse().unwrap());
+            request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
+            client_address::mark(&mut request, &settings);
+            bursts.take_for_address(&request).is_some()
+        };
+        assert!(
+            !refused("10.0.0.1", "192.0.2.1")
+                && refused("10.0.0.1", "192.0.2.1")
+                && !refused("10.0.0.1", "192.0.2.2")
+        );
+        assert!(
+            !refused("10.0.0.2", "192.0.2.3") && refused("10.0.0.2", "192.0.2.4"),
+            "a stranger's word counts nothing"
+        );
+    }
+}

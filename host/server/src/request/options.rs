@@ -1,0 +1,201 @@
+//! Parameters `<format>.<name>` and `<tool>.<name>` against what the loaded plugins declare.
+
+use yearbook_domain::query::last_value;
+use yearbook_domain::query::options::{self as rules, ParameterType};
+use yearbook_domain::{DataQuery, ValidationError};
+use yearbook_sandbox::{
+    EncoderDescription, GeneratorDescription, OptionScalar, OptionValue, ParameterKind,
+    PluginEncoder, PluginSet,
+};
+
+/// The boolean parameter that `envelope=true` sets in an encoder that declares it
+/// (spec-4.1-envelope: JSON does).
+pub(crate) const ENVELOPE: &str = "envelope";
+
+/// Returns the options that `encoder` gets. A parameter that no loaded encoder declares is ignored
+/// like any other unknown one; a wrong value is wrong even where another format was asked for, as
+/// with every declared parameter.
+pub(super) fn choose(
+    plugins: &PluginSet,
+    encoder: &PluginEncoder,
+    query: &DataQuery,
+) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
+    let loaded: Vec<&EncoderDescription> =
+        plugins.encoders().map(|encoder| encoder.description()).collect();
+    encoder_options_of(&loaded, encoder.description(), query)
+}
+
+fn encoder_options_of(
+    loaded: &[&EncoderDescription],
+    chosen: &EncoderDescription,
+    query: &DataQuery,
+) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
+    let mut options = Vec::new();
+    let mut problems = Vec::new();
+    for (name, raw) in &query.options {
+        let Some((format, parameter)) = name.split_once('.') else { continue };
+        let Some(description) = loaded.iter().find(|description| description.format == format)
+        else {
+            continue;
+        };
+        let Some(declared) =
+            description.parameters.iter().find(|declared| declared.name == parameter)
+        else {
+            continue;
+        };
+        match rules::validate(name, value_kind(declared.kind), &declared.allowed, raw) {
+            Ok(value) if description.format == chosen.format => {
+                options.push(OptionValue {
+                    name: declared.name.clone(),
+                    value: to_sandbox_value(value),
+                });
+            }
+            Ok(_) => {}
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if query.envelope && has_envelope(chosen) {
+        options.retain(|option| option.name != ENVELOPE);
+        options.push(OptionValue { name: ENVELOPE.to_owned(), value: OptionScalar::Boolean(true) });
+    }
+    if problems.is_empty() { Ok(options) } else { Err(problems) }
+}
+
+/// Returns whether an encoder declares the boolean parameter `envelope`.
+pub(crate) fn has_envelope(description: &EncoderDescription) -> bool {
+    description
+        .parameters
+        .iter()
+        .any(|declared| declared.name == ENVELOPE && declared.kind == ParameterKind::Boolean)
+}
+
+/// Returns the options that a generator gets; in contrast to formats there is only one that can be
+/// meant.
+pub(crate) fn generator_options(
+    chosen: &GeneratorDescription,
+    pairs: &[(String, String)],
+) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
+    let mut options = Vec::new();
+    let mut problems = Vec::new();
+    for declared in &chosen.parameters {
+        let name = format!("{}.{}", chosen.tool, declared.name);
+        let Some(raw) = last_value(pairs, &name) else { continue };
+        match rules::validate(&name, value_kind(declared.kind), &declared.allowed, raw) {
+            Ok(value) => options
+                .push(OptionValue { name: declared.name.clone(), value: to_sandbox_value(value) }),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(options) } else { Err(problems) }
+}
+
+fn value_kind(kind: ParameterKind) -> ParameterType {
+    match kind {
+        ParameterKind::Text => ParameterType::Text,
+        ParameterKind::Integer => ParameterType::Integer,
+        ParameterKind::Number => ParameterType::Number,
+        ParameterKind::Boolean => ParameterType::Boolean,
+    }
+}
+
+fn to_sandbox_value(value: rules::ParameterValue) -> OptionScalar {
+    match value {
+        rules::ParameterValue::Text(text) => OptionScalar::Text(text),
+        rules::ParameterValue::Integer(integer) => OptionScalar::Integer(integer),
+        rules::ParameterValue::Number(number) => OptionScalar::Number(number),
+        rules::ParameterValue::Boolean(boolean) => OptionScalar::Boolean(boolean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use yearbook_domain::query::parse_pairs;
+    use yearbook_sandbox::PluginParameter;
+
+    fn description(
+        format: &str,
+        parameters: &[(&str, ParameterKind, OptionScalar, &[&str])],
+    ) -> EncoderDescription {
+        let parameter =
+            |(name, kind, default, allowed): &(&str, ParameterKind, OptionScalar, &[&str])| {
+                PluginParameter {
+                    name: (*name).to_owned(),
+                    kind: *kind,
+                    default: default.clone(),
+                    allowed: allowed.iter().map(|text| (*text).to_owned()).collect(),
+                    docs: String::new(),
+                }
+            };
+        EncoderDescription {
+            format: format.to_owned(),
+            version: "1.0.0".to_owned(),
+            media_type: "text/plain".to_owned(),
+            extension: "txt".to_owned(),
+            separator: None,
+            part_rows: None,
+            dictionaries: false,
+            compressible: true,
+            parameters: parameters.iter().map(parameter).collect(),
+            docs: String::new(),
+        }
+    }
+
+    fn check(chosen: usize, raw: &str) -> Result<Vec<(String, OptionScalar)>, Vec<String>> {
+        let loaded = [
+            description(
+                "json",
+                &[("envelope", ParameterKind::Boolean, OptionScalar::Boolean(false), &[])],
+            ),
+            description(
+                "csv",
+                &[(
+                    "delimiter",
+                    ParameterKind::Text,
+                    OptionScalar::Text(",".to_owned()),
+                    &[",", ";"],
+                )],
+            ),
+        ];
+        let query = DataQuery::parse(&parse_pairs(raw), &["json", "csv"]).unwrap();
+        let options = encoder_options_of(&[&loaded[0], &loaded[1]], &loaded[chosen], &query);
+        options
+            .map(|options| options.into_iter().map(|option| (option.name, option.value)).collect())
+            .map_err(|problems| {
+                problems.into_iter().map(|problem| problem.loc[1].clone()).collect()
+            })
+    }
+
+    #[test]
+    fn declared_parameters_reach_their_own_encoder_only() {
+        assert_eq!(
+            check(1, "csv.delimiter=;"),
+            Ok(vec![("delimiter".to_owned(), OptionScalar::Text(";".to_owned()))])
+        );
+        assert_eq!(check(0, "csv.delimiter=;"), Ok(Vec::new()));
+        assert_eq!(check(1, "csv.other=1&xml.indent=2&.=3&a.b.c=4"), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_wrong_value_is_wrong_whichever_format_is_asked_for() {
+        assert_eq!(
+            check(0, "csv.delimiter=x&json.envelope=7"),
+            Err(vec!["csv.delimiter".to_owned(), "json.envelope".to_owned()])
+        );
+    }
+
+    #[test]
+    fn envelope_is_ignored_outside_json_contract_3() {
+        assert_eq!(
+            check(0, "envelope=true"),
+            Ok(vec![("envelope".to_owned(), OptionScalar::Boolean(true))])
+        );
+        assert_eq!(
+            check(0, "envelope=true&json.envelope=false"),
+            Ok(vec![("envelope".to_owned(), OptionScalar::Boolean(true))])
+        );
+        assert_eq!(check(1, "envelope=true"), Ok(Vec::new()));
+    }
+}

@@ -1,0 +1,146 @@
+//! Documents of our own, JSON for the most part: small, made whole, with an entity tag and
+//! compression by `Accept-Encoding`.
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::{HeaderMap, HeaderValue};
+use serde::Serialize;
+
+use super::preconditions::PreconditionOutcome;
+use super::{EntityTag, body, compression, preconditions};
+use crate::error::Error;
+use crate::http::{media_types, status};
+use crate::request::content_coding::ContentCoding;
+use crate::state::AppState;
+
+/// A rendered document. Cloning it is cheap.
+#[derive(Clone, Debug)]
+pub(crate) struct RenderedDocument {
+    bytes: Bytes,
+    tag: EntityTag,
+    content_type: &'static str,
+}
+
+/// Caches that may hold a document, and the headers that it depends on.
+#[derive(Clone, Copy)]
+pub(crate) enum CachePolicy {
+    /// Of one key, asked for again each time.
+    Private,
+    /// The same for everybody, asked for again each time.
+    Public,
+    /// Of this moment: no entity tag either.
+    NoStore,
+}
+
+impl RenderedDocument {
+    /// Renders `value`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when it is no JSON, which is a bug.
+    pub(crate) fn new(value: &impl Serialize) -> Result<Self, Error> {
+        let bytes = serde_json::to_vec(value)
+            .map_err(|failure| Error::internal("render a document", &failure))?;
+        Ok(Self {
+            tag: EntityTag::from_bytes(&bytes),
+            bytes: bytes.into(),
+            content_type: media_types::JSON,
+        })
+    }
+
+    /// A file that the binary carries.
+    pub(crate) fn embedded(content_type: &'static str, text: &'static str) -> Self {
+        Self {
+            tag: EntityTag::from_bytes(text.as_bytes()),
+            bytes: Bytes::from_static(text.as_bytes()),
+            content_type,
+        }
+    }
+
+    /// Size in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// 304 when the client has this document already. What is of the moment has no tag, and no
+    /// conditions.
+    ///
+    /// # Errors
+    /// 412 when the client asks for another one than this.
+    pub(crate) fn not_modified(
+        &self,
+        app: &AppState,
+        request_headers: &HeaderMap,
+        policy: CachePolicy,
+    ) -> Result<Option<Response>, Error> {
+        if matches!(policy, CachePolicy::NoStore)
+            || preconditions::evaluate(request_headers, &self.tag, None)?
+                == PreconditionOutcome::Met
+        {
+            return Ok(None);
+        }
+        let mut response = Response::new(body::empty());
+        *response.status_mut() = status::NOT_MODIFIED;
+        self.insert_cache_headers(
+            response.headers_mut(),
+            self.coding(app, request_headers),
+            policy,
+        );
+        Ok(Some(response))
+    }
+
+    /// 200, or 304 when the client has this document already.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when it cannot be compressed, 412 as in
+    /// [`RenderedDocument::not_modified`].
+    pub(crate) async fn respond(
+        &self,
+        app: &AppState,
+        request_headers: &HeaderMap,
+        policy: CachePolicy,
+    ) -> Result<Response, Error> {
+        if let Some(response) = self.not_modified(app, request_headers, policy)? {
+            return Ok(response);
+        }
+        let coding = self.coding(app, request_headers);
+        let bytes = match coding {
+            Some(coding) => compression::compress(&app.workers, coding, self.bytes.clone())
+                .await
+                .map_err(|failure| Error::internal("compress a document", &failure))?,
+            None => self.bytes.clone(),
+        };
+        let mut response = Response::new(Body::from(bytes));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        if let Some(coding) = coding {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+        }
+        self.insert_cache_headers(headers, coding, policy);
+        Ok(response)
+    }
+
+    fn insert_cache_headers(
+        &self,
+        headers: &mut HeaderMap,
+        coding: Option<ContentCoding>,
+        policy: CachePolicy,
+    ) {
+        let (cache, vary) = match policy {
+            CachePolicy::Private => ("private, no-cache", "Accept-Encoding, X-API-Key"),
+            CachePolicy::Public => ("no-cache", "Accept-Encoding"),
+            CachePolicy::NoStore => ("no-store", "Accept-Encoding"),
+        };
+        if !matches!(policy, CachePolicy::NoStore) {
+            headers.insert(ETAG, self.tag.header(coding));
+        }
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+        headers.insert(VARY, HeaderValue::from_static(vary));
+    }
+
+    fn coding(&self, app: &AppState, request_headers: &HeaderMap) -> Option<ContentCoding> {
+        ContentCoding::choose(request_headers)
+            .filter(|_| self.bytes.len() >= app.settings.server.compress_bytes)
+    }
+}

@@ -1,0 +1,342 @@
+//! Strong entity tags (contract-3-etag): a hash over everything that decides a body's bytes, with
+//! the coding as a suffix.
+
+use http::HeaderValue;
+use sha2::{Digest, Sha256};
+use yearbook_domain::{Column, ColumnType, Credit, ReadPlan, StoredFile};
+use yearbook_sandbox::{EncoderDescription, OptionScalar, OptionValue};
+use yearbook_scan::{BATCHING_VERSION, ChangesPlan};
+
+use crate::request::content_coding::ContentCoding;
+
+/// Bytes of hash kept: two bodies share a tag by accident once in 2^64.
+const HASH_BYTES: usize = 16;
+
+/// A tag without its coding: lower-case hexadecimal, so a `-` begins a suffix.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct EntityTag(String);
+
+impl EntityTag {
+    /// Of a body that is at hand.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        Self::from_hash(Sha256::digest(bytes).as_slice())
+    }
+
+    /// Of a stored file as it is: its digest.
+    pub(crate) fn from_file(file: &StoredFile) -> Self {
+        Self(file.sha256.clone())
+    }
+
+    /// Of the body that `plan` makes: no I/O, so that a condition can be answered before anything
+    /// is read or charged.
+    pub(crate) fn from_plan(
+        plan: &ReadPlan,
+        description: &EncoderDescription,
+        digest: &str,
+        chosen: &[OptionValue],
+    ) -> Self {
+        let mut hash = FieldHasher(Sha256::new());
+        hash.text(plan.dataset.as_str());
+        hash.text(plan.namespace.as_str());
+        hash.text(&plan.snapshot.id);
+        hash.text(&plan.snapshot.file.sha256);
+        hash.number(plan.columns.len() as u64);
+        plan.columns.iter().for_each(|column| hash.number(*column as u64));
+        for bound in [&plan.start, &plan.end, &plan.search_text] {
+            hash.optional(bound.as_deref(), FieldHasher::text);
+        }
+        hash.number(plan.first_row);
+        hash.optional(plan.max_rows, FieldHasher::number);
+        hash.encoder(description, digest, chosen);
+        Self::from_hash(hash.0.finalize().as_slice())
+    }
+
+    /// Tag of the body with the changes of `plan`: rows, their credit, and the encoder. No I/O.
+    pub(crate) fn from_changes(
+        plan: &ChangesPlan,
+        description: &EncoderDescription,
+        digest: &str,
+        chosen: &[OptionValue],
+    ) -> Self {
+        let mut hash = FieldHasher(Sha256::new());
+        hash.text("changes");
+        hash.text(plan.dataset.as_str());
+        hash.text(plan.namespace.as_str());
+        // An id decides the words of its own snapshot. The credit is that of several snapshots.
+        hash.text(&plan.snapshot.id);
+        hash.credit(&plan.snapshot.credit);
+        hash.number(plan.columns.len() as u64);
+        plan.columns.iter().for_each(|column| hash.column(column));
+        hash.number(u64::from(plan.geometry));
+        hash.number(plan.parts.len() as u64);
+        for (set, rows) in &plan.parts {
+            hash.text(&set.to);
+            hash.number(set.committed_at.0.cast_unsigned());
+            hash.text(&set.file.sha256);
+            hash.number(rows.start);
+            hash.number(rows.end);
+        }
+        hash.encoder(description, digest, chosen);
+        Self::from_hash(hash.0.finalize().as_slice())
+    }
+
+    /// As text.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn from_hash(hash: &[u8]) -> Self {
+        Self(hex(hash.get(..HASH_BYTES).unwrap_or(hash)))
+    }
+
+    /// The header's value for a body in this coding.
+    pub(crate) fn header(&self, coding: Option<ContentCoding>) -> HeaderValue {
+        let text = match coding {
+            Some(coding) => format!("\"{}-{}\"", self.0, coding.name()),
+            None => format!("\"{}\"", self.0),
+        };
+        HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+    }
+
+    /// Returns whether a list of tags, as in `If-None-Match`, has this tag with any suffix, or is
+    /// `*`.
+    pub(crate) fn matches_list(&self, list: &str, comparison: TagComparison) -> bool {
+        list.split(',').map(str::trim).any(|item| {
+            let weak = item.strip_prefix("W/").filter(|_| comparison == TagComparison::Weak);
+            let quoted = weak.unwrap_or(item);
+            let opaque = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+            item == "*"
+                || opaque.is_some_and(|text| text.split('-').next() == Some(self.0.as_str()))
+        })
+    }
+}
+
+/// Comparison of tags (RFC 9110, 8.8.3.2). All of ours are strong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TagComparison {
+    /// A weak tag matches nothing.
+    Strong,
+    /// A weak tag counts as a strong one.
+    Weak,
+}
+
+/// Two lower-case digits a byte.
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    let mut text = String::with_capacity(bytes.len() * 2);
+    text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
+    text
+}
+
+/// A hash over fields, each with its length, so that no two lists of fields read the same.
+struct FieldHasher(Sha256);
+
+impl FieldHasher {
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.update(text);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.update(number.to_le_bytes());
+    }
+
+    /// Every word of `credit` that travels with rows.
+    fn credit(&mut self, credit: &Credit) {
+        self.text(&credit.source);
+        self.text(&credit.attribution);
+        self.text(&credit.licence);
+        for text in [&credit.licence_title, &credit.licence_url, &credit.source_url] {
+            self.optional(text.as_deref(), Self::text);
+        }
+        self.number(credit.sources.len() as u64);
+        for source in &credit.sources {
+            self.optional(source.title.as_deref(), Self::text);
+            self.optional(source.path.as_deref(), Self::text);
+        }
+    }
+
+    /// Every property of `column` that reaches an encoder.
+    fn column(&mut self, column: &Column) {
+        self.text(&column.name);
+        self.text(match column.column_type {
+            ColumnType::String => "string",
+            ColumnType::Integer => "integer",
+            ColumnType::Number => "number",
+            ColumnType::Boolean => "boolean",
+            ColumnType::Date => "date",
+        });
+        self.text(column.role.as_str());
+        self.number(u64::from(column.nullable));
+        self.optional(column.unit.as_deref(), Self::text);
+        self.number(u64::from(column.few_values));
+    }
+
+    /// The encoder that writes the rows: its release, its options, and how rows reach it.
+    fn encoder(&mut self, description: &EncoderDescription, digest: &str, chosen: &[OptionValue]) {
+        self.number(u64::from(BATCHING_VERSION));
+        self.text(digest);
+        for option in description.complete(chosen) {
+            self.text(&option.name);
+            match &option.value {
+                OptionScalar::Text(text) => self.text(text),
+                OptionScalar::Integer(integer) => self.number(integer.cast_unsigned()),
+                OptionScalar::Number(number) => self.number(number.to_bits()),
+                OptionScalar::Boolean(boolean) => self.number(u64::from(*boolean)),
+            }
+        }
+    }
+
+    fn optional<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.0.update([u8::from(value.is_some())]);
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+    use yearbook_domain::{DatasetName, Namespace};
+
+    use super::*;
+
+    #[test]
+    fn hashes_are_written_in_hexadecimal() {
+        assert_eq!(hex(&[0x00, 0x0f, 0xa0, 0xff]), "000fa0ff");
+        assert_eq!(EntityTag::from_bytes(b"x").0, "2d711642b726b04401627ca9fbac32f5");
+    }
+
+    #[test]
+    fn a_compressed_body_has_its_own_strong_tag_contract_3() {
+        let tag = EntityTag::from_bytes(b"x");
+        let plain = tag.header(None);
+        assert_eq!(plain.len(), 34);
+        assert_eq!(tag.header(Some(ContentCoding::Gzip)), format!("\"{}-gzip\"", tag.0));
+        assert_eq!(tag.header(Some(ContentCoding::Zstd)), format!("\"{}-zstd\"", tag.0));
+    }
+
+    #[test]
+    fn if_none_match_takes_lists_weak_tags_and_any_suffix_contract_3() {
+        let tag = EntityTag("ab12".to_owned());
+        for list in [
+            "\"ab12\"",
+            "W/\"ab12\"",
+            "\"x\", \"ab12-gzip\"",
+            "\"ab12-br\" , \"y\"",
+            "*",
+            " \"ab12-zstd-2\"",
+        ] {
+            assert!(tag.matches_list(list, TagComparison::Weak), "{list}");
+            assert_eq!(
+                tag.matches_list(list, TagComparison::Strong),
+                !list.starts_with("W/"),
+                "{list}"
+            );
+        }
+        for list in [
+            "",
+            "ab12",
+            "\"ab1\"",
+            "\"ab123\"",
+            "\"x-ab12\"",
+            "\"*\"",
+            "\"\"",
+            "w/\"ab12\"",
+            "\"ab12",
+        ] {
+            assert!(
+                !tag.matches_list(list, TagComparison::Weak)
+                    && !tag.matches_list(list, TagComparison::Strong),
+                "{list}"
+            );
+        }
+    }
+
+    /// The tag of changes in which `value` stands at `pointer`.
+    fn changes_tag(pointer: &str, value: Value) -> EntityTag {
+        let column = json!({"name": "a", "type": "string", "nullable": true, "role": "value", "unit": null, "description": null});
+        let (old, new) = ("0".repeat(64), "1".repeat(64));
+        let (from, to) = ("01ab".repeat(8), "02cd".repeat(8));
+        let mut plan = json!({
+            "snapshot": {
+                "id": from, "created_at": 0, "rows": 1, "file": {"sha256": old, "bytes": 1}, "title": null, "description": null,
+                "credit": {
+                    "source": "A", "attribution": "A", "licence": "A", "licence_title": null, "licence_url": null, "source_url": null,
+                    "source_url_precision": null, "sources": [],
+                },
+                "refresh_cadence": null, "bulk_redistribution": true, "columns": [column], "primary_key": [], "dimensions": [],
+                "date_column": null, "date_range": null, "layout": "long", "bbox": null,
+            },
+            "set": {
+                "from": from, "to": to, "committed_at": 0, "rows": 9, "file": {"sha256": new, "bytes": 1}, "columns": [column],
+                "from_credit": null, "to_credit": null,
+            },
+            "geometry": true, "start": 0, "end": 5, "digest": "d",
+        });
+        *plan.pointer_mut(pointer).unwrap() = value;
+        let snapshot: yearbook_domain::Snapshot =
+            serde_json::from_value(plan["snapshot"].clone()).unwrap();
+        let set = serde_json::from_value(plan["set"].clone()).unwrap();
+        let changes = ChangesPlan {
+            dataset: DatasetName::parse("cpi").unwrap(),
+            namespace: Namespace::parse("prices").unwrap(),
+            columns: snapshot.columns.clone(),
+            snapshot: Arc::new(snapshot),
+            geometry: plan["geometry"].as_bool().unwrap(),
+            parts: vec![(set, plan["start"].as_u64().unwrap()..plan["end"].as_u64().unwrap())],
+        };
+        let description = EncoderDescription {
+            format: "f".to_owned(),
+            version: "1.0.0".to_owned(),
+            media_type: "text/plain".to_owned(),
+            extension: "txt".to_owned(),
+            separator: None,
+            part_rows: None,
+            dictionaries: false,
+            compressible: true,
+            parameters: Vec::new(),
+            docs: String::new(),
+        };
+        EntityTag::from_changes(&changes, &description, plan["digest"].as_str().unwrap(), &[])
+    }
+
+    #[test]
+    fn each_field_that_decides_changes_has_a_tag_of_its_own_contract_3() {
+        let base = changes_tag("/digest", json!("d"));
+        assert_eq!(
+            base,
+            changes_tag("/snapshot/title", json!("T")),
+            "a title does not travel with rows"
+        );
+        for (pointer, value) in [
+            ("/digest", json!("e")),
+            ("/geometry", json!(false)),
+            ("/start", json!(1)),
+            ("/end", json!(6)),
+            ("/set/to", json!("03ef".repeat(8))),
+            ("/set/committed_at", json!(1)),
+            ("/set/file/sha256", json!("2".repeat(64))),
+            ("/snapshot/id", json!("02cd".repeat(8))),
+            ("/snapshot/credit/source", json!("B")),
+            ("/snapshot/credit/attribution", json!("B")),
+            ("/snapshot/credit/licence", json!("B")),
+            ("/snapshot/credit/licence_title", json!("B")),
+            ("/snapshot/credit/licence_url", json!("B")),
+            ("/snapshot/credit/source_url", json!("B")),
+            ("/snapshot/credit/sources", json!([{"title": "B", "path": null}])),
+            ("/snapshot/columns/0/name", json!("b")),
+            ("/snapshot/columns/0/type", json!("date")),
+            ("/snapshot/columns/0/role", json!("key")),
+            ("/snapshot/columns/0/nullable", json!(false)),
+            ("/snapshot/columns/0/unit", json!("kg")),
+        ] {
+            assert_ne!(base, changes_tag(pointer, value), "{pointer}");
+        }
+    }
+}
