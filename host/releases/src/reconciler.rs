@@ -2,7 +2,7 @@
 //! what the binary carries or from the object store, and swaps the whole set in one step. A release
 //! that this host cannot load is passed over for the next one of its name. Requests that have begun
 //! keep what they began with. What waits to take the place of a release that serves, and what would
-//! serve in its place, is loaded too, for the guard.
+//! serve in its place, is loaded too, for the monitor.
 
 mod candidates;
 mod load;
@@ -43,7 +43,7 @@ pub struct PluginReconciler {
     sandbox: Arc<Sandbox>,
     files: ObjectStorage,
     registry: Arc<PluginRegistry>,
-    guard: Arc<ReleaseMonitor>,
+    monitor: Arc<ReleaseMonitor>,
     trust: TrustPolicy,
     /// Components that came with the binary, by digest: never fetched.
     embedded: HashMap<String, Bytes>,
@@ -77,15 +77,15 @@ impl PluginReconciler {
         files: ObjectStorage,
         store: &Catalog,
         registry: Arc<PluginRegistry>,
-        guard: Arc<ReleaseMonitor>,
+        monitor: Arc<ReleaseMonitor>,
         trust: TrustPolicy,
         embedded: Vec<EmbeddedComponent>,
     ) -> Result<Arc<Self>, ReleaseError> {
-        let mut keeper = Self {
+        let mut reconciler = Self {
             sandbox,
             files,
             registry,
-            guard,
+            monitor,
             trust,
             embedded: HashMap::new(),
             state: Mutex::default(),
@@ -97,7 +97,7 @@ impl PluginReconciler {
                 Cow::Borrowed(bytes) => Bytes::from_static(bytes),
                 Cow::Owned(bytes) => Bytes::from(bytes),
             };
-            let loaded = load_component(&keeper.sandbox, bytes.clone()).await;
+            let loaded = load_component(&reconciler.sandbox, bytes.clone()).await;
             let plugin = loaded.map_err(|unfit| ReleaseError::Embedded {
                 name,
                 by: by.clone(),
@@ -105,15 +105,15 @@ impl PluginReconciler {
             })?;
             let release = new_release(&plugin, by, true, ReleaseState::Promoted);
             if !known.contains(&release.id)
-                || !keeper.files.has_component(plugin.digest(), plugin.bytes()).await?
+                || !reconciler.files.has_component(plugin.digest(), plugin.bytes()).await?
             {
-                store_component(store, &keeper.files, bytes.clone()).await?;
+                store_component(store, &reconciler.files, bytes.clone()).await?;
             }
             store.register_release(&release).await?;
-            keeper.embedded.insert(release.id.digest.clone(), bytes);
-            keeper.state.get_mut().loaded.insert(release.id.digest, plugin);
+            reconciler.embedded.insert(release.id.digest.clone(), bytes);
+            reconciler.state.get_mut().loaded.insert(release.id.digest, plugin);
         }
-        Ok(Arc::new(keeper))
+        Ok(Arc::new(reconciler))
     }
 
     /// Brings the registry in line with `releases`. False when the object store has to be asked
@@ -147,19 +147,19 @@ impl PluginReconciler {
             .map(Plugin::Encoder);
         state.loaded =
             kept.chain(serving).map(|plugin| (plugin.digest().to_owned(), plugin)).collect();
-        self.guard.set_candidates(beside);
+        self.monitor.set_candidates(beside);
         complete
     }
 
-    /// Applies every change of `releases` until the keeper is dropped or nobody sends any more.
+    /// Applies every change of `releases` until the reconciler is dropped or nobody sends any more.
     pub fn follow(self: &Arc<Self>, mut releases: watch::Receiver<Arc<[PluginRelease]>>) {
-        let keeper: Weak<Self> = Arc::downgrade(self);
+        let reconciler: Weak<Self> = Arc::downgrade(self);
         tokio::spawn(async move {
             loop {
                 let wanted = Arc::clone(&releases.borrow_and_update());
-                let Some(keeper) = keeper.upgrade() else { return };
-                let complete = keeper.apply(&wanted).await;
-                drop(keeper);
+                let Some(reconciler) = reconciler.upgrade() else { return };
+                let complete = reconciler.apply(&wanted).await;
+                drop(reconciler);
                 let patience = if complete { Duration::MAX } else { RETRY };
                 if let Ok(Err(_)) = tokio::time::timeout(patience, releases.changed()).await {
                     return;

@@ -49,7 +49,7 @@ impl ReleaseMonitor {
     /// Interval at which observations are written to the catalogue.
     pub const TICK_INTERVAL: Duration = Duration::from_secs(1);
 
-    /// One that has nothing to watch until a keeper tells it. `sandbox` is where releases run.
+    /// One that has nothing to watch until a reconciler tells it. `sandbox` is where releases run.
     ///
     /// # Errors
     /// When the operating system refuses a thread.

@@ -171,13 +171,13 @@ impl PluginGenerator {
         if let Err(error) = &project
             && state.work().dump_target().is_enabled()
         {
-            let capsule = FailureDump::for_request(
+            let dump = FailureDump::for_request(
                 state.work().release(),
                 request,
                 options,
                 &self.host.limits,
             );
-            capsule.write_failure(GuestFunction::Generate, error, &log, state.work());
+            dump.write_failure(GuestFunction::Generate, error, &log, state.work());
         }
         // The instance goes before its place in the pool is given back.
         drop(store);

@@ -47,45 +47,45 @@ pub enum ReplayError {
 }
 
 impl ReplayResult {
-    /// Returns whether it failed at the same call, and in the same way, as `capsule`; other words
+    /// Returns whether it failed at the same call, and in the same way, as `dump`; other words
     /// count as the same.
     #[must_use]
-    pub fn reproduces(&self, capsule: &FailureDump) -> bool {
+    pub fn reproduces(&self, dump: &FailureDump) -> bool {
         let way = |about: &DumpMetadata| (about.call, about.failure.kind.clone());
-        self.failed.as_ref().is_some_and(|failed| way(failed) == way(&capsule.about))
+        self.failed.as_ref().is_some_and(|failed| way(failed) == way(&dump.about))
     }
 }
 
 impl Sandbox {
-    /// Makes the call of `capsule` again, on `component`. The sandbox's own limits are in force:
-    /// make it with those of the capsule. Blocking.
+    /// Makes the call of `dump` again, on `component`. The sandbox's own limits are in force:
+    /// make it with those of the dump. Blocking.
     ///
     /// # Errors
     /// [`ReplayError`] when the call was not made.
     pub fn replay(
         self: &Arc<Self>,
         component: &[u8],
-        capsule: &FailureDump,
+        dump: &FailureDump,
     ) -> Result<ReplayResult, ReplayError> {
         let hand = DumpTarget::in_memory();
-        let failed = |capsule: Box<FailureDump>| ReplayResult {
-            log: capsule.about.log.clone(),
-            failed: Some(capsule.about),
+        let failed = |dump: Box<FailureDump>| ReplayResult {
+            log: dump.about.log.clone(),
+            failed: Some(dump.about),
             bytes: 0,
         };
         let plugin = match self.load_with_target(component, &hand) {
             Ok(plugin) => plugin,
             Err(rejected) => return hand.take().map(failed).ok_or(ReplayError::Rejected(rejected)),
         };
-        let made = match (&capsule.request, &plugin) {
-            _ if capsule.about.call == GuestFunction::Describe => Ok((0, Vec::new())),
+        let made = match (&dump.request, &plugin) {
+            _ if dump.about.call == GuestFunction::Describe => Ok((0, Vec::new())),
             (Some(request), Plugin::Generator(generator)) => {
                 generator.replay(request, hand.clone())
             }
             (None, Plugin::Encoder(encoder)) => {
-                encoder.replay(capsule, hand.clone()).map_err(|error| error.to_string())
+                encoder.replay(dump, hand.clone()).map_err(|error| error.to_string())
             }
-            _ => return Err(ReplayError::Kind { expected: capsule.about.component.kind.clone() }),
+            _ => return Err(ReplayError::Kind { expected: dump.about.component.kind.clone() }),
         };
         match made {
             Ok((bytes, log)) => Ok(ReplayResult { failed: None, log, bytes }),
@@ -115,7 +115,7 @@ impl PluginGenerator {
 impl PluginEncoder {
     fn replay(
         &self,
-        capsule: &FailureDump,
+        dump: &FailureDump,
         hand: DumpTarget,
     ) -> Result<(usize, Vec<GuestLogLine>), EncodeError> {
         let permit = self
@@ -125,15 +125,15 @@ impl PluginEncoder {
             .try_acquire(&CallerShare::default())
             .map_err(|_| EncodeError::Host(NONE_FREE.to_owned()))?;
         let work = CallMetrics::new(Arc::clone(&self.metrics), hand);
-        let DumpMetadata { call, before, options, .. } = &capsule.about;
+        let DumpMetadata { call, before, options, .. } = &dump.about;
         let options = self.description().complete(options);
         let mut instance =
-            EncoderInstance::open(self, permit, Arc::clone(&work), &capsule.schema, &options)?;
+            EncoderInstance::open(self, permit, Arc::clone(&work), &dump.schema, &options)?;
         let mut bytes = 0;
         if before.head && *call != GuestFunction::Head {
             instance.encode_header()?;
         }
-        if let (GuestFunction::Tail, Some(batch)) = (call, &capsule.batch) {
+        if let (GuestFunction::Tail, Some(batch)) = (call, &dump.batch) {
             instance.encode_chunk(batch)?;
         }
         instance.set_allowance(before.allowance);
@@ -141,12 +141,12 @@ impl PluginEncoder {
             GuestFunction::Head => bytes = instance.encode_header()?.len(),
             GuestFunction::Part => {
                 work.record_notes(before.noted);
-                if let Some(batch) = &capsule.batch {
+                if let Some(batch) = &dump.batch {
                     bytes = instance.encode_chunk(batch)?.bytes.len();
                 }
             }
             GuestFunction::Tail => {
-                bytes = instance.encode_footer(&Notes::from_entries(&capsule.notes))?.len()
+                bytes = instance.encode_footer(&Notes::from_entries(&dump.notes))?.len()
             }
             GuestFunction::Describe | GuestFunction::Open | GuestFunction::Generate => {}
         }

@@ -1,5 +1,5 @@
-//! What a release does whatever its options say. Tests overwrite the word in the built component,
-//! so that releases differ in nothing that `describe` says of them.
+//! Behaviour of a release whatever its options say. Tests overwrite the word in the built
+//! component, so that releases differ in nothing that `describe` says of them.
 
 use std::hint::black_box;
 

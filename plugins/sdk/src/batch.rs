@@ -35,19 +35,19 @@ pub(crate) struct DictionaryBuffers {
 }
 
 impl Batch {
-    /// How many rows it has.
+    /// Number of its rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many columns it has.
+    /// Number of its columns.
     #[must_use]
     pub fn width(&self) -> usize {
         self.arrays.len()
     }
 
-    /// What the columns are.
+    /// Descriptions of the columns.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema

@@ -1,10 +1,10 @@
-//! How large a part's buffer begins: as the last part was, so that it need not grow. Owns nothing
+//! Initial size of a part's buffer: that of the last part, so that it need not grow. Owns nothing
 //! but the guess.
 
 /// Most bytes that a buffer begins with.
 const LARGEST: usize = 8 << 20;
 
-/// What the last part tells about the next.
+/// Estimate of the next part's size from the last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BufferEstimate {
     /// Bytes that a row became, rounded up; 0 before the first part.

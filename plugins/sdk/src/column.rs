@@ -15,13 +15,13 @@ mod strings;
 /// A column, or a child of one.
 #[derive(Debug)]
 pub struct Column<'a> {
-    /// What it is.
+    /// The column's description.
     pub field: &'a Field,
     /// Rows, or elements of a child.
     pub length: usize,
-    /// How many of them are null.
+    /// Number of nulls among them.
     pub null_count: usize,
-    /// What it holds. Where a row is null, the value is arbitrary.
+    /// Values of the column. Where a row is null, the value is arbitrary.
     pub values: Values<'a>,
     validity: Option<Bits<'a>>,
 }
@@ -140,8 +140,8 @@ impl<'a> Column<'a> {
         Self { field, length: array.length, null_count: array.null_count, values, validity }
     }
 
-    /// Whether the row is not null. (A dictionary's values may still say null where its keys
-    /// don't.)
+    /// Returns whether the row is not null. (A dictionary's values may still say null where its
+    /// keys don't.)
     #[must_use]
     #[inline]
     pub fn is_valid(&self, row: usize) -> bool {

@@ -1,12 +1,12 @@
-//! What a plugin says about itself, and the options that clients chose.
+//! Description of a plugin by itself, and the options that clients chose.
 
 use crate::Error;
 
-/// What an encoder makes. Must be the same every time; the rules for each field stand in
+/// Description of an encoder. Must be the same every time; the rules for each field stand in
 /// `wit/1.0.0/package.wit`, and the host checks them when the plugin is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
-    /// What clients write in `format=`: `[a-z][a-z0-9_-]*`, at most 32 characters.
+    /// Name that clients write in `format=`: `[a-z][a-z0-9_-]*`, at most 32 characters.
     pub format: &'static str,
     /// The plugin's own version, semantic versioning. `env!("CARGO_PKG_VERSION")` as a rule.
     pub version: &'static str,
@@ -18,12 +18,13 @@ pub struct Description {
     /// host may then encode the parts of one response on several instances. `None`: each part
     /// depends on those before it.
     pub separator: Option<&'static [u8]>,
-    /// How many rows a part should have, where that matters to the format; the host then joins
+    /// Rows that a part should have, where that matters to the format; the host then joins
     /// batches. `None`, as most formats say: batches as they come.
     pub part_rows: Option<u32>,
-    /// Whether `part` understands [`crate::Values::Dictionary`]. If not, text always arrives plain.
+    /// Set where `part` understands [`crate::Values::Dictionary`]. If not, text always arrives
+    /// plain.
     pub dictionaries: bool,
-    /// Whether gzip or zstd make the output much smaller: true for text formats.
+    /// Set where gzip or zstd make the output much smaller: true for text formats.
     pub compressible: bool,
     /// Query parameters, at most 32.
     pub parameters: Vec<Parameter>,
@@ -52,9 +53,9 @@ pub struct Parameter {
     pub name: &'static str,
     /// The type of its value.
     pub kind: Kind,
-    /// What is used when the client says nothing, written as a client would write it.
+    /// Value for a client that names none, written as a client would write it.
     pub default: &'static str,
-    /// When not empty, the only values taken.
+    /// The only values taken, unless empty.
     pub allowed: &'static [&'static str],
     /// One sentence for the API's documentation.
     pub docs: &'static str,

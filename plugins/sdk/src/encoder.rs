@@ -35,7 +35,7 @@ pub trait Encoder: Sized + 'static {
     /// [`Error::Internal`].
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error>;
 
-    /// What the tail must know of the part that was just made, such as an entry of an index. Called
+    /// Facts about the part just made that the tail must know, such as an entry of an index. Called
     /// after each `part`; it is not part of the response. As given: nothing.
     fn note(&mut self) -> Vec<u8> {
         Vec::new()
@@ -52,11 +52,11 @@ pub trait Encoder: Sized + 'static {
     }
 }
 
-/// What a part left for the tail.
+/// A part's note for the tail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Where the part's first byte stands in the response, counted from the response's first byte.
+    /// Position of the part's first byte in the response, counted from the response's first byte.
     pub offset: u64,
-    /// What [`Encoder::note`] returned.
+    /// Bytes that [`Encoder::note`] returned.
     pub bytes: Vec<u8>,
 }

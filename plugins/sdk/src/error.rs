@@ -1,9 +1,9 @@
-//! Why a plugin declines: the three cases of `types.error` in the WIT package.
+//! Errors with which a plugin declines: the three cases of `types.error` in the WIT package.
 
 use std::fmt;
 
-/// Why a plugin declines. Anything else that goes wrong should panic: the host then stops the
-/// guest.
+/// An error with which a plugin declines. Anything else that goes wrong should panic: the host then
+/// stops the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// The format cannot carry this schema. The sentence reaches the client as a 422, so name the

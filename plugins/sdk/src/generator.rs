@@ -18,10 +18,11 @@ pub trait Generator: 'static {
     fn generate(request: &Request, options: &Options) -> Result<Project, Error>;
 }
 
-/// What a generator makes; must be the same every time.
+/// Description of a generator; must be the same every time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
-    /// What clients write in `/v1/integrations/<tool>`: `[a-z][a-z0-9-]*`, at most 32 characters.
+    /// Name that clients write in `/v1/integrations/<tool>`: `[a-z][a-z0-9-]*`, at most 32
+    /// characters.
     pub tool: &'static str,
     /// The plugin's own version, semantic versioning.
     pub version: &'static str,
@@ -44,7 +45,7 @@ pub enum ColumnType {
     Date,
 }
 
-/// What a column is for.
+/// Role of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Role {
@@ -86,7 +87,7 @@ pub struct Column {
     pub description: Option<String>,
 }
 
-/// Whether a dataset has a row an observation or a column a series.
+/// Layout of a dataset: a row an observation, or a column a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Layout {
@@ -107,7 +108,7 @@ pub struct Dataset {
     pub description: Option<String>,
     /// The publishing agency.
     pub source: String,
-    /// Where it publishes the data.
+    /// Address at which it publishes the data.
     pub source_url: Option<String>,
     /// The licence's name.
     pub licence: String,
@@ -123,11 +124,11 @@ pub struct Dataset {
     pub date_column: Option<String>,
     /// First and last date.
     pub date_range: Option<(String, String)>,
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
     /// Of the snapshot that is served now.
     pub snapshot_id: String,
-    /// How often the source is checked, such as `weekly`.
+    /// Interval at which the source is checked, such as `weekly`.
     pub refresh_cadence: Option<String>,
     /// Absolute address of the rows.
     pub data_url: String,
@@ -137,7 +138,7 @@ pub struct Dataset {
     pub bulk_url: Option<String>,
 }
 
-/// Which whole files a plan may download.
+/// Whole files that a plan may download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BulkFiles {
     /// None: the address answers 402.
@@ -148,7 +149,7 @@ pub enum BulkFiles {
     Current,
 }
 
-/// What the caller's plan allows: a generated project should say what a run costs.
+/// Limits of the caller's plan: a generated project should say what a run costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// Such as `free`.
@@ -161,7 +162,7 @@ pub struct Plan {
     pub bulk: BulkFiles,
 }
 
-/// What a client asked for.
+/// A client's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// Without a trailing slash.
@@ -183,7 +184,7 @@ pub struct File {
     pub content: Vec<u8>,
 }
 
-/// What a generator hands out.
+/// Output of a generator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Project {
     /// The files.

@@ -33,7 +33,7 @@ pub mod encoder_world {
 mod generator;
 pub use generator::{GeneratorExport, generator_world};
 
-/// What [`crate::export_encoder!`] exports.
+/// The type that [`crate::export_encoder!`] exports.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct EncoderExport<E>(PhantomData<E>);

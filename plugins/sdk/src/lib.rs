@@ -1,4 +1,4 @@
-//! What authors of Yearbook plugins use: implement [`Encoder`] (an output format) or [`Generator`]
+//! Kit for authors of Yearbook plugins: implement [`Encoder`] (an output format) or [`Generator`]
 //! (an integration), name the type in [`export_encoder!`] or [`export_generator!`], and build the
 //! crate as a `cdylib` for `wasm32-unknown-unknown`.
 //!

@@ -7,7 +7,7 @@ pub use data_type::{DataType, TimeUnit};
 
 mod data_type;
 
-/// What a response consists of.
+/// Columns and metadata of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     /// The columns.
@@ -28,7 +28,7 @@ pub struct Field {
     pub format: String,
     /// The same, parsed. [`DataType::Int32`] where the field is dictionary-encoded: the keys.
     pub data_type: DataType,
-    /// Whether nulls may occur.
+    /// Set where nulls may occur.
     pub nullable: bool,
     /// The type of the values where the field is dictionary-encoded.
     pub dictionary: Option<Box<Field>>,
@@ -59,7 +59,7 @@ impl Schema {
         find(&self.metadata, key)
     }
 
-    /// Where the column of a role stands, the first one if there are several.
+    /// Position of the column of a role, the first one if there are several.
     #[must_use]
     pub fn position(&self, role: Role) -> Option<usize> {
         self.fields.iter().position(|field| field.role() == Some(role))
@@ -104,13 +104,13 @@ impl Field {
         find(&self.metadata, key)
     }
 
-    /// What the column is for; none for columns that the host adds.
+    /// Role of the column; none for columns that the host adds.
     #[must_use]
     pub fn role(&self) -> Option<Role> {
         self.metadata("yearbook.role").and_then(Role::parse)
     }
 
-    /// Whether it holds text that is always a date `YYYY-MM-DD`.
+    /// Returns whether it holds text that is always a date `YYYY-MM-DD`.
     #[must_use]
     pub fn is_date(&self) -> bool {
         self.metadata("yearbook.type") == Some("date")

@@ -17,14 +17,14 @@ use progress::EncodingDriver;
 use crate::batch::Decoder;
 use crate::{Batch, Encoder, Error, Kind, Note, Options, Schema, Value};
 
-/// What an encoder made of a table.
+/// Output of an encoder for a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
     /// Bytes before the first row.
     pub head: Vec<u8>,
     /// Bytes of each batch.
     pub parts: Vec<Vec<u8>>,
-    /// What the parts left for the tail.
+    /// Notes of the parts for the tail.
     pub notes: Vec<Note>,
     /// Bytes after the last row.
     pub tail: Vec<u8>,
@@ -41,7 +41,7 @@ impl Encoded {
 /// Runs an encoder over a table with one instance, and returns the response.
 ///
 /// # Errors
-/// What the encoder declines with.
+/// The error with which the encoder declines.
 pub fn encode<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Result<Vec<u8>, Error> {
     Ok(encode_parts::<E>(table, options)?.response(E::describe().separator))
 }
@@ -49,7 +49,7 @@ pub fn encode<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Result<Ve
 /// As [`encode`], with head, parts and tail apart.
 ///
 /// # Errors
-/// What the encoder declines with.
+/// The error with which the encoder declines.
 pub fn encode_parts<E: Encoder>(
     table: &Table,
     options: &[(&str, Value)],
@@ -72,7 +72,7 @@ pub fn encode_parts<E: Encoder>(
 /// in front of its part, and nothing is kept.
 ///
 /// # Errors
-/// What the encoder declines with.
+/// The error with which the encoder declines.
 ///
 /// # Panics
 /// When there are no batches.
@@ -98,7 +98,7 @@ pub fn respond<E: Encoder>(
 /// promised.
 ///
 /// # Errors
-/// What the encoder declines with.
+/// The error with which the encoder declines.
 pub fn encode_apart<E: Encoder>(
     table: &Table,
     options: &[(&str, Value)],
@@ -120,7 +120,7 @@ pub fn encode_apart<E: Encoder>(
 /// tail.
 ///
 /// # Errors
-/// What the encoder declines with.
+/// The error with which the encoder declines.
 pub fn encode_by_turns<E: Encoder>(
     table: &Table,
     options: &[(&str, Value)],

@@ -1,7 +1,7 @@
 //! A toolkit for text formats of rows, such as CSV and JSON: an encoder says how its format writes
 //! null, text and lists (a [`Dialect`]) and what stands before each cell; [`Rows`] does the rest.
 //!
-//! What makes it fast: a lane is chosen once per column and batch, so that no cell costs a dynamic
+//! Reason of its speed: a lane is chosen once per column and batch, so that no cell costs a dynamic
 //! call; whatever stands before a cell is joined to it once, not once per row; numbers are rendered
 //! in blocks; a dictionary's values are rendered once and copied from then on; text is scanned for
 //! characters to escape a whole buffer at a time.
@@ -21,7 +21,7 @@ pub use scan::{any_byte, first_byte};
 
 mod scan;
 
-/// How a format writes values.
+/// A format's spelling of values.
 pub trait Dialect: 'static {
     /// Null.
     const NULL: &'static [u8];
@@ -35,10 +35,10 @@ pub trait Dialect: 'static {
     const QUOTE: &'static [u8];
     /// Text without characters.
     const EMPTY_TEXT: &'static [u8];
-    /// Whether lists and structs can be written, in JSON's way.
+    /// Set where lists and structs can be written, in JSON's way.
     const NESTED: bool;
 
-    /// Whether text, or any number of texts one after the other, can stand between two
+    /// Set where text, or any number of texts one after the other, can stand between two
     /// [`Dialect::QUOTE`]s as it is. Empty text is not asked about.
     fn is_plain(&self, text: &[u8]) -> bool;
 

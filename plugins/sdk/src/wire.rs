@@ -9,11 +9,11 @@ pub(crate) struct RawField {
     pub(crate) name: String,
     /// Format string of the Arrow C data interface.
     pub(crate) format: String,
-    /// Whether nulls may occur.
+    /// Set where nulls may occur.
     pub(crate) nullable: bool,
-    /// Whether the values follow as the next field.
+    /// Set where the values follow as the next field.
     pub(crate) dictionary: bool,
-    /// How many of the following fields are children.
+    /// Number of the following fields that are children.
     pub(crate) children: u32,
     /// Key and value.
     pub(crate) metadata: Vec<(String, String)>,
@@ -33,9 +33,9 @@ pub(crate) struct RawSchema {
 pub(crate) struct RawArray {
     /// Rows, or elements of a child.
     pub(crate) length: u32,
-    /// How many of them are null.
+    /// Number of nulls among them.
     pub(crate) null_count: u32,
-    /// How many of the batch's buffers belong to it.
+    /// Number of the batch's buffers that belong to it.
     pub(crate) buffers: u32,
     /// Dictionary values only: as in the batch before.
     pub(crate) repeated: bool,

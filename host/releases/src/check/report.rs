@@ -138,7 +138,7 @@ impl ReportBuilder {
         }
     }
 
-    /// Keeps the first capsule of each way of failing.
+    /// Keeps the first dump of each way of failing.
     pub(super) fn add_dump(&mut self, capsule: Option<Box<FailureDump>>) {
         if let Some(capsule) = capsule
             && self.capsules.iter().all(|kept| kept.file_name() != capsule.file_name())

@@ -80,7 +80,7 @@ impl PluginReconciler {
             let fault = format!(
                 "{difference}, which clients would notice; if that is meant: yearbook plugin pin, or install --now"
             );
-            self.guard.reject_canary(&id(&Plugin::Encoder(waiting)), encoder.digest(), fault);
+            self.monitor.reject_canary(&id(&Plugin::Encoder(waiting)), encoder.digest(), fault);
         }
     }
 }

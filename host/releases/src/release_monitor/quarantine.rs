@@ -18,16 +18,16 @@ fn is_over(until: Millis, now: Millis) -> bool {
 /// Ends quarantines whose time is up. Where another release serves, the quarantined one becomes a
 /// canary; where none does, it serves again.
 pub(super) async fn end_quarantines(
-    guard: &ReleaseMonitor,
-    view: &TickContext<'_>,
+    monitor: &ReleaseMonitor,
+    context: &TickContext<'_>,
 ) -> Result<bool, CatalogError> {
-    let mut moved = false;
+    let mut changed = false;
     let over = |release: &&PluginRelease| {
         release.state == ReleaseState::Quarantined
-            && release.until.is_some_and(|until| is_over(until, view.now))
+            && release.until.is_some_and(|until| is_over(until, context.now))
     };
-    for release in view.releases.iter().filter(over) {
-        let line = view
+    for release in context.releases.iter().filter(over) {
+        let line = context
             .lines
             .iter()
             .find(|line| line.kind == release.id.kind && line.name == release.id.name);
@@ -42,10 +42,11 @@ pub(super) async fn end_quarantines(
             }
             _ => (ReleaseState::Promoted, "its quarantine is over; it is tried again".to_owned()),
         };
-        moved |= transition(guard, &release.id, ReleaseState::Quarantined, to, reason, None, None)
-            .await?;
+        changed |=
+            transition(monitor, &release.id, ReleaseState::Quarantined, to, reason, None, None)
+                .await?;
     }
-    Ok(moved)
+    Ok(changed)
 }
 
 #[cfg(test)]

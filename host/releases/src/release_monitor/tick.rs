@@ -21,7 +21,7 @@ use crate::circuit_breaker::{MetricsHistory, verdict};
 /// Author of a host's transitions in the history.
 const BY: &str = "yearbook";
 
-/// Rounds after which the use of releases is written.
+/// Ticks after which the use of releases is written.
 const USE_TICKS: u32 = 5;
 
 /// Delay after a wake-up, so that events at the same time share a tick.
@@ -35,12 +35,12 @@ struct TickState {
     past: MetricsHistory,
     /// Responses and failures of each release that have been written.
     written: HashMap<String, (u64, u64)>,
-    rounds: u32,
+    ticks: u32,
     /// Set where the last tick failed, which was logged.
     failing: bool,
 }
 
-/// The catalogue as of this round.
+/// The catalogue as of this tick.
 pub(super) struct TickContext<'a> {
     pub(super) releases: &'a [PluginRelease],
     pub(super) lines: Vec<ServingOrder>,
@@ -60,23 +60,23 @@ impl TickContext<'_> {
     }
 }
 
-pub(super) async fn run(guard: Weak<ReleaseMonitor>, live: Weak<CatalogCache>, every: Duration) {
-    let mut rounds = TickState::default();
+pub(super) async fn run(monitor: Weak<ReleaseMonitor>, live: Weak<CatalogCache>, every: Duration) {
+    let mut ticks = TickState::default();
     loop {
-        let (Some(guard), Some(live)) = (guard.upgrade(), live.upgrade()) else { return };
-        match rounds.tick(&guard, &live).await {
-            Ok(()) => rounds.failing = false,
-            // What was not written stays, and is written in a later round.
-            Err(failure) if !rounds.failing => {
+        let (Some(monitor), Some(live)) = (monitor.upgrade(), live.upgrade()) else { return };
+        match ticks.tick(&monitor, &live).await {
+            Ok(()) => ticks.failing = false,
+            // What was not written stays, and is written in a later tick.
+            Err(failure) if !ticks.failing => {
                 tracing::warn!(%failure, "what was seen of plugins cannot be written");
-                rounds.failing = true;
+                ticks.failing = true;
             }
             Err(_) => {}
         }
         drop(live);
-        // A round early where something may decide; what comes at the same time shares it.
-        let _ = tokio::time::timeout(every, guard.woken.notified()).await;
-        drop(guard);
+        // A tick early where something may decide; what comes at the same time shares it.
+        let _ = tokio::time::timeout(every, monitor.woken.notified()).await;
+        drop(monitor);
         tokio::time::sleep(WAKE_DELAY).await;
     }
 }
@@ -84,61 +84,61 @@ pub(super) async fn run(guard: Weak<ReleaseMonitor>, live: Weak<CatalogCache>, e
 impl TickState {
     async fn tick(
         &mut self,
-        guard: &ReleaseMonitor,
+        monitor: &ReleaseMonitor,
         live: &CatalogCache,
     ) -> Result<(), CatalogError> {
         let releases = live.releases().borrow().clone();
-        let view = TickContext {
+        let context = TickContext {
             lines: lines(&releases),
             releases: &releases,
-            counts: guard.sandbox.metrics_snapshots(),
+            counts: monitor.sandbox.metrics_snapshots(),
             now: yearbook_catalog::clock::now(),
         };
-        self.past.record(&view.counts, guard.settings.failure_window());
-        let mut moved = self.trip_breakers(guard, &view).await?;
-        moved |= self.evaluate_canaries(guard, &view).await?;
-        moved |= end_quarantines(guard, &view).await?;
-        self.rounds += 1;
-        if self.rounds.is_multiple_of(USE_TICKS) {
-            self.record_usage(guard, &view).await?;
+        self.past.record(&context.counts, monitor.settings.failure_window());
+        let mut changed = self.trip_breakers(monitor, &context).await?;
+        changed |= self.evaluate_canaries(monitor, &context).await?;
+        changed |= end_quarantines(monitor, &context).await?;
+        self.ticks += 1;
+        if self.ticks.is_multiple_of(USE_TICKS) {
+            self.record_usage(monitor, &context).await?;
         }
         // So that this host acts on it with the next request; the others hear of it as of any
         // change.
-        if moved { live.refresh().await } else { Ok(()) }
+        if changed { live.refresh().await } else { Ok(()) }
     }
 
     /// Tells what was seen, and judges the sums.
     async fn evaluate_canaries(
         &mut self,
-        guard: &ReleaseMonitor,
-        view: &TickContext<'_>,
+        monitor: &ReleaseMonitor,
+        context: &TickContext<'_>,
     ) -> Result<bool, CatalogError> {
         let waits = |id: &ReleaseId, incumbent: &str| {
-            view.lines.iter().any(|line| {
+            context.lines.iter().any(|line| {
                 line.waiting.as_ref().is_some_and(|waiting| waiting.id == *id)
                     && line.candidates.first().is_some_and(|first| first.id.digest == incumbent)
             })
         };
         self.trials.retain(|(id, incumbent), _| waits(id, incumbent));
-        let mut seen = guard.seen.take();
+        let mut seen = monitor.seen.take();
         seen.retain(|seen| waits(&seen.id, &seen.incumbent));
         let mut seen = seen.into_iter();
         while let Some(next) = seen.next() {
-            match guard.store.add_canary_totals(&next).await {
+            match monitor.store.add_canary_totals(&next).await {
                 Ok(sum) => drop(self.trials.insert((sum.id.clone(), sum.incumbent.clone()), sum)),
                 Err(failure) => {
-                    guard.seen.add(next);
-                    seen.for_each(|rest| guard.seen.add(rest));
+                    monitor.seen.add(next);
+                    seen.for_each(|rest| monitor.seen.add(rest));
                     return Err(failure);
                 }
             }
         }
-        let mut moved = false;
+        let mut changed = false;
         for trial in self.trials.values() {
-            let Some(verdict) = evaluate(trial, &guard.settings, view.now) else { continue };
+            let Some(verdict) = evaluate(trial, &monitor.settings, context.now) else { continue };
             let against = Some(trial.incumbent.clone());
-            moved |= transition(
-                guard,
+            changed |= transition(
+                monitor,
                 &trial.id,
                 ReleaseState::Installed,
                 verdict.to,
@@ -148,18 +148,18 @@ impl TickState {
             )
             .await?;
         }
-        Ok(moved)
+        Ok(changed)
     }
 
     /// Quarantines what failed too often.
     async fn trip_breakers(
         &mut self,
-        guard: &ReleaseMonitor,
-        view: &TickContext<'_>,
+        monitor: &ReleaseMonitor,
+        context: &TickContext<'_>,
     ) -> Result<bool, CatalogError> {
-        let mut moved = false;
-        for (digest, strikes) in guard.strikes.within(guard.settings.failure_window()) {
-            let Some(line) = view
+        let mut changed = false;
+        for (digest, strikes) in monitor.strikes.within(monitor.settings.failure_window()) {
+            let Some(line) = context
                 .lines
                 .iter()
                 .find(|line| line.candidates.iter().any(|release| release.id.digest == digest))
@@ -168,17 +168,17 @@ impl TickState {
             };
             let (Some(release), Some(counts)) = (
                 line.candidates.iter().find(|release| release.id.digest == digest),
-                view.counts.iter().find(|counts| counts.release.digest == digest),
+                context.counts.iter().find(|counts| counts.release.digest == digest),
             ) else {
                 continue;
             };
             let (begun, whole) = self.past.delta(counts);
             let Some(reason) =
-                verdict(&strikes, begun, whole, line.candidates.len() > 1, &guard.settings)
+                verdict(&strikes, begun, whole, line.candidates.len() > 1, &monitor.settings)
             else {
                 continue;
             };
-            guard.strikes.reset(&digest);
+            monitor.strikes.reset(&digest);
             if release.pinned {
                 tracing::error!(
                     plugin = release.id.name,
@@ -188,7 +188,7 @@ impl TickState {
                 );
                 continue;
             }
-            if view.is_last_built_in(line, &release.id) {
+            if context.is_last_built_in(line, &release.id) {
                 tracing::error!(
                     plugin = release.id.name,
                     digest,
@@ -197,13 +197,13 @@ impl TickState {
                 );
                 continue;
             }
-            let lasts = guard.settings.quarantine_time(release.quarantines);
+            let lasts = monitor.settings.quarantine_time(release.quarantines);
             let until = Millis(
-                view.now.0.saturating_add(i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX)),
+                context.now.0.saturating_add(i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX)),
             );
             let reason = format!("{reason}; out of service until {}", until.to_rfc3339());
-            moved |= transition(
-                guard,
+            changed |= transition(
+                monitor,
                 &release.id,
                 ReleaseState::Promoted,
                 ReleaseState::Quarantined,
@@ -213,14 +213,14 @@ impl TickState {
             )
             .await?;
         }
-        Ok(moved)
+        Ok(changed)
     }
 
     /// Adds what each release did since it was written last.
     async fn record_usage(
         &mut self,
-        guard: &ReleaseMonitor,
-        view: &TickContext<'_>,
+        monitor: &ReleaseMonitor,
+        context: &TickContext<'_>,
     ) -> Result<(), CatalogError> {
         let since = |counts: &PluginMetricsSnapshot| {
             let (responses, failures) =
@@ -235,16 +235,16 @@ impl TickState {
                 id,
                 responses: counts.begun.saturating_sub(responses),
                 failures: counts.failures().saturating_sub(failures),
-                last_at: view.now,
+                last_at: context.now,
             };
             (used.responses > 0 || used.failures > 0).then_some(used)
         };
-        let used: Vec<ReleaseUsage> = view.counts.iter().filter_map(since).collect();
+        let used: Vec<ReleaseUsage> = context.counts.iter().filter_map(since).collect();
         if used.is_empty() {
             return Ok(());
         }
-        guard.store.add_release_usage(&used).await?;
-        for counts in &view.counts {
+        monitor.store.add_release_usage(&used).await?;
+        for counts in &context.counts {
             self.written.insert(counts.release.digest.clone(), (counts.begun, counts.failures()));
         }
         Ok(())
@@ -253,7 +253,7 @@ impl TickState {
 
 /// Records a conclusion, unless another host did or it no longer holds.
 pub(super) async fn transition(
-    guard: &ReleaseMonitor,
+    monitor: &ReleaseMonitor,
     id: &ReleaseId,
     from: ReleaseState,
     to: ReleaseState,
@@ -269,7 +269,7 @@ pub(super) async fn transition(
         reason: Some(reason.clone()),
     };
     let settled =
-        guard.store.transition_release(&StateTransition { change, from, against, until }).await?;
+        monitor.store.transition_release(&StateTransition { change, from, against, until }).await?;
     if settled {
         let (plugin, digest, to) = (&id.name, &id.digest, to.as_str());
         tracing::warn!(plugin, digest, to, reason, "a release is settled");

@@ -42,7 +42,7 @@ pub(crate) struct EncoderInstance {
     allowance: usize,
     /// Filled while the response is made, where its failure would be kept: at most one part is held
     /// for that.
-    capsule: Option<Box<FailureDump>>,
+    dump: Option<Box<FailureDump>>,
     /// Given back when the instance is dropped.
     _permit: SlotPermit,
 }
@@ -98,7 +98,7 @@ impl EncoderInstance {
             input,
             name_bytes: flattened.name_bytes().div_ceil(schema.fields().len().max(1)),
             allowance: flattened.name_bytes().saturating_mul(limits.amplification),
-            capsule: kept,
+            dump: kept,
             _permit: permit,
         })
     }
@@ -110,8 +110,8 @@ impl EncoderInstance {
             guest.yearbook_plugin_encoder().encoding().call_head(store, encoding)
         });
         let head = head.map_err(|error| self.failed(GuestFunction::Head, allowance, error))?;
-        if let Some(capsule) = &mut self.capsule {
-            capsule.about.before.head = true;
+        if let Some(dump) = &mut self.dump {
+            dump.about.before.head = true;
         }
         Ok(head)
     }
@@ -161,9 +161,9 @@ impl EncoderInstance {
     fn call_part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
         let crossing =
             self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
-        if let Some(capsule) = &mut self.capsule {
+        if let Some(dump) = &mut self.dump {
             // Its columns are shared, not copied.
-            capsule.batch = Some(batch.clone());
+            dump.batch = Some(batch.clone());
         }
         self.store.data().work().record_input(batch.num_rows(), crossing.bytes());
         let weight = crossing
@@ -179,8 +179,8 @@ impl EncoderInstance {
             })
         });
         let made = made.and_then(|piece: wire::Piece| self.count_notes(piece))?;
-        if let Some(capsule) = &mut self.capsule {
-            capsule.about.before.parts += 1;
+        if let Some(dump) = &mut self.dump {
+            dump.about.before.parts += 1;
         }
         Ok(made)
     }
@@ -188,8 +188,8 @@ impl EncoderInstance {
     /// Counts what a part leaves for the tail.
     fn count_notes(&mut self, piece: wire::Piece) -> Result<wire::Piece, EncodeError> {
         let before = self.store.data().work().record_notes(piece.note.len());
-        if let Some(capsule) = &mut self.capsule {
-            capsule.about.before.noted = before;
+        if let Some(dump) = &mut self.dump {
+            dump.about.before.noted = before;
         }
         let fits = before.saturating_add(piece.note.len()) <= self.limits.note_bytes;
         if fits { Ok(piece) } else { Err(self.trap_error(Trap::Notes(self.limits.note_bytes))) }
@@ -208,8 +208,8 @@ impl EncoderInstance {
             })
         });
         made.map_err(|error| {
-            if let Some(capsule) = &mut self.capsule {
-                capsule.notes = notes.entries().to_vec();
+            if let Some(dump) = &mut self.dump {
+                dump.notes = notes.entries().to_vec();
             }
             self.failed(GuestFunction::Tail, allowance, error)
         })
@@ -235,13 +235,13 @@ impl EncoderInstance {
         self.allowance = allowance;
     }
 
-    /// Leaves a capsule behind, where one is wanted.
+    /// Writes a failure dump, where dumps are enabled.
     fn failed(&mut self, call: GuestFunction, allowance: usize, error: EncodeError) -> EncodeError {
-        let mut capsule = self.capsule.take();
-        if let Some(capsule) = &mut capsule {
-            capsule.about.before.allowance = allowance;
+        let mut dump = self.dump.take();
+        if let Some(dump) = &mut dump {
+            dump.about.before.allowance = allowance;
         }
-        write_dump(capsule, call, &error, &self.store);
+        write_dump(dump, call, &error, &self.store);
         error
     }
 
@@ -280,13 +280,13 @@ impl EncoderInstance {
 }
 
 fn write_dump(
-    capsule: Option<Box<FailureDump>>,
+    dump: Option<Box<FailureDump>>,
     call: GuestFunction,
     error: &EncodeError,
     store: &Store<HostState>,
 ) {
-    if let Some(capsule) = capsule {
-        capsule.write_failure(call, error, store.data().guest_log(), store.data().work());
+    if let Some(dump) = dump {
+        dump.write_failure(call, error, store.data().guest_log(), store.data().work());
     }
 }
 

@@ -195,6 +195,7 @@ mod tests {
     use arrow::array::{ArrayRef, BooleanArray, Int64Array, StringArray};
     use arrow::datatypes::{Field, Schema};
 
+    use super::schema::FlatField;
     use super::*;
 
     fn crossing(column: ArrayRef) -> WireColumns {

@@ -31,7 +31,7 @@ pub struct FailureDump {
     pub request: Option<GeneratorRequest>,
 }
 
-/// Everything of a capsule that is not data.
+/// Everything of a dump that is not data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DumpMetadata {
@@ -86,7 +86,7 @@ pub enum GuestFunction {
 }
 
 impl GuestFunction {
-    /// As it is spelled in capsules.
+    /// Name in a dump's file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -133,7 +133,7 @@ pub struct GuestLogLine {
 pub struct InstanceProgress {
     /// Set where it had made the header.
     pub head: bool,
-    /// Parts that it had made; a capsule holds the last alone, and that for a tail only.
+    /// Chunks that it had made; a dump holds the last alone, and that for a footer only.
     pub parts: usize,
     /// Bytes that it might still give out, as the amplification limit counts them.
     pub allowance: usize,
@@ -183,10 +183,10 @@ impl FailureDump {
         options: &[OptionValue],
         limits: &Limits,
     ) -> Self {
-        let mut capsule = Self::for_release(release, limits);
-        capsule.schema = schema.clone().into();
-        capsule.about.options = options.to_vec();
-        capsule
+        let mut dump = Self::for_release(release, limits);
+        dump.schema = schema.clone().into();
+        dump.about.options = options.to_vec();
+        dump
     }
 
     /// Of a generator's answer.
@@ -196,17 +196,17 @@ impl FailureDump {
         options: Vec<OptionValue>,
         limits: &Limits,
     ) -> Self {
-        let mut capsule = Self::for_release(release, limits);
-        capsule.request = Some(request.clone());
-        capsule.about.options = options;
-        capsule
+        let mut dump = Self::for_release(release, limits);
+        dump.request = Some(request.clone());
+        dump.about.options = options;
+        dump
     }
 
     fn for_release(release: &ReleaseName, limits: &Limits) -> Self {
-        let mut capsule = Self::for_component(release.kind, &release.digest, limits);
-        capsule.about.component.name.clone_from(&release.name);
-        capsule.about.component.version.clone_from(&release.version);
-        capsule
+        let mut dump = Self::for_component(release.kind, &release.digest, limits);
+        dump.about.component.name.clone_from(&release.name);
+        dump.about.component.version.clone_from(&release.version);
+        dump
     }
 
     /// Leaves it behind, if it is the plugin's failure.

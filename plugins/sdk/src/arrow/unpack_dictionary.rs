@@ -5,7 +5,7 @@ use crate::batch::ColumnBuffers;
 use crate::column::{Bits, Column, Strings};
 use crate::{Error, Field, Values};
 
-/// What is kept of a column's dictionary between batches.
+/// State of a column's dictionary between batches.
 #[derive(Debug, Default)]
 pub(super) struct TextDictionary {
     /// Of the dictionary that the rest was made of; 0 for none.

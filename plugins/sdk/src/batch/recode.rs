@@ -15,7 +15,7 @@ pub struct Recoder<S> {
     kept: Option<RecodedDictionary<S>>,
 }
 
-/// What was made of a dictionary.
+/// Result of recoding a dictionary.
 #[derive(Debug)]
 struct RecodedDictionary<S> {
     dictionary: DictionaryBuffers,

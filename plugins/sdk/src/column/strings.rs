@@ -36,7 +36,7 @@ impl<'a, O: Offset> Strings<'a, O> {
         Self { offsets: numbers(offsets), bytes }
     }
 
-    /// Where the value of a row stands in [`Strings::buffer`]: start and length.
+    /// Position of a row's value in [`Strings::buffer`]: start and length.
     #[must_use]
     #[inline]
     pub fn range(&self, row: usize) -> (usize, usize) {
@@ -52,7 +52,7 @@ impl<'a, O: Offset> Strings<'a, O> {
         &self.bytes[start..start + length]
     }
 
-    /// Where each value begins in [`Strings::buffer`], and where the last one ends.
+    /// Start of each value in [`Strings::buffer`], and the end of the last one.
     #[must_use]
     pub fn offsets(&self) -> &[O] {
         &self.offsets
@@ -91,13 +91,13 @@ impl<'a> Bits<'a> {
         self.bytes
     }
 
-    /// How many bits there are.
+    /// Number of bits.
     #[must_use]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.length == 0

@@ -1,4 +1,4 @@
-//! What most generators need: files of text, pages of rows, what a run costs, and the credits that
+//! Needs of most generators: files of text, pages of rows, what a run costs, and the credits that
 //! must be passed on.
 
 use super::{BulkFiles, Column, ColumnType, Dataset, File, Plan, Request, Role};
@@ -120,7 +120,7 @@ impl Dataset {
 }
 
 impl Request {
-    /// What reading every dataset costs in pages of [`Dataset::page`]; nothing without a monthly
+    /// Cost of reading every dataset in pages of [`Dataset::page`]; nothing without a monthly
     /// limit.
     #[must_use]
     pub fn cost(&self) -> Option<String> {

@@ -30,7 +30,7 @@ pub mod generator_world {
     });
 }
 
-/// What [`crate::export_generator!`] exports.
+/// The type that [`crate::export_generator!`] exports.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct GeneratorExport<G>(PhantomData<G>);

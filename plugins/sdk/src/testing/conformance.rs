@@ -1,4 +1,4 @@
-//! What every encoder must hold, as tables to try. Call [`check`] from a test of your plugin.
+//! Conformance of an encoder, as tables to try. Call [`check`] from a test of your plugin.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +12,7 @@ pub struct Case {
     pub name: &'static str,
     /// The table.
     pub table: Table,
-    /// Whether an encoder may decline it with [`Error::UnsupportedSchema`]: only types that
+    /// Set where an encoder may decline it with [`Error::UnsupportedSchema`]: only types that
     /// datasets do not have.
     pub optional: bool,
 }

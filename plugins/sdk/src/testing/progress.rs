@@ -1,4 +1,4 @@
-//! How far a response is: what the host counts and keeps between an encoder's calls. Owns the
+//! Progress of a response: the host's counts and notes between an encoder's calls. Owns the
 //! places of notes and the size of buffers; never keeps what was made.
 
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ pub(super) struct EncodingDriver<E> {
     offset: u64,
     parts: usize,
     guess: BufferEstimate,
-    /// What the parts left for the tail.
+    /// Notes of the parts for the tail.
     pub(super) notes: Vec<Note>,
     encoder: PhantomData<E>,
 }

@@ -12,7 +12,7 @@ pub const HARD: &str = "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | 
 /// Runs a generator natively as the host would.
 ///
 /// # Errors
-/// What the generator declines with.
+/// The error with which the generator declines.
 pub fn generate<G: Generator>(
     request: &Request,
     options: &[(&str, Value)],

@@ -177,7 +177,7 @@ impl Table {
         self
     }
 
-    /// How many rows it has.
+    /// Number of its rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows

@@ -1,4 +1,4 @@
-//! Where rows are written: a block of fixed size, so that a cell is a few copies of a fixed length
+//! Buffer for rows: a block of fixed size, so that a cell is a few copies of a fixed length
 //! and one comparison, whatever the cell's own length. Full blocks, and long texts past them, go to
 //! the output.
 
@@ -24,7 +24,7 @@ impl Default for BlockBuffer {
 /// whole leaves the loop over the rows, the fields stand in registers.
 pub(super) struct BlockWriter<'a> {
     block: &'a mut [u8; SIZE],
-    /// How much of the block is text.
+    /// Bytes of the block that are text.
     at: usize,
     out: &'a mut Vec<u8>,
 }
@@ -40,7 +40,7 @@ impl<'a> BlockWriter<'a> {
         self.out.extend_from_slice(&self.block[..self.at]);
     }
 
-    /// How long the output is so far.
+    /// Length of the output so far, bytes.
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.out.len() + self.at

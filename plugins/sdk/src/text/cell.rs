@@ -6,7 +6,7 @@ use super::number::{self, ROOM};
 use super::time;
 use crate::{Column, DataType, Field, Values};
 
-/// Whether a column can be written in a dialect.
+/// Returns whether a column can be written in a dialect.
 pub(super) fn is_supported<D: Dialect>(field: &Field) -> bool {
     match field.value_type() {
         DataType::Float16

@@ -1,4 +1,4 @@
-//! How the cells of one column are written: chosen once per batch.
+//! Writer of one column's cells, chosen once per batch.
 
 use super::block_writer::{BlockBuffer, BlockWriter, RepeatedText};
 use super::{Dialect, cell};
@@ -12,7 +12,7 @@ mod codes;
 mod numbers;
 mod strings;
 
-/// What is kept of a column between batches.
+/// State of a column between batches.
 #[derive(Debug)]
 pub(super) struct ColumnWriter {
     text: Vec<u8>,

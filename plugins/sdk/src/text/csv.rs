@@ -2,7 +2,7 @@
 
 use super::{Dialect, any_byte, first_byte};
 
-/// How CSV writes values.
+/// CSV's spelling of values.
 #[derive(Debug, Clone, Copy)]
 pub struct Csv {
     /// Stands between fields.

@@ -3,7 +3,7 @@
 use super::{Dialect, Rows, any_byte, first_byte};
 use crate::{Error, Field};
 
-/// How JSON writes values.
+/// JSON's spelling of values.
 #[derive(Debug, Clone, Copy)]
 pub struct Json;
 

@@ -7,7 +7,7 @@ pub(super) use float::{float, float32};
 /// Room for any number that the functions below write, and for eight bytes more.
 pub(super) const ROOM: usize = 40;
 
-/// Where a number is written: the text stands at the start.
+/// Buffer for a number: the text stands at the start.
 pub(super) type NumberBuffer = [u8; ROOM];
 
 const E8: u64 = 100_000_000;

@@ -17,7 +17,7 @@ pub struct Rows<D> {
 /// Rows after which the length of the rest is estimated.
 const SAMPLE: usize = 64;
 
-/// Whether a dialect can write all of some columns, and whether there are any.
+/// Checks that a dialect can write all of some columns, and that there are any.
 ///
 /// # Errors
 /// [`Error::UnsupportedSchema`] naming a column that the dialect cannot write.

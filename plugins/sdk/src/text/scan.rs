@@ -1,7 +1,7 @@
 //! Looking for bytes that need escaping, 64 at a time: written so that the compiler uses the vector
 //! instructions of the machine at hand (SSE2, NEON, simd128).
 
-/// Whether any byte satisfies the test, which should be free of branches.
+/// Returns whether any byte satisfies the test, which should be free of branches.
 #[inline(always)]
 pub fn any_byte(bytes: &[u8], test: impl Fn(u8) -> bool) -> bool {
     let (blocks, rest) = bytes.as_chunks::<64>();
@@ -23,7 +23,7 @@ pub fn any_byte(bytes: &[u8], test: impl Fn(u8) -> bool) -> bool {
     }
 }
 
-/// Where the first byte stands that satisfies the test, which should be free of branches.
+/// Position of the first byte that satisfies the test, which should be free of branches.
 #[inline(always)]
 pub fn first_byte(bytes: &[u8], test: impl Fn(u8) -> bool) -> Option<usize> {
     let clean = clean::<64>(bytes, &test);
@@ -31,7 +31,7 @@ pub fn first_byte(bytes: &[u8], test: impl Fn(u8) -> bool) -> Option<usize> {
     bytes[clean..].iter().position(|&byte| test(byte)).map(|position| clean + position)
 }
 
-/// How many bytes at the start, in whole blocks, don't satisfy the test.
+/// Number of bytes at the start, in whole blocks, that do not satisfy the test.
 #[inline(always)]
 fn clean<const N: usize>(bytes: &[u8], test: impl Fn(u8) -> bool) -> usize {
     bytes.as_chunks::<N>().0.iter().take_while(|block| !any_of::<N>(block, &test)).count() * N

@@ -8,20 +8,20 @@ use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
 
 /// The flattened schema, kept in owned form so that `wire::Schema` can borrow from it.
 pub(crate) struct WireSchema {
-    fields: Vec<FlatField>,
-    metadata: MetadataPairs,
+    pub(super) fields: Vec<FlatField>,
+    pub(super) metadata: MetadataPairs,
 }
 
-type MetadataPairs = Vec<(String, String)>;
+pub(super) type MetadataPairs = Vec<(String, String)>;
 
 /// One field in pre-order; none has children.
 #[derive(Debug, Default, PartialEq)]
-struct FlatField {
-    name: String,
-    format: String,
-    nullable: bool,
-    dictionary: bool,
-    metadata: MetadataPairs,
+pub(super) struct FlatField {
+    pub(super) name: String,
+    pub(super) format: String,
+    pub(super) nullable: bool,
+    pub(super) dictionary: bool,
+    pub(super) metadata: MetadataPairs,
 }
 
 impl WireSchema {

@@ -14,7 +14,7 @@ pub(in super::super) struct Entries {
     awaited: (u64, usize),
     /// One after the other.
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// End of each.
     ends: Vec<usize>,
     blocks: CellBlocks,
 }
@@ -31,9 +31,9 @@ pub(super) enum CellBlocks {
 }
 
 impl Entries {
-    /// Whether to render the values of a version, of which `rows` more cells are at hand. Not as
-    /// long as there are few cells for many values: a hundred rows may come with a dictionary of
-    /// thousands.
+    /// Returns whether to render the values of a version, of which `rows` more cells are at hand.
+    /// Not as long as there are few cells for many values: a hundred rows may come with a
+    /// dictionary of thousands.
     pub(super) fn should_render(&mut self, version: u64, values: usize, rows: usize) -> bool {
         if self.awaited.0 != version {
             self.awaited = (version, 0);
@@ -79,7 +79,7 @@ impl Entries {
         &self.blocks
     }
 
-    /// Where each cell begins and ends.
+    /// Start and end of each cell.
     fn cells(&self) -> impl Iterator<Item = (usize, usize)> {
         std::iter::once(0).chain(self.ends.iter().copied()).zip(self.ends.iter().copied())
     }

@@ -78,8 +78,8 @@ impl<'a, O: Offset> Text<'a, O> {
     }
 }
 
-/// Whether a look at the whole buffer is worth it. Long texts are looked at one by one: just before
-/// they are copied they have to come into the cache anyway.
+/// Returns whether a look at the whole buffer is worth it. Long texts are looked at one by one:
+/// just before they are copied they have to come into the cache anyway.
 fn is_short<O: Offset>(strings: &Strings<'_, O>) -> bool {
     strings.buffer().len() / 512 < strings.offsets().len()
 }

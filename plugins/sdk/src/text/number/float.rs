@@ -41,7 +41,7 @@ pub(in super::super) fn float<D: Dialect>(number: f64, slot: &mut NumberBuffer) 
     at + 5 - (digits | 1).leading_zeros() as usize / 8
 }
 
-/// What stands before and after the binary point.
+/// Parts before and after the binary point.
 #[inline(always)]
 fn split(bits: u64, point: u64) -> (u64, u64) {
     let all = bits & FRACTION | (FRACTION + 1);
@@ -66,7 +66,7 @@ const fn places(point: u64) -> u64 {
     (point * 78_913) >> 18
 }
 
-/// What a last binary place counts in units of `10^-places / 2^43`: `10^places * 2^(43 - point)`,
+/// Weight of a last binary place in units of `10^-places / 2^43`: `10^places * 2^(43 - point)`,
 /// by `point`.
 #[expect(clippy::cast_possible_truncation, reason = "below 2^43 by the choice of places")]
 static UNITS: [u64; 62] = {
@@ -79,7 +79,7 @@ static UNITS: [u64; 62] = {
     units
 };
 
-/// What makes `places + 1` decimals 16 of them.
+/// Factor that makes `places + 1` decimals 16 of them.
 static PADDING: [u64; 19] = {
     let mut padding = [1; 19];
     let mut places = 15;
@@ -169,7 +169,7 @@ pub(in super::super) fn float32<D: Dialect>(number: f32, slot: &mut NumberBuffer
     }
 }
 
-/// How the dialect writes a number that is not finite.
+/// Spelling of a number that is not finite.
 fn not_finite<D: Dialect>(number: f64) -> &'static [u8] {
     if number.is_nan() {
         D::NAN
