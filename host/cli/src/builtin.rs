@@ -1,5 +1,5 @@
-//! The plugins that every installation has: where their components come from. Says nothing of what
-//! a component may do; that is the sandbox's.
+//! Built-in plugins and the sources of their components. Never decides what a component may do;
+//! that is the sandbox's.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 /// Command that builds the built-in plugins.
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
 
-/// The components that this binary carries, as [`NAMES`] orders them.
+/// Components that this binary carries, as [`NAMES`] orders them.
 #[cfg(embedded_plugins)]
 const EMBEDDED: Option<[&[u8]; NAMES.len()]> = Some([
     include_bytes!("../../../plugins/dist/json.wasm"),
@@ -31,19 +31,19 @@ const EMBEDDED: Option<[&[u8]; NAMES.len()]> = Some([
 #[cfg(not(embedded_plugins))]
 const EMBEDDED: Option<[&[u8]; NAMES.len()]> = None;
 
-/// A built-in plugin.
+/// Built-in plugin.
 #[derive(Clone, Debug)]
 pub struct BuiltInComponent {
     /// One of [`NAMES`].
     pub name: &'static str,
-    /// The component.
+    /// Bytes of the component.
     pub bytes: Cow<'static, [u8]>,
     /// Origin: `embedded`, or the folder.
     pub by: String,
 }
 
-/// The built-in plugins: from `folder` when one is named, else those that the binary carries, else
-/// (in a build for development alone) those of the work tree.
+/// Loads the built-in plugins: from `folder` when one is named, else those that the binary carries,
+/// else (in a build for development alone) those of the work tree.
 ///
 /// # Errors
 /// When there is no such folder or it lacks one of [`NAMES`]; the sentence says how to build them.
@@ -85,8 +85,8 @@ fn from_folder(folder: &Path) -> anyhow::Result<Vec<BuiltInComponent>> {
         .collect()
 }
 
-/// Folder of plugins in the work tree that this binary was built from. A release build must not look
-/// at the machine that it was built on.
+/// Folder of plugins in the work tree that this binary was built from. A release build must not
+/// look at the machine that it was built on.
 fn work_tree_dist() -> Option<PathBuf> {
     cfg!(debug_assertions).then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist"))
 }

@@ -13,7 +13,7 @@ use yearbook_workers::Workers;
 use crate::output::Output;
 use crate::settings::RunSettings;
 
-/// One run's settings and how it speaks.
+/// Settings and output of one run.
 pub struct CommandContext {
     /// All settings.
     pub settings: RunSettings,
@@ -26,7 +26,7 @@ pub struct CommandContext {
 }
 
 impl CommandContext {
-    /// The catalogue, with its database up to date.
+    /// Opens the catalogue and brings its database up to date.
     ///
     /// # Errors
     /// When the data directory cannot be made or the database cannot be opened.
@@ -38,7 +38,7 @@ impl CommandContext {
             .with_context(|| format!("cannot open the catalogue {}", redact_password(&url)))
     }
 
-    /// The object store.
+    /// Opens the object store.
     ///
     /// # Errors
     /// When the data directory cannot be made or the store cannot be opened.
@@ -50,15 +50,16 @@ impl CommandContext {
         opened.with_context(|| format!("cannot open the object store {}", redact_password(&url)))
     }
 
-    /// Threads for work that keeps a core busy, guests with the limits of the settings included.
+    /// Makes the threads for work that keeps a core busy, guests with the limits of the settings
+    /// included.
     #[must_use]
     pub fn workers(&self) -> Arc<Workers> {
         let sandbox = &self.settings.values.sandbox;
         Workers::with_stack(sandbox.threads, sandbox.limits.thread_stack_bytes())
     }
 
-    /// The data directory, made when it is missing, for its owner alone: it holds key hashes and
-    /// the secret that signs cursors.
+    /// Path of the data directory, which is made when it is missing, for its owner alone: it holds
+    /// key hashes and the secret that signs cursors.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -74,7 +75,7 @@ pub(crate) fn create_private_dir(path: &Path) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// The address with `***` for the password, so that it can be printed.
+/// Address with `***` for the password, so that it can be printed.
 pub(crate) fn redact_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());

@@ -1,6 +1,6 @@
 //! Loader of plugins: the components of the binary in a sandbox, and for a server the reconciler,
-//! which follows the catalogue, so that a mixed fleet agrees on the releases that run. Never decides
-//! which release serves.
+//! which follows the catalogue, so that a mixed fleet agrees on the releases that run. Never
+//! decides which release serves.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub(crate) async fn load_built_in(
 
 /// Plugins that serve, kept as the catalogue says.
 pub(crate) struct PluginRuntime {
-    keeper: Arc<PluginReconciler>,
+    reconciler: Arc<PluginReconciler>,
     /// Sandbox in which they run.
     pub(crate) sandbox: Arc<Sandbox>,
     /// Monitor of releases, for the server.
@@ -56,8 +56,8 @@ pub(crate) struct PluginRuntime {
     pub(crate) registry: Arc<PluginRegistry>,
 }
 
-/// Loads the components of the binary and makes them known to every host that shares the catalogue. The
-/// registry is empty until [`PluginRuntime::follow`].
+/// Loads the components of the binary and makes them known to every host that shares the catalogue.
+/// The registry is empty until [`PluginRuntime::follow`].
 ///
 /// # Errors
 /// When a component is missing or refused, or when catalogue or object store fail.
@@ -80,7 +80,7 @@ pub(crate) async fn start_runtime(
     let settings = context.settings.values.plugins.guard;
     let guard = ReleaseMonitor::new(Arc::clone(store), Arc::clone(&sandbox), settings)
         .context("the thread that compares releases cannot start")?;
-    let keeper = PluginReconciler::start(
+    let reconciler = PluginReconciler::start(
         Arc::clone(&sandbox),
         files.clone(),
         &**store,
@@ -90,7 +90,7 @@ pub(crate) async fn start_runtime(
         embedded,
     )
     .await?;
-    Ok(PluginRuntime { keeper, sandbox, guard, registry })
+    Ok(PluginRuntime { reconciler, sandbox, guard, registry })
 }
 
 impl PluginRuntime {
@@ -99,8 +99,8 @@ impl PluginRuntime {
     pub(crate) async fn follow(&self, live: &Arc<CatalogCache>) {
         let releases = live.releases();
         let now = Arc::clone(&releases.borrow());
-        self.keeper.apply(&now).await;
-        self.keeper.follow(releases);
+        self.reconciler.apply(&now).await;
+        self.reconciler.follow(releases);
         self.guard.follow(live, ReleaseMonitor::TICK_INTERVAL);
     }
 }

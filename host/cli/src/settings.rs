@@ -1,6 +1,6 @@
 //! The settings of one run: defaults, then `yearbook.toml`, then variables, then flags
-//! (contract-6-settings). Owns where settings come from and what a wrong one is told; what a
-//! setting means belongs to the crate that declares it, which also gives its default and its
+//! (contract-6-settings). Owns the sources of settings and the sentences for wrong ones. The
+//! meaning of a setting belongs to the crate that declares it, which also gives its default and its
 //! reason.
 
 mod error;
@@ -27,10 +27,10 @@ use schema::SettingsSchema;
 /// Name of the settings file that is read when it lies in the working directory.
 pub const FILE_NAME: &str = "yearbook.toml";
 
-/// The data directory when neither `--data-dir` nor `YEARBOOK_DATA_DIR` names one.
+/// Data directory when neither `--data-dir` nor `YEARBOOK_DATA_DIR` names one.
 pub const DATA_DIR: &str = "yearbook-data";
 
-/// One value that somebody wrote, not yet judged.
+/// Value of a setting as written, not yet validated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
     /// Path of the key, `limits.burst_size`.
@@ -50,12 +50,12 @@ pub enum RawSetting {
     Text(String),
 }
 
-/// Everything that one run of the binary is told.
+/// Settings of one run of the binary.
 #[derive(Clone, Debug)]
 pub struct RunSettings {
-    /// Absolute path of the folder that holds what the embedded defaults keep.
+    /// Absolute path of the folder for the embedded database, object store and caches.
     pub data_dir: PathBuf,
-    /// The settings file that was read.
+    /// Settings file that was read.
     pub file: Option<PathBuf>,
     /// Values of every key.
     pub values: SettingsDocument,
@@ -81,7 +81,7 @@ impl RunSettings {
     /// Reads and checks all sources.
     ///
     /// # Errors
-    /// When the file cannot be read, or with every [`Problem`] of every source at once.
+    /// When the file cannot be read, or with every [`SettingError`] of every source at once.
     pub fn load(sources: &SettingSources) -> anyhow::Result<Self> {
         let file = settings_file(sources.config.as_deref())?;
         let mut assignments = Vec::new();
@@ -157,9 +157,9 @@ impl RunSettings {
         }
     }
 
-    /// Time for which unreferenced objects stay in the object store: as long as is set, and never shorter
-    /// than a host may still hold it for current and a response wait for its first bytes and for
-    /// its client.
+    /// Time for which unreferenced objects stay in the object store: as long as is set, and never
+    /// shorter than a host may hold a snapshot for current and a response wait for its first bytes
+    /// and for its client.
     #[must_use]
     pub fn orphan_grace_period(&self) -> Duration {
         let SettingsDocument { server, sandbox, database, storage, .. } = &self.values;
@@ -186,7 +186,7 @@ impl RunSettings {
     }
 }
 
-/// Of each key the last assignment, by key; empty sections say nothing.
+/// Last assignment of each key, by key; empty sections are left out.
 fn effective_assignments(assignments: Vec<Assignment>) -> Vec<Assignment> {
     let mut by_key = BTreeMap::new();
     for assignment in assignments {
@@ -203,7 +203,7 @@ pub fn variable(variables: &[(String, String)], name: &str) -> Option<String> {
     variables::value(variables, name)
 }
 
-/// The file to read: the one named, which must exist, or the one in the working directory, which
+/// File to read: the one named, which must exist, or the one in the working directory, which
 /// may.
 fn settings_file(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     match named {

@@ -77,8 +77,8 @@ impl Traces {
     }
 }
 
-/// True for our own spans, and for our warnings and errors as events of theirs. Whatever is exported
-/// may stand in the log, too.
+/// True for our own spans, and for our warnings and errors as events of theirs. Whatever is
+/// exported may stand in the log, too.
 fn is_exported(metadata: &Metadata<'_>) -> bool {
     let most = if metadata.is_span() || metadata.target() == "yearbook_traces" {
         Level::DEBUG

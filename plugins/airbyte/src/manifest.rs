@@ -1,5 +1,5 @@
-//! Contents of manifest.yaml. Texts of publishers stand in schemas and in `metadata` alone, which Airbyte does
-//! not interpolate; everything that it does interpolate is made of names.
+//! Contents of manifest.yaml. Texts of publishers stand in schemas and in `metadata` alone, which
+//! Airbyte does not interpolate; everything that it does interpolate is made of names.
 
 use serde_json::{Map, Value, json};
 use yearbook_sdk::generator::{Column, ColumnType, Dataset, Request};
@@ -9,8 +9,8 @@ const VERSION: &str = "6.0.0";
 /// Before every date that a dataset may have, so that rows which are added at the front come too.
 const BEGINNING: &str = "1000-01-01";
 
-/// True for a stream that can be read on from its last date, where its owner chooses that: it misses
-/// revisions of older rows. A spatial dataset is an edition of a map: it changes as a whole.
+/// True for a stream that can be read on from its last date, where its owner chooses that: it
+/// misses revisions of older rows. A spatial dataset is an edition of a map: it changes as a whole.
 pub(crate) fn is_dated(dataset: &Dataset) -> bool {
     dataset.date_column.is_some() && dataset.geometry().is_none()
 }

@@ -11,9 +11,13 @@ use super::*;
 #[test]
 fn every_sync_is_a_full_refresh_unless_its_owner_chooses_otherwise_contract_4() {
     let request = project::request();
-    let made = generate::<Airbyte>(&request, &[]).unwrap();
-    assert!(!text(&made, "manifest.yaml").contains("incremental_sync"));
-    assert!(made.warnings.iter().all(|warning| !warning.contains("misses")), "{:?}", made.warnings);
+    let project = generate::<Airbyte>(&request, &[]).unwrap();
+    assert!(!text(&project, "manifest.yaml").contains("incremental_sync"));
+    assert!(
+        project.warnings.iter().all(|warning| !warning.contains("misses")),
+        "{:?}",
+        project.warnings
+    );
     let chosen = generate::<Airbyte>(&request, &[("incremental", Value::Boolean(true))]).unwrap();
     assert!(text(&chosen, "manifest.yaml").contains("incremental_sync"));
     assert!(
@@ -55,13 +59,17 @@ fn texts_of_publishers_stand_where_nothing_is_interpolated() {
 
 #[test]
 fn a_key_is_asked_for_and_a_limited_plan_is_warned() {
-    let made =
+    let project =
         generate::<Airbyte>(&project::request(), &[("incremental", Value::Boolean(true))]).unwrap();
-    assert!(text(&made, "manifest.yaml").contains("api_token: \"{{ config['api_key'] }}\""));
-    assert!(text(&made, "config.json").contains("<YOUR_API_KEY>"));
-    assert!(made.warnings[0].starts_with("A full run costs 6 requests"), "{}", made.warnings[0]);
+    assert!(text(&project, "manifest.yaml").contains("api_token: \"{{ config['api_key'] }}\""));
+    assert!(text(&project, "config.json").contains("<YOUR_API_KEY>"));
     assert!(
-        made.warnings[1].contains("harvest_long, prices_wide.")
-            && made.warnings[2].ends_with(": codes.")
+        project.warnings[0].starts_with("A full run costs 6 requests"),
+        "{}",
+        project.warnings[0]
+    );
+    assert!(
+        project.warnings[1].contains("harvest_long, prices_wide.")
+            && project.warnings[2].ends_with(": codes.")
     );
 }

@@ -1,5 +1,5 @@
-//! Linked services: the service, the key vault and the lake. Owns the names of all resources: each is
-//! also a file's name and what other resources refer to.
+//! Linked services: the service, the key vault and the lake. Owns the names of all resources: each
+//! is also a file's name and what other resources refer to.
 
 use serde_json::{Value, json};
 use yearbook_sdk::generator::Request;

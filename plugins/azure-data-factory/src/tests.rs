@@ -8,7 +8,7 @@ use yearbook_sdk::testing::project::{self, generate, text};
 
 use super::*;
 
-fn made(source: &str) -> Project {
+fn project(source: &str) -> Project {
     generate::<AzureDataFactory>(
         &project::request(),
         &[("source", Chosen::Text(source.to_owned()))],
@@ -19,7 +19,7 @@ fn made(source: &str) -> Project {
 #[test]
 fn a_file_is_named_after_its_resource() {
     for source in ["parquet", "rest"] {
-        for file in made(source).files.iter().filter(|file| file.path.ends_with(".json")) {
+        for file in project(source).files.iter().filter(|file| file.path.ends_with(".json")) {
             let resource: Value = serde_json::from_slice(&file.content).unwrap();
             let name = file.path.rsplit('/').next().unwrap().trim_end_matches(".json");
             assert_eq!(resource["name"], name);
@@ -31,7 +31,7 @@ fn a_file_is_named_after_its_resource() {
 fn the_key_is_a_secret_of_a_vault() {
     for source in ["parquet", "rest"] {
         let service: Value =
-            serde_json::from_str(text(&made(source), "linkedService/YearbookService.json"))
+            serde_json::from_str(text(&project(source), "linkedService/YearbookService.json"))
                 .unwrap();
         let header = &service["properties"]["typeProperties"]["authHeaders"]["X-API-Key"];
         assert_eq!(
@@ -44,7 +44,7 @@ fn the_key_is_a_secret_of_a_vault() {
 #[test]
 fn one_request_a_dataset_or_pages_that_follow_links() {
     let pipeline = |source| -> Value {
-        serde_json::from_str(text(&made(source), "pipeline/CopyYearbookDatasets.json")).unwrap()
+        serde_json::from_str(text(&project(source), "pipeline/CopyYearbookDatasets.json")).unwrap()
     };
     let parquet = pipeline("parquet");
     let each = &parquet["properties"]["activities"][0]["typeProperties"];
@@ -64,14 +64,14 @@ fn one_request_a_dataset_or_pages_that_follow_links() {
 
 #[test]
 fn a_row_cap_that_would_cut_a_file_short_is_said() {
-    let parquet = made("parquet").warnings;
+    let parquet = project("parquet").warnings;
     assert!(parquet[0].starts_with("A full run costs 4 requests"), "{}", parquet[0]);
     assert!(
         parquet[1].contains("cut short: harvest_long.") && parquet[1].contains("source=rest"),
         "{}",
         parquet[1]
     );
-    let rest = made("rest").warnings;
+    let rest = project("rest").warnings;
     assert!(
         rest[0].starts_with("A full run costs 16 requests")
             && rest[0].contains("more than a month has"),

@@ -19,12 +19,12 @@ fn keys_are_tested_once_each() {
     );
     assert_eq!(tables[1]["columns"][0]["data_tests"], json!(["not_null", "unique"]));
     assert!(tables[0]["columns"][3].get("data_tests").is_none(), "nullable");
-    let made = generate::<Dbt>(&request, &[]).unwrap();
+    let project = generate::<Dbt>(&request, &[]).unwrap();
     assert!(
-        text(&made, "tests/harvest_long_key_is_unique.sql")
+        text(&project, "tests/harvest_long_key_is_unique.sql")
             .contains("group by date, region\nhaving count(*) > 1")
     );
-    assert_eq!(made.files.iter().filter(|file| file.path.starts_with("tests/")).count(), 1);
+    assert_eq!(project.files.iter().filter(|file| file.path.starts_with("tests/")).count(), 1);
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn what_opens_jinja_is_text() {
 
 #[test]
 fn reserved_names_alone_are_quoted_in_models() {
-    let made = generate::<Dbt>(&project::request(), &[]).unwrap();
-    let wide = text(&made, "models/staging/stg_prices_wide.sql");
+    let project = generate::<Dbt>(&project::request(), &[]).unwrap();
+    let wide = text(&project, "models/staging/stg_prices_wide.sql");
     assert!(wide.contains("cast({{ adapter.quote('no') }} as {{ dbt.type_bigint() }}) as {{ adapter.quote('no') }}"), "{wide}");
     assert!(
         wide.contains("cast(date as date) as date,")

@@ -34,8 +34,8 @@ fn every_dataset_has_its_path_and_its_typed_rows() {
 
 #[test]
 fn the_program_has_the_table_and_no_text_of_a_publisher() {
-    let made = generate::<Fivetran>(&project::request(), &[]).unwrap();
-    let program = text(&made, "connector.py");
+    let project = generate::<Fivetran>(&project::request(), &[]).unwrap();
+    let program = text(&project, "connector.py");
     assert!(program.contains("\"harvest_long\": {\n        \"rows\": 50000,\n        \"primary_key\": [\"date\", \"region\"],"));
     assert!(program.contains("\"value\": \"DOUBLE\",") && !program.contains("DATASETS = {}"));
     assert!(!program.contains("</script>"), "titles and credits stay out of code");
@@ -43,13 +43,21 @@ fn the_program_has_the_table_and_no_text_of_a_publisher() {
 
 #[test]
 fn a_key_is_a_placeholder_and_a_limited_plan_is_warned() {
-    let made = generate::<Fivetran>(&project::request(), &[]).unwrap();
+    let project = generate::<Fivetran>(&project::request(), &[]).unwrap();
     let configuration: serde_json::Value =
-        serde_json::from_str(text(&made, "configuration.json")).unwrap();
+        serde_json::from_str(text(&project, "configuration.json")).unwrap();
     assert_eq!(
         configuration,
         json!({"base_url": "https://data.example.org", "api_key": "<YOUR_API_KEY>"})
     );
-    assert!(made.warnings[0].starts_with("A full run costs 6 requests"), "{}", made.warnings[0]);
-    assert!(made.warnings.iter().any(|warning| warning.ends_with("codes.")), "{:?}", made.warnings);
+    assert!(
+        project.warnings[0].starts_with("A full run costs 6 requests"),
+        "{}",
+        project.warnings[0]
+    );
+    assert!(
+        project.warnings.iter().any(|warning| warning.ends_with("codes.")),
+        "{:?}",
+        project.warnings
+    );
 }

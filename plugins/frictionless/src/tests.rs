@@ -75,9 +75,9 @@ fn a_licence_that_is_no_identifier_keeps_its_words_as_a_title() {
 
 #[test]
 fn rows_beyond_the_cap_are_said() {
-    let made = generate::<Frictionless>(&project::request(), &[]).unwrap();
+    let project = generate::<Frictionless>(&project::request(), &[]).unwrap();
     assert!(
-        made.warnings[1].contains("caps a response at 50000 rows")
-            && made.warnings[1].contains(": harvest_long.")
+        project.warnings[1].contains("caps a response at 50000 rows")
+            && project.warnings[1].contains(": harvest_long.")
     );
 }

@@ -140,9 +140,9 @@ fn same(expected: &Wkt<f64>, found: &GeometryValue) {
 proptest! {
     #[test]
     fn a_geometry_is_the_same_to_other_readers(text in geometry()) {
-        let mut made = Vec::new();
-        WktToGeoJson::default().geometry(&text, &mut made).unwrap();
-        let found: geojson::Geometry = serde_json::from_slice(&made).unwrap();
+        let mut bytes = Vec::new();
+        WktToGeoJson::default().geometry(&text, &mut bytes).unwrap();
+        let found: geojson::Geometry = serde_json::from_slice(&bytes).unwrap();
         same(&text.parse().unwrap(), &found.value);
     }
 

@@ -145,8 +145,8 @@ fn what_is_not_wkt_of_two_dimensions_is_an_error_and_nothing_panics() {
         "POINT (é 2)",
         &deep,
     ] {
-        let made = encode::<GeoJsonEncoder>(&placed(&[Some(wkt)]), &[]);
-        assert!(matches!(made, Err(Error::Internal(_))), "{wkt}: {made:?}");
+        let bytes = encode::<GeoJsonEncoder>(&placed(&[Some(wkt)]), &[]);
+        assert!(matches!(bytes, Err(Error::Internal(_))), "{wkt}: {bytes:?}");
     }
 }
 

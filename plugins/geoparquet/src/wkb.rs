@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    fn made(text: &str) -> (String, GeometryExtent) {
+    fn encode(text: &str) -> (String, GeometryExtent) {
         let mut out = Vec::new();
         let extent = geometry(text, &mut out).unwrap();
         (out.iter().map(|byte| format!("{byte:02x}")).collect(), extent)
@@ -208,7 +208,7 @@ mod tests {
                 "0103000000010000000400000000000000000000000000000000000000000000000000f03f0000000000000000000000000000f03f000000000000f03f00000000000000000000000000000000",
             ),
         ] {
-            assert_eq!(made(text).0, expected, "{text}");
+            assert_eq!(encode(text).0, expected, "{text}");
         }
     }
 
@@ -216,9 +216,9 @@ mod tests {
     fn extents_are_joined_and_come_back_from_notes() {
         let mut extent = EMPTY_EXTENT;
         assert_eq!(extent.bbox(), None);
-        extent.join(&made("MULTIPOINT (1 2, -3 4.5)").1);
-        extent.join(&made("POLYGON EMPTY").1);
-        extent.join(&made("POINT EMPTY").1);
+        extent.join(&encode("MULTIPOINT (1 2, -3 4.5)").1);
+        extent.join(&encode("POLYGON EMPTY").1);
+        extent.join(&encode("POINT EMPTY").1);
         assert_eq!(extent.bbox(), Some([-3.0, 2.0, 1.0, 4.5]));
         assert_eq!(extent.kinds().collect::<Vec<_>>(), ["Point", "Polygon", "MultiPoint"]);
         let mut note = Vec::new();

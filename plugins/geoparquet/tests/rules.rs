@@ -100,17 +100,20 @@ fn a_column_that_is_called_geometry_keeps_its_name() {
         .text("geometry", &[Some("x")])
         .text("shape", &[Some("POINT (1 2)")])
         .about("shape", "yearbook.role", "geometry");
-    let made = encode::<GeoParquetEncoder>(&table, &[]).unwrap();
-    assert_eq!(geo(&made)["primary_column"], "shape");
-    assert!(values(&made, "shape")[0].is_some());
+    let bytes = encode::<GeoParquetEncoder>(&table, &[]).unwrap();
+    assert_eq!(geo(&bytes)["primary_column"], "shape");
+    assert!(values(&bytes, "shape")[0].is_some());
 }
 
 #[test]
 fn no_rows_have_no_kinds_and_no_bounding_box() {
     let table =
         Table::new().text("shape", &[None::<&str>; 0]).about("shape", "yearbook.role", "geometry");
-    let made = encode::<GeoParquetEncoder>(&table, &[]).unwrap();
-    assert_eq!(geo(&made)["columns"]["geometry"], json!({"encoding": "WKB", "geometry_types": []}));
+    let bytes = encode::<GeoParquetEncoder>(&table, &[]).unwrap();
+    assert_eq!(
+        geo(&bytes)["columns"]["geometry"],
+        json!({"encoding": "WKB", "geometry_types": []})
+    );
 }
 
 #[test]

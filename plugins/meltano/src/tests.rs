@@ -14,15 +14,19 @@ fn stream(request: &Request, index: usize, geometry: bool) -> serde_json::Value 
 #[test]
 fn every_table_is_read_whole_unless_its_owner_chooses_otherwise_contract_4() {
     let request = project::request();
-    let made = generate::<Meltano>(&request, &[]).unwrap();
-    let yaml = text(&made, "meltano.yml");
+    let project = generate::<Meltano>(&request, &[]).unwrap();
+    let yaml = text(&project, "meltano.yml");
     assert!(!yaml.contains("replication_key") && !yaml.contains("source_search"), "{yaml}");
     assert!(yaml.contains("primary_keys") && yaml.contains("do_timestamp_file: true"), "{yaml}");
     assert!(
-        !text(&made, "README.md").contains("--full-refresh"),
+        !text(&project, "README.md").contains("--full-refresh"),
         "nothing is left for a person to remember"
     );
-    assert!(made.warnings.iter().all(|warning| !warning.contains("misses")), "{:?}", made.warnings);
+    assert!(
+        project.warnings.iter().all(|warning| !warning.contains("misses")),
+        "{:?}",
+        project.warnings
+    );
     let chosen = generate::<Meltano>(&request, &[("incremental", Value::Boolean(true))]).unwrap();
     assert!(text(&chosen, "meltano.yml").contains("replication_key: date"));
     assert!(text(&chosen, "meltano.yml").contains("do_timestamp_file: false"));
@@ -75,18 +79,18 @@ fn geometry_is_left_out_of_request_and_schema_alike() {
 #[test]
 fn a_limited_plan_is_told_what_a_run_costs_and_never_sees_a_key() {
     let mut request = project::request();
-    let made = generate::<Meltano>(&request, &[]).unwrap();
+    let project = generate::<Meltano>(&request, &[]).unwrap();
     // 120,001 rows in pages of 50,000, and one request for each of the others.
     assert!(
-        made.warnings[0]
+        project.warnings[0]
             .starts_with("A full run costs 6 requests, and the free plan has 10 a month"),
         "{}",
-        made.warnings[0]
+        project.warnings[0]
     );
-    assert!(text(&made, "README.md").contains("A full run costs 6 requests"));
+    assert!(text(&project, "README.md").contains("A full run costs 6 requests"));
     assert!(
-        text(&made, "meltano.yml").contains("$SERVICE_API_KEY")
-            && !text(&made, "meltano.yml").contains("yb_")
+        text(&project, "meltano.yml").contains("$SERVICE_API_KEY")
+            && !text(&project, "meltano.yml").contains("yb_")
     );
     request.plan.monthly_requests = None;
     assert!(!generate::<Meltano>(&request, &[]).unwrap().warnings[0].contains("costs"));

@@ -87,9 +87,9 @@ impl PageCompressor {
         Ok(&self.buffer[..length])
     }
 
-    /// True where compressing a column of such values saves a tenth, by samples from its start, middle
-    /// and end. Measurements seldom do, and then reading and writing them plain is cheaper for both
-    /// sides.
+    /// True where compressing a column of such values saves a tenth, by samples from its start,
+    /// middle and end. Measurements seldom do, and then reading and writing them plain is cheaper
+    /// for both sides.
     ///
     /// # Errors
     /// As [`PageCompressor::squeeze`].

@@ -1,7 +1,6 @@
 //! The end of a file: page indexes, then the footer that lists all row groups, spelled in Thrift
-//! after
-//! <https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>. Field numbers
-//! are that file's.
+//! after <https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>.
+//! Field numbers are that file's.
 
 use crate::bounds::{MinMax, compare};
 use crate::compression::Codec;

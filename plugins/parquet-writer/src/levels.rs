@@ -95,11 +95,11 @@ mod tests {
         let whole = bitmap(&all);
         for start in 0..20 {
             for length in 0..all.len() - start {
-                let mut made = vec![9];
-                bits(&mut made, &whole, start, length);
-                assert_eq!(made[1..], bitmap(&all[start..start + length]));
+                let mut bytes = vec![9];
+                bits(&mut bytes, &whole, start, length);
+                assert_eq!(bytes[1..], bitmap(&all[start..start + length]));
                 assert_eq!(
-                    count(&made[1..], length),
+                    count(&bytes[1..], length),
                     all[start..start + length].iter().filter(|bit| **bit).count()
                 );
             }
@@ -111,10 +111,10 @@ mod tests {
         for length in [0, 1, 7, 8, 9, 64, 100] {
             let valid: Vec<bool> = (0..length).map(|at| at % 16 < 8 || at % 3 == 0).collect();
             let values: Vec<usize> = (0..length).collect();
-            let mut made = Vec::new();
-            append_valid(&mut made, &values, &bitmap(&valid));
+            let mut bytes = Vec::new();
+            append_valid(&mut bytes, &values, &bitmap(&valid));
             let expected: Vec<_> = values.into_iter().filter(|at| valid[*at]).collect();
-            assert_eq!(made, expected);
+            assert_eq!(bytes, expected);
         }
     }
 

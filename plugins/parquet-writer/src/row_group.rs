@@ -131,8 +131,8 @@ fn unsupported_type(column: &Column<'_>) -> Error {
     ))
 }
 
-/// Bitmap of the rows that are not null, from the first on; none where no row is null. A dictionary's values may
-/// be null too.
+/// Bitmap of the rows that are not null, from the first on; none where no row is null. A
+/// dictionary's values may be null too.
 fn validity<'a>(column: &'a Column<'_>, rows: &Range<usize>) -> Option<Cow<'a, [u8]>> {
     match &column.values {
         Values::Dictionary(dictionary) if dictionary.values.null_count > 0 => {

@@ -1,4 +1,5 @@
-//! Query of one dataset, and text literals of M. Names of columns stand in texts, where no keyword of M can hurt.
+//! Query of one dataset, and text literals of M. Names of columns stand in texts, where no keyword
+//! of M can hurt.
 
 use std::fmt::Write;
 

@@ -9,8 +9,8 @@ use crate::query::literal;
 
 #[test]
 fn columns_are_typed_and_keyed() {
-    let made = generate::<PowerQuery>(&project::request(), &[]).unwrap();
-    let long = text(&made, "dataset_harvest_long.pq");
+    let project = generate::<PowerQuery>(&project::request(), &[]).unwrap();
+    let long = text(&project, "dataset_harvest_long.pq");
     assert!(
         long.contains("ReadDataset(\"harvest_long\", 50000)")
             && long.contains("{\"date\", type date},"),
@@ -22,16 +22,20 @@ fn columns_are_typed_and_keyed() {
         ),
         "{long}"
     );
-    assert!(text(&made, "dataset_prices_wide.pq").contains("{\"no\", Int64.Type}"));
-    assert!(!text(&made, "dataset_codes.pq").contains("Table.AddKey"));
+    assert!(text(&project, "dataset_prices_wide.pq").contains("{\"no\", Int64.Type}"));
+    assert!(!text(&project, "dataset_codes.pq").contains("Table.AddKey"));
 }
 
 #[test]
 fn the_key_is_a_parameter_that_is_empty() {
-    let made = generate::<PowerQuery>(&project::request(), &[]).unwrap();
-    assert!(text(&made, "ApiKey.pq").starts_with("\"\" meta ["));
-    assert!(text(&made, "BaseUrl.pq").starts_with("\"https://data.example.org\" meta ["));
-    assert!(made.warnings[0].starts_with("A full run costs 6 requests"), "{}", made.warnings[0]);
+    let project = generate::<PowerQuery>(&project::request(), &[]).unwrap();
+    assert!(text(&project, "ApiKey.pq").starts_with("\"\" meta ["));
+    assert!(text(&project, "BaseUrl.pq").starts_with("\"https://data.example.org\" meta ["));
+    assert!(
+        project.warnings[0].starts_with("A full run costs 6 requests"),
+        "{}",
+        project.warnings[0]
+    );
 }
 
 #[test]

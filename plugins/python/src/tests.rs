@@ -9,8 +9,8 @@ use super::*;
 
 #[test]
 fn columns_are_typed_and_texts_are_literals() {
-    let made = generate::<Python>(&project::request(), &[]).unwrap();
-    let script = text(&made, "read_statistics.py");
+    let project = generate::<Python>(&project::request(), &[]).unwrap();
+    let script = text(&project, "read_statistics.py");
     assert!(
         script.contains("(\"date\", pa.date32()),") && script.contains("(\"no\", pa.int64()),"),
         "{script}"
@@ -28,22 +28,22 @@ fn columns_are_typed_and_texts_are_literals() {
 
 #[test]
 fn polars_may_be_asked_for() {
-    let made =
+    let project =
         generate::<Python>(&project::request(), &[("frame", Value::Text("polars".to_owned()))])
             .unwrap();
-    let script = text(&made, "read_statistics.py");
+    let script = text(&project, "read_statistics.py");
     assert!(
         script.contains("return pl.from_arrow(table)\n") && !script.contains("pandas"),
         "{script}"
     );
-    assert!(text(&made, "requirements.txt").contains("polars"));
+    assert!(text(&project, "requirements.txt").contains("polars"));
 }
 
 #[test]
 fn a_limited_plan_is_warned() {
-    let made = generate::<Python>(&project::request(), &[]).unwrap();
+    let project = generate::<Python>(&project::request(), &[]).unwrap();
     assert!(
-        made.warnings[0].starts_with("A full run costs 6 requests")
-            && made.warnings[1].ends_with(": codes.")
+        project.warnings[0].starts_with("A full run costs 6 requests")
+            && project.warnings[1].ends_with(": codes.")
     );
 }

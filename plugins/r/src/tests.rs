@@ -9,8 +9,8 @@ use crate::script::{literal, vector};
 
 #[test]
 fn columns_are_typed_whatever_they_are_called() {
-    let made = generate::<R>(&project::request(), &[]).unwrap();
-    let script = text(&made, "read_statistics.R");
+    let project = generate::<R>(&project::request(), &[]).unwrap();
+    let script = text(&project, "read_statistics.R");
     assert!(
         script.contains("      \"date\" = \"date\",\n")
             && script.contains("      \"no\" = \"integer\"\n"),
@@ -31,9 +31,14 @@ fn literals_are_ascii_and_end_where_they_should() {
 
 #[test]
 fn a_limited_plan_and_large_numbers_are_warned() {
-    let made = generate::<R>(&project::request(), &[]).unwrap();
-    assert!(made.warnings[0].starts_with("A full run costs 6 requests"), "{}", made.warnings[0]);
+    let project = generate::<R>(&project::request(), &[]).unwrap();
     assert!(
-        made.warnings[1].contains("2^53") && made.warnings[1].ends_with(": prices_wide, codes.")
+        project.warnings[0].starts_with("A full run costs 6 requests"),
+        "{}",
+        project.warnings[0]
+    );
+    assert!(
+        project.warnings[1].contains("2^53")
+            && project.warnings[1].ends_with(": prices_wide, codes.")
     );
 }

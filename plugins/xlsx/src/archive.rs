@@ -1,6 +1,6 @@
-//! Zip archive that is written once, from front to back (APPNOTE 6.3): large entries are deflated as
-//! they come, with their sizes behind them. Every entry has the date 1980-01-01, so that the same
-//! table gives the same bytes. Owns the format of the archive; never touches XML.
+//! Zip archive that is written once, from front to back (APPNOTE 6.3): large entries are deflated
+//! as they come, with their sizes behind them. Every entry has the date 1980-01-01, so that the
+//! same table gives the same bytes. Owns the format of the archive; never touches XML.
 
 use crc32fast::Hasher;
 use flate2::{Compress, Compression, FlushCompress, Status};

@@ -1,7 +1,7 @@
-//! The format `xlsx`: a workbook (ECMA-376) with the rows on the sheet `data` and their source on the
-//! sheet `about`. Written from front to back, holding no more than a few rows: texts
-//! stand in their cells, and the archive's directory at its end. Parts depend on each other, since
-//! a sheet is one stream of deflate and has a limited number of rows.
+//! The format `xlsx`: a workbook (ECMA-376) with the rows on the sheet `data` and their source on
+//! the sheet `about`. Written from front to back, holding no more than a few rows: texts stand in
+//! their cells, and the archive's directory at its end. Parts depend on each other, since a sheet
+//! is one stream of deflate and has a limited number of rows.
 
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::text::{self, csv};

@@ -83,9 +83,9 @@ fn a_text_that_is_too_long_is_cut_and_counted() {
         .text("a", &[Some(&long), Some(&longest)])
         .text("b", &[Some("x"), None])
         .metadata("yearbook.licence", "CC-BY-4.0");
-    let made = encode::<XlsxEncoder>(&table, &[]).unwrap();
+    let bytes = encode::<XlsxEncoder>(&table, &[]).unwrap();
     assert_eq!(
-        sheet(&made, 1).unwrap().split("</row>").skip(1).take(2).collect::<String>(),
+        sheet(&bytes, 1).unwrap().split("</row>").skip(1).take(2).collect::<String>(),
         format!(
             r#"<row r="2">{}{}<row r="3">{}"#,
             text("A2", &format!("{}…", "é".repeat(32_766))),
@@ -93,7 +93,7 @@ fn a_text_that_is_too_long_is_cut_and_counted() {
             text("A3", &longest)
         )
     );
-    let about = sheet(&made, 2).unwrap();
+    let about = sheet(&bytes, 2).unwrap();
     assert!(
         about.contains("CC-BY-4.0") && about.contains("cut in a") && about.contains("1 cells"),
         "{about}"
@@ -129,22 +129,22 @@ fn more_columns_than_a_sheet_has_are_declined() {
 fn rows_beyond_a_sheet_go_on_on_the_next_one() {
     let rows = 1_048_577;
     let table = Table::new().booleans("a", &vec![Some(true); rows]).batches_of(100_000);
-    let made = encode::<XlsxEncoder>(&table, &[]).unwrap();
-    let count = |number| sheet(&made, number).unwrap().matches("<row ").count();
+    let bytes = encode::<XlsxEncoder>(&table, &[]).unwrap();
+    let count = |number| sheet(&bytes, number).unwrap().matches("<row ").count();
     assert_eq!((count(1), count(2)), (1_048_576, 3));
-    let workbook = file(&made, "xl/workbook.xml").unwrap();
+    let workbook = file(&bytes, "xl/workbook.xml").unwrap();
     assert!(
         workbook.contains(r#"<sheet name="data" "#)
             && workbook.contains(r#"<sheet name="data 2" "#)
             && workbook.contains(r#"<sheet name="about" "#)
     );
-    assert!(sheet(&made, 3).unwrap().contains("1048577"));
+    assert!(sheet(&bytes, 3).unwrap().contains("1048577"));
 }
 
 #[test]
 fn an_empty_table_is_a_header() {
-    let made = encode::<XlsxEncoder>(&Table::new().text("a", &[None::<&str>; 0]), &[]).unwrap();
-    assert_eq!(sheet(&made, 1).unwrap().matches("<row ").count(), 1);
-    let mut archive = zip::ZipArchive::new(Cursor::new(&made)).unwrap();
+    let bytes = encode::<XlsxEncoder>(&Table::new().text("a", &[None::<&str>; 0]), &[]).unwrap();
+    assert_eq!(sheet(&bytes, 1).unwrap().matches("<row ").count(), 1);
+    let mut archive = zip::ZipArchive::new(Cursor::new(&bytes)).unwrap();
     assert_eq!(archive.by_index(0).unwrap().name().unwrap(), "[Content_Types].xml");
 }

@@ -1,4 +1,5 @@
-//! `yearbook gc`: removes what is no longer needed, and says what and why.
+//! `yearbook gc`: removes snapshots and objects that are no longer needed, and lists them with the
+//! reason.
 
 use serde::Serialize;
 use yearbook_catalog::UnreferencedObject;
@@ -8,7 +9,7 @@ use yearbook_storage::StaleUpload;
 use crate::context::CommandContext;
 use crate::output::TextTable;
 
-/// One thing that went, or will.
+/// Object that is removed, or will be.
 #[derive(Debug, Serialize)]
 struct GcItem {
     what: &'static str,

@@ -19,9 +19,9 @@ use crate::plugin_runtime;
 use crate::settings::LogFormat;
 
 pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
-    // Asked for first: a signal that comes while plugins are compiled must not be lost.
+    // Registered first: a signal that comes while plugins are compiled must not be lost.
     let stop = stop_signal()?;
-    // A port that is taken should be heard of before a second of compiling.
+    // A port that is taken is reported before a second of compiling.
     let settings = &context.settings.values.server;
     let (listener, address) = listen(settings.listen, "--listen").await?;
     let admin = match settings.admin_listen {
@@ -61,14 +61,14 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     .context("the server cannot start")?;
 
     announce(context, address, admin.as_ref().map(|(_, address)| *address))?;
-    // Beyond the public listener's end: what happens while it stops can be watched too.
-    let watched = admin
+    // Longer than the public listener, so that metrics can be read while it stops.
+    let admin_server = admin
         .map(|(listener, _)| tokio::spawn(yearbook_server::serve_admin(listener, state.clone())));
     yearbook_server::serve_public(listener, state, stop).await.context("the server stopped")?;
-    if let Some(watched) = watched {
-        watched.abort();
+    if let Some(admin_server) = admin_server {
+        admin_server.abort();
     }
-    // What serves is followed until nobody is served any more.
+    // Releases are followed until the last response has ended.
     drop(kept);
     meter.shutdown().await.context("the requests of the last second could not be counted")?;
     store.close().await;

@@ -29,7 +29,7 @@ impl fmt::Display for SettingOrigin {
     }
 }
 
-/// One thing that is wrong.
+/// Problem with one setting, or with the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
     /// The file is not TOML.
@@ -45,9 +45,9 @@ pub enum SettingError {
     Unknown {
         /// Place where it was written.
         origin: SettingOrigin,
-        /// As it was written.
+        /// Key as written.
         key: String,
-        /// Written the same way (a key of a file, or a variable).
+        /// Nearest key that exists, in the same form (a key of a file, or a variable).
         nearest: String,
     },
     /// The value does not fit the key.
@@ -62,7 +62,7 @@ pub enum SettingError {
         /// Value as written.
         found: String,
     },
-    /// Values that fit alone do not fit together.
+    /// Values that are valid alone and not together.
     #[error("these settings do not fit together: {message}")]
     Incompatible {
         /// Serde's sentence.
@@ -80,7 +80,7 @@ pub enum SettingError {
     },
 }
 
-/// Everything that is wrong with the settings, so that one look mends it all.
+/// All problems of the settings at once.
 #[derive(Clone, Debug)]
 pub struct InvalidSettings(pub Vec<SettingError>);
 

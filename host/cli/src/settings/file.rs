@@ -1,4 +1,5 @@
-//! `yearbook.toml` as a list of assignments, each with its line. Knows TOML, not which keys exist.
+//! `yearbook.toml` as a list of assignments, each with its line. Knows TOML; never decides which
+//! keys exist.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use super::{Assignment, RawSetting, SettingError, SettingOrigin};
 /// Every value of the file, `[limits] burst_size = 1` as the key `limits.burst_size`.
 ///
 /// # Errors
-/// [`Problem::Syntax`] when `text` is not TOML.
+/// [`SettingError::Syntax`] when `text` is not TOML.
 pub(super) fn assignments(path: &Path, text: &str) -> Result<Vec<Assignment>, SettingError> {
     let origin = |offset: usize| SettingOrigin::File {
         path: path.to_owned(),
@@ -39,7 +40,7 @@ fn flatten(table: &DeTable<'_>, prefix: &str, emit: &mut impl FnMut(String, usiz
     }
 }
 
-/// The value as JSON; a number that JSON or 64 bits cannot hold stays text and fails as such.
+/// Value as JSON; a number that JSON or 64 bits cannot hold stays text and fails as such.
 fn to_json(value: &Spanned<DeValue<'_>>) -> Value {
     match value.get_ref() {
         DeValue::String(text) => Value::from(text.as_ref()),

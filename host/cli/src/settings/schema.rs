@@ -1,6 +1,6 @@
 //! Keys of the settings, and the way from a written value to a typed one. The keys are read off the
-//! default [`Document`], so a field that a crate adds to its settings is a key at once and no list
-//! has to follow.
+//! default [`SettingsDocument`], so a field that a crate adds to its settings is a key at once and
+//! no list has to follow.
 
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ enum ValueKind {
     Integer,
     Decimal,
     Text,
-    /// Of texts; in a variable with commas between them.
+    /// List of texts; in a variable with commas between them.
     List,
 }
 
@@ -56,7 +56,7 @@ impl SettingsSchema {
         Self { defaults, keys }
     }
 
-    /// Puts `assignments` over the defaults, a later one over an earlier one; what is wrong is
+    /// Puts `assignments` over the defaults, a later one over an earlier one; faults are
     /// added to `problems`.
     pub(super) fn apply(
         &self,
@@ -87,7 +87,7 @@ impl SettingsSchema {
         })
     }
 
-    /// The typed value of one assignment; none for an empty section.
+    /// Typed value of one assignment; none for an empty section.
     fn value(&self, assignment: &Assignment) -> Result<Option<Value>, SettingError> {
         let Assignment { key: path, value: written, origin } = assignment;
         let Some(key) = self.keys.iter().find(|key| key.path == *path) else {
@@ -191,7 +191,7 @@ impl SettingKey {
     }
 }
 
-/// Two variables for one key with different texts: which of them wins would be an accident.
+/// Finds two variables for one key with different texts: the winner would be an accident.
 fn contradicts(first: &Assignment, second: &Assignment) -> bool {
     let variables = matches!(
         (&first.origin, &second.origin),

@@ -13,7 +13,7 @@ const ALIASES: [(&str, &str); 3] = [
     ("OTEL_EXPORTER_OTLP_ENDPOINT", "log.otlp_endpoint"),
 ];
 
-/// Value of a variable; an empty one counts as not set, since that is how many tools unset one.
+/// Value of a variable; an empty one counts as not set, as many tools write an unset one.
 pub(super) fn value(variables: &[(String, String)], name: &str) -> Option<String> {
     variables
         .iter()
@@ -22,7 +22,7 @@ pub(super) fn value(variables: &[(String, String)], name: &str) -> Option<String
 }
 
 /// Every variable that has our prefix and two underscores, known or not, and those with names of
-/// their own. Our prefix alone may be anybody's (a client's `YEARBOOK_KEY`).
+/// their own. Our prefix alone may belong to another program (a client's `YEARBOOK_KEY`).
 pub(super) fn assignments(variables: &[(String, String)]) -> Vec<Assignment> {
     let mut found: Vec<_> = variables
         .iter()
@@ -44,7 +44,7 @@ pub(super) fn assignments(variables: &[(String, String)]) -> Vec<Assignment> {
     found
 }
 
-/// The variable that sets `key`.
+/// Name of the variable that sets `key`.
 pub(super) fn variable_name(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
 }

@@ -11,7 +11,8 @@ use super::{Finding, Status};
 use crate::context::{CommandContext, redact_password};
 use crate::settings::{Assignment, RawSetting, RunSettings};
 
-/// Settings in force that are not the defaults, with their sources. Never fails: wrong settings are refused before any command runs.
+/// Settings in force that are not the defaults, with their sources. Never fails: wrong settings are
+/// refused before any command runs.
 pub(super) fn effective_settings(context: &CommandContext) -> Finding {
     let settings = &context.settings;
     let file = settings

@@ -1,4 +1,4 @@
-//! `yearbook plugin check`: what is wrong with a plugin, where, what to do, and what it uses of its
+//! `yearbook plugin check`: faults of a plugin with their places and advice, and its use of its
 //! limits.
 
 use std::fmt::Write as _;
@@ -47,8 +47,8 @@ pub(super) async fn run(
     }
 }
 
-/// Writes what failed into `folder`: what cannot be written is said, and no reason to say nothing
-/// else.
+/// Writes a dump of each failure into `folder`. A dump that cannot be written is noted, and the
+/// report goes on.
 fn write_dumps(context: &CommandContext, capsules: &[FailureDump], folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let write = |capsule: &FailureDump| {
@@ -82,7 +82,7 @@ fn replay_commands(capsules: &[PathBuf], file: &Path) -> String {
     text
 }
 
-/// The report for people.
+/// Report for people.
 pub(super) fn render_report(report: &CheckReport) -> String {
     let mut text = String::new();
     if let (Some(name), Some(version), Some(kind)) = (&report.name, &report.version, report.kind) {

@@ -1,5 +1,5 @@
-//! `yearbook plugin inspect`: what a plugin is made of, and whether this host's settings let it in.
-//! Reads the file; compiles and runs nothing of it.
+//! `yearbook plugin inspect`: parts of a plugin, and the answer of this host's settings to it.
+//! Reads the file; never compiles or runs any of it.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -74,7 +74,7 @@ fn summary(installed: &InstalledRelease, file: &Path) -> String {
     }
 }
 
-/// A check that failed is shown whole.
+/// Error that shows the whole report of a failed check.
 fn with_report(problem: ReleaseError) -> anyhow::Error {
     let message = problem.to_string();
     match problem {

@@ -1,4 +1,4 @@
-//! `yearbook plugin list`: which releases there are, which serve, and how that came about.
+//! `yearbook plugin list`: releases, those that serve, and the history of both.
 
 use std::collections::{HashMap, HashSet};
 
@@ -78,9 +78,9 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     })
 }
 
-/// The keys that signatures beside components name, by digest. Hosts that ask for signatures verify
-/// them when they load a release; here they are shown. What the object store does not give is left
-/// out, and said once.
+/// Keys that signatures beside components name, by digest. Hosts that ask for signatures verify
+/// them when they load a release; here they are shown. A signature that the object store does not
+/// give is left out, with one note for all.
 async fn signers(
     context: &CommandContext,
     releases: &[PluginRelease],

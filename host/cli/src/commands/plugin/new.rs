@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::arguments::TemplateKind;
 use crate::context::CommandContext;
 
-/// The SDK's source, and the interface that it is the guest's half of.
+/// Source of the SDK, and the interface that it implements for guests.
 static SDK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plugins/sdk/src");
 const INTERFACE: &str = include_str!("../../../../../wit/1.0.0/package.wit");
 const TOOLCHAIN: &str = include_str!("../../../../../rust-toolchain.toml");
@@ -74,7 +74,7 @@ fn add_folder(folder: &Dir<'_>, files: &mut BTreeMap<String, String>) -> anyhow:
     folder.dirs().try_for_each(|inner| add_folder(inner, files))
 }
 
-/// Cargo's name for what a crate is built to.
+/// Name that Cargo gives the built crate.
 fn module_name(name: &str) -> String {
     name.replace('-', "_")
 }
@@ -84,7 +84,7 @@ fn write(path: &Path, content: &str) -> std::io::Result<()> {
     std::fs::write(path, content)
 }
 
-/// A name that a format and a crate may both have.
+/// Checks for a name that a format and a crate may both have.
 pub(crate) fn check_name(text: &str) -> Result<String, String> {
     let good = text.len() <= 32
         && text.starts_with(|first: char| first.is_ascii_lowercase())

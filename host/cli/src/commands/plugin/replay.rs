@@ -118,8 +118,8 @@ fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResu
     text
 }
 
-/// Opens a failure dump. A damaged file can make the library that reads it panic; that is reported as
-/// an error and not a second time by the panic hook.
+/// Opens a failure dump. A damaged file can make the library that reads it panic; that is reported
+/// as an error and not a second time by the panic hook.
 fn open_dump(file: &Path) -> Result<FailureDump, DumpReadError> {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));

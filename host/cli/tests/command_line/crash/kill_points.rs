@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::deployment::CrashDeployment;
 
-/// Number of runs of a kind that are killed in each place: a quarter of all points. A tenth as many again
-/// begin on fresh data directories.
+/// Number of runs of a kind that are killed in each place: a quarter of all points. A tenth as many
+/// again begin on fresh data directories.
 pub(super) fn kills_per_case() -> u32 {
     let all =
         std::env::var("YEARBOOK_TEST_CRASH_POINTS").map_or(200, |points| points.parse().unwrap());
