@@ -169,7 +169,7 @@ async fn monthly_is_the_last_from_before_this_month_and_current_the_newest_contr
 async fn monthly_counts_months_in_utc_contract_4() {
     let app = TestApp::start().await;
     let key = app.key(Plan::Pro).await;
-    let start = Millis::now().month_start().0;
+    let start = yearbook_catalog::clock::now().month_start().0;
     let mut expected = String::new();
     for (index, at) in [start - 40 * 86_400_000, start - 1, start].into_iter().enumerate() {
         let table = harvest()

@@ -339,7 +339,10 @@ async fn a_watermark_older_than_what_is_kept_is_410_with_the_oldest_usable_one_c
         ids.push(
             app.publish_at(
                 &version(number),
-                Millis(Millis::now().month_start().0 - (40 - i64::try_from(number).unwrap()) * day),
+                Millis(
+                    yearbook_catalog::clock::now().month_start().0
+                        - (40 - i64::try_from(number).unwrap()) * day,
+                ),
             )
             .await,
         );

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::Plan;
 use yearbook_tests::app::{TestApp, TestTable, harvest};
 
 /// One more version of the harvest.
@@ -117,7 +117,7 @@ async fn what_is_kept_is_asked_for_again_contract_3() {
 #[tokio::test]
 async fn a_date_is_never_answered_304_and_no_two_snapshots_share_one() {
     let app = TestApp::start().await;
-    let at = Millis::now();
+    let at = yearbook_catalog::clock::now();
     app.publish_at(&harvest(), at).await;
     let key = app.key(Plan::Enterprise).await;
     let path = "/v1/datasets/harvest/data";

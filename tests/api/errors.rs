@@ -58,7 +58,7 @@ async fn keys_that_are_wrong_are_401_with_a_challenge_spec_5() {
     }
     assert_eq!(app.get("/v1/datasets").key(&format!(" {key} ")).send().await.status, 200);
     let id = app.store.keys().await.unwrap()[0].id.clone();
-    app.store.revoke_key(&id, yearbook_domain::Millis::now()).await.unwrap();
+    app.store.revoke_key(&id, yearbook_catalog::clock::now()).await.unwrap();
     app.live.refresh().await.unwrap();
     assert_eq!(
         app.get("/v1/datasets").key(&key).send().await.outcome(),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use yearbook_catalog::key;
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::Plan;
 use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, harvest, parks};
 
@@ -112,7 +112,7 @@ async fn a_burst_says_the_buckets_numbers_and_the_end_of_the_month_the_months_co
     app.get(path).key(&key).send().await;
     for reply in [app.get(path).key(&key).send().await, app.head(path).key(&key).send().await] {
         assert_eq!(reply.outcome(), (429, "slow_down".to_owned()));
-        let now = Millis::now().0.div_euclid(1000);
+        let now = yearbook_catalog::clock::now().0.div_euclid(1000);
         assert_eq!(
             (reply.header("x-ratelimit-limit"), reply.header("x-ratelimit-remaining")),
             ("3".to_owned(), "0".to_owned())

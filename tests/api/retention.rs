@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use yearbook_catalog::Retention;
 use yearbook_domain::{Millis, Plan};
-use yearbook_platform::{GcSettings, GcSummary, gc};
+use yearbook_publish::{GcSettings, GcSummary, collect_garbage};
 use yearbook_tests::app::{Reply, TestApp, harvest};
 
 const DAY: i64 = 86_400_000;
@@ -13,10 +13,13 @@ async fn collect(app: &TestApp, unnamed_for: Duration) -> GcSummary {
     // What was let go an instant ago is too young, however short the age.
     tokio::time::sleep(Duration::from_millis(5)).await;
     let retention = Retention { snapshots: 1, hours: 0 };
-    let collected =
-        gc(&*app.store, &app.files, GcSettings { retention, unnamed_for, dry_run: false })
-            .await
-            .unwrap();
+    let collected = collect_garbage(
+        &*app.store,
+        &app.files,
+        GcSettings { retention, unnamed_for, dry_run: false },
+    )
+    .await
+    .unwrap();
     app.live.refresh().await.unwrap();
     collected
 }
@@ -31,7 +34,11 @@ async fn whoever_names_a_dropped_snapshot_is_told_what_to_do_contract_3() {
             "date,region,value,final\n2024-01-01,Nelson,{value},true\n2024-01-02,Nelson,{value},true\n"
         );
         ids.push(
-            app.publish_at(&harvest().with_rows(&rows), Millis(Millis::now().0 - days * DAY)).await,
+            app.publish_at(
+                &harvest().with_rows(&rows),
+                Millis(yearbook_catalog::clock::now().0 - days * DAY),
+            )
+            .await,
         );
     }
     let get = async |query: &str| {

@@ -13,12 +13,13 @@ use yearbook_catalog::{
     Catalog, CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Quota, Retention, key,
 };
 use yearbook_domain::{Millis, Plan};
-use yearbook_platform::{Publisher, ReleaseMonitor, ReleaseMonitorSettings};
+use yearbook_publish::Publisher;
+use yearbook_publish::{DataPackage, SilentReporter};
+use yearbook_releases::{ReleaseMonitor, ReleaseMonitorSettings};
 use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
+use yearbook_scan::{ReadMetricsSnapshot, Reader};
 use yearbook_server::{AppState, LimitSettings, ResponseCacheStats, ServiceSettings, Services};
-use yearbook_snapshot::{
-    DataPackage, ObjectStorage, ReadMetricsSnapshot, Reader, SilentReporter, StorageSettings,
-};
+use yearbook_storage::{ObjectStorage, StorageSettings};
 use yearbook_workers::Workers;
 
 use crate::components;
@@ -37,7 +38,7 @@ pub struct TestApp {
     /// Its routes, for tests that open a socket.
     pub router: Router,
     /// The catalog's database.
-    pub store: Arc<dyn Catalog>,
+    pub store: Arc<Catalog>,
     /// The catalog in memory.
     pub live: Arc<CatalogCache>,
     /// Folder of the stored files.
@@ -186,7 +187,7 @@ impl TestApp {
         let guard =
             ReleaseMonitor::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
         let state = AppState::new(Services {
-            keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds),
+            keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds, settings.plans),
             meter: Quota::new(Arc::clone(&store)),
             live: Arc::clone(&live),
             store: Arc::clone(&store),
@@ -269,7 +270,7 @@ impl TestApp {
     /// Publishes a package as the command line does; the service sees it when this returns. The
     /// snapshot's id.
     pub async fn publish(&self, table: &TestTable) -> String {
-        self.publish_at(table, Millis::now()).await
+        self.publish_at(table, yearbook_catalog::clock::now()).await
     }
 
     /// The same as of `at`, or a second after the snapshot before it.
@@ -295,7 +296,7 @@ impl TestApp {
             id: key::new_id().unwrap(),
             label: None,
             plan,
-            created_at: Millis::now(),
+            created_at: yearbook_catalog::clock::now(),
             revoked_at: None,
         };
         self.store.insert_key(&record, &hash).await.unwrap();

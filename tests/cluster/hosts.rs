@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use yearbook_catalog::DatabaseSettings;
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::Plan;
 use yearbook_tests::app::{HostFixture, PostgresProxy, TestApp, harvest, parks, postgres};
 
 use crate::plugins::test_hosts::{
@@ -48,7 +48,7 @@ async fn a_revoked_key_is_refused_by_every_host_within_2_s_contract_6() {
     there.live.refresh().await.unwrap();
     assert_eq!((status(&here).await, status(&there).await), (200, 200));
     let id = here.store.keys().await.unwrap().remove(0).id;
-    here.store.revoke_key(&id, Millis::now()).await.unwrap();
+    here.store.revoke_key(&id, yearbook_catalog::clock::now()).await.unwrap();
     let begun = Instant::now();
     while (status(&here).await, status(&there).await) != (401, 401) {
         assert!(begun.elapsed() < TWO_SECONDS);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use yearbook_catalog::{ReleaseId, ReleaseState};
 use yearbook_domain::Plan;
-use yearbook_platform::{PluginReconciler, ReleaseMonitorSettings};
+use yearbook_releases::{PluginReconciler, ReleaseMonitorSettings};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::component;
 
@@ -173,7 +173,7 @@ async fn wait_until_compared(app: &TestApp, key: &str, newer: &ReleaseId) -> (Re
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pin_leaves_a_release_waiting() {
     let (app, key, _keeper, evil) = host(fast_settings()).await;
-    app.store.pin_release(&evil, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
+    app.store.pin_release(&evil, true, "ann", yearbook_catalog::clock::now()).await.unwrap();
     let newer = install_candidate(&app, patched("evil", " rows ", " ROWS ")).await;
     assert_eq!(wait_until_compared(&app, &key, &newer).await, (ReleaseState::Installed, 0));
 }

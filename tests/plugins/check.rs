@@ -1,6 +1,6 @@
 //! Findings of `plugin check` on our plugins, on evil ones and on files that are none.
 
-use yearbook_platform::{CheckReport, ComponentFile, check};
+use yearbook_releases::{CheckReport, ComponentFile, check};
 use yearbook_sandbox::Limits;
 use yearbook_tests::components::{component, sandbox};
 

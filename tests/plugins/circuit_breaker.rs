@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
 use yearbook_domain::Plan;
-use yearbook_platform::ReleaseMonitorSettings;
+use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_sandbox::{Limits, ResponseOutcome};
 use yearbook_tests::app::{TestApp, big, harvest, parks, wide};
 use yearbook_tests::components::component;
@@ -170,7 +170,7 @@ async fn changes_are_answered_by_the_release_before_where_nothing_was_sent_yet()
         assert_eq!(reply.header(header), expected.header(header));
     }
     // A release that is pinned answers for itself.
-    app.store.pin_release(&bad, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
+    app.store.pin_release(&bad, true, "ann", yearbook_catalog::clock::now()).await.unwrap();
     app.live.refresh().await.unwrap();
     eventually(|| {
         app.guard.fallback_release(app.registry.current().encoder("evil").unwrap()).is_none()
@@ -209,7 +209,7 @@ async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_
     let bad =
         record_release(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted)
             .await;
-    app.store.pin_release(&bad, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
+    app.store.pin_release(&bad, true, "ann", yearbook_catalog::clock::now()).await.unwrap();
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     let break_it = async || {
@@ -226,7 +226,7 @@ async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(release(&app, &bad).await.state, ReleaseState::Promoted);
 
-    app.store.pin_release(&bad, false, "ann", yearbook_domain::Millis::now()).await.unwrap();
+    app.store.pin_release(&bad, false, "ann", yearbook_catalog::clock::now()).await.unwrap();
     super::test_hosts::set_state(&app, &good, ReleaseState::RolledBack).await;
     // One client is enough where nobody got anything.
     eventually(|| {
@@ -357,7 +357,7 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
     let (key, other_key) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
     // As a binary would bring it: one that fails at every part.
     let bytes = patched("evil", "temper:calm", "temper:trap").into();
-    let brought = yearbook_platform::EmbeddedComponent {
+    let brought = yearbook_releases::EmbeddedComponent {
         name: "evil".to_owned(),
         bytes,
         by: "embedded".to_owned(),

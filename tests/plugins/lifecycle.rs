@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use yearbook_catalog::ReleaseState;
 use yearbook_domain::Plan;
-use yearbook_platform::{
+use yearbook_releases::{
     ComponentFile, InstallOptions, InstalledRelease, ReleaseError, TrustPolicy, install, pin,
     remove, rollback,
 };

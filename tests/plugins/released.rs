@@ -10,7 +10,7 @@ use arrow::array::{
 };
 use sha2::{Digest, Sha256};
 use yearbook_domain::Plan;
-use yearbook_platform::{CheckReport, ComponentFile, InstallOptions, TrustPolicy, check, install};
+use yearbook_releases::{CheckReport, ComponentFile, InstallOptions, TrustPolicy, check, install};
 use yearbook_sandbox::{Limits, Plugin};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::{root, sandbox};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use yearbook_catalog::{Catalog, PluginRelease, ReleaseChange, ReleaseId, ReleaseState};
-use yearbook_domain::{Millis, Stored};
-use yearbook_platform::{
+use yearbook_domain::Stored;
+use yearbook_releases::{
     EmbeddedComponent, PluginReconciler, ReleaseMonitor, ReleaseMonitorSettings, TrustPolicy,
 };
 use yearbook_sandbox::{Limits, PluginRegistry};
@@ -132,7 +132,7 @@ pub(crate) async fn record_release(
         version: plugin.version().to_owned(),
         bytes: plugin.bytes(),
         by: "tests".to_owned(),
-        installed_at: Millis::now(),
+        installed_at: yearbook_catalog::clock::now(),
         built_in: false,
         state,
         promotion: 0,
@@ -151,7 +151,7 @@ pub(crate) async fn set_state(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
         id: id.clone(),
         to,
         by: "tests".to_owned(),
-        at: Millis::now(),
+        at: yearbook_catalog::clock::now(),
         reason: None,
     };
     assert_eq!(
@@ -184,7 +184,7 @@ pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> impl Future<Output 
     }
 }
 
-pub(crate) async fn states(store: &dyn Catalog, name: &str) -> Vec<(String, ReleaseState)> {
+pub(crate) async fn states(store: &Catalog, name: &str) -> Vec<(String, ReleaseState)> {
     let releases =
         store.releases().await.unwrap().into_iter().filter(|release| release.id.name == name);
     releases.map(|release| (release.id.digest, release.state)).collect()

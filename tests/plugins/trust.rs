@@ -7,11 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_compact::{KeyPair, Seed};
 use yearbook_catalog::ReleaseState;
-use yearbook_platform::{
+use yearbook_releases::{
     ComponentFile, InstallOptions, InstalledRelease, ReleaseError, Signature, TrustError,
     TrustPolicy, install,
 };
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 use yearbook_tests::app::TestApp;
 use yearbook_tests::components::component;
 

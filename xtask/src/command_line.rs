@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use yearbook_generate::TableShape;
 
 use crate::repository::Repository;
-use crate::{demo, fuzz, lab, spec, test};
+use crate::{demo, fuzz, lab, spec, test, tidy};
 
 /// Builds, shows, tests and measures Yearbook.
 #[derive(Debug, Parser)]
@@ -72,6 +72,9 @@ enum Task {
     /// List the rules of the specification that no test proves yet; fail where docs/spec is
     /// wrong
     Spec,
+    /// Check the house rules that no compiler checks: cited paths and rules, words, widths,
+    /// dependencies
+    Tidy,
     /// Count instructions of encoders, planning and scanning, and compare them with the recorded
     /// ones
     #[command(disable_help_flag = true)]
@@ -111,7 +114,7 @@ enum Generate {
         /// Number of rows
         rows: u64,
         /// Shape of the table
-        #[arg(long, value_parser = PossibleValuesParser::new(TableShape::NAMES).try_map(|name| name.parse::<TableShape>()))]
+        #[arg(long, value_parser = shapes())]
         shape: TableShape,
         /// Compress the table with gzip
         #[arg(long)]
@@ -129,6 +132,11 @@ enum Generate {
         /// Folder to write a folder for each into
         directory: PathBuf,
     },
+}
+
+/// Returns the parser of a shape's name.
+fn shapes() -> impl TypedValueParser<Value = TableShape> {
+    PossibleValuesParser::new(TableShape::NAMES).try_map(|name| name.parse::<TableShape>())
 }
 
 /// Reads the arguments of this process and runs the command.
@@ -152,6 +160,7 @@ pub(crate) fn run() -> ExitCode {
         }
         Task::Fuzz { target, seconds, seed, .. } => fuzz::run(&repository, target, seconds, seed),
         Task::Spec => spec::run(&repository),
+        Task::Tidy => tidy::run(&repository),
         Task::Count(lab) => return run_lab(&repository, "count", &lab),
         Task::Bench(lab) => return run_lab(&repository, "bench", &lab),
         Task::Fleet(lab) => return run_lab(&repository, "fleet", &lab),

@@ -15,6 +15,7 @@ pub mod repository;
 pub mod server;
 mod spec;
 mod test;
+mod tidy;
 mod toolchain;
 pub mod tools;
 

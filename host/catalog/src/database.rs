@@ -1,6 +1,8 @@
 //! Which databases there are, and how a transaction begins and ends on each: the one place where
 //! they differ while the catalogue is in use. Knows no table.
 
+pub(crate) mod sql;
+
 use sqlx::Transaction;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::Sqlite;
@@ -8,8 +10,8 @@ use tokio::sync::watch;
 
 use crate::CatalogDescription;
 use crate::postgres::{PostgresServer, PostgresSession};
-use crate::sql::Connection;
 use crate::sqlite::{self, SqliteFile};
+use sql::Connection;
 
 /// Where the tables are.
 pub(crate) enum Database {

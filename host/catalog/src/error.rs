@@ -95,25 +95,25 @@ pub enum CatalogError {
     },
     /// A query failed, or its answer could not be read.
     #[error(
-        "the catalogue {location} failed to {doing}: {source}. `yearbook doctor` checks the database"
+        "the catalogue {location} failed to {operation}: {source}. `yearbook doctor` checks the database"
     )]
     Query {
         /// Which database.
         location: String,
-        /// What was to be done, "list datasets".
-        doing: &'static str,
+        /// The operation, "list datasets".
+        operation: &'static str,
         /// What the driver said.
         source: sqlx::Error,
     },
     /// The last step of a transaction failed, so that nobody knows whether it happened.
     #[error(
-        "the catalogue {location} failed to finish a transaction ({doing}), which may or may not have happened: {source}. `yearbook doctor` checks the database"
+        "the catalogue {location} failed to finish a transaction ({operation}), which may or may not have happened: {source}. `yearbook doctor` checks the database"
     )]
     CommitUnknown {
         /// Which database.
         location: String,
-        /// What was to be done.
-        doing: &'static str,
+        /// The operation.
+        operation: &'static str,
         /// What the driver said.
         source: sqlx::Error,
     },
@@ -184,7 +184,7 @@ impl From<DeletedConcurrently> for sqlx::Error {
 
 /// A stored value that this version cannot make sense of: written by a newer version, or damaged.
 #[derive(Debug, thiserror::Error)]
-#[error("{table}.{column} of {row} holds {found}, which this version of yearbook does not know")]
+#[error("{table}.{column} of {row} holds {value}, which this version of yearbook does not know")]
 pub(crate) struct UnreadableValue {
     /// Which table.
     pub(crate) table: &'static str,
@@ -193,7 +193,7 @@ pub(crate) struct UnreadableValue {
     /// Which row, as people would call it.
     pub(crate) row: String,
     /// The value.
-    pub(crate) found: String,
+    pub(crate) value: String,
 }
 
 impl From<UnreadableValue> for sqlx::Error {

@@ -5,6 +5,8 @@
 //!
 //! The text of a key never appears in `Debug` output, in logs or in the catalogue.
 
+pub(crate) mod verifier;
+
 use std::fmt;
 
 use sha2::{Digest, Sha256};

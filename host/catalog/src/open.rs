@@ -6,7 +6,7 @@ use std::sync::Arc;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::postgres::PostgresServer;
-use crate::sql_catalog::SqlCatalog;
+
 use crate::sqlite::SqliteFile;
 use crate::{Catalog, CatalogError, DatabaseSettings};
 
@@ -24,15 +24,12 @@ const PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 /// # Errors
 /// [`Failure`] with what to do: an address of no known kind, a file that cannot be opened, tables
 /// that a migration cannot bring up to date.
-pub async fn open(
-    url: &str,
-    settings: &DatabaseSettings,
-) -> Result<Arc<dyn Catalog>, CatalogError> {
+pub async fn open(url: &str, settings: &DatabaseSettings) -> Result<Arc<Catalog>, CatalogError> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
-        "sqlite" => Ok(Arc::new(SqlCatalog::new(SqliteFile::open(url).await?))),
+        "sqlite" => Ok(Arc::new(Catalog::new(SqliteFile::open(url).await?))),
         "postgres" | "postgresql" => {
-            Ok(Arc::new(SqlCatalog::new(PostgresServer::open(url, settings).await?)))
+            Ok(Arc::new(Catalog::new(PostgresServer::open(url, settings).await?)))
         }
         _ => Err(CatalogError::UnknownScheme { scheme: scheme.to_owned() }),
     }

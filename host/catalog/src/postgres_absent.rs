@@ -1,13 +1,13 @@
-//! Stands in for the catalogue in PostgreSQL where the feature `postgres` is off: the same names,
-//! no value of theirs, and a refusal that says how to get a build that has it.
+//! Stand-in for PostgreSQL where the feature `postgres` is off: the same names, no value of theirs,
+//! and an error that names the build that has it.
 
 use std::convert::Infallible;
 
 use tokio::sync::watch;
 
 use crate::database::TransactionMode;
-use crate::sql::Connection;
-use crate::{DatabaseSettings, Failure};
+use crate::database::sql::Connection;
+use crate::{CatalogError, DatabaseSettings};
 
 /// A database on a server, which this build cannot reach.
 pub(crate) struct PostgresServer {
@@ -21,18 +21,21 @@ pub(crate) struct PostgresSession(Infallible);
 
 #[expect(clippy::unused_async, reason = "the signatures are those of the real thing")]
 impl PostgresServer {
-    pub(crate) async fn open(_url: &str, _settings: &DatabaseSettings) -> Result<Self, Failure> {
-        Err(Failure::NotBuilt { what: "PostgreSQL", feature: "postgres" })
+    pub(crate) async fn open(
+        _url: &str,
+        _settings: &DatabaseSettings,
+    ) -> Result<Self, CatalogError> {
+        Err(CatalogError::FeatureDisabled { what: "PostgreSQL", feature: "postgres" })
     }
 
     pub(crate) async fn begin(
         &self,
-        _begin: TransactionMode,
+        _mode: TransactionMode,
     ) -> Result<PostgresSession, sqlx::Error> {
         match self.absent {}
     }
 
-    pub(crate) fn moves(&self) -> watch::Receiver<()> {
+    pub(crate) fn change_notifications(&self) -> watch::Receiver<()> {
         match self.absent {}
     }
 

@@ -1,10 +1,115 @@
-//! What happens inside a transaction, grouped by table and written once for every database. Never
-//! begins or ends one.
+//! Everything that the catalog asks of its database: one file a group of tables, each with SQL, row
+//! types, functions that work within a transaction, and the methods of [`Catalog`] that run them.
+//! The SQL is what SQLite and PostgreSQL share (`$1`, `ON CONFLICT`, `RETURNING`), so databases
+//! differ in how they connect and begin transactions and not in what they are asked. Never connects.
 
+pub(crate) mod canary;
 pub(crate) mod changes;
+pub(crate) mod datasets;
 pub(crate) mod keys;
-pub(crate) mod release_metrics;
+pub(crate) mod publications;
 pub(crate) mod releases;
 pub(crate) mod snapshots;
+pub(crate) mod sql_enum;
 pub(crate) mod unreferenced;
 pub(crate) mod usage;
+
+use yearbook_domain::Millis;
+
+use crate::Catalog;
+use crate::catalog::transaction;
+use crate::database::sql::Connection;
+use crate::{CatalogError, ReleaseId};
+
+const PING: &str = "SELECT 1";
+
+const REVISION: &str = "SELECT value, keys FROM revision WHERE only_row = 1";
+
+const BUMP_REVISION: &str = "UPDATE revision SET value = value + 1 WHERE only_row = 1";
+
+const CLOCK_OF_SQLITE: &str = "SELECT CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)";
+
+const CLOCK_OF_POSTGRES: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/// Counts of changes of the catalog. The numbers grow, and mean nothing except by comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revisions {
+    /// Changes that a running server must notice: datasets, snapshots, keys and plugin releases,
+    /// not usage.
+    pub all: i64,
+    /// Changes that end what was known of keys: revocations and alterations. New keys do not count.
+    pub keys: i64,
+}
+
+impl Catalog {
+    /// Asks the database for the smallest possible answer.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when it does not answer.
+    pub async fn ping(&self) -> Result<(), CatalogError> {
+        transaction!(self, "answer a ping", Probe, |connection| ping(connection))
+    }
+
+    /// Reads the database's clock, which every host shares.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn database_time(&self) -> Result<Millis, CatalogError> {
+        transaction!(self, "tell the time", SingleRead, |connection| database_time(connection))
+    }
+
+    /// Reads the counts of changes.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn revisions(&self) -> Result<Revisions, CatalogError> {
+        transaction!(self, READ_REVISION, Probe, |connection| revisions(connection))
+    }
+
+    /// Reads [`Revisions::all`].
+    ///
+    /// # Errors
+    /// As [`Catalog::revisions`].
+    pub async fn revision(&self) -> Result<i64, CatalogError> {
+        Ok(self.revisions().await?.all)
+    }
+}
+
+/// Operation that runs twice a second on every host.
+pub(crate) const READ_REVISION: &str = "read its revision";
+
+async fn ping(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
+    connection.query(PING).execute().await.map(drop)
+}
+
+async fn revisions(connection: &mut Connection<'_>) -> Result<Revisions, sqlx::Error> {
+    let (all, keys) = connection.query(REVISION).fetch_one().await?;
+    Ok(Revisions { all, keys })
+}
+
+/// Tells every host that something changed. Last in its transaction, since all writers pass this one
+/// row, each until it has committed.
+async fn bump_revision(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
+    connection.query(BUMP_REVISION).execute().await.map(drop)
+}
+
+/// Reads the database's clock.
+async fn database_time(connection: &mut Connection<'_>) -> Result<Millis, sqlx::Error> {
+    let statement = if connection.is_postgres() { CLOCK_OF_POSTGRES } else { CLOCK_OF_SQLITE };
+    let (now,): (i64,) = connection.query(statement).fetch_one().await?;
+    Ok(Millis(now))
+}
+
+/// Columns that name a release.
+#[derive(sqlx::FromRow)]
+struct ReleaseIdRow {
+    kind: String,
+    name: String,
+    digest: String,
+}
+
+impl From<ReleaseIdRow> for ReleaseId {
+    fn from(ReleaseIdRow { kind, name, digest }: ReleaseIdRow) -> Self {
+        Self { kind, name, digest }
+    }
+}

@@ -2,15 +2,20 @@
 //! its work begins, exactly, however many hosts there are. Requests of unlimited plans are counted
 //! in memory and written once a second.
 
+pub(crate) mod reservation;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
-use yearbook_domain::{Caller, Millis, PlanLimits};
+use yearbook_domain::Millis;
 
-use crate::{Catalog, CatalogError, QuotaExceeded, Reservation, ReserveOutcome, UsageIncrement};
+use crate::{
+    Caller, Catalog, CatalogError, QuotaExceeded, Reservation, ReserveError, ReserveOutcome,
+    UsageIncrement,
+};
 
 /// How often counts of unlimited plans are written. A crash loses at most these.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
@@ -18,14 +23,14 @@ const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 /// Counts by key and month. Bounded by the keys in use since the database last answered.
 type RequestCounts = HashMap<(String, String), u64>;
 
-/// What a key used of its month.
+/// Usage of a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaUsage {
     /// Charged requests of the month.
     pub used: u64,
     /// Requests a month; none: unlimited.
     pub limit: Option<u64>,
-    /// When counting starts anew.
+    /// Start of the next month.
     pub resets_at: Millis,
 }
 
@@ -37,14 +42,14 @@ impl QuotaUsage {
     }
 }
 
-/// Counts requests.
+/// Monthly quotas of all keys.
 pub struct Quota {
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     /// Requests of unlimited plans, not yet written.
     counted: Mutex<RequestCounts>,
     /// Requests of limited plans to be given back.
     owed: Mutex<RequestCounts>,
-    /// Rings when something is owed.
+    /// Wakes the flush when something is owed.
     bell: Arc<Notify>,
     /// One flush at a time, so that shutdown waits for one under way.
     flushing: tokio::sync::Mutex<()>,
@@ -52,9 +57,9 @@ pub struct Quota {
 
 impl Quota {
     /// Starts a task that writes counts and gives back what is owed; it ends when the last `Arc` is
-    /// dropped. Call [`Meter::shutdown`] before, or the counts of the last second are lost.
+    /// dropped. Call [`Quota::shutdown`] before, or the counts of the last second are lost.
     #[must_use]
-    pub fn new(store: Arc<dyn Catalog>) -> Arc<Self> {
+    pub fn new(store: Arc<Catalog>) -> Arc<Self> {
         let meter = Arc::new(Self {
             store,
             counted: Mutex::default(),
@@ -66,68 +71,58 @@ impl Quota {
         meter
     }
 
-    /// Takes one request off the caller's month. [`UsedUp`] when there is none left.
+    /// Takes one request off the caller's month.
     ///
-    /// A caller that goes away while this waits is charged nothing.
+    /// Cancellation: a caller that goes away while this waits is charged nothing.
     ///
     /// # Errors
-    /// [`Failure`] when the database cannot count: the request must then be refused as our fault.
-    pub async fn reserve(
-        self: &Arc<Self>,
-        caller: &Caller,
-        limits: PlanLimits,
-    ) -> Result<Result<Reservation, QuotaExceeded>, CatalogError> {
-        self.reserve_at(caller, limits, Millis::now()).await
+    /// [`ReserveError::Exceeded`] when there is none left; [`ReserveError::Failed`] when the database
+    /// cannot count, and the request must be refused as our fault.
+    pub async fn reserve(self: &Arc<Self>, caller: &Caller) -> Result<Reservation, ReserveError> {
+        self.reserve_at(caller, crate::clock::now()).await
     }
 
     pub(crate) async fn reserve_at(
         self: &Arc<Self>,
         caller: &Caller,
-        limits: PlanLimits,
         now: Millis,
-    ) -> Result<Result<Reservation, QuotaExceeded>, CatalogError> {
+    ) -> Result<Reservation, ReserveError> {
         let (meter, key_id, month, resets_at) =
-            (Arc::clone(self), caller.key_id.clone(), now.month(), now.next_month());
-        let Some(limit) = limits.requests_per_month else {
+            (Arc::clone(self), caller.id().to_owned(), now.month(), now.next_month());
+        let Some(limit) = caller.limits().requests_per_month else {
             let usage = QuotaUsage { used: 0, limit: None, resets_at };
-            return Ok(Ok(Reservation::new(meter, key_id, month, usage)));
+            return Ok(Reservation::new(meter, key_id, month, usage));
         };
         // In a task of its own, which a caller that goes away does not stop half-way: the
         // reservation is then dropped unseen and given back.
         let counting = tokio::spawn(async move {
-            Ok(match meter.store.reserve_request(&key_id, &month, limit).await? {
+            match meter.store.reserve_request(&key_id, &month, limit).await? {
                 ReserveOutcome::Granted { used } => {
                     let usage = QuotaUsage { used, limit: Some(limit), resets_at };
                     Ok(Reservation::new(Arc::clone(&meter), key_id, month, usage))
                 }
-                ReserveOutcome::Exhausted { used } => Err(QuotaExceeded { used, limit, resets_at }),
-            })
+                ReserveOutcome::Exhausted { used } => {
+                    Err(QuotaExceeded { used, limit, resets_at }.into())
+                }
+            }
         });
-        counting.await?
+        counting.await.map_err(CatalogError::from)?
     }
 
-    /// What the caller used of this month, without charging (`/v1/me`). For unlimited plans this
+    /// Reads what the caller used of this month, without charging (`/v1/me`). For unlimited plans this
     /// includes what this host has not written yet, not what other hosts have not.
     ///
     /// # Errors
     /// [`Failure`] when the database fails.
-    pub async fn usage(
-        &self,
-        caller: &Caller,
-        limits: PlanLimits,
-    ) -> Result<QuotaUsage, CatalogError> {
-        let now = Millis::now();
-        let entry = (caller.key_id.clone(), now.month());
-        let unlimited = limits.requests_per_month.is_none();
+    pub async fn usage(&self, caller: &Caller) -> Result<QuotaUsage, CatalogError> {
+        let now = crate::clock::now();
+        let entry = (caller.id().to_owned(), now.month());
+        let limit = caller.limits().requests_per_month;
         // While no flush is under way, a request is either in memory or written, not between.
-        let _no_flush = if unlimited { Some(self.flushing.lock().await) } else { None };
+        let _no_flush = if limit.is_none() { Some(self.flushing.lock().await) } else { None };
         let waiting = lock(&self.counted).get(&entry).copied().unwrap_or(0);
         let written = self.store.used_requests(&entry.0, &entry.1).await?;
-        Ok(QuotaUsage {
-            used: written + waiting,
-            limit: limits.requests_per_month,
-            resets_at: now.next_month(),
-        })
+        Ok(QuotaUsage { used: written + waiting, limit, resets_at: now.next_month() })
     }
 
     /// Writes every count and gives back what is owed. Call it once no request is under way.

@@ -2,7 +2,6 @@
 //! `yearbook publish`): see `sqlite/connect.rs` for what that takes.
 
 mod connect;
-mod integrity;
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +10,7 @@ use sqlx::Transaction;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{Sqlite, SqlitePool};
 
-pub(crate) use integrity::problems;
+use crate::database::sql::Connection;
 
 /// A file, or a database in memory.
 pub(crate) struct SqliteFile {
@@ -43,4 +42,21 @@ impl SqliteFile {
         self.readers.close().await;
         self.writer.close().await;
     }
+}
+
+/// Looks for damage and returns a sentence for each finding.
+pub(crate) async fn problems(connection: &mut Connection<'_>) -> Result<Vec<String>, sqlx::Error> {
+    // SQLite itself stops at a hundred sentences; "ok" alone means none.
+    let sentences: Vec<(String,)> = connection.query("PRAGMA quick_check").all().await?;
+    let mut problems: Vec<String> = sentences
+        .into_iter()
+        .map(|(sentence,)| sentence)
+        .filter(|sentence| sentence != "ok")
+        .collect();
+    let strays: Vec<(String, Option<i64>, String)> =
+        connection.query("PRAGMA foreign_key_check").all().await?;
+    problems.extend(strays.iter().map(|(table, _, parent)| {
+        format!("a row of {table} refers to a row of {parent} that does not exist")
+    }));
+    Ok(problems)
 }

@@ -1,19 +1,18 @@
 //! What every store must do, and what stands on a store: one list of rules, run on every
 //! implementation. A new database adds a module to `tests` below with a [`Place`] of its own.
 
+mod canary;
+mod catalog_cache;
 mod changes;
 mod conflict;
 pub(crate) mod fixtures;
 mod history;
+mod key_verifier;
 mod keys;
-mod live;
-mod loose;
-mod meter;
 mod model;
-mod observed;
-mod probe;
+mod quota;
 mod releases;
-mod ring;
+mod unreferenced;
 mod usage;
 
 use std::pin::Pin;
@@ -21,7 +20,7 @@ use std::sync::Arc;
 
 use crate::Catalog;
 
-type OpenFuture = Pin<Box<dyn Future<Output = Arc<dyn Catalog>> + Send>>;
+type OpenFuture = Pin<Box<dyn Future<Output = Arc<Catalog>> + Send>>;
 
 /// A database of its own for one rule.
 pub(crate) struct TestDatabase {
@@ -32,15 +31,15 @@ pub(crate) struct TestDatabase {
 
 impl TestDatabase {
     /// A store on this database: another host's, with connections of its own, at each call.
-    pub(crate) async fn host(&self) -> Arc<dyn Catalog> {
+    pub(crate) async fn host(&self) -> Arc<Catalog> {
         (self.open)().await
     }
 }
 
-/// Runs every rule on the places that `$place` gives.
+/// Runs every rule on the places that `$database` gives.
 macro_rules! every_rule {
-    ($place:expr) => {
-        rules! { $place;
+    ($database:expr) => {
+        rules! { $database;
             history: a_fresh_catalogue_is_empty,
             history: a_snapshot_comes_back_as_it_went_in,
             history: datasets_are_sorted_by_name,
@@ -68,12 +67,12 @@ macro_rules! every_rule {
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,
             conflict: a_retired_dataset_is_followed_without_a_gap,
             conflict: the_database_tells_when_and_no_two_snapshots_share_a_second,
-            loose: the_clock_is_the_present,
-            loose: what_nobody_declared_is_not_named,
-            loose: what_is_loose_for_long_is_removed_once_and_what_is_named_never,
-            loose: what_was_removed_meanwhile_is_not_named,
-            loose: what_is_let_go_is_loose_from_then_on,
-            loose: retention_applies_without_a_publish,
+            unreferenced: the_clock_is_the_present,
+            unreferenced: what_nobody_declared_is_not_named,
+            unreferenced: what_is_loose_for_long_is_removed_once_and_what_is_named_never,
+            unreferenced: what_was_removed_meanwhile_is_not_named,
+            unreferenced: what_is_let_go_is_loose_from_then_on,
+            unreferenced: retention_applies_without_a_publish,
             model: no_order_of_events_loses_a_live_file,
             keys: a_key_is_found_by_its_hash_alone,
             keys: ids_and_hashes_are_unique,
@@ -89,51 +88,51 @@ macro_rules! every_rule {
             releases: what_may_not_become_of_a_release_does_not_happen,
             releases: a_promotion_goes_before_earlier_ones,
             releases: a_name_has_one_pin_and_a_release_out_of_service_none,
-            observed: what_hosts_saw_of_a_release_is_added_up,
-            observed: of_two_hosts_that_conclude_the_same_one_records_it,
-            observed: a_conclusion_that_no_longer_holds_is_not_recorded,
-            observed: quarantines_are_counted_until_an_operator_promotes_the_release,
-            observed: a_release_that_is_installed_anew_is_tried_anew,
+            canary: what_hosts_saw_of_a_release_is_added_up,
+            canary: of_two_hosts_that_conclude_the_same_one_records_it,
+            canary: a_conclusion_that_no_longer_holds_is_not_recorded,
+            canary: quarantines_are_counted_until_an_operator_promotes_the_release,
+            canary: a_release_that_is_installed_anew_is_tried_anew,
             releases: a_store_describes_itself_and_answers_a_ping,
-            live: a_publish_by_another_process_is_seen_within_2_s_contract_6,
-            live: a_release_of_another_process_is_known_within_2_s_contract_6,
-            live: the_last_view_stays_when_the_database_fails,
-            live: the_catalogue_is_read_again_only_when_the_revision_moved,
-            live: pinned_snapshots_are_remembered_until_the_revision_moves,
-            live: following_ends_with_the_last_handle,
-            ring: a_mistyped_key_costs_no_query_contract_5,
-            ring: a_good_key_is_asked_for_once,
-            ring: an_unknown_key_works_within_2_s_of_being_made_contract_6,
-            ring: a_revoked_key_is_refused_within_2_s_contract_6,
-            ring: a_failing_database_does_not_make_a_key_unknown,
-            ring: what_is_known_of_keys_outlives_everything_but_a_change_of_keys,
-            ring: without_the_database_known_keys_go_on_for_the_stated_time,
-            ring: unknown_keys_are_looked_up_a_few_at_a_time_contract_5,
-            ring: an_unknown_key_that_waits_too_long_is_told_to_come_back_contract_5,
-            ring: a_revocation_does_not_make_other_keys_strangers_contract_5,
-            meter: a_reservation_carries_what_the_headers_say,
-            meter: a_dropped_reservation_is_given_back_contract_5,
-            meter: a_released_reservation_is_given_back_at_once,
-            meter: a_committed_reservation_stays_charged,
-            meter: a_caller_that_goes_away_while_waiting_is_charged_nothing,
-            meter: what_could_not_be_given_back_is_given_back_later,
-            meter: unlimited_plans_are_counted_in_memory_and_written_each_second,
-            meter: shutdown_writes_every_count,
-            meter: counts_survive_a_failing_database,
-            meter: no_two_meters_grant_the_last_request_contract_5,
-            meter: a_month_that_ends_is_charged_to_the_month_it_began_in,
-            meter: a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contract_5,
+            catalog_cache: a_publish_by_another_process_is_seen_within_2_s_contract_6,
+            catalog_cache: a_release_of_another_process_is_known_within_2_s_contract_6,
+            catalog_cache: the_last_view_stays_when_the_database_fails,
+            catalog_cache: the_catalogue_is_read_again_only_when_the_revision_moved,
+            catalog_cache: pinned_snapshots_are_remembered_until_the_revision_moves,
+            catalog_cache: following_ends_with_the_last_handle,
+            key_verifier: a_mistyped_key_costs_no_query_contract_5,
+            key_verifier: a_good_key_is_asked_for_once,
+            key_verifier: an_unknown_key_works_within_2_s_of_being_made_contract_6,
+            key_verifier: a_revoked_key_is_refused_within_2_s_contract_6,
+            key_verifier: a_failing_database_does_not_make_a_key_unknown,
+            key_verifier: what_is_known_of_keys_outlives_everything_but_a_change_of_keys,
+            key_verifier: without_the_database_known_keys_go_on_for_the_stated_time,
+            key_verifier: unknown_keys_are_looked_up_a_few_at_a_time_contract_5,
+            key_verifier: an_unknown_key_that_waits_too_long_is_told_to_come_back_contract_5,
+            key_verifier: a_revocation_does_not_make_other_keys_strangers_contract_5,
+            quota: a_reservation_carries_what_the_headers_say,
+            quota: a_dropped_reservation_is_given_back_contract_5,
+            quota: a_released_reservation_is_given_back_at_once,
+            quota: a_committed_reservation_stays_charged,
+            quota: a_caller_that_goes_away_while_waiting_is_charged_nothing,
+            quota: what_could_not_be_given_back_is_given_back_later,
+            quota: unlimited_plans_are_counted_in_memory_and_written_each_second,
+            quota: shutdown_writes_every_count,
+            quota: counts_survive_a_failing_database,
+            quota: no_two_meters_grant_the_last_request_contract_5,
+            quota: a_month_that_ends_is_charged_to_the_month_it_began_in,
+            quota: a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contract_5,
         }
     };
 }
 
 macro_rules! rules {
-    ($place:expr; $($group:ident: $rule:ident,)*) => {
+    ($database:expr; $($group:ident: $rule:ident,)*) => {
         $(
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $rule() {
                 // A database that is not there has said so.
-                if let Some(place) = $place {
+                if let Some(place) = $database {
                     crate::suite::$group::$rule(place).await;
                 }
             }
@@ -173,7 +172,7 @@ mod sqlite_memory {
 
     /// A database in memory has one host.
     fn place() -> TestDatabase {
-        let store: Arc<OnceCell<Arc<dyn Catalog>>> = Arc::default();
+        let store: Arc<OnceCell<Arc<Catalog>>> = Arc::default();
         let open = move || {
             let store = Arc::clone(&store);
             Box::pin(async move {

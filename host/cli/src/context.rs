@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::Catalog;
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::output::Output;
@@ -30,7 +30,7 @@ impl CommandContext {
     ///
     /// # Errors
     /// When the data directory cannot be made or the database cannot be opened.
-    pub async fn catalogue(&self) -> anyhow::Result<Arc<dyn Catalog>> {
+    pub async fn catalogue(&self) -> anyhow::Result<Arc<Catalog>> {
         self.create_data_dir()?;
         let url = self.settings.database_url();
         yearbook_catalog::open(&url, &self.settings.values.database.bounds)

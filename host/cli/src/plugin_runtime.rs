@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::{Catalog, CatalogCache};
-use yearbook_platform::{EmbeddedComponent, PluginReconciler, ReleaseMonitor};
-use yearbook_sandbox::{Compiler, Limits, PluginRegistry, Sandbox, SandboxConfig};
-use yearbook_snapshot::ObjectStorage;
+use yearbook_releases::{DumpFolder, EmbeddedComponent, PluginReconciler, ReleaseMonitor};
+use yearbook_sandbox::{Compiler, DumpSink, Limits, PluginRegistry, Sandbox, SandboxConfig};
+use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::builtin;
@@ -63,7 +63,7 @@ pub(crate) struct PluginRuntime {
 /// When a component is missing or refused, or when catalogue or object store fail.
 pub(crate) async fn start_runtime(
     context: &CommandContext,
-    store: &Arc<dyn Catalog>,
+    store: &Arc<Catalog>,
     files: &ObjectStorage,
     workers: Arc<Workers>,
 ) -> anyhow::Result<PluginRuntime> {
@@ -113,15 +113,21 @@ fn serving_sandbox(
     cached: bool,
 ) -> anyhow::Result<Arc<Sandbox>> {
     let limits = context.settings.values.sandbox.limits;
-    let capsules = context.settings.values.plugins.capsules.clone();
     new_sandbox(
         if cached {
-            SandboxConfig { capsules, ..cached_config(context, limits) }
+            SandboxConfig { dump_sink: dump_sink(context)?, ..cached_config(context, limits) }
         } else {
             SandboxConfig { limits, ..SandboxConfig::default() }
         },
         workers,
     )
+}
+
+/// The folder for failure dumps, where the settings name one.
+fn dump_sink(context: &CommandContext) -> anyhow::Result<Option<Arc<dyn DumpSink>>> {
+    let Some(path) = &context.settings.values.plugins.capsules else { return Ok(None) };
+    let folder = DumpFolder::open(path).context("the sandbox for plugins cannot start")?;
+    Ok(Some(Arc::new(folder)))
 }
 
 /// A sandbox that keeps what it compiles where servers on the same data directory find it.

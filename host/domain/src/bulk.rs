@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use crate::plan::BulkEntitlement;
 use crate::query::{last_value, scalar};
-use crate::{
-    Caller, Dataset, DatasetName, Namespace, PlanLimits, Refusal, Snapshot, ValidationError,
-};
+use crate::{Dataset, DatasetName, Namespace, PlanLimits, Refusal, Snapshot, ValidationError};
 
 /// Which snapshot a bulk download is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +63,8 @@ impl Freshness {
     }
 }
 
-/// Decides whether `snapshot`, the one of `dataset` that `freshness` names, may be sent. The caller
-/// shows that the key was checked; `limits` are those of the caller's plan.
+/// Decides whether `snapshot`, the one of `dataset` that `freshness` names, may be sent.
+/// `limits` are those of the plan of the key that was checked.
 ///
 /// # Errors
 /// [`Refusal::BulkForbidden`] when the licence forbids it, of this snapshot or by now; then
@@ -75,7 +73,6 @@ pub fn plan_download(
     dataset: &Dataset,
     snapshot: Arc<Snapshot>,
     freshness: Freshness,
-    _caller: &Caller,
     limits: PlanLimits,
 ) -> Result<BulkPlan, Refusal> {
     // A licence that was narrowed holds for older files too: they would be redistributed today.

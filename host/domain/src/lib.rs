@@ -2,7 +2,6 @@
 //! read plans, refusals. No async, no I/O, no Arrow, no HTTP types.
 
 pub mod bulk;
-pub mod caller;
 pub mod changes;
 pub mod credit;
 pub mod cursor;
@@ -14,10 +13,10 @@ pub mod plan;
 pub mod query;
 pub mod read_plan;
 pub mod refusal;
+pub mod release;
 pub mod time;
 pub mod validation;
 
-pub use caller::Caller;
 pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::CursorPosition;
 pub use dataset::{
@@ -30,5 +29,6 @@ pub use plan::{Plan, PlanLimits, PlanTable};
 pub use query::DataQuery;
 pub use read_plan::ReadPlan;
 pub use refusal::Refusal;
+pub use release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder};
 pub use time::Millis;
 pub use validation::ValidationError;

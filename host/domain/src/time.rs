@@ -8,12 +8,6 @@ use serde::{Deserialize, Serialize};
 pub struct Millis(pub i64);
 
 impl Millis {
-    /// The present instant by the system clock.
-    #[must_use]
-    pub fn now() -> Self {
-        Self(jiff::Timestamp::now().as_millisecond())
-    }
-
     /// RFC 3339 with whole seconds, `2026-11-21T09:13:00Z`.
     #[must_use]
     pub fn to_rfc3339(self) -> String {

@@ -1,22 +1,56 @@
-//! Who may begin: a response gets its place among the instances at once, waits for it a bounded
-//! time in a bounded queue, or is told that the host is at capacity.
+//! Admission: which response may hold an instance, and when. A response gets a slot at once, waits
+//! for one a bounded time in a bounded queue, or learns that the host is at capacity. Never touches
+//! a guest.
 
+mod memory_budget;
+mod slow_plugin_limiter;
+
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
+use yearbook_shares::{AcquireError, CallerShare, FairSlots, SlotKind, SlotPermit};
+use yearbook_workers::Workers;
 
-use crate::metrics::PluginMetrics;
-use crate::sandbox::Sandbox;
+use crate::limits::Limits;
+use crate::observe::PluginMetrics;
 
-impl Sandbox {
-    /// A place for the response of an encoder on the account of `holder`, at once or within
+pub(crate) use self::memory_budget::MemoryBudget;
+pub(crate) use self::slow_plugin_limiter::SlowPluginLimiter;
+
+/// The instances of a sandbox, the memory that they hold and the workers that run them.
+pub(crate) struct Admission {
+    limits: Limits,
+    pub(crate) workers: Arc<Workers>,
+    /// Slots of instances, which callers share.
+    pub(crate) instances: Arc<FairSlots>,
+    /// Memory that instances hold.
+    pub(crate) memory: Arc<MemoryBudget>,
+    /// Responses in the queue for an instance.
+    queued: AtomicUsize,
+    /// Jobs of encoders that run or wait for a worker.
+    jobs: Arc<AtomicUsize>,
+}
+
+impl Admission {
+    pub(crate) fn new(limits: Limits, workers: Arc<Workers>) -> Self {
+        Self {
+            limits,
+            workers,
+            instances: FairSlots::new(SlotKind::Instances, limits.instances as usize),
+            memory: Arc::new(MemoryBudget::new(limits.total_memory_bytes)),
+            queued: AtomicUsize::new(0),
+            jobs: Arc::default(),
+        }
+    }
+
+    /// A slot for the response of an encoder in the share of `holder`, at once or within
     /// `sandbox.queue_ms`.
     ///
     /// # Errors
-    /// [`AcquireError`] when there is none, or when so many wait already that waiting is in vain.
-    pub(crate) async fn place(
+    /// [`AcquireError`] when there is none, or when the queue is full.
+    pub(crate) async fn admit(
         &self,
-        tally: &PluginMetrics,
+        metrics: &PluginMetrics,
         holder: &CallerShare,
     ) -> Result<SlotPermit, AcquireError> {
         if self.workers.load().fresh >= self.limits.backlog.saturating_mul(self.workers.threads()) {
@@ -27,28 +61,71 @@ impl Sandbox {
         {
             return Ok(permit);
         }
-        let _waiting = tally.start_waiting();
-        let _queued = QueueSlot::join(&self.waiting, self.limits.queue)?;
-        let place = async {
+        let _waiting = metrics.start_waiting();
+        let _queued = QueueSlot::join(&self.queued, self.limits.queue)?;
+        let acquire = async {
             let permit = self.instances.acquire(holder, false).await?;
             self.memory.wait_for_room().await;
             Ok(permit)
         };
-        match tokio::time::timeout(self.limits.queue_timeout(), place).await {
-            Ok(placed) => placed,
+        match tokio::time::timeout(self.limits.queue_timeout(), acquire).await {
+            Ok(acquired) => acquired,
             Err(_) => Err(self.instances.reason(holder)),
         }
     }
+
+    /// Slot for an instance that a response could do without: granted where plenty are free, and
+    /// within the share of `holder`.
+    pub(crate) fn try_extra_instance(&self, holder: &CallerShare) -> Option<SlotPermit> {
+        if !self.has_spare_capacity() {
+            return None;
+        }
+        self.instances.try_acquire(holder).ok()
+    }
+
+    /// Returns whether more than half of all instances are free, with memory for more.
+    pub(crate) fn has_spare_capacity(&self) -> bool {
+        self.memory.has_room() && self.instances.free() > self.limits.instances as usize / 2
+    }
+
+    /// Number of instances that may make one response at once.
+    pub(crate) fn max_parallel_chunks(&self) -> usize {
+        if self.limits.parallel_parts == 0 {
+            self.workers.threads()
+        } else {
+            self.limits.parallel_parts
+        }
+    }
+
+    /// Counts a job of an encoder.
+    pub(crate) fn start_job(&self) -> JobGuard {
+        self.jobs.fetch_add(1, Ordering::Relaxed);
+        JobGuard(Arc::clone(&self.jobs))
+    }
+
+    /// Returns whether encoders leave a worker idle now.
+    pub(crate) fn has_idle_worker(&self) -> bool {
+        self.jobs.load(Ordering::Relaxed) < self.workers.threads()
+    }
 }
 
-/// A place in a queue, given back when it is dropped.
+/// A job that runs or waits, counted until it is dropped.
+pub(crate) struct JobGuard(Arc<AtomicUsize>);
+
+impl Drop for JobGuard {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A place in the queue, given back when it is dropped.
 struct QueueSlot<'a>(&'a AtomicUsize);
 
 impl<'a> QueueSlot<'a> {
-    fn join(waiting: &'a AtomicUsize, limit: usize) -> Result<Self, AcquireError> {
-        let queued = Self(waiting);
-        if waiting.fetch_add(1, Ordering::Relaxed) < limit {
-            Ok(queued)
+    fn join(queued: &'a AtomicUsize, limit: usize) -> Result<Self, AcquireError> {
+        let slot = Self(queued);
+        if queued.fetch_add(1, Ordering::Relaxed) < limit {
+            Ok(slot)
         } else {
             Err(AcquireError::AllTaken)
         }

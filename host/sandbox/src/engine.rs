@@ -1,6 +1,10 @@
 //! The one engine of the process: how guests are compiled and where their memory comes from, and
 //! the clock that interrupts them.
 
+pub(crate) mod compile;
+pub(crate) mod component_cache;
+pub(crate) mod component_limits;
+
 use std::time::Duration;
 
 use wasmtime::{
@@ -8,7 +12,7 @@ use wasmtime::{
     Strategy,
 };
 
-use crate::failure::SandboxFailure;
+use crate::error::SandboxFailure;
 use crate::limits::Limits;
 
 /// How often a running guest is made to look at its deadline. Short enough that a deadline of

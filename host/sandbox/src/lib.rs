@@ -2,57 +2,47 @@
 //! datasets into files, each response in a fresh instance under limits. Owns everything of
 //! wasmtime; never touches HTTP, SQL, files of data or Parquet. What a guest returns is untrusted
 //! until this crate has checked it.
+//!
+//! Imports go one way: `sandbox`, `trial` and `replay` use `encode` and `generate`, these use
+//! `guest`, this uses `admission`, `engine` and `observe`. `limits`, `sanitize`, `trap`, `error`,
+//! `options` and `generator_request` are leaves.
 
 mod admission;
-mod bindings;
-mod compile;
-mod component_cache;
-mod component_limits;
-mod convert;
-mod description;
-mod encoder;
+mod encode;
 mod engine;
-mod failure;
-mod failure_dump;
-mod generator;
-mod host_state;
-mod input_size;
-mod instance;
-mod ipc_size_check;
+mod error;
+mod generate;
+mod generator_request;
+mod guest;
 mod limits;
-mod memory_budget;
-mod metrics;
-mod registry;
-mod resource_usage;
+mod observe;
+mod options;
+mod replay;
 mod sandbox;
 mod sanitize;
-mod slow_plugin_limiter;
+mod trap;
 mod trial;
 
-pub use compile::{Compiler, compile_as_child};
-pub use component_limits::ComponentStats;
-pub use description::{
-    EncoderDescription, OptionScalar, OptionValue, ParameterKind, PluginParameter,
+pub use encode::{
+    Batches, EncodeError, EncodedBody, EncoderDescription, InstanceAdmission, PluginEncoder,
+    TruncatedBody,
 };
-pub use encoder::{Batches, EncodedBody, InstanceAdmission, PluginEncoder};
-pub use failure::{
-    BoxError, ComponentRejection, EncodeError, GenerateError, SandboxFailure, Trap, TruncatedBody,
+pub use engine::compile::{Compiler, compile_as_child};
+pub use engine::component_limits::ComponentStats;
+pub use error::{BoxError, ComponentRejection, SandboxFailure};
+pub use generate::{
+    GenerateError, GeneratedProject, GeneratorDescription, PluginGenerator, ProjectFile,
 };
-pub use failure_dump::{
-    DUMP_VERSION, DumpMetadata, DumpReadError, FailingComponent, FailureDump, FailureReason,
-    GuestFunction, GuestLogLine, InstanceProgress, MAX_DUMP_BYTES, ReplayError, ReplayResult,
-};
-pub use generator::{
-    DatasetWithUrls, GeneratedProject, GeneratorDescription, GeneratorRequest, PluginGenerator,
-    ProjectFile,
-};
-pub use ipc_size_check::claimed_uncompressed_bytes;
+pub use generator_request::{DatasetWithUrls, GeneratorRequest};
 pub use limits::Limits;
-pub use metrics::{
-    FIRST_BYTES_BUCKETS_US, LoadMetrics, PluginMetrics, PluginMetricsSnapshot, ReleaseName,
-    ResponseOutcome, TrapKind,
+pub use observe::{
+    DUMP_VERSION, DumpMetadata, DumpSink, FIRST_BYTES_BUCKETS_US, FailingComponent, FailureDump,
+    FailureReason, GuestFunction, GuestLogLine, InstanceProgress, LoadMetrics, PluginMetrics,
+    PluginMetricsSnapshot, ReleaseName, ResourceUsage, ResponseOutcome,
 };
-pub use registry::{PluginRegistry, PluginSet};
-pub use resource_usage::ResourceUsage;
-pub use sandbox::{Plugin, Sandbox, SandboxConfig};
+pub use options::{OptionScalar, OptionValue, ParameterKind, PluginParameter};
+pub use replay::{ReplayError, ReplayResult};
+pub use sandbox::{Plugin, PluginRegistry, PluginSet, Sandbox, SandboxConfig};
+pub use sanitize::sanitize;
+pub use trap::{Trap, TrapKind};
 pub use trial::{GuestCall, TrialError, TrialResponse};

@@ -8,6 +8,9 @@ use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 use yearbook_domain::json_size::CALL_OUTPUT_BYTES;
 
+/// Longest name of a format, tool or parameter, bytes.
+pub(crate) const NAME_BYTES: usize = 32;
+
 /// Stack of one call, bytes. Below, a guest that is well made may not find enough; the upper end is
 /// more than nested geometries or a guest in Python need, and a thread for each core has it.
 pub(crate) const STACK_BYTES: RangeInclusive<usize> = 64 << 10..=16 << 20;

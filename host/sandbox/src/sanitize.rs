@@ -11,7 +11,8 @@ pub(crate) fn sanitize_sentence(sentence: &str) -> String {
 }
 
 /// Text of any origin on one line, at most `bytes` long; whatever is not to be shown is a blank.
-pub(crate) fn sanitize(text: &str, bytes: usize) -> String {
+#[must_use]
+pub fn sanitize(text: &str, bytes: usize) -> String {
     let end = text.floor_char_boundary(bytes);
     text[..end].chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect()
 }

@@ -10,14 +10,16 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use yearbook_shares::CallerShare;
 
-use crate::description::OptionValue;
-use crate::encoder::{Notes, PluginEncoder};
-use crate::failure::{EncodeError, GenerateError};
-use crate::failure_dump::FailureDump;
-use crate::generator::{GenerateOutput, GeneratedProject, GeneratorRequest, PluginGenerator};
-use crate::instance::EncoderInstance;
-use crate::metrics::CallMetrics;
-use crate::resource_usage::ResourceUsage;
+use crate::encode::EncodeError;
+use crate::encode::EncoderInstance;
+use crate::encode::{Notes, PluginEncoder};
+use crate::generate::GenerateError;
+use crate::generate::{GenerateOutput, GeneratedProject, PluginGenerator};
+use crate::generator_request::GeneratorRequest;
+use crate::observe::CallMetrics;
+use crate::observe::FailureDump;
+use crate::observe::ResourceUsage;
+use crate::options::OptionValue;
 
 /// What came of a trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +106,8 @@ impl PluginEncoder {
         apart: bool,
     ) -> Result<TrialResponse, TrialError> {
         let options = self.description().complete(chosen);
-        let work = CallMetrics::new(Arc::clone(&self.tally), self.sandbox.outlet.or_in_memory());
+        let work =
+            CallMetrics::new(Arc::clone(&self.metrics), self.host.dump_target.or_in_memory());
         let mut runner = TrialRunner {
             encoder: self,
             work,
@@ -159,13 +162,14 @@ impl PluginGenerator {
         &self,
         request: &GeneratorRequest,
     ) -> Result<(GeneratedProject, ResourceUsage), TrialError<GenerateError>> {
-        let work = CallMetrics::new(Arc::clone(&self.tally), self.sandbox.outlet.or_in_memory());
+        let work =
+            CallMetrics::new(Arc::clone(&self.metrics), self.host.dump_target.or_in_memory());
         let failed = |error| TrialError {
             call: GuestCall::Generate,
             error,
-            capsule: work.dump_sink().take(),
+            capsule: work.dump_target().take(),
         };
-        let permit = self.sandbox.instances.try_acquire(&CallerShare::default());
+        let permit = self.host.admission.instances.try_acquire(&CallerShare::default());
         let permit = permit.map_err(|_| {
             failed(GenerateError::Host("no instance is free; try again".to_owned()))
         })?;
@@ -189,7 +193,7 @@ struct TrialRunner<'a> {
 
 impl TrialRunner<'_> {
     fn open(&self) -> Result<EncoderInstance, TrialError> {
-        let permit = self.encoder.sandbox.instances.try_acquire(&CallerShare::default());
+        let permit = self.encoder.host.admission.instances.try_acquire(&CallerShare::default());
         let permit = self
             .map_error(GuestCall::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
         self.map_error(
@@ -209,7 +213,7 @@ impl TrialRunner<'_> {
         call: GuestCall,
         outcome: Result<T, EncodeError>,
     ) -> Result<T, TrialError> {
-        outcome.map_err(|error| TrialError { call, error, capsule: self.work.dump_sink().take() })
+        outcome.map_err(|error| TrialError { call, error, capsule: self.work.dump_target().take() })
     }
 
     fn record_output(&mut self, bytes: usize) {
@@ -220,7 +224,7 @@ impl TrialRunner<'_> {
     fn record_input(&mut self, before: usize, after: usize, returned: usize) {
         let granted = after.saturating_add(returned).saturating_sub(before);
         self.weight =
-            self.weight.saturating_add(granted / self.encoder.sandbox.limits.amplification.max(1));
+            self.weight.saturating_add(granted / self.encoder.host.limits.amplification.max(1));
     }
 
     fn record_usage(&mut self, instance: &EncoderInstance) {

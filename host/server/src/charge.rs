@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use axum::response::Response;
 use http::{Method, StatusCode};
-use yearbook_catalog::{QuotaExceeded, QuotaUsage};
-use yearbook_domain::Refusal;
 
 use crate::error::Error;
 use crate::middleware::authentication::Authenticated;
@@ -39,22 +37,14 @@ pub(crate) async fn charge_within(
         return work.await;
     }
     let open = state.own().bodies.open(&keyed.holder, patience).await?;
-    let reservation = state.meter.reserve(&keyed.caller, keyed.limits).await?.map_err(
-        |QuotaExceeded { limit, resets_at, .. }| Refusal::QuotaExceeded { limit, resets_at },
-    )?;
+    let reservation = state.meter.reserve(&keyed.caller).await?;
     match work.await {
         Ok(mut response)
             if response.status().is_success()
                 || response.status() == StatusCode::TEMPORARY_REDIRECT =>
         {
-            let usage = QuotaUsage {
-                used: reservation.used(),
-                limit: reservation.limit(),
-                resets_at: reservation.resets_at(),
-            };
-            response.extensions_mut().insert(usage);
+            response.extensions_mut().insert(reservation.commit());
             response.extensions_mut().insert(open);
-            reservation.commit();
             Ok(response)
         }
         other => {

@@ -6,7 +6,7 @@ mod message;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use yearbook_domain::{Millis, Refusal, ValidationError};
+use yearbook_domain::{Refusal, ValidationError};
 
 /// Why a request gets no 2xx. Closed: a new one does not compile until `status` names it.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Error {
     pub(crate) fn retry_after(&self) -> Option<u64> {
         match self {
             Self::Refused(Refusal::QuotaExceeded { resets_at, .. }) => {
-                let left = resets_at.0.saturating_sub(Millis::now().0).max(0);
+                let left = resets_at.0.saturating_sub(yearbook_catalog::clock::now().0).max(0);
                 Some(left.unsigned_abs().div_ceil(1000).max(1))
             }
             Self::Refused(
@@ -118,8 +118,20 @@ impl From<yearbook_catalog::CatalogError> for Error {
     }
 }
 
-impl From<yearbook_snapshot::StorageFailure> for Error {
-    fn from(failure: yearbook_snapshot::StorageFailure) -> Self {
+impl From<yearbook_catalog::ReserveError> for Error {
+    fn from(error: yearbook_catalog::ReserveError) -> Self {
+        match error {
+            yearbook_catalog::ReserveError::Exceeded(exceeded) => {
+                Refusal::QuotaExceeded { limit: exceeded.limit, resets_at: exceeded.resets_at }
+                    .into()
+            }
+            yearbook_catalog::ReserveError::Failed(failure) => failure.into(),
+        }
+    }
+}
+
+impl From<yearbook_storage::StorageFailure> for Error {
+    fn from(failure: yearbook_storage::StorageFailure) -> Self {
         if failure.is_outage() {
             tracing::error!(%failure, "the object store does not answer");
             return Self::Unavailable;

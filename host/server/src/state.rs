@@ -4,9 +4,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
-use yearbook_platform::ReleaseMonitor;
+use yearbook_releases::ReleaseMonitor;
 use yearbook_sandbox::{PluginRegistry, Sandbox};
-use yearbook_snapshot::{ObjectStorage, Reader};
+use yearbook_scan::Reader;
+use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::bodies::OpenResponses;
@@ -27,7 +28,7 @@ pub struct Services {
     /// The catalogue in memory.
     pub live: Arc<CatalogCache>,
     /// The catalogue's database.
-    pub store: Arc<dyn Catalog>,
+    pub store: Arc<Catalog>,
     /// Whose keys are whose.
     pub keys: KeyVerifier,
     /// Monthly quotas.

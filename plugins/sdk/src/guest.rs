@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Once;
 
 use crate::batch::Decoder;
-use crate::guess::BufferEstimate;
+use crate::capacity::BufferEstimate;
 use crate::log::{self, Level};
 use crate::{Encoder, Error, Kind, Note, Options, Parameter, Schema, Value, wire};
 use encoder_world::exports::yearbook::plugin::encoder as wit;
@@ -40,10 +40,10 @@ pub struct EncoderExport<E>(PhantomData<E>);
 
 /// One response: the encoder and what it needs to see batches.
 #[doc(hidden)]
-pub struct Encoding<E>(RefCell<Begun<E>>);
+pub struct Encoding<E>(RefCell<ResponseState<E>>);
 
 #[doc(hidden)]
-pub struct Begun<E> {
+pub struct ResponseState<E> {
     encoder: E,
     decoder: Decoder,
     guess: BufferEstimate,
@@ -79,7 +79,7 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
         let schema = Schema::from_wire(wire_schema(schema)).map_err(wit_error)?;
         let decoder = Decoder::new(&schema);
         let encoder = E::open(schema, &options(chosen)).map_err(wit_error)?;
-        Ok(wit::Encoding::new(Self(RefCell::new(Begun {
+        Ok(wit::Encoding::new(Self(RefCell::new(ResponseState {
             encoder,
             decoder,
             guess: BufferEstimate::default(),
@@ -92,14 +92,14 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
         Ok(out)
     }
 
-    fn part(&self, rows: wit::Batch) -> Result<wit::RepeatedText, types::Error> {
-        let Begun { encoder, decoder, guess } = &mut *self.0.borrow_mut();
+    fn part(&self, rows: wit::Batch) -> Result<wit::Piece, types::Error> {
+        let ResponseState { encoder, decoder, guess } = &mut *self.0.borrow_mut();
         let batch = decoder.decode(wire_batch(rows)).map_err(wit_error)?;
         let rows = batch.rows();
         let mut bytes = guess.buffer(rows);
         encoder.part(batch, &mut bytes).map_err(wit_error)?;
         guess.update(rows, bytes.len());
-        Ok(wit::RepeatedText { bytes, note: encoder.note() })
+        Ok(wit::Piece { bytes, note: encoder.note() })
     }
 
     fn tail(&self, notes: Vec<wit::Noted>) -> Result<Vec<u8>, types::Error> {
@@ -113,10 +113,10 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
     }
 }
 
-fn wire_schema(schema: wit::Schema) -> wire::Schema {
+fn wire_schema(schema: wit::Schema) -> wire::RawSchema {
     let pairs =
         |pairs: Vec<types::Pair>| pairs.into_iter().map(|pair| (pair.key, pair.value)).collect();
-    let fields = schema.fields.into_iter().map(|field| wire::Field {
+    let fields = schema.fields.into_iter().map(|field| wire::RawField {
         name: field.name,
         format: field.format,
         nullable: field.nullable,
@@ -124,17 +124,17 @@ fn wire_schema(schema: wit::Schema) -> wire::Schema {
         children: field.children,
         metadata: pairs(field.metadata),
     });
-    wire::Schema { fields: fields.collect(), metadata: pairs(schema.metadata) }
+    wire::RawSchema { fields: fields.collect(), metadata: pairs(schema.metadata) }
 }
 
-fn wire_batch(batch: wit::Batch) -> wire::Batch {
-    let arrays = batch.arrays.into_iter().map(|array| wire::Array {
+fn wire_batch(batch: wit::Batch) -> wire::RawBatch {
+    let arrays = batch.arrays.into_iter().map(|array| wire::RawArray {
         length: array.length,
         null_count: array.null_count,
         buffers: array.buffers,
         repeated: array.repeated,
     });
-    wire::Batch { rows: batch.rows, arrays: arrays.collect(), buffers: batch.buffers }
+    wire::RawBatch { rows: batch.rows, arrays: arrays.collect(), buffers: batch.buffers }
 }
 
 fn options(chosen: Vec<types::OptionValue>) -> Options {

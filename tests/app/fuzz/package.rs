@@ -8,9 +8,9 @@ use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use yearbook_domain::ReadPlan;
-use yearbook_snapshot::{
-    DataPackage, ObjectStorage, PublishError, Reader, SilentReporter, SnapshotDraft, publish,
-};
+use yearbook_publish::{DataPackage, PublishError, SilentReporter, SnapshotDraft, publish};
+use yearbook_scan::Reader;
+use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use super::{FuzzSubject, FuzzTargetSpec};

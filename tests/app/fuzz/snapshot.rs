@@ -7,9 +7,9 @@ use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use yearbook_domain::{ReadPlan, Snapshot};
-use yearbook_snapshot::{
-    DataPackage, ObjectStorage, Reader, SilentReporter, SnapshotDraft, publish,
-};
+use yearbook_publish::{DataPackage, SilentReporter, SnapshotDraft, publish};
+use yearbook_scan::Reader;
+use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use super::package::unpack;
@@ -74,7 +74,7 @@ impl FuzzSubject for SnapshotSubject {
                 while let Some(batch) = batches.next().await {
                     rows += batch?.num_rows() as u64;
                 }
-                Ok::<_, yearbook_snapshot::StorageFailure>(rows)
+                Ok::<_, yearbook_storage::StorageFailure>(rows)
             };
             self.read += 1;
             match self.runtime.block_on(self.workers.drive(rows)) {

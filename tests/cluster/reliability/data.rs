@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use yearbook_catalog::{Catalog, CommitOutcome, DatabaseSettings, Publication, Retention};
-use yearbook_platform::UploadRegistry;
-use yearbook_snapshot::{DataPackage, ObjectStorage, SilentReporter, StorageSettings};
+use yearbook_publish::UploadRegistry;
+use yearbook_publish::{DataPackage, SilentReporter};
+use yearbook_storage::{ObjectStorage, StorageSettings};
 use yearbook_workers::Workers;
 
 /// Rows of the table: enough for a body in several chunks.
@@ -31,7 +32,7 @@ pub(crate) struct PublishedVersions {
 
 /// The publisher.
 pub(crate) struct VersionPublisher {
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     files: ObjectStorage,
     workers: Arc<Workers>,
     versions: Arc<PublishedVersions>,
@@ -61,7 +62,7 @@ impl VersionPublisher {
         let package = DataPackage::open(&folder.path().join("datapackage.json")).unwrap();
         let current =
             self.store.current_snapshot(package.name()).await.map_err(|error| error.to_string())?;
-        let publishing = yearbook_snapshot::publish(
+        let publishing = yearbook_publish::publish(
             &self.files,
             &self.workers,
             &package,

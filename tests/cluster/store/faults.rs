@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use yearbook_domain::StoredFile;
-use yearbook_snapshot::{ObjectStorage, StorageFailure, StorageSettings};
+use yearbook_storage::{ObjectStorage, StorageFailure, StorageSettings};
 use yearbook_tests::app::{S3Fault, S3Server};
 
 /// Some blocks, and the end of one.

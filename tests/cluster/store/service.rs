@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use yearbook_domain::{Millis, Plan};
-use yearbook_snapshot::{BulkDelivery, StorageSettings};
+use yearbook_storage::{BulkDelivery, StorageSettings};
 use yearbook_tests::app::{
     HostFixture, Reply, S3Fault, S3Server, TestApp, TestTable, big, harvest, parks,
 };

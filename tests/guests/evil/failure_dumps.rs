@@ -12,6 +12,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::ipc::reader::StreamReader;
 use futures::StreamExt;
 use tempfile::TempDir;
+use yearbook_releases::{DumpFolder, read_dump, write_dump};
 use yearbook_sandbox::{
     Batches, ComponentRejection, EncodeError, EncodedBody, FailureDump, Limits, Plugin,
     PluginEncoder, Sandbox, SandboxConfig,
@@ -60,8 +61,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn in_folder(limits: Limits, folder: &Path) -> Arc<Sandbox> {
+    let folder = DumpFolder::open(folder).unwrap();
     Sandbox::new(
-        &SandboxConfig { limits, capsules: Some(folder.to_owned()), ..SandboxConfig::default() },
+        &SandboxConfig { limits, dump_sink: Some(Arc::new(folder)), ..SandboxConfig::default() },
         Workers::new(2),
     )
     .unwrap()
@@ -75,7 +77,7 @@ fn every_failure_of_an_attack_fails_again_from_its_file() {
     for attack in attacks() {
         let component = attack.component();
         let Some(capsule) = dump_of(&sandbox, &component) else { continue };
-        let read = FailureDump::open(&capsule.write_to(folder.path()).unwrap())
+        let read = read_dump(&write_dump(&capsule, folder.path()).unwrap())
             .unwrap_or_else(|error| panic!("{}: {error}", attack.name));
         assert_eq!(
             (&read.about, &read.batch, &read.notes),
@@ -188,7 +190,7 @@ fn any_reader_of_arrow_sees_the_rows_their_metadata_and_one_object() {
     let capsule =
         dump_of(&sandbox(sandbox_limits()), &Guest::named("plain").does("part", log).build())
             .unwrap();
-    let path = capsule.write_to(folder.path()).unwrap();
+    let path = write_dump(&capsule, folder.path()).unwrap();
     let mut reader = StreamReader::try_new(File::open(path).unwrap(), None).unwrap();
     let schema = reader.schema();
     assert_eq!(schema.field(0), rows().0.field(0));
@@ -263,7 +265,7 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
     assert_eq!(mode(&capsules), 0o700);
     for path in &dumps {
         assert_eq!(mode(path), 0o600, "{}", path.display());
-        let capsule = FailureDump::open(path).unwrap();
+        let capsule = read_dump(path).unwrap();
         assert!(
             capsule.about.component.digest.starts_with(
                 path.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().0
@@ -271,7 +273,7 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
         );
     }
     let tail = dumps.iter().find(|path| path.display().to_string().contains("tail-")).unwrap();
-    assert_eq!(FailureDump::open(tail).unwrap().batch.unwrap().columns(), rows().1[2].columns());
+    assert_eq!(read_dump(tail).unwrap().batch.unwrap().columns(), rows().1[2].columns());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -291,12 +293,7 @@ async fn a_capsule_that_cannot_be_written_changes_no_answer() {
     assert!(!capsules.exists());
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let refused = Sandbox::new(
-        &SandboxConfig { capsules: Some(file.join("capsules")), ..SandboxConfig::default() },
-        Workers::new(1),
-    )
-    .err()
-    .unwrap();
+    let refused = DumpFolder::open(&file.join("capsules")).err().unwrap();
     assert!(refused.to_string().contains("plugins.capsules"), "{refused}");
 }
 

@@ -22,7 +22,7 @@ mod wire;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use yearbook_platform::{ComponentFile, check};
+use yearbook_releases::{ComponentFile, check};
 use yearbook_tests::components::sandbox;
 
 use attack_arena::{AttackArena, AttackResult, sandbox_limits};

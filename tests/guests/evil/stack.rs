@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
-use yearbook_platform::{ComponentFile, check};
+use yearbook_releases::{ComponentFile, check};
 use yearbook_sandbox::{
     Batches, ComponentRejection, EncodeError, GenerateError, Limits, Plugin, Sandbox,
     SandboxConfig, Trap,

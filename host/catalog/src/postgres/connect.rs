@@ -9,8 +9,9 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 
 use super::circuit_breaker::PostgresCircuitBreaker;
-use super::{PostgresServer, listen, migrate};
-use crate::sql::with_timeout;
+use super::{PostgresServer, listen};
+use crate::database::sql::with_timeout;
+use crate::migrations::migrate_postgres;
 use crate::{CatalogError, DatabaseSettings};
 
 /// A connection that nobody has used for so long is asked whether it still works before somebody
@@ -56,7 +57,7 @@ impl PostgresServer {
         )
         .await
         .map_err(unreachable)?;
-        migrate::migrate(&mut connection, &location).await?;
+        migrate_postgres(&mut connection, &location).await?;
         connection.close().await.map_err(unreachable)?;
 
         let presence = Arc::new(PostgresCircuitBreaker::new());

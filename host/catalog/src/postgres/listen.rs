@@ -8,12 +8,12 @@ use sqlx::pool::CloseEvent;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use tokio::sync::watch;
 
-use crate::statements;
-
 /// As in the trigger.
 const CHANNEL: &str = "yearbook_revision";
 
-/// How long to wait before connecting again.
+const SCHEMA: &str = "SELECT current_schema()::text";
+
+/// Delay before connecting again.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
 /// Listens on a connection of its own until nobody wants to know, or the store is closed.
@@ -44,7 +44,7 @@ async fn reconnect_loop(options: PgConnectOptions, sender: &watch::Sender<()>) {
 
 async fn listen(pool: &sqlx::PgPool, sender: &watch::Sender<()>) -> Result<(), sqlx::Error> {
     let mut listener = PgListener::connect_with(pool).await?;
-    let ours: String = sqlx::query_scalar(statements::SCHEMA).fetch_one(&mut listener).await?;
+    let ours: String = sqlx::query_scalar(SCHEMA).fetch_one(&mut listener).await?;
     listener.listen(CHANNEL).await?;
     loop {
         // None: the connection was lost and is there again; what happened in between nobody told.

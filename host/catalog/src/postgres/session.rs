@@ -10,12 +10,14 @@ use sqlx::pool::PoolConnection;
 
 use super::circuit_breaker::PostgresCircuitBreaker;
 use crate::database::TransactionMode;
-use crate::sql::{Connection, with_timeout};
-use crate::statements;
+use crate::database::sql::{Connection, with_timeout};
 
 /// Every statement sees what was committed before it, and a row that is written stays locked until
 /// the end: what the statements are written for. Said, since a server's default may be another.
 const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+
+/// Until the transaction ends, nobody else decides what becomes of plugin releases.
+const LOCK_RELEASES: &str = "SELECT pg_advisory_xact_lock(79410002, hashtext(current_schema()))";
 
 /// All statements see one instant, and nobody waits.
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -44,9 +46,7 @@ impl PostgresSession {
             TransactionMode::Read => session.execute_raw(BEGIN_READ).await,
             TransactionMode::Write => session.execute_raw(BEGIN_WRITE).await,
             TransactionMode::WriteReleases => match session.execute_raw(BEGIN_WRITE).await {
-                Ok(()) => {
-                    session.connection().query(statements::LOCK_RELEASES).execute().await.map(drop)
-                }
+                Ok(()) => session.connection().query(LOCK_RELEASES).execute().await.map(drop),
                 failed => failed,
             },
         };

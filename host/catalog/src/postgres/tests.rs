@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection};
 use tokio::sync::watch;
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{Millis, Plan, PlanTable};
 use yearbook_prerequisites::Prerequisite;
 
-use crate::suite::fixtures::{TODAY, caller, issue_key, limits, publish};
+use crate::suite::fixtures::{TODAY, caller, issue_key, publish};
 use crate::{
     Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyVerifier, Quota, ReserveOutcome, key,
     open,
@@ -46,7 +46,7 @@ impl TestSchema {
     }
 
     /// Another host's store in the schema.
-    pub(crate) async fn store(&self) -> Arc<dyn Catalog> {
+    pub(crate) async fn store(&self) -> Arc<Catalog> {
         open(&self.0, &DatabaseSettings { connections: 4, ..DatabaseSettings::default() })
             .await
             .unwrap()
@@ -80,11 +80,11 @@ fn both_databases_have_the_same_migrations() {
         names
     };
     assert_eq!(names("postgres"), names("sqlite"));
-    let built_in = super::migrate::migrator().iter().count();
+    let built_in = crate::migrations::postgres_migrator().iter().count();
     assert_eq!(
         built_in,
         names("postgres").len(),
-        "touch host/catalog/src/postgres/migrate.rs after adding a migration"
+        "touch host/catalog/src/migrations.rs after adding a migration"
     );
 }
 
@@ -160,16 +160,10 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
     let store = open(&schema.0, &settings).await.unwrap();
     issue_key(&*store, "key_1", Plan::Free).await;
     let live = CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
-    let ring = Arc::new(KeyVerifier::new(Arc::clone(&store), live, &settings));
+    let ring =
+        Arc::new(KeyVerifier::new(Arc::clone(&store), live, &settings, PlanTable::default()));
     let meter = Quota::new(Arc::clone(&store));
-    let reserve = async || {
-        meter
-            .reserve(&caller("key_1", Plan::Free), limits(Plan::Free))
-            .await
-            .unwrap()
-            .unwrap()
-            .commit()
-    };
+    let reserve = async || meter.reserve(&caller("key_1", Plan::Free)).await.unwrap().commit();
     reserve().await;
     // Every lookup of a key takes as long as a statement may take; counting requests needs no lock
     // on that table.
@@ -193,7 +187,7 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
         .filter(|outcome| outcome.as_ref().is_err_and(CatalogError::is_overload))
         .count();
     assert!(overloaded >= 190, "{overloaded} of 200 gave up waiting for their turn");
-    assert_eq!(store.used_requests("key_1", &Millis::now().month()).await.unwrap(), 7);
+    assert_eq!(store.used_requests("key_1", &crate::clock::now().month()).await.unwrap(), 7);
 }
 
 #[tokio::test]

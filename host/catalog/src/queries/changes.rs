@@ -1,37 +1,112 @@
-//! What changed from snapshot to snapshot, within a transaction.
+//! Row-level changes between snapshots. Never reads the files that hold them.
 
-use crate::sql::Connection;
-use yearbook_domain::DatasetName;
 use yearbook_domain::changes::ChangeSet;
+use yearbook_domain::{CreditLine, DatasetName, Millis, Stored, StoredFile};
 
-use crate::rows::ChangesRow;
-use crate::sql_enum::{encode_list, encode_u64};
-use crate::statements;
+use super::snapshots;
+use super::sql_enum::{RowContext, encode_list, encode_u64};
+use crate::catalog::transaction;
+use crate::database::sql::Connection;
+use crate::{Catalog, CatalogError};
 
-/// The part of the history that leads to the current snapshot without a gap.
-pub(crate) async fn changes_to_current(
+const INSERT_CHANGES: &str = "
+    INSERT INTO changes (number, dataset, from_number, from_id, to_id, committed_at, row_count, file_sha256, file_bytes, columns,
+        from_attribution, from_licence, to_attribution, to_licence)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+
+/// Follows the newer snapshot to its new number.
+const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1";
+
+/// Deletes the changes that lead to the oldest retained snapshot or to one before it.
+const DROP_CHANGES: &str = "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1) RETURNING file_sha256";
+
+/// Selects changes with the credits of their snapshots. Where an older version left the credits out,
+/// they come from the snapshots, as long as these are retained.
+const CHANGES: &str = "
+    SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns,
+        COALESCE(c.from_attribution, f.attribution) AS from_attribution, COALESCE(c.from_licence, f.licence) AS from_licence,
+        COALESCE(c.to_attribution, t.attribution) AS to_attribution, COALESCE(c.to_licence, t.licence) AS to_licence
+    FROM changes c LEFT JOIN snapshots f ON f.number = c.from_number LEFT JOIN snapshots t ON t.number = c.number
+    WHERE c.dataset = $1 ORDER BY c.number DESC";
+
+impl Catalog {
+    /// Lists the changes from one snapshot to the next, oldest first, as one history without gaps
+    /// that ends with the current snapshot and begins no earlier than the oldest retained one.
+    /// Empty: nothing is known of what came before the current one.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer version.
+    pub async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, CatalogError> {
+        transaction!(self, "list changes", Read, |connection| {
+            changes_to_current(connection, dataset)
+        })
+    }
+}
+
+/// A row of `changes`.
+#[derive(sqlx::FromRow)]
+struct ChangesRow {
+    number: i64,
+    from_number: i64,
+    from_id: String,
+    to_id: String,
+    committed_at: i64,
+    row_count: i64,
+    file_sha256: String,
+    file_bytes: i64,
+    columns: String,
+    from_attribution: Option<String>,
+    from_licence: Option<String>,
+    to_attribution: Option<String>,
+    to_licence: Option<String>,
+}
+
+impl ChangesRow {
+    fn read(self) -> Result<ChangeSet, sqlx::Error> {
+        let place = RowContext { table: "changes", row: &self.to_id };
+        Ok(ChangeSet {
+            rows: place.count("row_count", self.row_count)?,
+            file: StoredFile {
+                bytes: place.count("file_bytes", self.file_bytes)?,
+                sha256: self.file_sha256,
+            },
+            columns: place.decode_list("columns", &self.columns)?,
+            from: self.from_id,
+            committed_at: Millis(self.committed_at),
+            to: self.to_id,
+            from_credit: credit_line(self.from_attribution, self.from_licence),
+            to_credit: credit_line(self.to_attribution, self.to_licence),
+        })
+    }
+}
+
+/// Returns the credit, where it is known.
+fn credit_line(attribution: Option<String>, licence: Option<String>) -> Option<CreditLine> {
+    Some(CreditLine { attribution: attribution?, licence: licence? })
+}
+
+/// Reads the part of the history that leads to the current snapshot without a gap.
+async fn changes_to_current(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Vec<ChangeSet>, sqlx::Error> {
-    let current: Option<(i64, String, String, i64)> =
-        connection.query(statements::CURRENT).bind(dataset.as_str()).fetch_optional().await?;
-    let rows: Vec<ChangesRow> =
-        connection.query(statements::CHANGES).bind(dataset.as_str()).all().await?;
-    let mut wanted = current.map(|(number, ..)| number);
+    let current = snapshots::current_row(connection, dataset).await?;
+    let rows: Vec<ChangesRow> = connection.query(CHANGES).bind(dataset.as_str()).all().await?;
+    let mut next = current.map(|current| current.number);
     let mut history = Vec::new();
     for row in rows {
-        if wanted != Some(row.number) {
+        if next != Some(row.number) {
             break;
         }
-        wanted = Some(row.from_number);
+        next = Some(row.from_number);
         history.push(row.read()?);
     }
     history.reverse();
     Ok(history)
 }
 
-/// Remembers what changed between the snapshots with these numbers.
-pub(crate) async fn insert(
+/// Stores what changed between the snapshots with these numbers.
+pub(super) async fn insert(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     before: i64,
@@ -40,7 +115,7 @@ pub(crate) async fn insert(
 ) -> Result<(), sqlx::Error> {
     let [from, to] = [&changes.from_credit, &changes.to_credit].map(Option::as_ref);
     connection
-        .query(statements::INSERT_CHANGES)
+        .query(INSERT_CHANGES)
         .bind(number)
         .bind(dataset.as_str())
         .bind(before)
@@ -58,4 +133,22 @@ pub(crate) async fn insert(
         .execute()
         .await?;
     Ok(())
+}
+
+/// Gives the changes that lead to snapshot `number` to its successor `renumbered`.
+pub(super) async fn renumber(
+    connection: &mut Connection<'_>,
+    number: i64,
+    renumbered: i64,
+) -> Result<(), sqlx::Error> {
+    connection.query(RENUMBER_CHANGES).bind(number).bind(renumbered).execute().await.map(drop)
+}
+
+/// Deletes the changes that no retained snapshot needs, and returns the files that they named.
+pub(super) async fn drop_outdated(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<Vec<Stored>, sqlx::Error> {
+    let files: Vec<(String,)> = connection.query(DROP_CHANGES).bind(dataset.as_str()).all().await?;
+    Ok(files.iter().map(|(sha256,)| Stored::snapshot(sha256)).collect())
 }

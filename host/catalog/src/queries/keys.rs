@@ -1,20 +1,138 @@
-//! Keys (hashes only) and shared secrets, within a transaction.
+//! Keys (hashes only) and secrets that hosts share. Never sees the text of a key.
 
-use crate::sql::Connection;
-use yearbook_domain::Millis;
+use yearbook_domain::{Millis, Plan};
 
+use super::bump_revision;
+use super::sql_enum::{RowContext, encode_enum};
+use crate::catalog::transaction;
+use crate::database::sql::Connection;
 use crate::error::UnreadableValue;
-use crate::rows::{FoundKeyRow, KeyRow};
-use crate::sql_enum::encode_enum;
-use crate::{KeyHash, KeyRecord, statements};
+use crate::{Catalog, CatalogError, KeyHash};
 
-pub(crate) async fn insert(
+const INSERT_KEY: &str = "INSERT INTO keys (id, hash, label, plan, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)";
+
+const KEYS: &str =
+    "SELECT id, label, plan, created_at, revoked_at FROM keys ORDER BY created_at, id";
+
+const KEY: &str = "SELECT hash, id, label, plan, created_at, revoked_at FROM keys WHERE hash = $1";
+
+const REVOKE_KEY: &str = "UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+
+/// Stores the secret of the first host to come; the others find it.
+const INSERT_SECRET_IF_ABSENT: &str = "
+    INSERT INTO secrets (name, value, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING";
+
+const SECRET: &str = "SELECT value FROM secrets WHERE name = $1";
+
+/// Operation that authenticates a caller.
+pub(crate) const LOOK_UP_KEY: &str = "look a key up";
+
+/// A key as operators see it. Does not hold the key itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// Public identifier, for listing and revoking.
+    pub id: String,
+    /// Note of the operator on whose it is.
+    pub label: Option<String>,
+    /// Plan that it was issued for.
+    pub plan: Plan,
+    /// Time of issue.
+    pub created_at: Millis,
+    /// Time of revocation; none: it works.
+    pub revoked_at: Option<Millis>,
+}
+
+impl Catalog {
+    /// Adds a key.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the id or the hash is taken, or the database does not answer.
+    pub async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), CatalogError> {
+        transaction!(self, "add a key", Write, |connection| insert(connection, key, hash))
+    }
+
+    /// Lists every key, revoked ones included, oldest first.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn keys(&self) -> Result<Vec<KeyRecord>, CatalogError> {
+        transaction!(self, "list keys", SingleRead, |connection| all(connection))
+    }
+
+    /// Reads the key with this hash, revoked or not.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn key(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, CatalogError> {
+        transaction!(self, LOOK_UP_KEY, SingleRead, |connection| find(connection, hash))
+    }
+
+    /// Revokes a key. False when there is none or it is revoked already.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, CatalogError> {
+        transaction!(self, "revoke a key", Write, |connection| revoke(connection, id, at))
+    }
+
+    /// Reads the secret called `name`, made at first use; the same on every host for ever.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer; [`CatalogError::Random`].
+    pub async fn secret(&self, name: &str) -> Result<[u8; 32], CatalogError> {
+        let mut fresh = [0_u8; 32];
+        getrandom::fill(&mut fresh)?;
+        transaction!(self, "read a secret", Write, |connection| {
+            secret(connection, name, fresh, crate::clock::now())
+        })
+    }
+}
+
+/// A row of `keys`.
+#[derive(sqlx::FromRow)]
+struct KeyRow {
+    id: String,
+    label: Option<String>,
+    plan: String,
+    created_at: i64,
+    revoked_at: Option<i64>,
+}
+
+impl KeyRow {
+    fn read(self) -> Result<KeyRecord, sqlx::Error> {
+        Ok(KeyRecord {
+            plan: RowContext { table: "keys", row: &self.id }.parse("plan", &self.plan)?,
+            label: self.label,
+            created_at: Millis(self.created_at),
+            revoked_at: self.revoked_at.map(Millis),
+            id: self.id,
+        })
+    }
+}
+
+/// A row of `keys` found by its hash.
+#[derive(sqlx::FromRow)]
+struct FoundKeyRow {
+    hash: Vec<u8>,
+    #[sqlx(flatten)]
+    key: KeyRow,
+}
+
+impl FoundKeyRow {
+    /// Returns the key, if its hash is the one looked for. An index may stop comparing at the first
+    /// byte that differs; this comparison takes the same time whatever it is given.
+    fn into_record_if_matches(self, hash: &KeyHash) -> Result<Option<KeyRecord>, sqlx::Error> {
+        if hash.matches_stored(&self.hash) { self.key.read().map(Some) } else { Ok(None) }
+    }
+}
+
+async fn insert(
     connection: &mut Connection<'_>,
     key: &KeyRecord,
     hash: &KeyHash,
 ) -> Result<(), sqlx::Error> {
     connection
-        .query(statements::INSERT_KEY)
+        .query(INSERT_KEY)
         .bind(&key.id)
         .bind(hash.as_bytes().as_slice())
         .bind(&key.label)
@@ -23,58 +141,58 @@ pub(crate) async fn insert(
         .bind(key.revoked_at.map(|at| at.0))
         .execute()
         .await?;
-    connection.query(statements::BUMP_REVISION).execute().await.map(drop)
+    bump_revision(connection).await
 }
 
-pub(crate) async fn all(connection: &mut Connection<'_>) -> Result<Vec<KeyRecord>, sqlx::Error> {
-    let rows: Vec<KeyRow> = connection.query(statements::KEYS).all().await?;
+async fn all(connection: &mut Connection<'_>) -> Result<Vec<KeyRecord>, sqlx::Error> {
+    let rows: Vec<KeyRow> = connection.query(KEYS).all().await?;
     rows.into_iter().map(KeyRow::read).collect()
 }
 
-pub(crate) async fn find(
+async fn find(
     connection: &mut Connection<'_>,
     hash: &KeyHash,
 ) -> Result<Option<KeyRecord>, sqlx::Error> {
     let found: Option<FoundKeyRow> =
-        connection.query(statements::KEY).bind(hash.as_bytes().as_slice()).fetch_optional().await?;
+        connection.query(KEY).bind(hash.as_bytes().as_slice()).fetch_optional().await?;
     found.map_or(Ok(None), |row| row.into_record_if_matches(hash))
 }
 
-pub(crate) async fn revoke(
+async fn revoke(
     connection: &mut Connection<'_>,
     id: &str,
     at: Millis,
 ) -> Result<bool, sqlx::Error> {
-    let done = connection.query(statements::REVOKE_KEY).bind(id).bind(at.0).execute().await?;
-    if done == 0 {
+    let changed = connection.query(REVOKE_KEY).bind(id).bind(at.0).execute().await?;
+    if changed == 0 {
         return Ok(false);
     }
-    connection.query(statements::BUMP_REVISION).execute().await?;
+    bump_revision(connection).await?;
     Ok(true)
 }
 
-/// The stored secret; `fresh` becomes it when there is none.
-pub(crate) async fn secret(
+/// Reads the stored secret; `fresh` becomes it when there is none.
+async fn secret(
     connection: &mut Connection<'_>,
     name: &str,
     fresh: [u8; 32],
     now: Millis,
 ) -> Result<[u8; 32], sqlx::Error> {
     connection
-        .query(statements::INSERT_SECRET_IF_ABSENT)
+        .query(INSERT_SECRET_IF_ABSENT)
         .bind(name)
         .bind(fresh.as_slice())
         .bind(now.0)
         .execute()
         .await?;
-    let (stored,): (Vec<u8>,) = connection.query(statements::SECRET).bind(name).fetch_one().await?;
+    let (stored,): (Vec<u8>,) = connection.query(SECRET).bind(name).fetch_one().await?;
     let length = stored.len();
     stored.try_into().map_err(|_| {
         UnreadableValue {
             table: "secrets",
             column: "value",
             row: name.to_owned(),
-            found: format!("{length} bytes"),
+            value: format!("{length} bytes"),
         }
         .into()
     })

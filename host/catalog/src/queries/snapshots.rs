@@ -1,91 +1,296 @@
-//! Datasets, their snapshots and the tombstones of dropped ones, within a transaction.
+//! Snapshots of datasets with their columns, and the tombstones of dropped ones. Decides nothing
+//! about which snapshot is current or dropped (`publications.rs`).
 
-use crate::sql::Connection;
-use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
+use yearbook_domain::{
+    BoundingBox, Column, Credit, DatasetName, Millis, Snapshot, Stored, StoredFile,
+};
 
-use super::{changes, unreferenced};
-use crate::dataset_set::{DatasetSet, DatasetVersion};
-use crate::rows::{FileRow, SnapshotRow, assemble_datasets};
-use crate::sql_enum::{RowContext, encode_enum, encode_list, encode_u64};
-use crate::{CommitOutcome, DroppedSnapshot, Publication, Retention, SnapshotStatus, statements};
+use super::sql_enum::{RowContext, encode_enum, encode_list, encode_u64};
+use crate::catalog::transaction;
+use crate::database::sql::Connection;
+use crate::{Catalog, CatalogError};
 
-/// Datasets that have moved and are read one by one; of more, everything is read.
-const MAX_SINGLE_READS: usize = 32;
-
-/// What is served, where `known` is what was served some time ago.
-pub(crate) async fn dataset_set(
-    connection: &mut Connection<'_>,
-    known: &DatasetSet,
-) -> Result<DatasetSet, sqlx::Error> {
-    let marks: Vec<DatasetVersion> = connection.query(statements::DATASET_VERSIONS).all().await?;
-    let moved: Vec<DatasetVersion> =
-        marks.iter().filter(|mark| !known.is_current(mark)).cloned().collect();
-    let read = if moved.len() > MAX_SINGLE_READS {
-        read_all_datasets(connection).await?
-    } else {
-        read_datasets(connection, &moved).await?
+/// Columns of a snapshot's row, named one by one: a newer host may add columns to the table while
+/// this one runs.
+macro_rules! snapshot_columns {
+    () => {
+        "s.number, s.dataset, s.id, s.created_at, s.row_count, s.file_sha256, s.file_bytes, s.title, s.description, s.source,
+        s.attribution, s.licence, s.source_url, s.source_url_precision, s.refresh_cadence, s.bulk_redistribution, s.layout,
+        s.primary_key, s.dimensions, s.date_column, s.first_date, s.last_date, s.west, s.south, s.east, s.north, s.licence_title,
+        s.licence_url, s.sources"
     };
-    Ok(known.with_changes(marks, read))
+}
+pub(super) use snapshot_columns;
+
+/// Selects one snapshot. The history may hold an id twice; the newest counts.
+const SNAPSHOT: &str = concat!(
+    "SELECT ",
+    snapshot_columns!(),
+    " FROM snapshots s WHERE s.dataset = $1 AND s.id = $2 ORDER BY s.number DESC LIMIT 1"
+);
+
+/// Selects the newest snapshot, as [`SNAPSHOT`] does.
+const CURRENT_SNAPSHOT: &str = concat!(
+    "SELECT ",
+    snapshot_columns!(),
+    " FROM snapshots s WHERE s.dataset = $1 ORDER BY s.number DESC LIMIT 1"
+);
+
+/// Selects what follows the newest snapshot needs of it.
+const CURRENT: &str = "SELECT number, id, file_sha256, created_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
+
+pub(super) const COLUMNS: &str = "
+    SELECT snapshot, name, column_type, nullable, role, unit, description, few_values
+    FROM columns WHERE snapshot = $1 ORDER BY position";
+
+const IS_RETAINED: &str = "SELECT COUNT(*) FROM snapshots WHERE dataset = $1 AND id = $2";
+
+const WAS_DROPPED: &str = "SELECT COUNT(*) FROM dropped_snapshots WHERE dataset = $1 AND id = $2";
+
+const INSERT_SNAPSHOT: &str = "
+    INSERT INTO snapshots (
+        dataset, id, created_at, row_count, file_sha256, file_bytes, title, description, source, attribution, licence,
+        source_url, source_url_precision, refresh_cadence, bulk_redistribution, layout, primary_key, dimensions,
+        date_column, first_date, last_date, west, south, east, north, licence_title, licence_url, sources
+    ) VALUES (
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
+        $26, $27, $28
+    ) RETURNING number";
+
+const INSERT_COLUMN: &str = "
+    INSERT INTO columns (snapshot, position, name, column_type, nullable, role, unit, description, few_values)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+const INSERT_TOMBSTONE: &str = "
+    INSERT INTO dropped_snapshots (dataset, id, created_at, dropped_at)
+    SELECT dataset, id, created_at, $2 FROM snapshots WHERE number = $1
+    ON CONFLICT (dataset, id) DO UPDATE SET created_at = excluded.created_at, dropped_at = excluded.dropped_at";
+
+const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $1 RETURNING file_sha256";
+
+/// Lists each file once: datasets may share a file of changes, and one may be a snapshot's file too.
+const REFERENCED_FILES: &str = "
+    SELECT file_sha256, file_bytes FROM snapshots UNION SELECT file_sha256, file_bytes FROM changes ORDER BY file_sha256";
+
+/// State of a snapshot id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SnapshotStatus {
+    /// Retained: it can be read.
+    Retained,
+    /// Served once, no longer retained (410).
+    Dropped,
+    /// Never existed (404).
+    Unknown,
 }
 
-/// One of what is served.
-pub(crate) async fn dataset(
-    connection: &mut Connection<'_>,
-    name: &DatasetName,
-) -> Result<Option<Dataset>, sqlx::Error> {
-    let mark: Option<DatasetVersion> =
-        connection.query(statements::DATASET_VERSION).bind(name.as_str()).fetch_optional().await?;
-    Ok(read_datasets(connection, mark.as_slice()).await?.pop())
-}
-
-async fn read_datasets(
-    connection: &mut Connection<'_>,
-    moved: &[DatasetVersion],
-) -> Result<Vec<Dataset>, sqlx::Error> {
-    let (mut datasets, mut columns, mut summaries) = (Vec::new(), Vec::new(), Vec::new());
-    for DatasetVersion { name, current, .. } in moved {
-        datasets.extend(
-            connection.query(statements::DATASET).bind(name.as_str()).fetch_optional().await?,
-        );
-        columns.extend(connection.query(statements::COLUMNS).bind(*current).all().await?);
-        summaries
-            .extend(connection.query(statements::SUMMARIES_OF).bind(name.as_str()).all().await?);
+impl Catalog {
+    /// Reads the newest snapshot of a dataset, retired or not: what a publisher compares with.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer version.
+    pub async fn current_snapshot(
+        &self,
+        dataset: &DatasetName,
+    ) -> Result<Option<Snapshot>, CatalogError> {
+        transaction!(self, "read the current snapshot", Read, |connection| {
+            current(connection, dataset)
+        })
     }
-    assemble_datasets(datasets, columns, summaries)
+
+    /// Reads a retained snapshot. None: it was dropped or never existed
+    /// ([`Catalog::snapshot_status`]).
+    ///
+    /// # Errors
+    /// As [`Catalog::current_snapshot`].
+    pub async fn snapshot(
+        &self,
+        dataset: &DatasetName,
+        id: &str,
+    ) -> Result<Option<Snapshot>, CatalogError> {
+        transaction!(self, "read a snapshot", Read, |connection| snapshot(connection, dataset, id))
+    }
+
+    /// Tells a retained snapshot from a dropped one and from one that never existed.
+    ///
+    /// # Errors
+    /// As [`Catalog::current_snapshot`].
+    pub async fn snapshot_status(
+        &self,
+        dataset: &DatasetName,
+        id: &str,
+    ) -> Result<SnapshotStatus, CatalogError> {
+        transaction!(self, "look a snapshot up", Read, |connection| {
+            snapshot_status(connection, dataset, id)
+        })
+    }
+
+    /// Lists every stored file that a retained snapshot or its changes need, those of retired
+    /// datasets included; each once, sorted by digest.
+    ///
+    /// # Errors
+    /// As [`Catalog::current_snapshot`].
+    pub async fn referenced_files(&self) -> Result<Vec<StoredFile>, CatalogError> {
+        transaction!(self, "list the files in use", SingleRead, |connection| {
+            referenced_files(connection)
+        })
+    }
 }
 
-async fn read_all_datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx::Error> {
-    let datasets = connection.query(statements::DATASETS).all().await?;
-    let columns = connection.query(statements::CURRENT_COLUMNS).all().await?;
-    let summaries = connection.query(statements::SUMMARIES).all().await?;
-    assemble_datasets(datasets, columns, summaries)
+/// A row of `snapshots` without its columns.
+#[derive(sqlx::FromRow)]
+pub(super) struct SnapshotRow {
+    pub(super) number: i64,
+    pub(super) dataset: String,
+    id: String,
+    created_at: i64,
+    row_count: i64,
+    file_sha256: String,
+    file_bytes: i64,
+    title: Option<String>,
+    description: Option<String>,
+    source: String,
+    attribution: String,
+    licence: String,
+    source_url: Option<String>,
+    source_url_precision: Option<String>,
+    refresh_cadence: Option<String>,
+    bulk_redistribution: bool,
+    layout: String,
+    primary_key: String,
+    dimensions: String,
+    date_column: Option<String>,
+    first_date: Option<String>,
+    last_date: Option<String>,
+    west: Option<f64>,
+    south: Option<f64>,
+    east: Option<f64>,
+    north: Option<f64>,
+    licence_title: Option<String>,
+    licence_url: Option<String>,
+    /// None: published by a version that kept no sources.
+    sources: Option<String>,
 }
 
-pub(crate) async fn snapshot(
+impl SnapshotRow {
+    /// Reads the snapshot with `columns`, which are in order.
+    pub(super) fn with_columns(self, columns: Vec<ColumnRow>) -> Result<Snapshot, sqlx::Error> {
+        let row = format!("dataset {}, snapshot {}", self.dataset, self.id);
+        let place = RowContext { table: "snapshots", row: &row };
+        Ok(Snapshot {
+            created_at: Millis(self.created_at),
+            rows: place.count("row_count", self.row_count)?,
+            file: StoredFile {
+                sha256: self.file_sha256,
+                bytes: place.count("file_bytes", self.file_bytes)?,
+            },
+            title: self.title,
+            description: self.description,
+            credit: Credit {
+                source: self.source,
+                attribution: self.attribution,
+                licence: self.licence,
+                licence_title: self.licence_title,
+                licence_url: self.licence_url,
+                source_url: self.source_url,
+                source_url_precision: self
+                    .source_url_precision
+                    .map(|word| place.parse("source_url_precision", &word))
+                    .transpose()?,
+                sources: self
+                    .sources
+                    .map_or_else(|| Ok(Vec::new()), |json| place.decode_list("sources", &json))?,
+            },
+            refresh_cadence: self.refresh_cadence,
+            bulk_redistribution: self.bulk_redistribution,
+            columns: columns
+                .into_iter()
+                .map(|column| column.read(&row))
+                .collect::<Result<_, _>>()?,
+            primary_key: place.names("primary_key", &self.primary_key)?,
+            dimensions: place.names("dimensions", &self.dimensions)?,
+            date_column: self.date_column,
+            date_range: self.first_date.zip(self.last_date),
+            layout: place.parse("layout", &self.layout)?,
+            bbox: match (self.west, self.south, self.east, self.north) {
+                (Some(west), Some(south), Some(east), Some(north)) => {
+                    Some(BoundingBox([west, south, east, north]))
+                }
+                _ => None,
+            },
+            id: self.id,
+        })
+    }
+}
+
+/// A row of `columns`.
+#[derive(sqlx::FromRow)]
+pub(super) struct ColumnRow {
+    pub(super) snapshot: i64,
+    name: String,
+    column_type: String,
+    nullable: bool,
+    role: String,
+    unit: Option<String>,
+    description: Option<String>,
+    few_values: bool,
+}
+
+impl ColumnRow {
+    fn read(self, snapshot: &str) -> Result<Column, sqlx::Error> {
+        let row = format!("{} in {snapshot}", self.name);
+        let place = RowContext { table: "columns", row: &row };
+        Ok(Column {
+            column_type: place.parse("column_type", &self.column_type)?,
+            nullable: self.nullable,
+            role: place.parse("role", &self.role)?,
+            unit: self.unit,
+            description: self.description,
+            few_values: self.few_values,
+            name: self.name,
+        })
+    }
+}
+
+/// Columns that name a stored file.
+#[derive(sqlx::FromRow)]
+struct FileRow {
+    file_sha256: String,
+    file_bytes: i64,
+}
+
+impl FileRow {
+    fn read(self) -> Result<StoredFile, sqlx::Error> {
+        let bytes = RowContext { table: "snapshots", row: &self.file_sha256 }
+            .count("file_bytes", self.file_bytes)?;
+        Ok(StoredFile { sha256: self.file_sha256, bytes })
+    }
+}
+
+/// The newest snapshot of a dataset, as far as what follows it needs to know.
+#[derive(sqlx::FromRow)]
+pub(super) struct CurrentRow {
+    pub(super) number: i64,
+    pub(super) id: String,
+    #[sqlx(rename = "file_sha256")]
+    pub(super) file: String,
+    pub(super) created_at: i64,
+}
+
+async fn snapshot(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     id: &str,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
-    let found = connection
-        .query(statements::SNAPSHOT)
-        .bind(dataset.as_str())
-        .bind(id)
-        .fetch_optional()
-        .await?;
+    let found = connection.query(SNAPSHOT).bind(dataset.as_str()).bind(id).fetch_optional().await?;
     read_columns(connection, found).await
 }
 
-/// The newest snapshot of a dataset, retired or not.
-pub(crate) async fn current(
+/// Reads the newest snapshot of a dataset, retired or not.
+async fn current(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
-    let found = connection
-        .query(statements::CURRENT_SNAPSHOT)
-        .bind(dataset.as_str())
-        .fetch_optional()
-        .await?;
+    let found = connection.query(CURRENT_SNAPSHOT).bind(dataset.as_str()).fetch_optional().await?;
     read_columns(connection, found).await
 }
 
@@ -94,206 +299,42 @@ async fn read_columns(
     found: Option<SnapshotRow>,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
     let Some(row) = found else { return Ok(None) };
-    let columns = connection.query(statements::COLUMNS).bind(row.number).all().await?;
+    let columns = connection.query(COLUMNS).bind(row.number).all().await?;
     row.with_columns(columns).map(Some)
 }
 
-pub(crate) async fn snapshot_status(
+async fn snapshot_status(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     id: &str,
 ) -> Result<SnapshotStatus, sqlx::Error> {
-    for (statement, standing) in [
-        (statements::IS_RETAINED, SnapshotStatus::Retained),
-        (statements::WAS_DROPPED, SnapshotStatus::Dropped),
-    ] {
+    for (statement, status) in
+        [(IS_RETAINED, SnapshotStatus::Retained), (WAS_DROPPED, SnapshotStatus::Dropped)]
+    {
         let (rows,): (i64,) =
             connection.query(statement).bind(dataset.as_str()).bind(id).fetch_one().await?;
         if rows > 0 {
-            return Ok(standing);
+            return Ok(status);
         }
     }
     Ok(SnapshotStatus::Unknown)
 }
 
-pub(crate) async fn commit(
-    connection: &mut Connection<'_>,
-    publication: &Publication,
-    retention: Retention,
-    declarer: &str,
-) -> Result<CommitOutcome, sqlx::Error> {
-    let Publication { name, namespace, .. } = publication;
-    connection
-        .query(statements::UPSERT_DATASET)
-        .bind(name.as_str())
-        .bind(namespace.as_str())
-        .execute()
-        .await?;
-    let Some((committed, at)) =
-        commit_as_current(connection, publication, retention, declarer).await?
-    else {
-        return Ok(CommitOutcome::Conflict);
-    };
-    connection.query(statements::SET_CHECKED_AT).bind(name.as_str()).bind(at.0).execute().await?;
-    // Last, since it is the one row that all who publish have to pass, one after the other until
-    // each has committed.
-    connection.query(statements::BUMP_REVISION).execute().await?;
-    Ok(committed)
-}
-
-/// Makes the snapshot the current one of its dataset, whose row is locked, and says when; none when
-/// another one than that which it was compared with is current.
-async fn commit_as_current(
-    connection: &mut Connection<'_>,
-    publication: &Publication,
-    retention: Retention,
-    declarer: &str,
-) -> Result<Option<(CommitOutcome, Millis)>, sqlx::Error> {
-    let Publication { name, snapshot, predecessor, changes, .. } = publication;
-    let current: Option<(i64, String, String, i64)> =
-        connection.query(statements::CURRENT).bind(name.as_str()).fetch_optional().await?;
-    if let Some((number, id, file, created_at)) = &current
-        && *id == snapshot.id
-    {
-        if *file != snapshot.file.sha256 {
-            // The same rows in a file written anew, after damage or by a newer writer: the snapshot
-            // keeps its age.
-            unreferenced::claim_reference(
-                connection,
-                &Stored::snapshot(&snapshot.file.sha256),
-                declarer,
-            )
-            .await?;
-            let before = delete_snapshot(connection, *number).await?;
-            let renewed = Snapshot { created_at: Millis(*created_at), ..snapshot.clone() };
-            let renumbered = insert_snapshot(connection, name, &renewed).await?;
-            connection
-                .query(statements::RENUMBER_CHANGES)
-                .bind(number)
-                .bind(renumbered)
-                .execute()
-                .await?;
-            unreferenced::drop_references(connection, &[before]).await?;
-        }
-        let now = commit_time(connection, publication).await?;
-        return Ok(Some((CommitOutcome::Unchanged, now)));
-    }
-    if current.as_ref().map(|(_, id, ..)| id) != predecessor.as_ref() {
-        return Ok(None);
-    }
-    unreferenced::claim_reference(connection, &Stored::snapshot(&snapshot.file.sha256), declarer)
-        .await?;
-    let changes = changes.as_ref().filter(|changes| Some(&changes.from) == predecessor.as_ref());
-    if let Some(changes) = changes {
-        unreferenced::claim_reference(
-            connection,
-            &Stored::snapshot(&changes.file.sha256),
-            declarer,
-        )
-        .await?;
-    }
-    // After everything that may have to wait for others: nobody can have been served another
-    // snapshot since then.
-    let (latest,): (Option<i64>,) =
-        connection.query(statements::LATEST).bind(name.as_str()).fetch_one().await?;
-    let created_at =
-        next_commit_time(latest.map(Millis), commit_time(connection, publication).await?);
-    let number =
-        insert_snapshot(connection, name, &Snapshot { created_at, ..snapshot.clone() }).await?;
-    if let (Some((before, ..)), Some(changes)) = (current, changes) {
-        changes::insert(
-            connection,
-            name,
-            before,
-            number,
-            &ChangeSet { committed_at: created_at, ..changes.clone() },
-        )
-        .await?;
-    }
-    delete_expired(connection, name, retention, created_at).await?;
-    Ok(Some((CommitOutcome::New, created_at)))
-}
-
-/// When a publication is committed.
-async fn commit_time(
-    connection: &mut Connection<'_>,
-    publication: &Publication,
-) -> Result<Millis, sqlx::Error> {
-    match publication.at {
-        Some(at) => Ok(at),
-        None => unreferenced::database_time(connection).await,
-    }
-}
-
-/// `now`, or the first instant that HTTP can tell from `latest`: its dates have whole seconds.
-fn next_commit_time(latest: Option<Millis>, now: Millis) -> Millis {
-    const SECOND: i64 = 1000;
-    let Some(latest) = latest else { return now };
-    now.max(Millis((latest.0.div_euclid(SECOND) + 1).saturating_mul(SECOND)))
-}
-
-/// What is no longer kept now of each dataset, retired ones included; those of which all is kept
-/// are left out.
-pub(crate) async fn expired_by_dataset(
-    connection: &mut Connection<'_>,
-    retention: Retention,
-) -> Result<Vec<(DatasetName, Vec<DroppedSnapshot>)>, sqlx::Error> {
-    let now = unreferenced::database_time(connection).await?;
-    let names: Vec<(String,)> = connection.query(statements::ALL_DATASETS).all().await?;
-    let mut all = Vec::new();
-    for (name,) in names {
-        let dataset: DatasetName =
-            RowContext { table: "datasets", row: &name }.parse("name", &name)?;
-        let outdated: Vec<DroppedSnapshot> =
-            expired_snapshots(connection, &dataset, retention, now)
-                .await?
-                .into_iter()
-                .map(|(_, dropped)| dropped)
-                .collect();
-        if !outdated.is_empty() {
-            all.push((dataset, outdated));
-        }
-    }
-    Ok(all)
-}
-
-/// Drops what is no longer kept of one dataset.
-pub(crate) async fn apply_retention(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    retention: Retention,
-) -> Result<Vec<DroppedSnapshot>, sqlx::Error> {
-    connection.query(statements::LOCK_DATASET).bind(dataset.as_str()).execute().await?;
-    let now = unreferenced::database_time(connection).await?;
-    let dropped = delete_expired(connection, dataset, retention, now).await?;
-    if !dropped.is_empty() {
-        connection.query(statements::BUMP_REVISION).execute().await?;
-    }
-    Ok(dropped)
-}
-
-pub(crate) async fn retire(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-) -> Result<bool, sqlx::Error> {
-    let at = unreferenced::database_time(connection).await?;
-    let done =
-        connection.query(statements::RETIRE).bind(dataset.as_str()).bind(at.0).execute().await?;
-    if done == 0 {
-        return Ok(false);
-    }
-    connection.query(statements::BUMP_REVISION).execute().await?;
-    Ok(true)
-}
-
-pub(crate) async fn referenced_files(
-    connection: &mut Connection<'_>,
-) -> Result<Vec<StoredFile>, sqlx::Error> {
-    let rows: Vec<FileRow> = connection.query(statements::REFERENCED_FILES).all().await?;
+async fn referenced_files(connection: &mut Connection<'_>) -> Result<Vec<StoredFile>, sqlx::Error> {
+    let rows: Vec<FileRow> = connection.query(REFERENCED_FILES).all().await?;
     rows.into_iter().map(FileRow::read).collect()
 }
 
-async fn insert_snapshot(
+/// Reads what follows the newest snapshot needs of it.
+pub(super) async fn current_row(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<Option<CurrentRow>, sqlx::Error> {
+    connection.query(CURRENT).bind(dataset.as_str()).fetch_optional().await
+}
+
+/// Adds a snapshot and returns its number.
+pub(super) async fn insert_snapshot(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     snapshot: &Snapshot,
@@ -303,7 +344,7 @@ async fn insert_snapshot(
         snapshot.date_range.as_ref().map(|(first, last)| (first.as_str(), last.as_str())).unzip();
     let bound = |index: usize| snapshot.bbox.map(|bbox| bbox.0[index]);
     let (number,): (i64,) = connection
-        .query(statements::INSERT_SNAPSHOT)
+        .query(INSERT_SNAPSHOT)
         .bind(dataset.as_str())
         .bind(&snapshot.id)
         .bind(snapshot.created_at.0)
@@ -336,7 +377,7 @@ async fn insert_snapshot(
         .await?;
     for (position, column) in (0_i64..).zip(&snapshot.columns) {
         connection
-            .query(statements::INSERT_COLUMN)
+            .query(INSERT_COLUMN)
             .bind(number)
             .bind(position)
             .bind(&column.name)
@@ -352,57 +393,21 @@ async fn insert_snapshot(
     Ok(number)
 }
 
-async fn delete_expired(
+/// Deletes a snapshot's row, leaving a tombstone of the time `at`, and returns what it named.
+pub(super) async fn bury_snapshot(
     connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    retention: Retention,
-    now: Millis,
-) -> Result<Vec<DroppedSnapshot>, sqlx::Error> {
-    let mut dropped = Vec::new();
-    let mut unnamed = Vec::new();
-    for (number, snapshot) in expired_snapshots(connection, dataset, retention, now).await? {
-        connection.query(statements::INSERT_TOMBSTONE).bind(number).bind(now.0).execute().await?;
-        unnamed.push(delete_snapshot(connection, number).await?);
-        dropped.push(snapshot);
-    }
-    let changes: Vec<(String,)> =
-        connection.query(statements::DROP_CHANGES).bind(dataset.as_str()).all().await?;
-    unnamed.extend(changes.iter().map(|(sha256,)| Stored::snapshot(sha256)));
-    unreferenced::drop_references(connection, &unnamed).await?;
-    Ok(dropped)
+    number: i64,
+    at: Millis,
+) -> Result<Stored, sqlx::Error> {
+    connection.query(INSERT_TOMBSTONE).bind(number).bind(at.0).execute().await?;
+    delete_snapshot(connection, number).await
 }
 
-/// Snapshots that are no longer kept at `now`, with their numbers.
-async fn expired_snapshots(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    retention: Retention,
-    now: Millis,
-) -> Result<Vec<(i64, DroppedSnapshot)>, sqlx::Error> {
-    let history: Vec<(i64, String, i64)> =
-        connection.query(statements::HISTORY).bind(dataset.as_str()).all().await?;
-    let times: Vec<Millis> = history.iter().map(|(.., created_at)| Millis(*created_at)).collect();
-    let drops = retention.expired_indexes(&times, now);
-    let named = |(number, id, created_at)| {
-        (
-            number,
-            DroppedSnapshot { dataset: dataset.to_string(), id, created_at: Millis(created_at) },
-        )
-    };
-    Ok(history
-        .into_iter()
-        .enumerate()
-        .filter(|(index, _)| drops.contains(index))
-        .map(|(_, row)| named(row))
-        .collect())
-}
-
-/// Deletes a snapshot's row; what it named.
-async fn delete_snapshot(
+/// Deletes a snapshot's row and returns what it named.
+pub(super) async fn delete_snapshot(
     connection: &mut Connection<'_>,
     number: i64,
 ) -> Result<Stored, sqlx::Error> {
-    let (sha256,): (String,) =
-        connection.query(statements::DELETE_SNAPSHOT).bind(number).fetch_one().await?;
+    let (sha256,): (String,) = connection.query(DELETE_SNAPSHOT).bind(number).fetch_one().await?;
     Ok(Stored::snapshot(&sha256))
 }

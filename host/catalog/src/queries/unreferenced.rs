@@ -1,85 +1,193 @@
-//! What lies in the object store without a name in the catalogue, within a transaction (decision
-//! 0170). Who stores something declares it first; what names it claims it, and is refused once
-//! `yearbook gc` may have removed it; `gc` condemns what has been loose for long, removes it, and
-//! forgets it. Each of these is alone with the table and with what is named until its transaction
-//! ends.
+//! Objects in the object store that no row of the catalog references (decision 0170). A process
+//! registers each upload before it stores or relies on the object. A row that references an object
+//! claims it, and is refused once `yearbook gc` may have deleted it. `gc` marks what has been
+//! unreferenced for long, deletes it, and forgets it. Each of these holds a lock on the table and on
+//! what is referenced until its transaction ends.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use yearbook_domain::{Millis, Stored, StoredKind};
 
+use super::database_time;
+use super::sql_enum::{RowContext, encode_enum};
+use crate::catalog::transaction;
+use crate::database::sql::{Connection, Statement};
 use crate::error::DeletedConcurrently;
-use crate::sql::Connection;
-use crate::sql_enum::{RowContext, encode_enum};
-use crate::{DeletionBatch, UnreferencedObject, UploadRegistration, statements};
+use crate::{Catalog, CatalogError};
 
-/// For how long what is condemned belongs to the `gc` that condemned it, milliseconds: twice
-/// [`crate::REMOVE_WITHIN`], so that what that began to remove has long been removed. One that has
-/// not forgotten it by then is dead.
+/// PostgreSQL alone: until the transaction ends, nobody else decides what is referenced in the object
+/// store.
+const LOCK_OBJECTS: &str = "SELECT pg_advisory_xact_lock(79410003, hashtext(current_schema()))";
+
+/// Lists everything in the object store that a row of the catalog needs.
+const REFERENCED_OBJECTS: &str = "
+    SELECT CAST('snapshot' AS TEXT), file_sha256 FROM snapshots UNION SELECT CAST('snapshot' AS TEXT), file_sha256 FROM changes
+    UNION SELECT CAST('component' AS TEXT), digest FROM plugin_releases WHERE state <> 'removed'";
+
+const IS_REFERENCED: &str = "
+    SELECT CASE
+        WHEN $1 = 'snapshot' THEN (SELECT COUNT(*) FROM snapshots WHERE file_sha256 = $2) + (SELECT COUNT(*) FROM changes WHERE file_sha256 = $2)
+        ELSE (SELECT COUNT(*) FROM plugin_releases WHERE digest = $2 AND state <> 'removed') END";
+
+const UNREFERENCED_OBJECTS: &str = "SELECT kind, sha256, MAX(since), MAX(condemned) FROM loose_files GROUP BY kind, sha256 ORDER BY kind, sha256";
+
+const MARKED_FOR_DELETION_AT: &str =
+    "SELECT MAX(condemned) FROM loose_files WHERE kind = $1 AND sha256 = $2";
+
+/// Keeps the mark of an object that is being deleted.
+const UPSERT_UNREFERENCED: &str = "
+    INSERT INTO loose_files (kind, sha256, declarer, since, condemned) VALUES ($1, $2, $3, $4, NULL)
+    ON CONFLICT (kind, sha256, declarer) DO UPDATE SET since = excluded.since";
+
+const MARK_FOR_DELETION: &str =
+    "UPDATE loose_files SET condemned = $3 WHERE kind = $1 AND sha256 = $2";
+
+const TAKE_REGISTERED_UPLOAD: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND declarer = $3 AND condemned IS NULL";
+
+const DELETE_UNREFERENCED: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2";
+
+const DELETE_MARKED: &str =
+    "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND condemned = $3";
+
+/// Time after its marks in which a `gc` may begin to delete what it marked.
+pub const DELETION_DEADLINE: Duration = Duration::from_secs(300);
+
+/// Time for which a mark belongs to the `gc` that made it, milliseconds: twice
+/// [`DELETION_DEADLINE`], so that a deletion that began in time has long ended. A `gc` that has not
+/// forgotten its marks by then is dead.
 const DELETION_LEASE_MS: i64 = 600_000;
 
-/// Nobody declared it.
+/// Uploader of objects that no process registered.
 const NO_UPLOADER: &str = "";
 
-/// Somebody is about to store `stored`, or to rely on what is there.
-pub(crate) async fn register_upload(
+/// Outcome of the registration of an upload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UploadRegistration {
+    /// Nothing deletes it until it has been unreferenced for as long as `yearbook gc` waits.
+    Registered,
+    /// A `gc` is deleting it at this moment; it may be registered when that is done, or in ten
+    /// minutes if that died.
+    BeingDeleted,
+}
+
+/// An object in the object store that no row of the catalog references.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreferencedObject {
+    /// The object.
+    pub stored: Stored,
+    /// Instant from which it was unreferenced, by the database's clock.
+    pub since: Millis,
+}
+
+/// Result of [`Catalog::mark_for_deletion`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeletionBatch {
+    /// Time of the marks, by the database's clock: tells one `gc`'s marks from another's.
+    pub at: Millis,
+    /// Objects marked now: the caller deletes them from the object store before
+    /// [`DELETION_DEADLINE`] has passed.
+    pub due: Vec<UnreferencedObject>,
+    /// Objects unreferenced for too short a time, or found for the first time.
+    pub later: Vec<UnreferencedObject>,
+    /// Number of objects that another `gc` marked a short while ago.
+    pub being_removed: usize,
+}
+
+impl Catalog {
+    /// Registers that this process is about to store an object, or to rely on one that is stored:
+    /// before it looks whether it is there. Holds until this process commits a reference to it.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn register_upload(
+        &self,
+        stored: &Stored,
+    ) -> Result<UploadRegistration, CatalogError> {
+        transaction!(self, "declare a file", Write, |connection| {
+            register_upload(connection, stored, self.uploader())
+        })
+    }
+
+    /// Of what was `found` in the object store, marks at most `at_most` objects that nothing has
+    /// referenced or registered since `before`, by the database's clock. Unreferenced objects that
+    /// are not known as such are known from now on. With `dry_run` nothing is marked or stored.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn mark_for_deletion(
+        &self,
+        found: &[Stored],
+        before: Millis,
+        at_most: usize,
+        dry_run: bool,
+    ) -> Result<DeletionBatch, CatalogError> {
+        let keep = |_: &DeletionBatch| !dry_run;
+        transaction!(self, "look for files that nothing names", Write, keep, |connection| {
+            mark_for_deletion(connection, found, before, at_most)
+        })
+    }
+
+    /// Forgets objects that were marked at `at` and are no longer in the object store.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn forget_deleted(&self, deleted: &[Stored], at: Millis) -> Result<(), CatalogError> {
+        transaction!(self, "forget removed files", Write, |connection| {
+            forget_deleted(connection, deleted, at)
+        })
+    }
+}
+
+impl Statement<'_> {
+    /// Binds the kind of an object, then its digest.
+    fn bind_object(self, stored: &Stored) -> Result<Self, sqlx::Error> {
+        Ok(self.bind(encode_enum(&stored.kind)?).bind(&stored.sha256))
+    }
+}
+
+/// Registers that `uploader` is about to store `stored`, or to rely on what is there.
+async fn register_upload(
     connection: &mut Connection<'_>,
     stored: &Stored,
-    declarer: &str,
+    uploader: &str,
 ) -> Result<UploadRegistration, sqlx::Error> {
     let now = lock_objects(connection).await?;
-    let kind = encode_enum(&stored.kind)?;
-    let (condemned,): (Option<i64>,) = connection
-        .query(statements::MARKED_FOR_DELETION_AT)
-        .bind(&kind)
-        .bind(&stored.sha256)
-        .fetch_one()
-        .await?;
-    if let Some(at) = condemned {
+    let (marked,): (Option<i64>,) =
+        connection.query(MARKED_FOR_DELETION_AT).bind_object(stored)?.fetch_one().await?;
+    if let Some(at) = marked {
         if is_leased(at, now) {
             return Ok(UploadRegistration::BeingDeleted);
         }
-        // Whoever declared it before that may find it gone.
-        connection
-            .query(statements::DELETE_UNREFERENCED)
-            .bind(&kind)
-            .bind(&stored.sha256)
-            .execute()
-            .await?;
+        // A process that registered it before that may find it deleted.
+        connection.query(DELETE_UNREFERENCED).bind_object(stored)?.execute().await?;
     }
-    insert_unreferenced(connection, stored, declarer, now).await?;
+    insert_unreferenced(connection, stored, uploader, now).await?;
     Ok(UploadRegistration::Registered)
 }
 
-/// A row of the catalogue is about to name `stored`, which from now on is no longer loose.
-pub(crate) async fn claim_reference(
+/// Claims `stored` for a row that is about to reference it: it is no longer unreferenced.
+pub(super) async fn claim_reference(
     connection: &mut Connection<'_>,
     stored: &Stored,
-    declarer: &str,
+    uploader: &str,
 ) -> Result<(), sqlx::Error> {
     lock_objects(connection).await?;
-    let kind = encode_enum(&stored.kind)?;
-    let declared = connection
-        .query(statements::TAKE_REGISTERED_UPLOAD)
-        .bind(&kind)
-        .bind(&stored.sha256)
-        .bind(declarer)
+    let registered = connection
+        .query(TAKE_REGISTERED_UPLOAD)
+        .bind_object(stored)?
+        .bind(uploader)
         .execute()
         .await?;
-    if declared == 0 && !is_referenced(connection, stored).await? {
+    if registered == 0 && !is_referenced(connection, stored).await? {
         return Err(DeletedConcurrently(stored.clone()).into());
     }
-    connection
-        .query(statements::DELETE_UNREFERENCED)
-        .bind(&kind)
-        .bind(&stored.sha256)
-        .execute()
-        .await?;
+    connection.query(DELETE_UNREFERENCED).bind_object(stored)?.execute().await?;
     Ok(())
 }
 
-/// What named these no longer does; those that nothing else names are loose from now on.
-pub(crate) async fn drop_references(
+/// Ends references to these objects; those without any other are unreferenced from now on.
+pub(super) async fn drop_references(
     connection: &mut Connection<'_>,
     stored: &[Stored],
 ) -> Result<(), sqlx::Error> {
@@ -95,112 +203,82 @@ pub(crate) async fn drop_references(
     Ok(())
 }
 
-/// Condemns at most `at_most` of what was `found` in the object store and has been loose since
+/// Marks at most `at_most` of what was `found` in the object store and has been unreferenced since
 /// before `before`.
-pub(crate) async fn condemn(
+async fn mark_for_deletion(
     connection: &mut Connection<'_>,
     found: &[Stored],
     before: Millis,
     at_most: usize,
 ) -> Result<DeletionBatch, sqlx::Error> {
     let now = lock_objects(connection).await?;
-    let named = referenced_objects(connection).await?;
+    let referenced = referenced_objects(connection).await?;
     let known = unreferenced_objects(connection).await?;
-    let mut result =
-        DeletionBatch { at: now, due: Vec::new(), later: Vec::new(), being_removed: 0 };
-    for stored in found.iter().filter(|stored| !named.contains(stored)) {
+    let mut batch = DeletionBatch { at: now, due: Vec::new(), later: Vec::new(), being_removed: 0 };
+    for stored in found.iter().filter(|stored| !referenced.contains(stored)) {
         match known.get(stored) {
             None => {
                 insert_unreferenced(connection, stored, NO_UPLOADER, now).await?;
-                result.later.push(UnreferencedObject { stored: stored.clone(), since: now });
+                batch.later.push(UnreferencedObject { stored: stored.clone(), since: now });
             }
-            Some((_, Some(at))) if is_leased(*at, now) => result.being_removed += 1,
+            Some((_, Some(at))) if is_leased(*at, now) => batch.being_removed += 1,
             Some((since, _)) => {
-                let list = if *since < before.0 { &mut result.due } else { &mut result.later };
+                let list = if *since < before.0 { &mut batch.due } else { &mut batch.later };
                 list.push(UnreferencedObject { stored: stored.clone(), since: Millis(*since) });
             }
         }
     }
-    result.due.truncate(at_most);
-    for UnreferencedObject { stored, .. } in &result.due {
-        connection
-            .query(statements::MARK_FOR_DELETION)
-            .bind(encode_enum(&stored.kind)?)
-            .bind(&stored.sha256)
-            .bind(now.0)
-            .execute()
-            .await?;
+    batch.due.truncate(at_most);
+    for UnreferencedObject { stored, .. } in &batch.due {
+        connection.query(MARK_FOR_DELETION).bind_object(stored)?.bind(now.0).execute().await?;
     }
-    // Of what was never stored, or is gone, or was named by a host that knew nothing of this table.
+    // What was never stored, or is gone, or was referenced by a host that knew nothing of this
+    // table.
     let found: HashSet<&Stored> = found.iter().collect();
-    for (stored, (since, condemned)) in &known {
-        let in_hand = condemned.is_some_and(|at| is_leased(at, now)) || *since >= before.0;
-        if !in_hand && (named.contains(stored) || !found.contains(stored)) {
-            connection
-                .query(statements::DELETE_UNREFERENCED)
-                .bind(encode_enum(&stored.kind)?)
-                .bind(&stored.sha256)
-                .execute()
-                .await?;
+    for (stored, (since, marked)) in &known {
+        let in_use = marked.is_some_and(|at| is_leased(at, now)) || *since >= before.0;
+        if !in_use && (referenced.contains(stored) || !found.contains(stored)) {
+            connection.query(DELETE_UNREFERENCED).bind_object(stored)?.execute().await?;
         }
     }
-    Ok(result)
+    Ok(batch)
 }
 
-/// What was condemned at `at` is no longer in the object store.
-pub(crate) async fn forget_deleted(
+/// Deletes the rows of objects that were marked at `at`.
+async fn forget_deleted(
     connection: &mut Connection<'_>,
-    removed: &[Stored],
+    deleted: &[Stored],
     at: Millis,
 ) -> Result<(), sqlx::Error> {
-    for stored in removed {
-        connection
-            .query(statements::DELETE_MARKED)
-            .bind(encode_enum(&stored.kind)?)
-            .bind(&stored.sha256)
-            .bind(at.0)
-            .execute()
-            .await?;
+    for stored in deleted {
+        connection.query(DELETE_MARKED).bind_object(stored)?.bind(at.0).execute().await?;
     }
     Ok(())
 }
 
-/// The database's clock.
-pub(crate) async fn database_time(connection: &mut Connection<'_>) -> Result<Millis, sqlx::Error> {
-    let statement = if connection.is_postgres() {
-        statements::CLOCK_OF_POSTGRES
-    } else {
-        statements::CLOCK_OF_SQLITE
-    };
-    let (now,): (i64,) = connection.query(statement).fetch_one().await?;
-    Ok(Millis(now))
-}
-
-/// Waits until nobody else decides what is named, and says what time it is then.
+/// Waits until no other transaction decides what is referenced, and returns the time then.
 async fn lock_objects(connection: &mut Connection<'_>) -> Result<Millis, sqlx::Error> {
-    // Whoever writes to an SQLite file is alone with it.
+    // An SQLite file has one writer at a time.
     if connection.is_postgres() {
-        connection.query(statements::LOCK_OBJECTS).execute().await?;
+        connection.query(LOCK_OBJECTS).execute().await?;
     }
     database_time(connection).await
 }
 
-fn is_leased(condemned: i64, now: Millis) -> bool {
-    now.0 - condemned < DELETION_LEASE_MS
+fn is_leased(marked: i64, now: Millis) -> bool {
+    now.0 - marked < DELETION_LEASE_MS
 }
 
 async fn insert_unreferenced(
     connection: &mut Connection<'_>,
     stored: &Stored,
-    declarer: &str,
+    uploader: &str,
     since: Millis,
 ) -> Result<(), sqlx::Error> {
-    let kind = encode_enum(&stored.kind)?;
     connection
-        .query(statements::UPSERT_UNREFERENCED)
-        .bind(kind)
-        .bind(&stored.sha256)
-        .bind(declarer)
+        .query(UPSERT_UNREFERENCED)
+        .bind_object(stored)?
+        .bind(uploader)
         .bind(since.0)
         .execute()
         .await
@@ -211,33 +289,27 @@ async fn is_referenced(
     connection: &mut Connection<'_>,
     stored: &Stored,
 ) -> Result<bool, sqlx::Error> {
-    let (rows,): (i64,) = connection
-        .query(statements::IS_REFERENCED)
-        .bind(encode_enum(&stored.kind)?)
-        .bind(&stored.sha256)
-        .fetch_one()
-        .await?;
+    let (rows,): (i64,) = connection.query(IS_REFERENCED).bind_object(stored)?.fetch_one().await?;
     Ok(rows > 0)
 }
 
 async fn referenced_objects(
     connection: &mut Connection<'_>,
 ) -> Result<HashSet<Stored>, sqlx::Error> {
-    let rows: Vec<(String, String)> =
-        connection.query(statements::REFERENCED_OBJECTS).all().await?;
+    let rows: Vec<(String, String)> = connection.query(REFERENCED_OBJECTS).all().await?;
     rows.into_iter()
         .map(|(kind, sha256)| Ok(Stored { kind: parse_object_kind(&kind, &sha256)?, sha256 }))
         .collect()
 }
 
-/// Since when each is loose, by whoever declared it last, and when it was condemned.
+/// Reads since when each object is unreferenced, by its last registration, and when it was marked.
 async fn unreferenced_objects(
     connection: &mut Connection<'_>,
 ) -> Result<HashMap<Stored, (i64, Option<i64>)>, sqlx::Error> {
     let rows: Vec<(String, String, i64, Option<i64>)> =
-        connection.query(statements::UNREFERENCED_OBJECTS).all().await?;
-    let read = |(kind, sha256, since, condemned): (String, String, i64, Option<i64>)| {
-        Ok((Stored { kind: parse_object_kind(&kind, &sha256)?, sha256 }, (since, condemned)))
+        connection.query(UNREFERENCED_OBJECTS).all().await?;
+    let read = |(kind, sha256, since, marked): (String, String, i64, Option<i64>)| {
+        Ok((Stored { kind: parse_object_kind(&kind, &sha256)?, sha256 }, (since, marked)))
     };
     rows.into_iter().map(read).collect()
 }

@@ -11,13 +11,12 @@
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::Row;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Connection, Row};
 
 use super::SqliteFile;
-use crate::migrations::check_least_migration;
-use crate::{CatalogError, statements};
+use crate::CatalogError;
+use crate::migrations::migrate_sqlite;
 
 /// How long to wait for another process to finish writing, and for a free connection. A commit
 /// holds the lock for milliseconds; the rest is room for a slow disk.
@@ -63,7 +62,7 @@ impl SqliteFile {
         let mut connection =
             writer.acquire().await.map_err(|source| open_error(&location, source))?;
         enable_wal(&mut connection, &location).await?;
-        migrate(&mut connection, &location).await?;
+        migrate_sqlite(&mut connection, &location).await?;
         drop(connection);
         let readers =
             pool_options(READER_CONNECTIONS).connect_lazy_with(options.pragma("query_only", "ON"));
@@ -79,7 +78,7 @@ impl SqliteFile {
             .map_err(|source| open_error(&location, source))?;
         let mut connection =
             writer.acquire().await.map_err(|source| open_error(&location, source))?;
-        migrate(&mut connection, &location).await?;
+        migrate_sqlite(&mut connection, &location).await?;
         drop(connection);
         Ok(Self { readers: writer.clone(), writer, location })
     }
@@ -113,30 +112,6 @@ async fn enable_wal(connection: &mut SqliteConnection, location: &str) -> Result
             Ok(_) | Err(_) => tokio::time::sleep(WAL_RETRY_DELAY).await,
         }
     }
-}
-
-/// Brings the tables up to date under the write lock, all or nothing: of several processes that
-/// start at once, one migrates and the others find it done.
-async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<(), CatalogError> {
-    let told =
-        |source: MigrateError| CatalogError::Migrate { location: location.to_owned(), source };
-    let mut transaction = connection
-        .begin_with("BEGIN IMMEDIATE")
-        .await
-        .map_err(|source| open_error(location, source))?;
-    migrator().run_direct(None, &mut *transaction, false).await.map_err(told)?;
-    let least = sqlx::query_scalar(statements::LEAST_MIGRATION).fetch_one(&mut *transaction).await;
-    check_least_migration(location, least.map_err(|source| told(source.into()))?, &migrator())?;
-    transaction.commit().await.map_err(|source| told(source.into()))
-}
-
-/// The migrations of `migrations/sqlite`. Later ones that this binary does not know are no error:
-/// while a fleet is upgraded, an older host may restart on a catalogue that a newer one has
-/// expanded. One that must be known says so itself ([`check_least_migration`]).
-pub(super) fn migrator() -> Migrator {
-    let mut migrator = sqlx::migrate!("../../migrations/sqlite");
-    migrator.set_ignore_missing(true);
-    migrator
 }
 
 /// `SQLITE_BUSY` and its extended codes.

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use yearbook_domain::Plan;
 
 use super::SqliteFile;
-use crate::sql_catalog::SqlCatalog;
+
 use crate::suite::fixtures::{TODAY, issue_key, name, publish};
 use crate::{Catalog, CatalogError, ReserveOutcome, sqlite_url};
 
@@ -23,8 +23,8 @@ fn folder() -> (TempDir, String) {
     (folder, url)
 }
 
-async fn open_catalog(url: &str) -> SqlCatalog {
-    SqlCatalog::new(SqliteFile::open(url).await.unwrap())
+async fn open_catalog(url: &str) -> Catalog {
+    Catalog::new(SqliteFile::open(url).await.unwrap())
 }
 
 /// A connection of somebody else's.
@@ -97,11 +97,8 @@ async fn every_migration_in_the_folder_is_built_in() {
         .collect();
     files.sort_unstable();
     let built_in: Vec<i64> =
-        super::connect::migrator().iter().map(|migration| migration.version).collect();
-    assert_eq!(
-        files, built_in,
-        "touch host/catalog/src/sqlite/connect.rs after adding a migration"
-    );
+        crate::migrations::sqlite_migrator().iter().map(|migration| migration.version).collect();
+    assert_eq!(files, built_in, "touch host/catalog/src/migrations.rs after adding a migration");
 }
 
 #[tokio::test]

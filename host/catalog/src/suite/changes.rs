@@ -28,7 +28,7 @@ pub(super) fn following(from: &str, to: &str, at: i64) -> Publication {
     Publication { changes: Some(changes), ..publication("cpi", to, at) }
 }
 
-async fn history(store: &dyn Catalog) -> Vec<String> {
+async fn history(store: &Catalog) -> Vec<String> {
     let found = store.changes(&name("cpi")).await.unwrap();
     found.iter().map(|set| format!("{}>{}", set.from, set.to)).collect()
 }

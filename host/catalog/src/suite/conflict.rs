@@ -13,7 +13,7 @@ use super::fixtures::{HOUR, TODAY, name, publication, publish};
 use crate::{Catalog, CommitOutcome, Publication, Retention};
 
 /// Commits, once, what was compared with `predecessor`.
-async fn compared(store: &dyn Catalog, predecessor: Option<&str>, id: &str) -> CommitOutcome {
+async fn compared(store: &Catalog, predecessor: Option<&str>, id: &str) -> CommitOutcome {
     let drafted = match predecessor {
         Some(from) => following(from, id, TODAY + HOUR),
         None => publication("cpi", id, TODAY + HOUR),

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{
-    BoundingBox, Caller, Column, ColumnRole, ColumnType, Credit, DatasetName, Millis, Namespace,
-    Plan, PlanTable, Snapshot, SourceEntry, Stored, StoredFile, TableLayout,
+    BoundingBox, Column, ColumnRole, ColumnType, Credit, DatasetName, Millis, Namespace, Plan,
+    Snapshot, SourceEntry, Stored, StoredFile, TableLayout,
 };
 
 use crate::{
-    Catalog, CatalogError, CommitOutcome, KeyRecord, PluginRelease, Publication, Retention,
+    Caller, Catalog, CatalogError, CommitOutcome, KeyRecord, PluginRelease, Publication, Retention,
     UploadRegistration, key,
 };
 
@@ -124,14 +124,14 @@ pub(crate) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
     }
 }
 
-pub(crate) async fn publish(store: &dyn Catalog, dataset: &str, id: &str, at: i64) {
+pub(crate) async fn publish(store: &Catalog, dataset: &str, id: &str, at: i64) {
     commit(store, &publication(dataset, id, at), Retention::default()).await.unwrap();
 }
 
 /// Commits a publication whose files are declared, as a publisher does that compares again until
 /// nobody is faster.
 pub(crate) async fn commit(
-    store: &dyn Catalog,
+    store: &Catalog,
     publication: &Publication,
     retention: Retention,
 ) -> Result<CommitOutcome, CatalogError> {
@@ -157,7 +157,7 @@ pub(crate) async fn commit(
 
 /// Registers a release whose component is declared.
 pub(crate) async fn register(
-    store: &dyn Catalog,
+    store: &Catalog,
     release: &PluginRelease,
 ) -> Result<bool, CatalogError> {
     assert_eq!(
@@ -168,7 +168,7 @@ pub(crate) async fn register(
 }
 
 /// Issues a key and says its text.
-pub(crate) async fn issue_key(store: &dyn Catalog, id: &str, plan: Plan) -> String {
+pub(crate) async fn issue_key(store: &Catalog, id: &str, plan: Plan) -> String {
     let (text, hash) = key::issue().unwrap();
     let record = KeyRecord {
         id: id.to_owned(),
@@ -182,11 +182,7 @@ pub(crate) async fn issue_key(store: &dyn Catalog, id: &str, plan: Plan) -> Stri
 }
 
 pub(crate) fn caller(id: &str, plan: Plan) -> Caller {
-    Caller { key_id: id.to_owned(), plan }
-}
-
-pub(crate) fn limits(plan: Plan) -> yearbook_domain::PlanLimits {
-    PlanTable::default().limits(plan)
+    Caller::for_test(id, plan)
 }
 
 /// Waits until `holds` does, at most `patience`, and says how long it took.

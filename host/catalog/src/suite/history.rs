@@ -396,7 +396,7 @@ pub(crate) async fn readers_never_see_half_a_commit(place: TestDatabase) {
     publishing.await.unwrap();
 }
 
-async fn history(store: &dyn Catalog) -> Vec<String> {
+async fn history(store: &Catalog) -> Vec<String> {
     let datasets = store.datasets().await.unwrap();
     let dataset = datasets.iter().find(|dataset| dataset.name == name("cpi")).unwrap();
     assert_eq!(dataset.snapshots.last().unwrap().id, dataset.current.id);

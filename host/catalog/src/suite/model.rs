@@ -25,7 +25,7 @@ const DEATHS: u64 = 4;
 
 /// A process that stores something and has it named.
 struct UploadWriter {
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     plugins: bool,
     content: u64,
     /// What it found when it looked into the object store.
@@ -47,7 +47,7 @@ enum CollectorRun {
 
 struct CatalogModel {
     /// The operator's, who declares nothing.
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     /// Whether the writers have others: a store declares for one process.
     apart: bool,
     objects: BTreeSet<Stored>,
@@ -232,9 +232,9 @@ fn component(content: u64) -> Stored {
 pub(crate) async fn no_order_of_events_loses_a_live_file(place: TestDatabase) {
     let (store, one, two) = (place.host().await, place.host().await, place.host().await);
     let apart = !Arc::ptr_eq(&one, &two);
-    let seed = Millis::now().0.unsigned_abs();
+    let seed = crate::clock::now().0.unsigned_abs();
     println!("seed {seed}");
-    let writer = |store: &Arc<dyn Catalog>, plugins| UploadWriter {
+    let writer = |store: &Arc<Catalog>, plugins| UploadWriter {
         store: Arc::clone(store),
         plugins,
         content: 0,

@@ -40,7 +40,7 @@ fn change(release: &PluginRelease, to: ReleaseState) -> ReleaseChange {
 }
 
 /// Digests of the releases of csv that may serve, the best first, by their first letter.
-async fn order(store: &dyn Catalog) -> String {
+async fn order(store: &Catalog) -> String {
     let lines = lines(&store.releases().await.unwrap());
     lines
         .iter()

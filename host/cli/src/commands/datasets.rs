@@ -23,7 +23,7 @@ pub(super) async fn run(context: &CommandContext, command: DatasetsCommand) -> a
     }
 }
 
-async fn list(context: &CommandContext, store: &dyn Catalog) -> anyhow::Result<()> {
+async fn list(context: &CommandContext, store: &Catalog) -> anyhow::Result<()> {
     let datasets = store.datasets().await.context("cannot list datasets")?;
     let values: Vec<Value> = datasets.iter().map(summary_json).collect();
     context.output.print_result(&values, || {
@@ -123,7 +123,7 @@ fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> 
 
 async fn retire(
     context: &CommandContext,
-    store: Arc<dyn Catalog>,
+    store: Arc<Catalog>,
     name: &DatasetName,
 ) -> anyhow::Result<()> {
     if !store
@@ -138,7 +138,7 @@ async fn retire(
     })
 }
 
-async fn find_dataset(store: &dyn Catalog, name: &DatasetName) -> anyhow::Result<Dataset> {
+async fn find_dataset(store: &Catalog, name: &DatasetName) -> anyhow::Result<Dataset> {
     match store.dataset(name).await.context("cannot read datasets")? {
         Some(dataset) => Ok(dataset),
         None => Err(unknown_dataset(store, name).await),
@@ -146,7 +146,7 @@ async fn find_dataset(store: &dyn Catalog, name: &DatasetName) -> anyhow::Result
 }
 
 /// "No such dataset", with the nearest name where one is near.
-async fn unknown_dataset(store: &dyn Catalog, name: &DatasetName) -> anyhow::Error {
+async fn unknown_dataset(store: &Catalog, name: &DatasetName) -> anyhow::Error {
     let names: Vec<String> = store
         .datasets()
         .await

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use yearbook_catalog::UnreferencedObject;
-use yearbook_platform::{GcSettings, GcSummary, gc};
-use yearbook_snapshot::StaleUpload;
+use yearbook_publish::{GcSettings, GcSummary, collect_garbage};
+use yearbook_storage::StaleUpload;
 
 use crate::context::CommandContext;
 use crate::output::TextTable;
@@ -37,7 +37,7 @@ pub(super) async fn run(context: &CommandContext, dry_run: bool) -> anyhow::Resu
         unnamed_for: context.settings.orphan_grace_period(),
         dry_run,
     };
-    let collected = gc(&*store, &files, settings).await;
+    let collected = collect_garbage(&*store, &files, settings).await;
     store.close().await;
     let said = build_report(collected?, settings);
     context.output.print_result(&said, || render(&said))

@@ -20,8 +20,13 @@ pub(super) async fn run(context: &CommandContext, command: KeysCommand) -> anyho
 async fn create(context: &CommandContext, plan: Plan, label: Option<String>) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let (issued, hash) = key::issue()?;
-    let record =
-        KeyRecord { id: key::new_id()?, label, plan, created_at: Millis::now(), revoked_at: None };
+    let record = KeyRecord {
+        id: key::new_id()?,
+        label,
+        plan,
+        created_at: yearbook_catalog::clock::now(),
+        revoked_at: None,
+    };
     store
         .insert_key(&record, &hash)
         .await
@@ -60,7 +65,11 @@ async fn list(context: &CommandContext) -> anyhow::Result<()> {
 
 async fn revoke(context: &CommandContext, id: &str) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
-    if !store.revoke_key(id, Millis::now()).await.context("the key was not revoked; try again")? {
+    if !store
+        .revoke_key(id, yearbook_catalog::clock::now())
+        .await
+        .context("the key was not revoked; try again")?
+    {
         // Asking twice is no mistake, a wrong id is.
         let known =
             store.keys().await.context("cannot list keys")?.into_iter().any(|key| key.id == id);

@@ -13,7 +13,7 @@ mod top;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use yearbook_platform::{CheckReport, ComponentFile, Signature};
+use yearbook_releases::{CheckReport, ComponentFile, Signature};
 use yearbook_sandbox::Limits;
 
 use crate::arguments::{Actor, PluginCommand};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use yearbook_platform::{PublishFailure, Publisher};
-use yearbook_snapshot::DataPackage;
+use yearbook_publish::DataPackage;
+use yearbook_publish::{PublishFailure, Publisher};
 
 use crate::context::CommandContext;
 use crate::output::PublishProgress;
@@ -62,7 +62,7 @@ async fn publish_package(
     let progress = PublishProgress::new(context.output, package.name().as_str());
     let published = publisher.publish(&package, &progress).await;
     progress.finish();
-    let yearbook_platform::PublishResult { publication, unchanged } =
+    let yearbook_publish::PublishResult { publication, unchanged } =
         published.map_err(|failure| match failure {
             // Its faults are shown in a table.
             PublishFailure::Package(error) => error.into(),

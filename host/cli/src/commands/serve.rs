@@ -10,8 +10,8 @@ use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use yearbook_catalog::{CatalogCache, KeyVerifier, Quota};
+use yearbook_scan::Reader;
 use yearbook_server::{AppState, Services};
-use yearbook_snapshot::Reader;
 
 use crate::context::CommandContext;
 use crate::plugin_runtime;
@@ -42,6 +42,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
             Arc::clone(&store),
             Arc::clone(&live),
             &context.settings.values.database.bounds,
+            context.settings.values.plans,
         ),
         live,
         store: Arc::clone(&store),

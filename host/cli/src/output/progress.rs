@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use yearbook_snapshot::ProgressReporter;
+use yearbook_publish::ProgressReporter;
 
 use super::Output;
 

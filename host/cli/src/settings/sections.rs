@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
-use yearbook_platform::ReleaseMonitorSettings;
+use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_server::{LimitSettings, ServerSettings};
 
 /// Every section with its defaults.
@@ -58,7 +58,7 @@ pub struct StorageSection {
     pub unnamed_hours: u32,
     /// Bounds for a store on the network, and how bulk files leave it.
     #[serde(flatten)]
-    pub store: yearbook_snapshot::StorageSettings,
+    pub store: yearbook_storage::StorageSettings,
 }
 
 impl Default for StorageSection {
@@ -69,7 +69,7 @@ impl Default for StorageSection {
             retain_snapshots,
             retain_hours,
             unnamed_hours: 24,
-            store: yearbook_snapshot::StorageSettings::default(),
+            store: yearbook_storage::StorageSettings::default(),
         }
     }
 }
@@ -112,7 +112,7 @@ pub struct PluginsSection {
     pub capsules: Option<PathBuf>,
     /// What a component must have that did not come with the binary, and who is trusted.
     #[serde(flatten)]
-    pub trust: yearbook_platform::TrustPolicy,
+    pub trust: yearbook_releases::TrustPolicy,
 }
 
 /// `[log]`: what is written to standard error.

@@ -52,13 +52,7 @@ fn check(key: Plan, raw: &str, (monthly, current): (bool, bool), expected: &str)
         Freshness::Monthly => snapshot("monthly", monthly),
         Freshness::Current => Arc::clone(&dataset.current),
     };
-    let got = match plan_download(
-        &dataset,
-        named,
-        freshness,
-        &Caller { key_id: String::new(), plan: key },
-        limits,
-    ) {
+    let got = match plan_download(&dataset, named, freshness, limits) {
         Ok(plan) => plan.snapshot.id.clone(),
         Err(Refusal::BulkForbidden) => "403".to_owned(),
         Err(Refusal::PaymentRequired { .. }) => "402".to_owned(),

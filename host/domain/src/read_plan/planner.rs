@@ -7,9 +7,7 @@ use std::sync::Arc;
 use super::ReadPlan;
 use crate::dataset::GEOMETRY_COLUMN;
 use crate::plan::BulkEntitlement;
-use crate::{
-    Caller, ColumnRole, DataQuery, Dataset, PlanLimits, Refusal, Snapshot, ValidationError,
-};
+use crate::{ColumnRole, DataQuery, Dataset, PlanLimits, Refusal, Snapshot, ValidationError};
 
 /// Rows up to which `limit=0` is served without a date filter (spec-8-guard).
 pub const UNBOUNDED_ROWS: u64 = 100_000;
@@ -22,14 +20,13 @@ const LISTED: usize = 40;
 const LOOKED_THROUGH: usize = 8;
 
 /// Decides what to read of `snapshot`, a version of `dataset`, from `first_row` on (0, or a
-/// cursor's). The caller shows that the key was checked; `limits` are those of the caller's plan.
+/// cursor's). `limits` are those of the plan of the key that was checked.
 ///
 /// # Errors
-/// [`Refusal::Invalid`] for `columns` that the snapshot does not have, then [`Refusal::Unbounded`].
+/// [`Refusal::InvalidParameters`] for `columns` that the snapshot does not have, then [`Refusal::UnboundedRequest`].
 pub fn plan_read(
     dataset: &Dataset,
     snapshot: Arc<Snapshot>,
-    _caller: &Caller,
     limits: PlanLimits,
     query: &DataQuery,
     first_row: u64,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::encoder::PluginEncoder;
-use crate::generator::PluginGenerator;
-use crate::metrics::PluginMetrics;
+use crate::encode::PluginEncoder;
+use crate::generate::PluginGenerator;
+use crate::observe::PluginMetrics;
 
 /// A loaded plugin of either kind.
 #[derive(Clone)]

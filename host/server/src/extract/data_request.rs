@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::request::Parts;
 use yearbook_domain::query::parse_pairs;
 use yearbook_domain::{DataQuery, DatasetName, Refusal, ValidationError};
-use yearbook_platform::ReleaseMonitor;
+use yearbook_releases::ReleaseMonitor;
 use yearbook_sandbox::{OptionValue, PluginEncoder, PluginSet};
 
 use super::{accept, dataset_name, options};

@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use yearbook_domain::{Millis, Refusal};
+use yearbook_domain::Refusal;
 
 use super::address_block;
 use super::rate_limit_headers::RateLimitWindow;
@@ -95,7 +95,7 @@ impl BurstBuckets {
         let mut response = Error::from(Refusal::RateLimited { retry_after: wait }).into_response();
         let (limit, per_second) = (u64::from(self.size.get()), u64::from(self.per_second.get()));
         let length = limit.div_ceil(per_second);
-        let reset = Millis::now().0.div_euclid(1000).saturating_add_unsigned(wait);
+        let reset = yearbook_catalog::clock::now().0.div_euclid(1000).saturating_add_unsigned(wait);
         RateLimitWindow { policy: "burst", limit, left: 0, length, wait, reset }
             .write(response.headers_mut());
         response

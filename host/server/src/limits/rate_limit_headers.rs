@@ -27,7 +27,7 @@ pub(super) struct RateLimitWindow<'a> {
 
 /// The month's quota of a limited plan; nothing for an unlimited one.
 pub(crate) fn write_month_quota(headers: &mut HeaderMap, usage: &QuotaUsage) {
-    write_month_quota_at(headers, usage, Millis::now());
+    write_month_quota_at(headers, usage, yearbook_catalog::clock::now());
 }
 
 fn write_month_quota_at(headers: &mut HeaderMap, usage: &QuotaUsage, now: Millis) {

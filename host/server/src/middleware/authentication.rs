@@ -5,8 +5,8 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
-use yearbook_catalog::{KeyLookup, QuotaUsage};
-use yearbook_domain::{Caller, PlanLimits, Refusal};
+use yearbook_catalog::{Caller, KeyLookup, QuotaUsage};
+use yearbook_domain::Refusal;
 use yearbook_shares::CallerShare;
 
 use crate::error::Error;
@@ -22,8 +22,6 @@ use crate::state::AppState;
 pub(crate) struct Authenticated {
     /// The holder of the key.
     pub(crate) caller: Caller,
-    /// What the plan allows.
-    pub(crate) limits: PlanLimits,
     /// On whose account the request holds what it holds.
     pub(crate) holder: CallerShare,
 }
@@ -40,24 +38,22 @@ pub(crate) async fn check(
         Ok(caller) => caller,
         Err(refused) => return refused,
     };
-    let limits = state.settings.plans.limits(caller.plan);
     if let Some(facts) = request.extensions().get::<RequestLabels>() {
-        facts.set_plan(caller.plan);
+        facts.set_plan(caller.plan());
     }
     // Says the bucket's numbers: the month's would cost a query, just where queries have to be
     // saved.
-    if let Some(refused) = state.own().bursts.take_for_key(&caller.key_id) {
+    if let Some(refused) = state.own().bursts.take_for_key(caller.id()) {
         return refused;
     }
-    let holder =
-        state.own().bodies.holder(Some(&caller.key_id), limits::address_block_of(&request));
-    request.extensions_mut().insert(Authenticated { caller: caller.clone(), limits, holder });
+    let holder = state.own().bodies.holder(Some(caller.id()), limits::address_block_of(&request));
+    request.extensions_mut().insert(Authenticated { caller: caller.clone(), holder });
     let mut response = next.run(request).await;
-    if limits.requests_per_month.is_some() {
+    if caller.limits().requests_per_month.is_some() {
         let usage = match response.extensions().get::<QuotaUsage>() {
             Some(usage) => Some(*usage),
             // Without the database there are no numbers to tell; the answer itself stands.
-            None => state.meter.usage(&caller, limits).await.ok(),
+            None => state.meter.usage(&caller).await.ok(),
         };
         if let Some(usage) = usage {
             limits::write_month_quota(response.headers_mut(), &usage);

@@ -72,7 +72,7 @@ fn generate() -> String {
 
 fn random() -> u64 {
     // Without randomness the clock tells processes apart nearly as well.
-    getrandom::u64().unwrap_or_else(|_| yearbook_domain::Millis::now().0.unsigned_abs())
+    getrandom::u64().unwrap_or_else(|_| yearbook_catalog::clock::now().0.unsigned_abs())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use http::HeaderValue;
 use sha2::{Digest, Sha256};
 use yearbook_domain::{ReadPlan, StoredFile};
 use yearbook_sandbox::{EncoderDescription, OptionScalar, OptionValue};
-use yearbook_snapshot::BATCHING_VERSION;
+use yearbook_scan::BATCHING_VERSION;
 
 use crate::extract::content_coding::ContentCoding;
 

@@ -9,7 +9,7 @@ use http::HeaderMap;
 use http::header::IF_NONE_MATCH;
 use quick_cache::sync::Cache;
 use sha2::{Digest, Sha256};
-use yearbook_platform::RequestFingerprint;
+use yearbook_releases::RequestFingerprint;
 use yearbook_sandbox::{EncodeError, OptionValue};
 use yearbook_shares::CallerShare;
 

@@ -9,10 +9,11 @@ use futures::StreamExt;
 use tracing::Instrument;
 use yearbook_domain::ValidationError;
 use yearbook_domain::validation::ParameterLocation;
-use yearbook_platform::{ReleaseMonitor, RequestFingerprint};
+use yearbook_releases::{ReleaseMonitor, RequestFingerprint};
 use yearbook_sandbox::{BoxError, EncodeError, EncodedBody, OptionValue, PluginEncoder};
+use yearbook_scan::{RowCounts, Scan};
 use yearbook_shares::CallerShare;
-use yearbook_snapshot::{RowCounts, Scan, StorageFailure};
+use yearbook_storage::StorageFailure;
 
 use super::body::{self, BodyContent, BodyError};
 use super::{EntityTag, too_large};
@@ -169,7 +170,7 @@ pub(crate) fn request_fingerprint(
     options: &[OptionValue],
 ) -> RequestFingerprint {
     RequestFingerprint {
-        client: keyed.caller.key_id.clone(),
+        client: keyed.caller.id().to_owned(),
         request: tag.as_str().to_owned(),
         datasets: vec![asked.name.to_string()],
         plain: asked.encoder.description().non_default(options).next().is_none(),

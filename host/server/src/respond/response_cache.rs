@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use yearbook_snapshot::RowCounts;
+use yearbook_scan::RowCounts;
 
 use super::EntityTag;
 use super::body::BodyContent;

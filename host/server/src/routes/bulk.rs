@@ -16,7 +16,7 @@ use http::header::RANGE;
 use http::request::Parts;
 use yearbook_domain::bulk::{self, Freshness};
 use yearbook_domain::query::parse_pairs;
-use yearbook_domain::{Dataset, Millis, Refusal, Snapshot};
+use yearbook_domain::{Dataset, Refusal, Snapshot};
 
 use crate::charge::charged;
 use crate::error::Error;
@@ -42,9 +42,9 @@ pub(crate) async fn download(
     // Both names, since either may be the wrong one.
     let dataset =
         dataset.ok_or_else(|| Refusal::NoSuchDataset { name: format!("{namespace}/{name}") })?;
-    let freshness = Freshness::resolve(freshness, keyed.limits);
+    let freshness = Freshness::resolve(freshness, keyed.caller.limits());
     let snapshot = snapshot_of_freshness(&state, &dataset, freshness).await?;
-    let plan = bulk::plan_download(&dataset, snapshot, freshness, &keyed.caller, keyed.limits)?;
+    let plan = bulk::plan_download(&dataset, snapshot, freshness, keyed.caller.limits())?;
     let head = BulkHead::new(&plan);
     if preconditions::evaluate(&parts.headers, head.tag(), Some(plan.snapshot.created_at))?
         == PreconditionOutcome::NotModified
@@ -109,7 +109,9 @@ async fn snapshot_of_freshness(
 ) -> Result<Arc<Snapshot>, Error> {
     let named = match freshness {
         Freshness::Current => None,
-        Freshness::Monthly => yearbook_catalog::monthly_snapshot(&dataset.snapshots, Millis::now()),
+        Freshness::Monthly => {
+            yearbook_catalog::monthly_snapshot(&dataset.snapshots, yearbook_catalog::clock::now())
+        }
     };
     let Some(named) = named else { return Ok(Arc::clone(&dataset.current)) };
     let found = state.live.snapshot(dataset, &named.id).await?;

@@ -16,7 +16,7 @@ use yearbook_domain::changes::{self, ChangeSet, Watermark};
 use yearbook_domain::query::last_value;
 use yearbook_domain::{Credit, CreditLine, Dataset, PlanLimits, Refusal, Snapshot};
 use yearbook_sandbox::OptionValue;
-use yearbook_snapshot::ChangesPlan;
+use yearbook_scan::ChangesPlan;
 
 use crate::charge::charged;
 use crate::error::Error;
@@ -63,7 +63,8 @@ pub(crate) async fn rows(
         }
     };
     let start = since::locate(&state, &dataset, &history, since).await?;
-    let answer = Arc::new(select_changes(&state, &asked, &dataset, &history, start, keyed.limits));
+    let answer =
+        Arc::new(select_changes(&state, &asked, &dataset, &history, start, keyed.caller.limits()));
     let request = ChangesResponder {
         state: &state,
         keyed: &keyed,
@@ -82,7 +83,7 @@ pub(crate) async fn rows(
     };
     // A quota is counted in the database: what the encoder declines is found out without it, and
     // before a used-up month (contract-1-order).
-    let limited = keyed.limits.requests_per_month.is_some();
+    let limited = keyed.caller.limits().requests_per_month.is_some();
     let opened =
         if limited { Box::pin(request.check_open(&asked, &head.tag)).await } else { Ok(()) };
     let opened = match opened {

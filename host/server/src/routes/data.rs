@@ -14,7 +14,7 @@ use http::request::Parts;
 use tracing::Instrument;
 use yearbook_domain::{ReadPlan, Refusal, read_plan};
 use yearbook_sandbox::OptionValue;
-use yearbook_snapshot::Reader;
+use yearbook_scan::Reader;
 
 use crate::charge::charged;
 use crate::error::Error;
@@ -47,8 +47,7 @@ pub(crate) async fn rows(
     let plan = Arc::new(read_plan::plan_read(
         &dataset,
         snapshot,
-        &keyed.caller,
-        keyed.limits,
+        keyed.caller.limits(),
         &asked.query,
         first_row,
     )?);
@@ -70,7 +69,7 @@ pub(crate) async fn rows(
     };
     // A quota is counted in the database: what the encoder declines is found out without it, and
     // before a used-up month (contract-1-order).
-    let opened = if keyed.limits.requests_per_month.is_some() {
+    let opened = if keyed.caller.limits().requests_per_month.is_some() {
         Box::pin(request.check_open(&asked)).await
     } else {
         Ok(())

@@ -10,7 +10,6 @@ use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Mutex;
-use yearbook_domain::Millis;
 
 use crate::error::Error;
 use crate::respond::RenderedDocument;
@@ -125,7 +124,7 @@ async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), 
     let health = checks.worst();
     let document = RenderedDocument::new(&json!({
         "status": health,
-        "checked_at": Millis::now().to_rfc3339(),
+        "checked_at": yearbook_catalog::clock::now().to_rfc3339(),
         "version": env!("CARGO_PKG_VERSION"),
         "checks": checks,
     }))?;

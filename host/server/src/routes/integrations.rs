@@ -14,7 +14,7 @@ use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Map, Value, json};
 use yearbook_domain::ValidationError;
-use yearbook_platform::RequestFingerprint;
+use yearbook_releases::RequestFingerprint;
 use yearbook_sandbox::{DatasetWithUrls, GenerateError, GeneratedProject};
 
 use crate::charge::charge_within;
@@ -92,8 +92,8 @@ async fn generate(
     };
     let request = yearbook_sandbox::GeneratorRequest {
         datasets: asked.datasets.iter().map(described).collect(),
-        plan: keyed.caller.plan,
-        limits: keyed.limits,
+        plan: keyed.caller.plan(),
+        limits: keyed.caller.limits(),
         options: asked.options.clone(),
         base_url,
     };
@@ -119,7 +119,7 @@ async fn generate(
         failure => {
             if failure.is_failure_of_the_plugin() {
                 let asker = RequestFingerprint {
-                    client: keyed.caller.key_id.clone(),
+                    client: keyed.caller.id().to_owned(),
                     request: parts.uri.query().unwrap_or_default().to_owned(),
                     datasets: asked
                         .datasets

@@ -16,10 +16,10 @@ pub(crate) async fn show(
     keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let usage = state.meter.usage(&keyed.caller, keyed.limits).await?;
+    let usage = state.meter.usage(&keyed.caller).await?;
     let document = RenderedDocument::new(&json!({
-        "plan": keyed.caller.plan,
-        "row_cap": keyed.limits.row_cap,
+        "plan": keyed.caller.plan(),
+        "row_cap": keyed.caller.limits().row_cap,
         "requests": {
             "limit": usage.limit,
             "used": usage.used,

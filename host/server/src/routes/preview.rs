@@ -12,7 +12,7 @@ use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 use yearbook_domain::{ColumnRole, Dataset, Refusal};
-use yearbook_snapshot::{PreviewLimits, Reader};
+use yearbook_scan::{PreviewLimits, Reader};
 use yearbook_workers::Workers;
 
 use crate::error::Error;

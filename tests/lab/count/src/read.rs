@@ -8,9 +8,11 @@ use futures::StreamExt as _;
 use tokio::runtime::Runtime;
 use yearbook_domain::query::parse_pairs;
 use yearbook_domain::{
-    Caller, DataQuery, Dataset, Millis, Plan, PlanTable, ReadPlan, SnapshotSummary, read_plan,
+    DataQuery, Dataset, Millis, PlanTable, ReadPlan, SnapshotSummary, read_plan,
 };
-use yearbook_snapshot::{DataPackage, ObjectStorage, Reader, SilentReporter, publish};
+use yearbook_publish::{DataPackage, SilentReporter, publish};
+use yearbook_scan::Reader;
+use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::Workload;
@@ -92,7 +94,7 @@ impl Stored {
         let dataset = Dataset {
             name: draft.name,
             namespace: draft.namespace,
-            checked_at: Millis::now(),
+            checked_at: Millis(0),
             current: snapshot,
             snapshots: vec![summary],
         };
@@ -102,11 +104,9 @@ impl Stored {
     fn plan(&self, query: &str) -> ReadPlan {
         let query =
             DataQuery::parse(&parse_pairs(query), &["json", "csv", "arrow", "parquet"]).unwrap();
-        let caller = Caller { key_id: "k".to_owned(), plan: Plan::Enterprise };
         read_plan::plan_read(
             &self.dataset,
             Arc::clone(&self.dataset.current),
-            &caller,
             PlanTable::default().enterprise,
             &query,
             0,

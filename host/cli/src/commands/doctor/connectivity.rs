@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use yearbook_catalog::Catalog;
 use yearbook_domain::Millis;
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 
 use super::{Finding, Status};
 use crate::context::{CommandContext, redact_password};
@@ -44,7 +44,7 @@ pub(super) fn check_data_dir(path: &Path) -> anyhow::Result<Finding> {
 
 pub(super) async fn check_database(
     context: &CommandContext,
-    opened: &mut Option<Arc<dyn Catalog>>,
+    opened: &mut Option<Arc<Catalog>>,
 ) -> anyhow::Result<Finding> {
     let store = opened.insert(context.catalogue().await?);
     store.ping().await?;
@@ -59,10 +59,10 @@ pub(super) async fn check_database(
     ))
 }
 
-pub(super) async fn check_clocks(store: &dyn Catalog) -> anyhow::Result<Finding> {
-    let asked = Millis::now();
+pub(super) async fn check_clocks(store: &Catalog) -> anyhow::Result<Finding> {
+    let asked = yearbook_catalog::clock::now();
     let told = store.database_time().await?;
-    Ok(compare_clocks(asked, told, Millis::now()))
+    Ok(compare_clocks(asked, told, yearbook_catalog::clock::now()))
 }
 
 /// `told` is what the database's clock said between `asked` and `heard` of ours.

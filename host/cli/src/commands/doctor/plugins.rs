@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::{Catalog, PluginRelease, lines};
-use yearbook_platform::Signature;
+use yearbook_releases::Signature;
 use yearbook_sandbox::Sandbox;
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 
 use super::{CheckList, Finding, Status};
 use crate::context::CommandContext;
@@ -29,7 +29,7 @@ pub(super) async fn check_built_in(
 pub(super) async fn releases(
     checks: &mut CheckList,
     context: &CommandContext,
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
 ) {
     let known = match store.releases().await {

@@ -2,7 +2,7 @@
 
 use yearbook_catalog::Catalog;
 use yearbook_domain::StoredFile;
-use yearbook_snapshot::ObjectStorage;
+use yearbook_storage::ObjectStorage;
 
 use super::{CheckList, Finding, Status};
 
@@ -13,7 +13,7 @@ const MAX_LISTED: usize = 5;
 /// only pinned requests and cursors need it.
 pub(super) async fn snapshots(
     checks: &mut CheckList,
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
     deep: bool,
 ) {
@@ -21,7 +21,7 @@ pub(super) async fn snapshots(
 }
 
 async fn verify_files(
-    store: &dyn Catalog,
+    store: &Catalog,
     files: &ObjectStorage,
     deep: bool,
 ) -> anyhow::Result<Finding> {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use yearbook_platform::{CheckReport, LimitUsage, check};
+use yearbook_releases::{CheckReport, LimitUsage, check, write_dump};
 use yearbook_sandbox::{FailureDump, SandboxConfig};
 
 use super::{check_limits, read_component};
@@ -52,7 +52,7 @@ pub(super) async fn run(
 fn write_dumps(context: &CommandContext, capsules: &[FailureDump], folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let write = |capsule: &FailureDump| {
-        let written = create_private_dir(folder).and_then(|()| capsule.write_to(folder));
+        let written = create_private_dir(folder).and_then(|()| write_dump(capsule, folder));
         written
             .inspect_err(|error| {
                 context.output.note(&format!(

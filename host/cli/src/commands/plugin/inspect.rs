@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use serde_json::json;
-use yearbook_platform::{ComponentFile, Signature};
+use yearbook_releases::{ComponentFile, Signature};
 use yearbook_sandbox::ComponentStats;
 
 use super::check::{digest_lines, names};

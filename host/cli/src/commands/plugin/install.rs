@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use yearbook_catalog::ReleaseState;
-use yearbook_platform::{InstallOptions, InstalledRelease, ReleaseError};
+use yearbook_releases::{InstallOptions, InstalledRelease, ReleaseError};
 
 use super::check::render_report;
 use super::{check_limits, read_component, read_signature, short_digest};
@@ -32,7 +32,7 @@ pub(super) async fn run(
     let wish = InstallOptions { now, by: who.name(), reason: who.reason, signature };
     let trust = &context.settings.values.plugins.trust;
     let installed =
-        yearbook_platform::install(&*store, &files, &sandbox, trust, component, wish).await;
+        yearbook_releases::install(&*store, &files, &sandbox, trust, component, wish).await;
     store.close().await;
     let installed = installed.map_err(with_report)?;
     let value = json!({

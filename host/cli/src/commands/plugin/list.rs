@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use anyhow::Context as _;
 use serde_json::{Value, json};
 use yearbook_catalog::{PluginRelease, ReleaseId, lines};
-use yearbook_platform::Signature;
+use yearbook_releases::Signature;
 
 use super::short_digest;
 use crate::context::CommandContext;

@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use yearbook_platform::CheckReport;
-use yearbook_sandbox::{DumpReadError, FailureDump, ReplayResult, SandboxConfig};
+use yearbook_releases::{CheckReport, DumpReadError, read_dump};
+use yearbook_sandbox::{FailureDump, ReplayResult, SandboxConfig};
 
 use super::{read_component, short_digest};
 use crate::context::CommandContext;
@@ -122,7 +122,7 @@ fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResu
 fn open_dump(file: &Path) -> Result<FailureDump, DumpReadError> {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let opened = FailureDump::open(file);
+    let opened = read_dump(file);
     std::panic::set_hook(before);
     opened
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use yearbook_snapshot::{PublishError, SHOWN_FAULTS};
+use yearbook_publish::{PublishError, SHOWN_FAULTS};
 
 use crate::output::{DetailedError, TextTable};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use yearbook_domain::plan::BulkEntitlement;
-use yearbook_snapshot::StorageSettings;
+use yearbook_storage::StorageSettings;
 
 use super::super::StorageSection;
 use super::*;

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use yearbook_catalog::{DatabaseSettings, sqlite_url};
-use yearbook_snapshot::{ObjectStorage, StorageSettings};
+use yearbook_storage::{ObjectStorage, StorageSettings};
 use yearbook_tests::app::S3Server;
 
 use crate::binary::{CommandOutput, Yearbook};

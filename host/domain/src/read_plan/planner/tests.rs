@@ -68,11 +68,9 @@ fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
 
 fn decide(dataset: &Dataset, plan_of: Plan, raw: &str) -> Result<ReadPlan, Refusal> {
     let query = DataQuery::parse(&parse_pairs(raw), &["json"]).unwrap();
-    let caller = Caller { key_id: "k".to_owned(), plan: plan_of };
     plan_read(
         dataset,
         Arc::clone(&dataset.current),
-        &caller,
         PlanTable::default().limits(plan_of),
         &query,
         0,
@@ -139,15 +137,8 @@ fn bulk_is_advised_where_plan_and_licence_have_it_contract_3() {
                 older.id = "s0".to_owned();
                 let read = if pinned { Arc::new(older) } else { Arc::clone(&dataset.current) };
                 let query = DataQuery::parse(&parse_pairs("limit=0"), &["json"]).unwrap();
-                let caller = Caller { key_id: "k".to_owned(), plan: plan_of };
-                let answer = plan_read(
-                    &dataset,
-                    read,
-                    &caller,
-                    PlanTable::default().limits(plan_of),
-                    &query,
-                    0,
-                );
+                let answer =
+                    plan_read(&dataset, read, PlanTable::default().limits(plan_of), &query, 0);
                 let Err(Refusal::UnboundedRequest { bulk, .. }) = answer else {
                     panic!("{answer:?}")
                 };

@@ -4,7 +4,7 @@
 use http::HeaderValue;
 use http::request::Parts;
 use yearbook_sandbox::OptionValue;
-use yearbook_snapshot::BATCHING_VERSION;
+use yearbook_scan::BATCHING_VERSION;
 
 use super::ChangesSelection;
 use crate::extract::DataRequest;

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue};
 use yearbook_domain::cursor::fingerprint;
 use yearbook_domain::{CursorPosition, ReadPlan};
 use yearbook_sandbox::OptionValue;
-use yearbook_snapshot::RowCounts;
+use yearbook_scan::RowCounts;
 
 use crate::extract::DataRequest;
 use crate::headers::{NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED};

@@ -1,0 +1,279 @@
+//! The catalogue as a running server sees it: in memory, at most half a second old, and still there
+//! when the database is not.
+
+pub(crate) mod dataset_set;
+pub(crate) mod revisioned;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use moka::future::Cache;
+use tokio::sync::{Mutex, watch};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use yearbook_domain::{Dataset, DatasetName, Snapshot};
+
+use crate::{Catalog, CatalogError, DatasetSet, PluginRelease, Revisions};
+use revisioned::RevisionedCache;
+
+/// A database that takes longer than this counts as failed.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long to wait after the database has told of a change, so that a thousand publishes in a row
+/// are not a thousand times read.
+const NOTIFICATION_DEBOUNCE: Duration = Duration::from_millis(50);
+
+/// Snapshots other than current ones that are remembered, those that do not exist included. Pinned
+/// reads and cursors of one dataset use few; each takes some ten kilobytes.
+const MAX_PINNED_SNAPSHOTS: u64 = 1024;
+
+type PinnedSnapshotCache = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
+
+/// The catalogue in memory.
+pub struct CatalogCache {
+    store: Arc<Catalog>,
+    view: ArcSwap<CatalogView>,
+    healthy: AtomicBool,
+    started: Instant,
+    following: PollCounters,
+    /// One refresh at a time.
+    refreshing: Mutex<()>,
+    pinned: RevisionedCache<(DatasetName, String), Option<Arc<Snapshot>>>,
+    /// Plugin releases as the view has them, for those who follow them.
+    releases: watch::Sender<Arc<[PluginRelease]>>,
+}
+
+/// How following the database went.
+#[derive(Debug, Default)]
+struct PollCounters {
+    looks: AtomicU64,
+    failures: AtomicU64,
+    ns: AtomicU64,
+    /// When the view was last known to be right, nanoseconds after the start.
+    right_at_ns: AtomicU64,
+}
+
+/// How following the database has gone since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PollMetrics {
+    /// Looks at the database.
+    pub looks: u64,
+    /// Looks that failed.
+    pub failures: u64,
+    /// Time that they took, together.
+    pub time: Duration,
+    /// How long ago the view in memory was last known to be that of the database.
+    pub age: Duration,
+}
+
+struct CatalogView {
+    revisions: Revisions,
+    shelf: DatasetSet,
+    sorted: Arc<[Arc<Dataset>]>,
+    releases: Arc<[PluginRelease]>,
+}
+
+impl CatalogCache {
+    /// How often to poll unless a test is in a hurry: with the time that reading takes, a publish
+    /// is seen well within the 2 s of contract-6-two-seconds.
+    pub const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+    /// Reads the catalogue, then follows it: every `every` it asks for the revision, and reads
+    /// again only when that moved. Following ends when the last `Arc` is dropped.
+    ///
+    /// # Errors
+    /// [`Failure`] when the first read fails: a server that has nothing to serve should not start.
+    pub async fn start(store: Arc<Catalog>, every: Duration) -> Result<Arc<Self>, CatalogError> {
+        let view = CatalogView::load(&*store, &DatasetSet::default()).await?;
+        let live = Arc::new(Self {
+            pinned: RevisionedCache::new(view.revisions.all, || {
+                PinnedSnapshotCache::new(MAX_PINNED_SNAPSHOTS)
+            }),
+            releases: watch::Sender::new(Arc::clone(&view.releases)),
+            view: ArcSwap::from_pointee(view),
+            store,
+            healthy: AtomicBool::new(true),
+            started: Instant::now(),
+            following: PollCounters::default(),
+            refreshing: Mutex::new(()),
+        });
+        tokio::spawn(poll_loop(Arc::downgrade(&live), every, live.store.change_notifications()));
+        Ok(live)
+    }
+
+    /// The dataset called `name`; none when there is none or it is retired.
+    #[must_use]
+    pub fn dataset(&self, name: &str) -> Option<Arc<Dataset>> {
+        self.view.load().shelf.get(name).cloned()
+    }
+
+    /// Every dataset that is not retired, sorted by name.
+    #[must_use]
+    pub fn datasets(&self) -> Arc<[Arc<Dataset>]> {
+        Arc::clone(&self.view.load().sorted)
+    }
+
+    /// Every known plugin release, by kind and name, oldest first; the receiver wakes when they
+    /// change. It does not keep the catalogue alive.
+    #[must_use]
+    pub fn releases(&self) -> watch::Receiver<Arc<[PluginRelease]>> {
+        self.releases.subscribe()
+    }
+
+    /// The revision that the view in memory was read at.
+    #[must_use]
+    pub fn revision(&self) -> i64 {
+        self.view.load().revisions.all
+    }
+
+    /// [`Revisions::keys`] as they were last seen.
+    pub(crate) fn keys_revision(&self) -> i64 {
+        self.view.load().revisions.keys
+    }
+
+    /// Whether the database answered the last time it was asked.
+    #[must_use]
+    pub fn healthy(&self) -> bool {
+        self.healthy.load(Ordering::Relaxed)
+    }
+
+    /// A retained snapshot of `dataset`, from memory where possible. None: dropped or never
+    /// existed; [`Store::standing`] tells.
+    ///
+    /// # Errors
+    /// [`Failure`] when the database has to be asked and fails.
+    pub async fn snapshot(
+        &self,
+        dataset: &Dataset,
+        id: &str,
+    ) -> Result<Option<Arc<Snapshot>>, CatalogError> {
+        if dataset.current.id == id {
+            return Ok(Some(Arc::clone(&dataset.current)));
+        }
+        let pinned = self.pinned.for_revision(self.revision());
+        let fetch = async { Ok(self.store.snapshot(&dataset.name, id).await?.map(Arc::new)) };
+        pinned
+            .try_get_with((dataset.name.clone(), id.to_owned()), fetch)
+            .await
+            .map_err(CatalogError::Shared)
+    }
+
+    /// Looks at the database now instead of at the next tick. On failure the last view stays and
+    /// [`CatalogCache::healthy`] turns false until the database answers again.
+    ///
+    /// # Errors
+    /// What the database failed with.
+    pub async fn refresh(&self) -> Result<(), CatalogError> {
+        let _one_at_a_time = self.refreshing.lock().await;
+        let begun = Instant::now();
+        let outcome = self.reload_if_changed().await;
+        self.count(begun, outcome.is_ok());
+        let was_healthy = self.healthy.swap(outcome.is_ok(), Ordering::Relaxed);
+        match &outcome {
+            Err(failure) if was_healthy => {
+                tracing::error!(%failure, "the catalogue does not answer: serving what is in memory")
+            }
+            Ok(()) if !was_healthy => tracing::info!("the catalogue answers again"),
+            _ => {}
+        }
+        outcome
+    }
+
+    /// How following the database has gone.
+    #[must_use]
+    pub fn counts(&self) -> PollMetrics {
+        let PollCounters { looks, failures, ns, right_at_ns } = &self.following;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let age = self.started.elapsed().saturating_sub(Duration::from_nanos(read(right_at_ns)));
+        PollMetrics {
+            looks: read(looks),
+            failures: read(failures),
+            time: Duration::from_nanos(read(ns)),
+            age,
+        }
+    }
+
+    fn count(&self, begun: Instant, right: bool) {
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let PollCounters { looks, failures, ns, right_at_ns } = &self.following;
+        looks.fetch_add(1, Ordering::Relaxed);
+        ns.fetch_add(nanoseconds(begun.elapsed()), Ordering::Relaxed);
+        if right {
+            // Right as of when it was asked for.
+            right_at_ns.store(nanoseconds(begun - self.started), Ordering::Relaxed);
+        } else {
+            failures.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    async fn reload_if_changed(&self) -> Result<(), CatalogError> {
+        let revisions = with_query_timeout(&*self.store, self.store.revisions()).await?;
+        let known = self.view.load_full();
+        if revisions != known.revisions {
+            let view = CatalogView::load(&*self.store, &known.shelf).await?;
+            tracing::debug!(
+                revision = view.revisions.all,
+                datasets = view.sorted.len(),
+                "read the catalogue again"
+            );
+            let releases = Arc::clone(&view.releases);
+            self.view.store(Arc::new(view));
+            self.releases.send_if_modified(|known| {
+                let moved = **known != *releases;
+                *known = releases;
+                moved
+            });
+        }
+        Ok(())
+    }
+}
+
+impl CatalogView {
+    /// The revision is read first: if the catalogue moves in between, the view is newer than it
+    /// says and the next tick reads it once more. Of the datasets only what is not as `known`.
+    async fn load(store: &Catalog, known: &DatasetSet) -> Result<Self, CatalogError> {
+        let revisions = with_query_timeout(store, store.revisions()).await?;
+        let shelf = with_query_timeout(store, store.dataset_set(known)).await?;
+        let sorted = shelf.sorted().into();
+        let releases = with_query_timeout(store, store.releases()).await?.into();
+        Ok(Self { revisions, shelf, sorted, releases })
+    }
+}
+
+async fn poll_loop(
+    live: Weak<CatalogCache>,
+    every: Duration,
+    mut moves: Option<watch::Receiver<()>>,
+) {
+    let mut ticks = interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = wait_for_notification(&mut moves) => tokio::time::sleep(NOTIFICATION_DEBOUNCE).await,
+        }
+        let Some(live) = live.upgrade() else { return };
+        // Logged where it happens; the next tick tries again.
+        let _ = live.refresh().await;
+    }
+}
+
+/// Returns when the database tells of a change; never where it tells nothing.
+async fn wait_for_notification(moves: &mut Option<watch::Receiver<()>>) {
+    if let Some(receiver) = moves
+        && receiver.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
+}
+
+async fn with_query_timeout<T>(
+    store: &Catalog,
+    answer: impl Future<Output = Result<T, CatalogError>>,
+) -> Result<T, CatalogError> {
+    let late =
+        |_| CatalogError::TimedOut { location: store.describe().location, after: QUERY_TIMEOUT };
+    timeout(QUERY_TIMEOUT, answer).await.map_err(late)?
+}

@@ -1,0 +1,237 @@
+//! Holders of keys. The checksum is judged first, then memory answers, then the database. Key texts
+//! go no further than this file: what is cached and looked up is their hash.
+//!
+//! What is known of a valid key holds until a key is revoked or altered anywhere, which the
+//! database counts, and for a stated time while the database is away.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moka::future::Cache;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use yearbook_domain::{Plan, PlanLimits, PlanTable};
+
+use crate::cache::revisioned::RevisionedCache;
+use crate::{Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyHash, key};
+
+/// Valid keys in memory. One takes some hundred bytes.
+const MAX_VALID_KEYS: u64 = 16_384;
+
+/// Keys in memory that do not exist, apart from the valid ones so that they evict none of those.
+const MAX_UNKNOWN_KEYS: u64 = 16_384;
+
+/// A well-formed key that does not exist is looked up again after this long: one that is made
+/// meanwhile works within the 2 s of contract-6-two-seconds.
+const NEGATIVE_CACHE_TTL: Duration = Duration::from_secs(1);
+
+/// Part of the database's connections that lookups of keys may take, of which nobody knows yet
+/// whether they exist: one in four.
+const CONNECTIONS_PER_LOOKUP: u32 = 4;
+
+/// A caller whose key has been checked. Only this check makes one, so a step that takes a `Caller`
+/// cannot be reached without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    id: String,
+    plan: Plan,
+    limits: PlanLimits,
+}
+
+impl Caller {
+    /// Identifier of the key (not the key).
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Plan that the key was issued for.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        self.plan
+    }
+
+    /// Limits of that plan.
+    #[must_use]
+    pub fn limits(&self) -> PlanLimits {
+        self.limits
+    }
+
+    /// A caller without a key.
+    #[cfg(test)]
+    pub(crate) fn for_test(id: &str, plan: Plan) -> Self {
+        Self { id: id.to_owned(), plan, limits: PlanTable::default().limits(plan) }
+    }
+}
+
+/// The keys of a running server.
+pub struct KeyVerifier {
+    store: Arc<Catalog>,
+    live: Arc<CatalogCache>,
+    plans: PlanTable,
+    valid: RevisionedCache<KeyHash, Caller>,
+    /// Keys that were valid when they were last looked up, whatever was revoked since.
+    once_valid: Cache<KeyHash, ()>,
+    unknown: Cache<KeyHash, ()>,
+    /// Permits to look up keys that have never been valid here.
+    lookups: Semaphore,
+    /// Longest wait for such a permit: [`DatabaseSettings::acquire_ms`].
+    patience: Duration,
+    /// [`DatabaseSettings::stale_keys_s`].
+    stale: Duration,
+}
+
+/// What is known of a key without asking the database.
+#[derive(Debug)]
+pub enum KeyLookup {
+    /// The key is valid, and this is its holder.
+    Valid(Caller),
+    /// The key is malformed or mistyped, or did not exist a moment ago.
+    Invalid,
+    /// Only the database knows: [`KeyVerifier::fetch_caller`].
+    Uncached(UncachedKey),
+}
+
+/// A well-formed key of which memory knows nothing.
+#[derive(Debug)]
+pub struct UncachedKey {
+    hash: KeyHash,
+    once_valid: bool,
+}
+
+impl UncachedKey {
+    /// Whether this host has found the key valid before. It is looked up again because some key was
+    /// revoked, and need not be this one.
+    #[must_use]
+    pub fn was_previously_valid(&self) -> bool {
+        self.once_valid
+    }
+}
+
+impl KeyVerifier {
+    /// Checks keys of `store`, following the revisions that `live` sees in it. `plans` are the limits
+    /// that callers get.
+    #[must_use]
+    pub fn new(
+        store: Arc<Catalog>,
+        live: Arc<CatalogCache>,
+        settings: &DatabaseSettings,
+        plans: PlanTable,
+    ) -> Self {
+        let valid = RevisionedCache::new(live.keys_revision(), || Cache::new(MAX_VALID_KEYS));
+        let permits =
+            usize::try_from(settings.connections / CONNECTIONS_PER_LOOKUP).unwrap_or(usize::MAX);
+        Self {
+            store,
+            live,
+            plans,
+            valid,
+            once_valid: Cache::new(MAX_VALID_KEYS),
+            unknown: Cache::builder()
+                .max_capacity(MAX_UNKNOWN_KEYS)
+                .time_to_live(NEGATIVE_CACHE_TTL)
+                .build(),
+            lookups: Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)),
+            patience: settings.acquire_timeout(),
+            stale: Duration::from_secs(settings.stale_keys_s),
+        }
+    }
+
+    /// What is known of the key `text` without a query.
+    ///
+    /// # Errors
+    /// [`Failure`] when the database has been away for longer than what is known of keys holds.
+    pub async fn check_cached(&self, text: &str) -> Result<KeyLookup, CatalogError> {
+        let Some(hash) = key::parse(text) else { return Ok(KeyLookup::Invalid) };
+        let age = self.live.counts().age;
+        if !self.live.healthy() && age > self.stale {
+            return Err(CatalogError::TimedOut {
+                location: self.store.describe().location,
+                after: age,
+            });
+        }
+        if let Some(caller) = self.valid.for_revision(self.live.keys_revision()).get(&hash).await {
+            return Ok(KeyLookup::Valid(caller));
+        }
+        if self.unknown.contains_key(&hash) {
+            return Ok(KeyLookup::Invalid);
+        }
+        Ok(KeyLookup::Uncached(UncachedKey {
+            hash,
+            once_valid: self.once_valid.contains_key(&hash),
+        }))
+    }
+
+    /// The holder of `key`, from the database; none when it does not exist or is revoked.
+    /// Concurrent lookups of one key cost one query. Keys that have never been valid here share few
+    /// connections, so that however many of them come, the others are free for callers.
+    ///
+    /// # Errors
+    /// [`Failure`] when the database fails; [`Failure::TooManyLookups`] when others have taken all
+    /// permits for too long.
+    pub async fn fetch_caller(&self, key: UncachedKey) -> Result<Option<Caller>, CatalogError> {
+        let valid = self.valid.for_revision(self.live.keys_revision());
+        match valid.try_get_with(key.hash, self.query_key(key)).await {
+            Ok(caller) => Ok(Some(caller)),
+            Err(missing) => match &*missing {
+                LookupError::Invalid => Ok(None),
+                LookupError::Failed(failure) => Err(CatalogError::Shared(Arc::clone(failure))),
+            },
+        }
+    }
+
+    /// Both in one: the holder of the key `text`.
+    #[cfg(test)]
+    pub(crate) async fn check(&self, text: &str) -> Result<Option<Caller>, CatalogError> {
+        match self.check_cached(text).await? {
+            KeyLookup::Valid(caller) => Ok(Some(caller)),
+            KeyLookup::Invalid => Ok(None),
+            KeyLookup::Uncached(key) => self.fetch_caller(key).await,
+        }
+    }
+
+    async fn query_key(
+        &self,
+        UncachedKey { hash, once_valid }: UncachedKey,
+    ) -> Result<Caller, LookupError> {
+        let _permit = if once_valid {
+            None
+        } else {
+            Some(self.acquire_permit().await.map_err(LookupError::failed)?)
+        };
+        let found = self.store.key(&hash).await.map_err(LookupError::failed)?;
+        match found.filter(|record| record.revoked_at.is_none()) {
+            Some(record) => {
+                self.once_valid.insert(hash, ()).await;
+                let limits = self.plans.limits(record.plan);
+                Ok(Caller { id: record.id, plan: record.plan, limits })
+            }
+            None => {
+                self.once_valid.invalidate(&hash).await;
+                self.unknown.insert(hash, ()).await;
+                Err(LookupError::Invalid)
+            }
+        }
+    }
+
+    async fn acquire_permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, CatalogError> {
+        let late = || CatalogError::TooManyLookups { after: self.patience };
+        timeout(self.patience, self.lookups.acquire())
+            .await
+            .ok()
+            .and_then(Result::ok)
+            .ok_or_else(late)
+    }
+}
+
+/// Why a lookup gives no caller; only what it gives is kept with the valid keys.
+enum LookupError {
+    Invalid,
+    Failed(Arc<CatalogError>),
+}
+
+impl LookupError {
+    fn failed(failure: CatalogError) -> Self {
+        Self::Failed(Arc::new(failure))
+    }
+}

@@ -1,0 +1,215 @@
+//! Datasets with their current snapshots: what is served. Never writes a snapshot
+//! (`publications.rs`).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, SnapshotSummary};
+
+use super::snapshots::{COLUMNS, ColumnRow, SnapshotRow, snapshot_columns};
+use super::sql_enum::RowContext;
+use super::{bump_revision, database_time};
+use crate::cache::dataset_set::{DatasetSet, DatasetVersion};
+use crate::catalog::transaction;
+use crate::database::sql::Connection;
+use crate::{Catalog, CatalogError};
+
+/// Datasets that changed and are read one by one; if more did, everything is read.
+const MAX_SINGLE_READS: usize = 32;
+
+/// Selects the datasets that are served, with their current snapshots.
+macro_rules! datasets {
+    () => {
+        concat!(
+            "SELECT d.namespace, d.checked_at, ",
+            snapshot_columns!(),
+            " FROM datasets d
+            JOIN snapshots s ON s.number = (SELECT MAX(number) FROM snapshots WHERE dataset = d.name)
+            WHERE d.retired_at IS NULL"
+        )
+    };
+}
+
+const DATASETS: &str = datasets!();
+
+const DATASET: &str = concat!(datasets!(), " AND d.name = $1");
+
+/// Selects what any change of a dataset changes. No number is given to two snapshots.
+macro_rules! dataset_versions {
+    ($of:literal) => {
+        concat!(
+            "SELECT d.name, d.namespace, d.checked_at, MAX(s.number) AS current, COUNT(*) AS retained
+            FROM datasets d JOIN snapshots s ON s.dataset = d.name
+            WHERE d.retired_at IS NULL",
+            $of,
+            " GROUP BY d.name, d.namespace, d.checked_at"
+        )
+    };
+}
+
+const DATASET_VERSIONS: &str = dataset_versions!("");
+
+const DATASET_VERSION: &str = dataset_versions!(" AND d.name = $1");
+
+const CURRENT_COLUMNS: &str = "
+    SELECT c.snapshot, c.name, c.column_type, c.nullable, c.role, c.unit, c.description, c.few_values
+    FROM columns c
+    WHERE c.snapshot IN (SELECT MAX(number) FROM snapshots GROUP BY dataset)
+    ORDER BY c.snapshot, c.position";
+
+const SUMMARIES: &str =
+    "SELECT dataset, id, created_at, row_count FROM snapshots ORDER BY dataset, number";
+
+const SUMMARIES_OF: &str =
+    "SELECT dataset, id, created_at, row_count FROM snapshots WHERE dataset = $1 ORDER BY number";
+
+const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
+
+impl Catalog {
+    /// Reads every dataset that is not retired, as of one instant. Only datasets that changed since
+    /// `known` was read are read again.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer version.
+    pub async fn dataset_set(&self, known: &DatasetSet) -> Result<DatasetSet, CatalogError> {
+        transaction!(self, "list datasets", Read, |connection| dataset_set(connection, known))
+    }
+
+    /// Reads [`Catalog::dataset_set`] from scratch, sorted by name.
+    ///
+    /// # Errors
+    /// As [`Catalog::dataset_set`].
+    pub async fn datasets(&self) -> Result<Vec<Dataset>, CatalogError> {
+        let set = self.dataset_set(&DatasetSet::default()).await?;
+        Ok(set.sorted().iter().map(|dataset| Dataset::clone(dataset)).collect())
+    }
+
+    /// Reads one dataset; none when there is none or it is retired.
+    ///
+    /// # Errors
+    /// As [`Catalog::dataset_set`].
+    pub async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, CatalogError> {
+        transaction!(self, "look a dataset up", Read, |connection| dataset(connection, name))
+    }
+
+    /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired
+    /// already.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn retire_dataset(&self, dataset: &DatasetName) -> Result<bool, CatalogError> {
+        transaction!(self, "retire a dataset", Write, |connection| retire(connection, dataset))
+    }
+}
+
+/// A row of `datasets` with its current snapshot.
+#[derive(sqlx::FromRow)]
+struct DatasetRow {
+    namespace: String,
+    checked_at: i64,
+    #[sqlx(flatten)]
+    current: SnapshotRow,
+}
+
+/// Columns of `snapshots` that a list of retained snapshots needs.
+#[derive(sqlx::FromRow)]
+struct SummaryRow {
+    dataset: String,
+    id: String,
+    created_at: i64,
+    row_count: i64,
+}
+
+/// Reads what is served, given what was served some time ago.
+async fn dataset_set(
+    connection: &mut Connection<'_>,
+    known: &DatasetSet,
+) -> Result<DatasetSet, sqlx::Error> {
+    let versions: Vec<DatasetVersion> = connection.query(DATASET_VERSIONS).all().await?;
+    let moved: Vec<DatasetVersion> =
+        versions.iter().filter(|version| !known.is_current(version)).cloned().collect();
+    let read = if moved.len() > MAX_SINGLE_READS {
+        read_all_datasets(connection).await?
+    } else {
+        read_datasets(connection, &moved).await?
+    };
+    Ok(known.with_changes(versions, read))
+}
+
+/// Reads one of what is served.
+async fn dataset(
+    connection: &mut Connection<'_>,
+    name: &DatasetName,
+) -> Result<Option<Dataset>, sqlx::Error> {
+    let version: Option<DatasetVersion> =
+        connection.query(DATASET_VERSION).bind(name.as_str()).fetch_optional().await?;
+    Ok(read_datasets(connection, version.as_slice()).await?.pop())
+}
+
+async fn read_datasets(
+    connection: &mut Connection<'_>,
+    moved: &[DatasetVersion],
+) -> Result<Vec<Dataset>, sqlx::Error> {
+    let (mut datasets, mut columns, mut summaries) = (Vec::new(), Vec::new(), Vec::new());
+    for DatasetVersion { name, current, .. } in moved {
+        datasets.extend(connection.query(DATASET).bind(name.as_str()).fetch_optional().await?);
+        columns.extend(connection.query(COLUMNS).bind(*current).all().await?);
+        summaries.extend(connection.query(SUMMARIES_OF).bind(name.as_str()).all().await?);
+    }
+    assemble_datasets(datasets, columns, summaries)
+}
+
+async fn read_all_datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx::Error> {
+    let datasets = connection.query(DATASETS).all().await?;
+    let columns = connection.query(CURRENT_COLUMNS).all().await?;
+    let summaries = connection.query(SUMMARIES).all().await?;
+    assemble_datasets(datasets, columns, summaries)
+}
+
+/// Joins the three answers that make up the datasets. `columns` are in order within each snapshot,
+/// `summaries` are oldest first within each dataset.
+fn assemble_datasets(
+    datasets: Vec<DatasetRow>,
+    columns: Vec<ColumnRow>,
+    summaries: Vec<SummaryRow>,
+) -> Result<Vec<Dataset>, sqlx::Error> {
+    let mut columns_of: HashMap<i64, Vec<ColumnRow>> = HashMap::with_capacity(datasets.len());
+    for column in columns {
+        columns_of.entry(column.snapshot).or_default().push(column);
+    }
+    let mut summaries_of: HashMap<String, Vec<SnapshotSummary>> =
+        HashMap::with_capacity(datasets.len());
+    for row in summaries {
+        let rows =
+            RowContext { table: "snapshots", row: &row.id }.count("row_count", row.row_count)?;
+        let summary = SnapshotSummary { id: row.id, created_at: Millis(row.created_at), rows };
+        summaries_of.entry(row.dataset).or_default().push(summary);
+    }
+    let mut assembled = Vec::with_capacity(datasets.len());
+    for DatasetRow { namespace, checked_at, current } in datasets {
+        let dataset = current.dataset.clone();
+        let place = RowContext { table: "datasets", row: &dataset };
+        let columns = columns_of.remove(&current.number).unwrap_or_default();
+        assembled.push(Dataset {
+            name: place.parse::<DatasetName>("name", &dataset)?,
+            namespace: place.parse::<Namespace>("namespace", &namespace)?,
+            checked_at: Millis(checked_at),
+            current: Arc::new(current.with_columns(columns)?),
+            snapshots: summaries_of.remove(&dataset).unwrap_or_default(),
+        });
+    }
+    Ok(assembled)
+}
+
+async fn retire(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<bool, sqlx::Error> {
+    let at = database_time(connection).await?;
+    let changed = connection.query(RETIRE).bind(dataset.as_str()).bind(at.0).execute().await?;
+    if changed == 0 {
+        return Ok(false);
+    }
+    bump_revision(connection).await?;
+    Ok(true)
+}

@@ -1,0 +1,310 @@
+//! Commits of snapshots and the retention that follows them. The dataset's row is locked first, so
+//! that publishers of one dataset follow each other.
+
+use yearbook_domain::changes::ChangeSet;
+use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot, Stored};
+
+use super::sql_enum::RowContext;
+use super::{bump_revision, changes, database_time, snapshots, unreferenced};
+use crate::catalog::transaction;
+use crate::database::sql::Connection;
+use crate::{Catalog, CatalogError, Retention};
+
+/// Locks the dataset's row, making it where there is none. [`SET_CHECKED_AT`] follows in the same
+/// transaction.
+const UPSERT_DATASET: &str = "
+    INSERT INTO datasets (name, namespace, checked_at, retired_at) VALUES ($1, $2, 0, NULL)
+    ON CONFLICT (name) DO UPDATE SET namespace = excluded.namespace, retired_at = NULL";
+
+/// Never turns the time back.
+const SET_CHECKED_AT: &str =
+    "UPDATE datasets SET checked_at = $2 WHERE name = $1 AND checked_at < $2";
+
+/// Clocks may have been turned back, so the newest snapshot need not have the latest time.
+const LATEST: &str = "SELECT MAX(created_at) FROM snapshots WHERE dataset = $1";
+
+const HISTORY: &str =
+    "SELECT number, id, created_at FROM snapshots WHERE dataset = $1 ORDER BY number";
+
+const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
+
+/// Locks a dataset's row: every writer of its history does so first.
+const LOCK_DATASET: &str = "UPDATE datasets SET checked_at = checked_at WHERE name = $1";
+
+/// A version of a dataset that is to be served.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Publication {
+    /// Name of the dataset.
+    pub name: DatasetName,
+    /// Its grouping in bulk paths.
+    pub namespace: Namespace,
+    /// The version. Its file must be registered ([`Catalog::register_upload`]) and stored: from the
+    /// commit on it is served. The commit sets `created_at`.
+    pub snapshot: Snapshot,
+    /// Id of the snapshot that this one was compared with ([`Catalog::current_snapshot`]); none: the
+    /// dataset had none.
+    pub predecessor: Option<String>,
+    /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets
+    /// `committed_at`.
+    pub changes: Option<ChangeSet>,
+    /// Time of the commit. None, the rule: the database's clock. An instant is for histories that
+    /// are made elsewhere, such as those of tests.
+    pub at: Option<Millis>,
+}
+
+/// Effect of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommitOutcome {
+    /// The snapshot is now the current one.
+    New,
+    /// The snapshot was current already; only `checked_at` moved, and the file where it was written
+    /// anew.
+    Unchanged,
+    /// Nothing was written: the current snapshot is no longer the one that this was compared with.
+    /// Compare again.
+    Conflict,
+}
+
+/// A snapshot that retention dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DroppedSnapshot {
+    /// Name of the dataset.
+    pub dataset: String,
+    /// Its id.
+    pub id: String,
+    /// Time of its commit.
+    pub created_at: Millis,
+}
+
+impl Catalog {
+    /// Makes a snapshot the current one and drops what `retention` no longer keeps, leaving
+    /// tombstones; the same id as the current one only moves `checked_at`. Either way a retired
+    /// dataset is served again. Compares and swaps: [`CommitOutcome::Conflict`] when the current
+    /// snapshot is neither this one nor the one that it was compared with. Sets `created_at`, later
+    /// than that of every other snapshot of the dataset by the clock of HTTP, which has whole
+    /// seconds.
+    ///
+    /// # Errors
+    /// [`CatalogError::DeletedConcurrently`] when a file that it names is neither registered by this
+    /// process nor referenced already; [`CatalogError::Query`] when the database does not answer.
+    pub async fn commit_snapshot(
+        &self,
+        publication: &Publication,
+        retention: Retention,
+    ) -> Result<CommitOutcome, CatalogError> {
+        let keep = |outcome: &CommitOutcome| *outcome != CommitOutcome::Conflict;
+        transaction!(self, "commit a snapshot", Write, keep, |connection| {
+            commit(connection, publication, retention, self.uploader())
+        })
+    }
+
+    /// Drops what `retention` no longer keeps of any dataset now, by the database's clock, as a
+    /// publish would. With `dry_run` it only lists that.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn apply_retention(
+        &self,
+        retention: Retention,
+        dry_run: bool,
+    ) -> Result<Vec<DroppedSnapshot>, CatalogError> {
+        let expired = transaction!(self, "look for old snapshots", Read, |connection| {
+            expired_by_dataset(connection, retention)
+        })?;
+        if dry_run {
+            return Ok(expired.into_iter().flat_map(|(_, dropped)| dropped).collect());
+        }
+        let mut dropped = Vec::new();
+        for (dataset, _) in expired {
+            dropped.extend(transaction!(self, "drop old snapshots", Write, |connection| {
+                apply_retention(connection, &dataset, retention)
+            })?);
+        }
+        Ok(dropped)
+    }
+}
+
+async fn commit(
+    connection: &mut Connection<'_>,
+    publication: &Publication,
+    retention: Retention,
+    uploader: &str,
+) -> Result<CommitOutcome, sqlx::Error> {
+    let Publication { name, namespace, .. } = publication;
+    connection.query(UPSERT_DATASET).bind(name.as_str()).bind(namespace.as_str()).execute().await?;
+    let Some((committed, at)) =
+        commit_as_current(connection, publication, retention, uploader).await?
+    else {
+        return Ok(CommitOutcome::Conflict);
+    };
+    connection.query(SET_CHECKED_AT).bind(name.as_str()).bind(at.0).execute().await?;
+    bump_revision(connection).await?;
+    Ok(committed)
+}
+
+/// Makes the snapshot the current one of its dataset, whose row is locked, and returns the time of
+/// the commit; none when the current snapshot is not the one that it was compared with.
+async fn commit_as_current(
+    connection: &mut Connection<'_>,
+    publication: &Publication,
+    retention: Retention,
+    uploader: &str,
+) -> Result<Option<(CommitOutcome, Millis)>, sqlx::Error> {
+    let Publication { name, snapshot, predecessor, changes, .. } = publication;
+    let current = snapshots::current_row(connection, name).await?;
+    if let Some(current) = &current
+        && current.id == snapshot.id
+    {
+        if current.file != snapshot.file.sha256 {
+            // The same rows in a file written anew, after damage or by a newer writer: the snapshot
+            // keeps its age.
+            unreferenced::claim_reference(
+                connection,
+                &Stored::snapshot(&snapshot.file.sha256),
+                uploader,
+            )
+            .await?;
+            let before = snapshots::delete_snapshot(connection, current.number).await?;
+            let renewed = Snapshot { created_at: Millis(current.created_at), ..snapshot.clone() };
+            let renumbered = snapshots::insert_snapshot(connection, name, &renewed).await?;
+            changes::renumber(connection, current.number, renumbered).await?;
+            unreferenced::drop_references(connection, &[before]).await?;
+        }
+        let now = commit_time(connection, publication).await?;
+        return Ok(Some((CommitOutcome::Unchanged, now)));
+    }
+    if current.as_ref().map(|current| &current.id) != predecessor.as_ref() {
+        return Ok(None);
+    }
+    unreferenced::claim_reference(connection, &Stored::snapshot(&snapshot.file.sha256), uploader)
+        .await?;
+    let changes = changes.as_ref().filter(|changes| Some(&changes.from) == predecessor.as_ref());
+    if let Some(changes) = changes {
+        unreferenced::claim_reference(
+            connection,
+            &Stored::snapshot(&changes.file.sha256),
+            uploader,
+        )
+        .await?;
+    }
+    // After everything that may have to wait for others: nobody can have been served another
+    // snapshot since then.
+    let (latest,): (Option<i64>,) =
+        connection.query(LATEST).bind(name.as_str()).fetch_one().await?;
+    let created_at =
+        next_commit_time(latest.map(Millis), commit_time(connection, publication).await?);
+    let number =
+        snapshots::insert_snapshot(connection, name, &Snapshot { created_at, ..snapshot.clone() })
+            .await?;
+    if let (Some(before), Some(changes)) = (current, changes) {
+        changes::insert(
+            connection,
+            name,
+            before.number,
+            number,
+            &ChangeSet { committed_at: created_at, ..changes.clone() },
+        )
+        .await?;
+    }
+    delete_expired(connection, name, retention, created_at).await?;
+    Ok(Some((CommitOutcome::New, created_at)))
+}
+
+/// Returns the time of the commit.
+async fn commit_time(
+    connection: &mut Connection<'_>,
+    publication: &Publication,
+) -> Result<Millis, sqlx::Error> {
+    match publication.at {
+        Some(at) => Ok(at),
+        None => database_time(connection).await,
+    }
+}
+
+/// Returns `now`, or the first instant that HTTP can tell from `latest`: its dates have whole seconds.
+fn next_commit_time(latest: Option<Millis>, now: Millis) -> Millis {
+    const SECOND: i64 = 1000;
+    let Some(latest) = latest else { return now };
+    now.max(Millis((latest.0.div_euclid(SECOND) + 1).saturating_mul(SECOND)))
+}
+
+/// Lists the expired snapshots of each dataset, retired ones included; datasets without any are left
+/// out.
+async fn expired_by_dataset(
+    connection: &mut Connection<'_>,
+    retention: Retention,
+) -> Result<Vec<(DatasetName, Vec<DroppedSnapshot>)>, sqlx::Error> {
+    let now = database_time(connection).await?;
+    let names: Vec<(String,)> = connection.query(ALL_DATASETS).all().await?;
+    let mut all = Vec::new();
+    for (name,) in names {
+        let dataset: DatasetName =
+            RowContext { table: "datasets", row: &name }.parse("name", &name)?;
+        let expired: Vec<DroppedSnapshot> = expired_snapshots(connection, &dataset, retention, now)
+            .await?
+            .into_iter()
+            .map(|(_, dropped)| dropped)
+            .collect();
+        if !expired.is_empty() {
+            all.push((dataset, expired));
+        }
+    }
+    Ok(all)
+}
+
+/// Drops the expired snapshots of one dataset.
+async fn apply_retention(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    retention: Retention,
+) -> Result<Vec<DroppedSnapshot>, sqlx::Error> {
+    connection.query(LOCK_DATASET).bind(dataset.as_str()).execute().await?;
+    let now = database_time(connection).await?;
+    let dropped = delete_expired(connection, dataset, retention, now).await?;
+    if !dropped.is_empty() {
+        bump_revision(connection).await?;
+    }
+    Ok(dropped)
+}
+
+async fn delete_expired(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    retention: Retention,
+    now: Millis,
+) -> Result<Vec<DroppedSnapshot>, sqlx::Error> {
+    let mut dropped = Vec::new();
+    let mut unreferenced = Vec::new();
+    for (number, snapshot) in expired_snapshots(connection, dataset, retention, now).await? {
+        unreferenced.push(snapshots::bury_snapshot(connection, number, now).await?);
+        dropped.push(snapshot);
+    }
+    unreferenced.extend(changes::drop_outdated(connection, dataset).await?);
+    unreferenced::drop_references(connection, &unreferenced).await?;
+    Ok(dropped)
+}
+
+/// Lists the snapshots that have expired at `now`, with their numbers.
+async fn expired_snapshots(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    retention: Retention,
+    now: Millis,
+) -> Result<Vec<(i64, DroppedSnapshot)>, sqlx::Error> {
+    let history: Vec<(i64, String, i64)> =
+        connection.query(HISTORY).bind(dataset.as_str()).all().await?;
+    let times: Vec<Millis> = history.iter().map(|(.., created_at)| Millis(*created_at)).collect();
+    let expired = retention.expired_indexes(&times, now);
+    let describe = |(number, id, created_at)| {
+        (
+            number,
+            DroppedSnapshot { dataset: dataset.to_string(), id, created_at: Millis(created_at) },
+        )
+    };
+    Ok(history
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| expired.contains(index))
+        .map(|(_, row)| describe(row))
+        .collect())
+}

@@ -1,0 +1,75 @@
+//! The file of changes being written.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
+use arrow::compute::take_record_batch;
+use arrow::error::ArrowError;
+use yearbook_domain::Column;
+use yearbook_scan::schema::{change_file_columns, stored_schema};
+use yearbook_storage::StorageFailure;
+
+use super::row_index::ChangedRow;
+use crate::table::row_blocks::{GROUP_BYTES, GROUP_ROWS};
+use crate::write::{SnapshotFileMetadata, SnapshotWriter};
+
+/// Rows on their way into a temporary file, which has no name: a process that is killed leaves
+/// nothing behind.
+pub(super) struct ChangeFileWriter {
+    temporary: File,
+    writer: SnapshotWriter,
+    schema: arrow::datatypes::SchemaRef,
+    rows: u64,
+    /// Rows and bytes since a row group ended.
+    group: (usize, usize),
+}
+
+impl ChangeFileWriter {
+    /// An empty file for changes of rows with these columns.
+    pub(super) fn new(columns: &[Column]) -> Result<Self, StorageFailure> {
+        let folder = std::env::temp_dir();
+        let io = |source| StorageFailure::local("write a temporary file in", &folder, source);
+        let temporary = tempfile::tempfile().map_err(io)?;
+        let file = temporary.try_clone().map_err(io)?;
+        let columns = change_file_columns(columns);
+        let description =
+            SnapshotFileMetadata { columns: &columns, sorted_by: &[], words: Vec::new() };
+        let writer = SnapshotWriter::new(file, &description)
+            .map_err(|error| io(std::io::Error::other(error)))?;
+        Ok(Self { temporary, writer, schema: stored_schema(&columns), rows: 0, group: (0, 0) })
+    }
+
+    /// Appends the rows of `batch` that were found.
+    pub(super) fn append(
+        &mut self,
+        batch: &RecordBatch,
+        found: &[ChangedRow],
+    ) -> Result<(), ArrowError> {
+        if found.is_empty() {
+            return Ok(());
+        }
+        let taken = take_record_batch(
+            batch,
+            &UInt32Array::from_iter_values(found.iter().map(|(row, _)| *row)),
+        )?;
+        let kinds: ArrayRef =
+            Arc::new(StringArray::from_iter_values(found.iter().map(|(_, kind)| kind.as_str())));
+        let columns = taken.columns().iter().cloned().chain([kinds]).collect();
+        let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+        self.rows += found.len() as u64;
+        self.group = (self.group.0 + found.len(), self.group.1 + rows.get_array_memory_size());
+        let full = self.group.0 >= GROUP_ROWS || self.group.1 >= GROUP_BYTES;
+        self.writer.append(&rows, full)?;
+        if full {
+            self.group = (0, 0);
+        }
+        Ok(())
+    }
+
+    /// The finished file and its rows.
+    pub(super) fn finish(self) -> Result<(File, u64), ArrowError> {
+        self.writer.finish()?;
+        Ok((self.temporary, self.rows))
+    }
+}

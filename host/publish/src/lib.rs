@@ -1,0 +1,33 @@
+//! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
+//! changes since the current one. Imports point one way: `error`, `faults`, `progress` <-
+//! `package` <- `geometry`, `table` <- `write`, `snapshot_id` <- `diff` <- `publish` <-
+//! `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
+//! environment; the feature `catalog` adds what needs a catalogue.
+
+mod diff;
+mod error;
+mod faults;
+#[cfg(feature = "catalog")]
+mod gc;
+mod geometry;
+mod package;
+mod progress;
+mod publish;
+#[cfg(feature = "catalog")]
+mod publisher;
+mod snapshot_id;
+mod table;
+#[cfg(feature = "catalog")]
+mod uploads;
+mod write;
+
+pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
+#[cfg(feature = "catalog")]
+pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
+pub use package::DataPackage;
+pub use progress::{ProgressReporter, SilentReporter};
+pub use publish::{SnapshotDraft, publish};
+#[cfg(feature = "catalog")]
+pub use publisher::{PublishFailure, PublishResult, Publisher};
+#[cfg(feature = "catalog")]
+pub use uploads::UploadRegistry;

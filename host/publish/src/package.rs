@@ -1,0 +1,210 @@
+//! A Frictionless Data Package as contract-7-descriptor takes it: one descriptor, one table.
+//! Parsing it is pure but for looking at the folder; nothing here reads rows, writes, or knows the
+//! store.
+
+mod columns;
+mod credit;
+mod extension;
+pub(crate) mod file;
+mod licence;
+mod node;
+mod resource;
+mod table_schema;
+mod text_rules;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use yearbook_domain::{Column, Credit, DatasetName, Namespace, TableLayout, name};
+
+use crate::PublishError;
+use extension::YearbookExtension;
+use node::{DescriptorNode, DescriptorProblems};
+
+pub(crate) use resource::InputFormat;
+
+/// Largest descriptor read, in bytes: thousands of described columns fit.
+const MAX_DESCRIPTOR_BYTES: u64 = 16 << 20;
+
+/// Name of a descriptor in its folder (Data Package, "Descriptor").
+const DESCRIPTOR: &str = "datapackage.json";
+
+/// A descriptor, parsed and found right in itself. Whether the table keeps to it is found out by
+/// publishing.
+#[derive(Clone, Debug)]
+pub struct DataPackage {
+    pub(crate) data: PathBuf,
+    pub(crate) format: InputFormat,
+    pub(crate) name: DatasetName,
+    pub(crate) namespace: Namespace,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) credit: Credit,
+    pub(crate) refresh_cadence: Option<String>,
+    pub(crate) bulk_redistribution: bool,
+    /// `few_values` is not known yet.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) primary_key: Vec<String>,
+    pub(crate) dimensions: Vec<String>,
+    pub(crate) proportions: Vec<String>,
+    pub(crate) date_column: Option<String>,
+    pub(crate) layout: TableLayout,
+}
+
+impl DataPackage {
+    /// Reads the descriptor at `path`; for a folder, its `datapackage.json`.
+    ///
+    /// # Errors
+    /// [`PublishError::Io`] when it cannot be read, is no regular file, leads out of its folder or
+    /// is larger than 16 MiB, [`PublishError::Descriptor`] with every problem found.
+    pub fn open(path: &Path) -> Result<Self, PublishError> {
+        let file = if path.is_dir() { path.join(DESCRIPTOR) } else { path.to_owned() };
+        let io = |source| PublishError::Io { doing: "read", path: file.clone(), source };
+        // A bare file name has the empty path for a parent, which is the current folder.
+        let folder =
+            file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        file::require_regular(&file).map_err(io)?;
+        if !file::is_inside(&file, folder).map_err(io)? {
+            return Err(io(std::io::Error::other(
+                "it is a link out of its folder; give the path that it leads to",
+            )));
+        }
+        let text = file::read_bounded(&file, MAX_DESCRIPTOR_BYTES).map_err(io)?;
+        let mut problems = DescriptorProblems::default();
+        let package = parse(&text, folder, &mut problems);
+        match package {
+            Some(package) if problems.0.is_empty() => Ok(package),
+            _ => Err(PublishError::Descriptor { path: file, problems: problems.0 }),
+        }
+    }
+
+    /// The dataset's address.
+    #[must_use]
+    pub fn name(&self) -> &DatasetName {
+        &self.name
+    }
+
+    /// Its grouping.
+    #[must_use]
+    pub fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
+    /// The file that holds the rows.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// The columns in file order; `few_values` is not known before publishing.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+}
+
+fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Option<DataPackage> {
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let value: Value = match serde_json::from_slice(text) {
+        Ok(value) => value,
+        Err(why) => {
+            problems.add("", format!("is not JSON: {why}"));
+            return None;
+        }
+    };
+    let root = DescriptorNode::root(&value);
+    root.object(problems)?;
+    let name = parse_dataset_name(&root, problems);
+    let title = root.get("title").and_then(|n| text_rules::line(&n, problems));
+    let description = root.get("description").and_then(|n| text_rules::parse_prose(&n, problems));
+    let resource = parse_only_resource(&root, problems);
+    let file = resource.as_ref().and_then(|resource| resource::parse(resource, folder, problems));
+    let schema = resource
+        .and_then(|resource| resource.require("schema", "the columns as a Table Schema", problems))
+        .and_then(|schema| table_schema::parse(&schema, problems));
+    let extension = root
+        .require("yearbook", "an object with at least `namespace`", problems)
+        .and_then(|node| extension::parse(&node, schema.as_ref(), problems))?;
+    let credit = credit::compose(&root, title.as_deref(), &extension, problems);
+    let (file, schema) = (file?, schema?);
+    let credit = credit?;
+    let bulk_redistribution = decide_redistribution(&extension, &credit, problems)?;
+    let layout = columns::infer_layout(&schema, &extension);
+    Some(DataPackage {
+        columns: columns::build_columns(&schema, &extension),
+        data: file.path,
+        format: file.format,
+        name: name?,
+        namespace: extension.namespace?,
+        title,
+        description,
+        credit,
+        refresh_cadence: extension.refresh_cadence,
+        bulk_redistribution,
+        primary_key: schema.primary_key,
+        dimensions: extension.dimensions,
+        proportions: extension.proportions,
+        date_column: extension.date_column,
+        layout,
+    })
+}
+
+/// Decides whether bulk downloads are allowed: as the descriptor says, else as the licence is known
+/// to. A guess could break a licence, so there is none.
+fn decide_redistribution(
+    extension: &YearbookExtension,
+    credit: &Credit,
+    problems: &mut DescriptorProblems,
+) -> Option<bool> {
+    if let Some(said) = extension.bulk_redistribution {
+        return Some(said);
+    }
+    if licence::allows_redistribution(&credit.licence) {
+        return Some(true);
+    }
+    let why = format!(
+        "is missing, and the licence {:?} is not known to allow redistribution; write true if it lets anybody pass the whole file on, false if not",
+        credit.licence
+    );
+    problems.add("yearbook.bulk_redistribution", why);
+    None
+}
+
+fn parse_dataset_name(
+    root: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+) -> Option<DatasetName> {
+    let node = root.require("name", "the dataset's snake_case name", problems)?;
+    let text = node.text(problems)?;
+    let parsed = DatasetName::parse(text);
+    if parsed.is_none() {
+        problems.add(
+            node.at.clone(),
+            format!(
+                "{text:?} does not match {}; try {:?}",
+                name::PATTERN,
+                table_schema::to_snake_case(text)
+            ),
+        );
+    }
+    parsed
+}
+
+fn parse_only_resource<'a>(
+    root: &DescriptorNode<'a>,
+    problems: &mut DescriptorProblems,
+) -> Option<DescriptorNode<'a>> {
+    let node = root.require("resources", "a list with one resource", problems)?;
+    let mut list = node.list(problems)?;
+    if list.len() != 1 {
+        problems.add(
+            node.at,
+            format!("has {} resources; a dataset is published from exactly one", list.len()),
+        );
+        return None;
+    }
+    list.pop()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Publishing: a data package becomes a stored file and a draft for the catalogue
+//! (contract-7-atomic). Until the caller commits the draft nothing is visible; dropping the future
+//! at any point leaves at most an object that nothing refers to.
+
+mod stages;
+
+use std::sync::Arc;
+
+use yearbook_domain::changes::ChangeSet;
+use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot};
+use yearbook_storage::{ObjectStorage, StorageFailure};
+use yearbook_workers::Workers;
+
+use crate::diff;
+use crate::error::PublishError;
+use crate::package::DataPackage;
+use crate::progress::ProgressReporter;
+
+/// What the catalogue is to commit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SnapshotDraft {
+    /// The dataset's address.
+    pub name: DatasetName,
+    /// Its grouping.
+    pub namespace: Namespace,
+    /// The version; its file is in the store. Where it is new, the commit says when it was created.
+    pub snapshot: Snapshot,
+    /// Whether the snapshot is the current one that was passed in, so that only `checked_at` moves.
+    pub unchanged: bool,
+    /// What changed since the snapshot that was passed in; none without one, when it is the same
+    /// one, or when its file is damaged.
+    pub changes: Option<ChangeSet>,
+}
+
+/// Reads, checks, sorts and stores the package's table. `current` is the dataset's current
+/// snapshot, if it has one: when the id comes out the same and its file is intact, nothing is
+/// written.
+///
+/// What changed since `current` is stored beside it.
+///
+/// Memory: the bound in `table.rs`; afterwards that in `diff.rs`. Temporary disk: the stored
+/// file, then that of changes, in the system's temporary folder.
+///
+/// # Errors
+/// [`PublishError::Table`] with the faults, and the other variants as they say.
+pub async fn publish(
+    files: &ObjectStorage,
+    workers: &Arc<Workers>,
+    package: &DataPackage,
+    current: Option<&Snapshot>,
+    progress: &dyn ProgressReporter,
+) -> Result<SnapshotDraft, PublishError> {
+    let package = Arc::new(package.clone());
+    let (table, findings) = stages::read(workers, &package, progress).await?;
+    let arranged = stages::arrange(workers, &package, table, progress).await?;
+    let id = stages::compute_id(workers, &package, &arranged, progress).await?;
+    let draft = |snapshot, unchanged, changes| SnapshotDraft {
+        name: package.name.clone(),
+        namespace: package.namespace.clone(),
+        snapshot,
+        unchanged,
+        changes,
+    };
+    if let Some(current) = current.filter(|current| current.id == id)
+        && stages::is_intact(files, &current.file).await?
+    {
+        return Ok(draft(current.clone(), true, None));
+    }
+    let mut columns = package.columns.clone();
+    for (column, few) in columns.iter_mut().zip(&findings.few_values) {
+        column.few_values = *few;
+    }
+    let written = stages::write(workers, &package, &columns, &id, &arranged, progress).await?;
+    progress.stage("storing", None);
+    let file = files.put_open_file(written, &std::env::temp_dir()).await?;
+    let snapshot = Snapshot {
+        id,
+        // The commit sets it.
+        created_at: Millis(0),
+        rows: arranged.table.rows(),
+        file,
+        title: package.title.clone(),
+        description: package.description.clone(),
+        credit: package.credit.clone(),
+        refresh_cadence: package.refresh_cadence.clone(),
+        bulk_redistribution: package.bulk_redistribution,
+        columns,
+        primary_key: package.primary_key.clone(),
+        dimensions: package.dimensions.clone(),
+        date_column: package.date_column.clone(),
+        date_range: findings.date_range,
+        layout: package.layout,
+        bbox: findings.bbox,
+    };
+    // Comparing reads the stored files, so the table need not be held any longer.
+    drop(arranged);
+    // A damaged file was stored anew: the snapshot is the same one still.
+    match current {
+        Some(current) if current.id == snapshot.id && current.file == snapshot.file => {
+            Ok(draft(current.clone(), true, None))
+        }
+        Some(current) if current.id != snapshot.id => {
+            let changes =
+                compare_with_current(files, workers, current, &snapshot, progress).await?;
+            Ok(draft(snapshot, false, changes))
+        }
+        _ => Ok(draft(snapshot, false, None)),
+    }
+}
+
+/// The changes since `old`. None when its file cannot be read: what is wrong with the past must not
+/// keep the present from being published, and clients are told that the history begins anew.
+async fn compare_with_current(
+    files: &ObjectStorage,
+    workers: &Arc<Workers>,
+    old: &Snapshot,
+    new: &Snapshot,
+    progress: &dyn ProgressReporter,
+) -> Result<Option<ChangeSet>, PublishError> {
+    match diff::compare_snapshots(files, workers, old, new, progress).await {
+        Ok(changes) => Ok(Some(changes)),
+        Err(failure @ (StorageFailure::Missing { .. } | StorageFailure::Damaged { .. })) => {
+            tracing::warn!(%failure, "the changes since the last snapshot are unknown");
+            Ok(None)
+        }
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

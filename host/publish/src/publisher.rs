@@ -1,0 +1,138 @@
+//! Publishing a package into a catalogue that others publish into too: what is committed is what
+//! was compared with the current snapshot, and where another publisher was faster it is compared
+//! again (decision 0195).
+
+use std::sync::Arc;
+
+use yearbook_catalog::{Catalog, CatalogError, CommitOutcome, Publication, Retention};
+use yearbook_domain::{DatasetName, Millis};
+use yearbook_storage::ObjectStorage;
+use yearbook_workers::Workers;
+
+use crate::error::PublishError;
+use crate::package::DataPackage;
+use crate::progress::ProgressReporter;
+use crate::publish::publish;
+use crate::uploads::UploadRegistry;
+
+/// How often a package is compared before its publisher gives up: each time another publisher of
+/// the same dataset was faster.
+const MAX_ATTEMPTS: usize = 5;
+
+/// Publishes packages into one catalogue.
+pub struct Publisher {
+    store: Arc<Catalog>,
+    files: ObjectStorage,
+    workers: Arc<Workers>,
+    retention: Retention,
+    at: Option<Millis>,
+}
+
+/// A package that is published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishResult {
+    /// What was committed. Its snapshot's `created_at` is the catalogue's to say.
+    pub publication: Publication,
+    /// Whether the snapshot was current already.
+    pub unchanged: bool,
+}
+
+/// Why a package is not published.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishFailure {
+    /// The package has faults, or could not be stored.
+    #[error(transparent)]
+    Package(#[from] PublishError),
+    /// The catalogue did not say what is current.
+    #[error("cannot read what is published")]
+    Current(#[source] CatalogError),
+    /// The catalogue failed at the last step.
+    #[error(
+        "{name} is stored but not committed, so nothing has changed for clients; publish it again"
+    )]
+    CommitFailed {
+        /// Which dataset.
+        name: DatasetName,
+        /// What the catalogue failed with.
+        source: CatalogError,
+    },
+    /// Others publish the same dataset again and again.
+    #[error(
+        "other publishers of {name} were faster {MAX_ATTEMPTS} times in a row; let one process publish it"
+    )]
+    TooManyConflicts {
+        /// Which dataset.
+        name: DatasetName,
+    },
+}
+
+impl Publisher {
+    /// A publisher that declares what it stores and drops what `retention` no longer keeps.
+    #[must_use]
+    pub fn new(
+        store: Arc<Catalog>,
+        files: &ObjectStorage,
+        workers: Arc<Workers>,
+        retention: Retention,
+    ) -> Self {
+        let files = files.with_upload_registrar(Arc::new(UploadRegistry(Arc::clone(&store))));
+        Self { store, files, workers, retention, at: None }
+    }
+
+    /// The same for a history that is made elsewhere: see [`Publication::at`].
+    #[must_use]
+    pub fn with_created_at(self, at: Millis) -> Self {
+        Self { at: Some(at), ..self }
+    }
+
+    /// Checks, stores, compares and commits a package. Nothing is visible before the commit;
+    /// dropping the future earlier leaves at most files that nothing refers to.
+    ///
+    /// # Errors
+    /// [`PublishFailure`]; nothing has become visible, unless the catalogue failed at the last step
+    /// and cannot say.
+    pub async fn publish(
+        &self,
+        package: &DataPackage,
+        progress: &dyn ProgressReporter,
+    ) -> Result<PublishResult, PublishFailure> {
+        let name = package.name();
+        for tries_left in (0..MAX_ATTEMPTS).rev() {
+            let current =
+                self.store.current_snapshot(name).await.map_err(PublishFailure::Current)?;
+            let draft =
+                publish(&self.files, &self.workers, package, current.as_ref(), progress).await?;
+            let publication = Publication {
+                name: draft.name,
+                namespace: draft.namespace,
+                snapshot: draft.snapshot,
+                predecessor: current.map(|current| current.id),
+                changes: draft.changes,
+                at: self.at,
+            };
+            match self.store.commit_snapshot(&publication, self.retention).await {
+                Ok(CommitOutcome::Conflict) => {
+                    tracing::info!(%name, tries_left, "another publisher was faster: comparing again")
+                }
+                // A file that was found unchanged may be gone by now where another publisher was
+                // faster.
+                Err(CatalogError::DeletedConcurrently(stored)) if tries_left > 0 => {
+                    tracing::info!(%name, tries_left, %stored, "storing again")
+                }
+                Ok(committed) => {
+                    return Ok(PublishResult {
+                        publication,
+                        unchanged: committed == CommitOutcome::Unchanged,
+                    });
+                }
+                Err(source) => {
+                    return Err(PublishFailure::CommitFailed { name: name.clone(), source });
+                }
+            }
+        }
+        Err(PublishFailure::TooManyConflicts { name: name.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Parquet and Arrow packages: types that are taken and types that are refused (contract-7-inputs).
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, Date32Array, DictionaryArray, Float32Array,
+    Float64Array, Int8Array, Int64Array, LargeStringArray, NullArray, StringArray, StringViewArray,
+    UInt64Array,
+};
+use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
+use yearbook_domain::ColumnType;
+
+use yearbook_scan::schema::stored_type;
+
+use super::*;
+use crate::error::PublishError;
+
+/// Converts one array as if it were a column named `x`; the result and the faults.
+fn convert(array: ArrayRef, column_type: ColumnType) -> Result<(ArrayRef, Vec<String>), String> {
+    let conversion = convert::between(array.data_type(), column_type)?;
+    let mut faults = FaultList::new(["x".to_owned()]);
+    let converted = conversion.apply(&array, 1, 0, &mut faults).unwrap();
+    let PublishError::Table { faults, .. } = faults.into_error(std::path::Path::new("x")) else {
+        panic!("faults make a table error")
+    };
+    Ok((converted, faults.iter().map(ToString::to_string).collect()))
+}
+
+#[test]
+fn text_of_every_arrow_kind_becomes_the_same_text() {
+    let expected = StringArray::from(vec![Some("a"), None, Some("")]);
+    let kinds: [ArrayRef; 4] = [
+        Arc::new(expected.clone()),
+        Arc::new(LargeStringArray::from(vec![Some("a"), None, Some("")])),
+        Arc::new(StringViewArray::from(vec![Some("a"), None, Some("")])),
+        Arc::new(
+            vec![Some("a"), None, Some("")].into_iter().collect::<DictionaryArray<Int32Type>>(),
+        ),
+    ];
+    for array in kinds {
+        let (converted, faults) = convert(array, ColumnType::String).unwrap();
+        assert_eq!((converted.as_string::<i32>(), faults.len()), (&expected, 0));
+    }
+}
+
+#[test]
+fn a_null_among_dictionary_values_is_a_null_and_no_fault() {
+    let values: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None]));
+    let array = DictionaryArray::<Int32Type>::try_new(vec![0, 1, 0].into(), values).unwrap();
+    let (converted, faults) = convert(Arc::new(array), ColumnType::String).unwrap();
+    assert_eq!(
+        converted.as_string::<i32>().iter().collect::<Vec<_>>(),
+        [Some("a"), None, Some("a")]
+    );
+    assert!(faults.is_empty());
+}
+
+#[test]
+fn date32_becomes_text_contract_7() {
+    let (converted, faults) = convert(
+        Arc::new(Date32Array::from(vec![Some(0), None, Some(-719_528), Some(2_932_896)])),
+        ColumnType::Date,
+    )
+    .unwrap();
+    let text: Vec<Option<&str>> = converted.as_string::<i32>().iter().collect();
+    assert_eq!(text, [Some("1970-01-01"), None, Some("0000-01-01"), Some("9999-12-31")]);
+    assert!(faults.is_empty());
+    let (_, faults) = convert(
+        Arc::new(Date32Array::from(vec![0, -719_529, 2_932_897, i32::MAX])),
+        ColumnType::Date,
+    )
+    .unwrap();
+    assert_eq!(faults.len(), 3);
+    assert_eq!(
+        faults[0],
+        "row 2, column x: day -719529 since 1970 is outside the years 0000 to 9999"
+    );
+}
+
+#[test]
+fn numbers_are_taken_where_nothing_is_lost() {
+    let (converted, _) =
+        convert(Arc::new(Int8Array::from(vec![-1, 7])), ColumnType::Integer).unwrap();
+    assert_eq!(converted.as_primitive::<Int64Type>().values(), &[-1, 7]);
+    let (_, faults) =
+        convert(Arc::new(UInt64Array::from(vec![1, u64::MAX])), ColumnType::Integer).unwrap();
+    assert_eq!(faults, ["row 2, column x: does not fit Int64; declare the column otherwise"]);
+    let (converted, _) =
+        convert(Arc::new(Float32Array::from(vec![0.1_f32])), ColumnType::Number).unwrap();
+    assert_eq!(
+        converted.as_primitive::<Float64Type>().value(0).to_bits(),
+        f64::from(0.1_f32).to_bits()
+    );
+    let (converted, faults) =
+        convert(Arc::new(Int64Array::from(vec![5])), ColumnType::Number).unwrap();
+    assert_eq!((converted.as_primitive::<Float64Type>().value(0), faults.len()), (5.0, 0));
+    let (_, faults) =
+        convert(Arc::new(Int64Array::from(vec![(1 << 53) + 1])), ColumnType::Number).unwrap();
+    assert!(faults[0].contains("cannot hold exactly"), "{faults:?}");
+}
+
+#[test]
+fn every_nan_becomes_the_same_nan() {
+    let foreign = f64::from_bits(0xFFF8_0000_0000_0001);
+    let (converted, _) =
+        convert(Arc::new(Float64Array::from(vec![foreign, 1.0])), ColumnType::Number).unwrap();
+    assert_eq!(converted.as_primitive::<Float64Type>().value(0).to_bits(), f64::NAN.to_bits());
+}
+
+#[test]
+fn a_column_of_nothing_but_nulls_suits_every_type() {
+    for column_type in [
+        ColumnType::String,
+        ColumnType::Integer,
+        ColumnType::Number,
+        ColumnType::Boolean,
+        ColumnType::Date,
+    ] {
+        let (converted, _) = convert(Arc::new(NullArray::new(2)), column_type).unwrap();
+        assert_eq!((converted.null_count(), converted.data_type()), (2, &stored_type(column_type)));
+    }
+}
+
+#[test]
+fn other_types_are_refused_with_advice() {
+    let arrays: [(ArrayRef, ColumnType); 5] = [
+        (Arc::new(Int64Array::from(vec![1])), ColumnType::String),
+        (Arc::new(Int64Array::from(vec![1])), ColumnType::Date),
+        (Arc::new(Float64Array::from(vec![1.0])), ColumnType::Integer),
+        (Arc::new(BooleanArray::from(vec![true])), ColumnType::Number),
+        (Arc::new(StringArray::from(vec!["true"])), ColumnType::Boolean),
+    ];
+    for (array, column_type) in arrays {
+        let found = array.data_type().clone();
+        let why = convert(array, column_type).unwrap_err();
+        assert!(why.contains(&format!("has type {found} in the file; the schema needs")), "{why}");
+    }
+    let time = DataType::Timestamp(arrow::datatypes::TimeUnit::Nanosecond, None);
+    assert!(convert::between(&time, ColumnType::Date).is_err());
+}

@@ -1,0 +1,74 @@
+//! A package's data file, opened as its format has it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+
+use super::arrow_source;
+use super::csv_source::CsvSource;
+use super::source::{TableInput, TableSource, TableSourceError};
+use crate::error::PublishError;
+use crate::faults::FaultList;
+use crate::package::file::open_regular;
+use crate::package::{DataPackage, InputFormat};
+
+/// Opens the package's file and looks at its header or schema.
+pub(crate) fn open(
+    package: &DataPackage,
+    faults: &mut FaultList,
+) -> Result<TableInput, PublishError> {
+    let path: &Path = &package.data;
+    let io = |source| PublishError::Io { doing: "read", path: path.to_owned(), source };
+    let file = open_regular(path).map_err(io)?;
+    let size = file.metadata().map_err(io)?.len();
+    let position = Arc::new(AtomicU64::new(0));
+    let opened = |source: Box<dyn TableSource>| TableInput {
+        source,
+        total: Some(size),
+        position: Some(Arc::clone(&position)),
+    };
+    let counted = CountingReader { file, position: Arc::clone(&position) };
+    let columns = &package.columns;
+    match package.format {
+        InputFormat::Csv => {
+            CsvSource::new(counted, columns, faults).map(|source| opened(Box::new(source)))
+        }
+        InputFormat::CsvGzip => CsvSource::new(MultiGzDecoder::new(counted), columns, faults)
+            .map(|source| opened(Box::new(source))),
+        InputFormat::Parquet => arrow_source::open_parquet(counted.file, columns, faults),
+        InputFormat::Arrow => arrow_source::open_ipc(counted.file, columns, faults),
+    }
+    .map_err(|why| unreadable_error(package, why))
+}
+
+/// The error for a file that failed while it was read.
+pub(crate) fn unreadable_error(
+    package: &DataPackage,
+    TableSourceError(why): TableSourceError,
+) -> PublishError {
+    let format = match package.format {
+        InputFormat::Csv => "CSV",
+        InputFormat::CsvGzip => "gzipped CSV",
+        InputFormat::Parquet => "Parquet",
+        InputFormat::Arrow => "an Arrow IPC file or stream",
+    };
+    PublishError::Unreadable { path: package.data.clone(), format, why }
+}
+
+/// A file that tells how far it has been read.
+struct CountingReader {
+    file: File,
+    position: Arc<AtomicU64>,
+}
+
+impl Read for CountingReader {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.position.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}

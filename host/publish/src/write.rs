@@ -1,0 +1,63 @@
+//! The stored form of a snapshot: one Parquet file, a pure function of the ordered table and its
+//! words. The same input makes the same bytes: no clock, no randomness.
+
+mod writer_properties;
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::errors::ParquetError;
+use yearbook_domain::Column;
+use yearbook_scan::schema::stored_schema;
+
+/// What goes into the file beside the rows.
+pub(crate) struct SnapshotFileMetadata<'a> {
+    /// With `few_values` decided.
+    pub(crate) columns: &'a [Column],
+    /// Positions of the columns by which rows are sorted.
+    pub(crate) sorted_by: &'a [usize],
+    /// Key-value metadata: the credit and the ids, so that they survive the file
+    /// (contract-3-credit-in-files).
+    pub(crate) words: Vec<(&'static str, String)>,
+}
+
+/// A snapshot file being written.
+pub(crate) struct SnapshotWriter {
+    writer: ArrowWriter<File>,
+    schema: SchemaRef,
+}
+
+impl SnapshotWriter {
+    /// Starts the file.
+    pub(crate) fn new(
+        file: File,
+        description: &SnapshotFileMetadata<'_>,
+    ) -> Result<Self, ParquetError> {
+        let schema = stored_schema(description.columns);
+        let options = ArrowWriterOptions::new()
+            .with_properties(writer_properties::writer_properties(description));
+        let writer = ArrowWriter::try_new_with_options(file, Arc::clone(&schema), options)?;
+        Ok(Self { writer, schema })
+    }
+
+    /// Appends rows that have been checked; `ends_group` closes the row group behind them.
+    pub(crate) fn append(
+        &mut self,
+        rows: &RecordBatch,
+        ends_group: bool,
+    ) -> Result<(), ParquetError> {
+        // The rows were held as nullable until they had been checked; the file says what was found.
+        let rows = RecordBatch::try_new(Arc::clone(&self.schema), rows.columns().to_vec())?;
+        self.writer.write(&rows)?;
+        if ends_group { self.writer.flush() } else { Ok(()) }
+    }
+
+    /// Writes the footer.
+    pub(crate) fn finish(self) -> Result<(), ParquetError> {
+        self.writer.close().map(drop)
+    }
+}

@@ -1,0 +1,34 @@
+//! The life of a plugin release: from a file that somebody built to a release that every running
+//! host serves, and back. Checks components in the sandbox, installs them (bytes into the object
+//! store, a release into the catalogue), keeps a host's registry in line with the catalogue, and
+//! monitors what serves: a canary release is compared with the one that serves, and a release that
+//! fails too often is quarantined. Never touches HTTP, arguments or environment; never touches SQL or
+//! wasmtime.
+
+mod canary;
+mod check;
+mod circuit_breaker;
+mod component_file;
+mod dumps;
+mod error;
+mod install;
+mod ipc_size_check;
+mod readback;
+mod reconciler;
+mod release_actions;
+mod release_monitor;
+mod settings;
+mod trust;
+
+pub use check::{CheckReport, CheckResult, Finding, LimitUsage, check};
+pub use component_file::{ComponentFile, ComponentFileError};
+pub use dumps::{
+    DumpFolder, DumpFolderError, DumpReadError, MAX_DUMP_BYTES, read_dump, write_dump,
+};
+pub use error::ReleaseError;
+pub use install::{InstallOptions, InstalledRelease, install};
+pub use reconciler::{EmbeddedComponent, PluginReconciler};
+pub use release_actions::{ReleaseActionResult, pin, remove, rollback};
+pub use release_monitor::{ReleaseMonitor, RequestFingerprint};
+pub use settings::ReleaseMonitorSettings;
+pub use trust::{Digest, Signature, TrustError, TrustPolicy, TrustRequirement, TrustedKey};

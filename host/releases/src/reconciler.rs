@@ -1,0 +1,339 @@
+//! Keeps a host's registry as the catalogue wants it: loads the release that serves each name, from
+//! what the binary carries or from the object store, and swaps the whole set in one step. A release
+//! that this host cannot load is passed over for the next one of its name. Requests that have begun
+//! keep what they began with. What waits to take the place of a release that serves, and what would
+//! serve in its place, is loaded too, for the guard.
+
+mod candidates;
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use tokio::sync::{Mutex, watch};
+use yearbook_catalog::{Catalog, PluginRelease, ReleaseId, ReleaseState, lines};
+use yearbook_sandbox::{ComponentRejection, Plugin, PluginRegistry, PluginSet, Sandbox};
+use yearbook_storage::ObjectStorage;
+
+use crate::ReleaseError;
+use crate::install::store_component;
+use crate::release_monitor::ReleaseMonitor;
+use crate::{Signature, TrustError, TrustPolicy};
+
+/// How long to wait before asking an object store again that did not answer.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// A component that came with the binary.
+#[derive(Clone, Debug)]
+pub struct EmbeddedComponent {
+    /// Its name, for messages.
+    pub name: String,
+    /// The component.
+    pub bytes: Cow<'static, [u8]>,
+    /// Who brought it: `embedded`, or a folder.
+    pub by: String,
+}
+
+/// What keeps a registry.
+pub struct PluginReconciler {
+    sandbox: Arc<Sandbox>,
+    files: ObjectStorage,
+    registry: Arc<PluginRegistry>,
+    guard: Arc<ReleaseMonitor>,
+    trust: TrustPolicy,
+    /// Components that came with the binary, by digest: never fetched.
+    embedded: HashMap<String, Bytes>,
+    state: Mutex<ReconcilerState>,
+}
+
+#[derive(Default)]
+struct ReconcilerState {
+    /// Plugins of the present set and those beside it, and those loaded at start that are in
+    /// neither yet.
+    loaded: HashMap<String, Plugin>,
+    /// Digests that the sandbox refused here: they stay refused.
+    refused: HashSet<String>,
+    /// Digests that are not trusted, with the signature that was judged: another one is judged
+    /// again.
+    untrusted: HashMap<String, Option<Signature>>,
+    /// The present set: digests, and formats that nothing may serve.
+    serving: (Vec<String>, Vec<String>),
+    /// Releases that wait and promise something else, with those that serve: found out once.
+    unlike: HashSet<(String, String)>,
+}
+
+/// Why a candidate does not serve here.
+#[derive(Debug, thiserror::Error)]
+enum LoadError {
+    #[error(transparent)]
+    Storage(#[from] yearbook_storage::StorageFailure),
+    #[error(transparent)]
+    Rejected(#[from] ComponentRejection),
+    #[error(transparent)]
+    Untrusted(#[from] TrustError),
+    #[error("it was judged before, and nothing has changed")]
+    StillUntrusted,
+    #[error("it calls itself {found}, not what it was installed as")]
+    WrongIdentity { found: String },
+    #[error("a thread panicked while it was loaded")]
+    Panicked,
+}
+
+impl PluginReconciler {
+    /// Loads what came with the binary, stores it for hosts that do not have it, and registers it.
+    /// The registry stays empty until [`PluginReconciler::apply`].
+    ///
+    /// # Errors
+    /// [`Problem`] when a component of the binary is refused, or store or catalogue fail.
+    pub async fn start(
+        sandbox: Arc<Sandbox>,
+        files: ObjectStorage,
+        store: &Catalog,
+        registry: Arc<PluginRegistry>,
+        guard: Arc<ReleaseMonitor>,
+        trust: TrustPolicy,
+        embedded: Vec<EmbeddedComponent>,
+    ) -> Result<Arc<Self>, ReleaseError> {
+        let mut keeper = Self {
+            sandbox,
+            files,
+            registry,
+            guard,
+            trust,
+            embedded: HashMap::new(),
+            state: Mutex::default(),
+        };
+        let known: HashSet<ReleaseId> =
+            store.releases().await?.into_iter().map(|release| release.id).collect();
+        for EmbeddedComponent { name, bytes, by } in embedded {
+            let bytes: Bytes = match bytes {
+                Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+                Cow::Owned(bytes) => Bytes::from(bytes),
+            };
+            let loaded = load(&keeper.sandbox, bytes.clone()).await;
+            let plugin = loaded.map_err(|unfit| ReleaseError::Embedded {
+                name,
+                by: by.clone(),
+                reason: unfit.to_string(),
+            })?;
+            let release = new_release(&plugin, by, true, ReleaseState::Promoted);
+            if !known.contains(&release.id)
+                || !keeper.files.has_component(plugin.digest(), plugin.bytes()).await?
+            {
+                store_component(store, &keeper.files, bytes.clone()).await?;
+            }
+            store.register_release(&release).await?;
+            keeper.embedded.insert(release.id.digest.clone(), bytes);
+            keeper.state.get_mut().loaded.insert(release.id.digest, plugin);
+        }
+        Ok(Arc::new(keeper))
+    }
+
+    /// Brings the registry in line with `releases`. False when the object store has to be asked
+    /// again.
+    pub async fn apply(&self, releases: &[PluginRelease]) -> bool {
+        let mut state = self.state.lock().await;
+        let mut complete = true;
+        let mut serving: Vec<Plugin> = Vec::new();
+        let mut unavailable: Vec<String> = Vec::new();
+        let lines = lines(releases);
+        for line in &lines {
+            match self.load_first(&mut state, &line.candidates, &mut complete).await {
+                Some(plugin) => serving.push(plugin),
+                None if line.kind == "encoder" => unavailable.push(line.name.clone()),
+                None => {}
+            }
+        }
+        let next = (serving.iter().map(|plugin| plugin.digest().to_owned()).collect(), unavailable);
+        if next != state.serving {
+            self.registry.replace(PluginSet::new(&serving, next.1.iter().cloned()));
+            log_changes(&state.serving, &serving, &next.1);
+            state.serving = next;
+        }
+        // Only now: compiling what serves nobody yet must not hold up what serves.
+        let beside = self.load_candidates(&mut state, &lines, &serving, &mut complete).await;
+        let kept = beside
+            .values()
+            .flat_map(|beside| [&beside.waiting, &beside.previous])
+            .flatten()
+            .cloned()
+            .map(Plugin::Encoder);
+        state.loaded =
+            kept.chain(serving).map(|plugin| (plugin.digest().to_owned(), plugin)).collect();
+        self.guard.set_candidates(beside);
+        complete
+    }
+
+    /// Applies every change of `releases` until the keeper is dropped or nobody sends any more.
+    pub fn follow(self: &Arc<Self>, mut releases: watch::Receiver<Arc<[PluginRelease]>>) {
+        let keeper: Weak<Self> = Arc::downgrade(self);
+        tokio::spawn(async move {
+            loop {
+                let wanted = Arc::clone(&releases.borrow_and_update());
+                let Some(keeper) = keeper.upgrade() else { return };
+                let complete = keeper.apply(&wanted).await;
+                drop(keeper);
+                let patience = if complete { Duration::MAX } else { RETRY };
+                if let Ok(Err(_)) = tokio::time::timeout(patience, releases.changed()).await {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// The first of `candidates` that loads here.
+    async fn load_first(
+        &self,
+        state: &mut ReconcilerState,
+        candidates: &[PluginRelease],
+        complete: &mut bool,
+    ) -> Option<Plugin> {
+        for release in candidates {
+            let digest = &release.id.digest;
+            if state.refused.contains(digest) {
+                continue;
+            }
+            if let Some(plugin) = state.loaded.get(digest) {
+                return Some(plugin.clone());
+            }
+            let begun = Instant::now();
+            match self.load(state, release).await {
+                Ok(plugin) => {
+                    let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    tracing::info!(
+                        plugin = release.id.name,
+                        digest,
+                        version = release.version,
+                        took_ms,
+                        "loaded a plugin's release"
+                    );
+                    state.loaded.insert(digest.clone(), plugin.clone());
+                    return Some(plugin);
+                }
+                Err(LoadError::StillUntrusted) => {}
+                Err(unfit) => {
+                    tracing::error!(plugin = release.id.name, digest, %unfit, "a plugin's release cannot serve here");
+                    match unfit {
+                        LoadError::Storage(_) | LoadError::Rejected(ComponentRejection::Busy) => {
+                            *complete = false
+                        }
+                        LoadError::Untrusted(_) | LoadError::StillUntrusted => {}
+                        LoadError::Rejected(_)
+                        | LoadError::WrongIdentity { .. }
+                        | LoadError::Panicked => drop(state.refused.insert(digest.clone())),
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    async fn load(
+        &self,
+        state: &mut ReconcilerState,
+        release: &PluginRelease,
+    ) -> Result<Plugin, LoadError> {
+        let bytes = match self.embedded.get(&release.id.digest) {
+            Some(bytes) => bytes.clone(),
+            None => self.fetch_trusted(state, release).await?,
+        };
+        let plugin = load(&self.sandbox, bytes).await?;
+        let found = id(&plugin);
+        if found == release.id {
+            Ok(plugin)
+        } else {
+            Err(LoadError::WrongIdentity { found: format!("{} {}", found.kind, found.name) })
+        }
+    }
+}
+
+impl PluginReconciler {
+    /// The component from the object store, if it is trusted. Nothing else of what is there is
+    /// believed: whoever writes the store or the catalogue chooses among components that this
+    /// host's settings let in.
+    async fn fetch_trusted(
+        &self,
+        state: &mut ReconcilerState,
+        release: &PluginRelease,
+    ) -> Result<Bytes, LoadError> {
+        let digest = &release.id.digest;
+        let signature = if self.trust.needs_signature() {
+            self.files.get_signature(digest).await?
+        } else {
+            None
+        };
+        let signature = signature.map(|file| Signature::from_bytes(&file));
+        if state.untrusted.get(digest) == Some(&signature) {
+            return Err(LoadError::StillUntrusted);
+        }
+        let bytes = self.files.get_component(digest, release.bytes).await?;
+        let (trust, component, came) = (self.trust.clone(), bytes.clone(), signature.clone());
+        let judged = tokio::task::spawn_blocking(move || trust.verify(&component, came.as_ref()))
+            .await
+            .map_err(|_| LoadError::Panicked)?;
+        judged.inspect_err(|_| drop(state.untrusted.insert(digest.clone(), signature)))?;
+        Ok(bytes)
+    }
+}
+
+/// On a thread that may block, and not one of the workers: those are for requests.
+async fn load(sandbox: &Arc<Sandbox>, bytes: Bytes) -> Result<Plugin, LoadError> {
+    let sandbox = Arc::clone(sandbox);
+    let loaded = tokio::task::spawn_blocking(move || sandbox.load(&bytes)).await;
+    Ok(loaded.map_err(|_| LoadError::Panicked)??)
+}
+
+/// What names a plugin's release.
+pub(crate) fn id(plugin: &Plugin) -> ReleaseId {
+    ReleaseId {
+        kind: plugin.kind().to_owned(),
+        name: plugin.name().to_owned(),
+        digest: plugin.digest().to_owned(),
+    }
+}
+
+/// A new release of a plugin that has been loaded.
+pub(crate) fn new_release(
+    plugin: &Plugin,
+    by: String,
+    built_in: bool,
+    state: ReleaseState,
+) -> PluginRelease {
+    PluginRelease {
+        id: id(plugin),
+        version: plugin.version().to_owned(),
+        bytes: plugin.bytes(),
+        by,
+        installed_at: yearbook_catalog::clock::now(),
+        built_in,
+        state,
+        promotion: 0,
+        pinned: false,
+        reason: None,
+        until: None,
+        quarantines: 0,
+    }
+}
+
+/// Logs what is new.
+fn log_changes(before: &(Vec<String>, Vec<String>), serving: &[Plugin], unavailable: &[String]) {
+    for plugin in
+        serving.iter().filter(|plugin| !before.0.iter().any(|digest| digest == plugin.digest()))
+    {
+        tracing::info!(
+            plugin = plugin.name(),
+            kind = plugin.kind(),
+            version = plugin.version(),
+            digest = plugin.digest(),
+            "serving a release"
+        );
+    }
+    for format in unavailable.iter().filter(|format| !before.1.contains(format)) {
+        tracing::error!(
+            format,
+            "no release of this format may serve: requests for it are answered 503; install one, or pin one that works"
+        );
+    }
+}

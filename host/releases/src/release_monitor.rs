@@ -1,0 +1,161 @@
+//! Watches the releases that a host serves: has those that wait make a share of responses again,
+//! keeps count of those that fail, and brings what follows into the catalogue, where every host
+//! hears of it. A response asks it at most three things, none of which waits.
+
+mod tick;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use arrow::datatypes::SchemaRef;
+use tokio::sync::Notify;
+use yearbook_catalog::{Catalog, CatalogCache, ReleaseId};
+use yearbook_sandbox::{Batches, OptionValue, PluginEncoder, Sandbox};
+
+use crate::ReleaseMonitorSettings;
+use crate::canary::{self, CanarySample, CanarySamples, ShadowWorker};
+use crate::circuit_breaker::{CircuitBreaker, FailureRecord};
+
+/// What watches.
+pub struct ReleaseMonitor {
+    pub(crate) store: Arc<Catalog>,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) settings: ReleaseMonitorSettings,
+    /// By digest of the release that serves.
+    beside: ArcSwap<HashMap<String, Candidates>>,
+    /// Responses that might have been compared.
+    turns: AtomicU64,
+    pub(crate) seen: Arc<CanarySamples>,
+    shadow: Arc<ShadowWorker>,
+    pub(crate) strikes: CircuitBreaker,
+    /// Something was seen that may decide.
+    pub(crate) woken: Notify,
+}
+
+/// What stands beside a release that serves.
+#[derive(Clone, Default)]
+pub(crate) struct Candidates {
+    /// The release that waits to take its place.
+    pub(crate) waiting: Option<Arc<PluginEncoder>>,
+    /// The release that would serve in its place, of the same description.
+    pub(crate) previous: Option<Arc<PluginEncoder>>,
+}
+
+/// Who asked a release for what, should it fail.
+#[derive(Clone, Debug)]
+pub struct RequestFingerprint {
+    /// Whose request it is.
+    pub client: String,
+    /// The same text for the same bytes, such as an entity tag.
+    pub request: String,
+    /// Datasets whose data the release was given.
+    pub datasets: Vec<String>,
+    /// Whether every option of the plugin has its default.
+    pub plain: bool,
+}
+
+impl ReleaseMonitor {
+    /// How often what was seen is brought to the catalogue.
+    pub const TICK_INTERVAL: Duration = Duration::from_secs(1);
+
+    /// One that has nothing to watch until a keeper tells it. `sandbox` is where releases run.
+    ///
+    /// # Errors
+    /// When the operating system refuses a thread.
+    pub fn new(
+        store: Arc<Catalog>,
+        sandbox: Arc<Sandbox>,
+        settings: ReleaseMonitorSettings,
+    ) -> std::io::Result<Arc<Self>> {
+        let (seen, stack_bytes) =
+            (Arc::new(CanarySamples::default()), sandbox.limits().thread_stack_bytes());
+        Ok(Arc::new(Self {
+            store,
+            sandbox,
+            settings,
+            beside: ArcSwap::default(),
+            turns: AtomicU64::new(0),
+            shadow: ShadowWorker::start(Arc::clone(&seen), stack_bytes)?,
+            seen,
+            strikes: CircuitBreaker::default(),
+            woken: Notify::new(),
+        }))
+    }
+
+    /// Brings what is seen to the catalogue that `live` follows, every `every` and when something
+    /// may decide, as long as both live.
+    pub fn follow(self: &Arc<Self>, live: &Arc<CatalogCache>, every: Duration) {
+        tokio::spawn(tick::run(Arc::downgrade(self), Arc::downgrade(live), every));
+    }
+
+    /// The batches of a response that `encoder` is about to make; a share of them is made again by
+    /// a release that waits.
+    #[must_use]
+    pub fn tee_canary(
+        &self,
+        encoder: &Arc<PluginEncoder>,
+        schema: &SchemaRef,
+        options: &[OptionValue],
+        batches: Batches,
+    ) -> Batches {
+        let beside = self.beside.load();
+        let Some(waiting) = beside.get(encoder.digest()).and_then(|beside| beside.waiting.clone())
+        else {
+            return batches;
+        };
+        if !self.is_sampled() {
+            return batches;
+        }
+        let sample = CanarySample {
+            incumbent: Arc::clone(encoder),
+            waiting,
+            schema: Arc::clone(schema),
+            options: options.to_vec(),
+            batches: Vec::new(),
+            rows_left: self.settings.canary_rows.max(1),
+            bytes_left: self.settings.canary_bytes.max(1),
+        };
+        sample.tee(batches, Arc::clone(&self.shadow))
+    }
+
+    /// The release with this digest failed a response by its own fault: it trapped, or said so
+    /// itself. An option is the client's choice, so a failure with one is no strike.
+    pub fn failed(&self, digest: &str, asker: &RequestFingerprint, why: &str) {
+        let RequestFingerprint { client, request, datasets, plain } = asker.clone();
+        if !plain {
+            return;
+        }
+        self.strikes.add(digest, FailureRecord { client, request, datasets, why: why.to_owned() });
+        self.woken.notify_one();
+    }
+
+    /// The release that would serve in the place of `encoder`, where it says the same of itself and
+    /// nobody pinned the other.
+    #[must_use]
+    pub fn fallback_release(&self, encoder: &PluginEncoder) -> Option<Arc<PluginEncoder>> {
+        self.beside.load().get(encoder.digest())?.previous.clone()
+    }
+
+    /// What stands beside each release that serves, from now on.
+    pub(crate) fn set_candidates(&self, beside: HashMap<String, Candidates>) {
+        self.beside.store(Arc::new(beside));
+    }
+
+    /// A release that waits can be judged without a comparison.
+    pub(crate) fn reject_canary(&self, id: &ReleaseId, incumbent: &str, fault: String) {
+        let mut seen = canary::empty_totals(&(id.clone(), incumbent.to_owned()));
+        seen.fault = Some(fault);
+        self.seen.add(seen);
+        self.woken.notify_one();
+    }
+
+    /// Spreads the share evenly.
+    fn is_sampled(&self) -> bool {
+        let percent = u64::from(self.settings.canary_percent.min(100));
+        let turn = self.turns.fetch_add(1, Ordering::Relaxed) % 100;
+        (turn + 1) * percent / 100 > turn * percent / 100
+    }
+}

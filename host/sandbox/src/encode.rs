@@ -1,0 +1,349 @@
+//! Step 10 of a request: batches in, bytes out, through fresh instances. The first chunk is
+//! awaited, so that what fails before any byte is still an honest status; afterwards the client's
+//! reading pace drives the scan, and a client that goes away ends both.
+
+mod body_channel;
+mod coalesce;
+pub(crate) mod description;
+mod error;
+pub(crate) mod instance;
+mod instance_pool;
+mod notes;
+mod response_driver;
+mod split_retry;
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use tokio::runtime::Handle;
+use tracing::Instrument;
+use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
+
+use self::body_channel::BodyChunk;
+use self::coalesce::BatchCoalescer;
+use self::response_driver::ResponseDriver;
+use crate::admission::SlowPluginLimiter;
+use crate::error::BoxError;
+use crate::guest::GuestHost;
+use crate::guest::HostState;
+use crate::guest::bindings::EncoderPluginPre;
+use crate::observe::{CallMetrics, PluginMetrics, ResponseMetrics};
+use crate::options::OptionValue;
+
+pub(crate) use self::coalesce::concat;
+pub use self::description::EncoderDescription;
+pub use self::error::{EncodeError, TruncatedBody};
+pub(crate) use self::instance::EncoderInstance;
+pub(crate) use self::notes::Notes;
+
+/// Rows of a response: batches of one schema.
+pub type Batches = BoxStream<'static, Result<RecordBatch, BoxError>>;
+
+/// A response body.
+pub enum EncodedBody {
+    /// All of it, where it fitted in one part.
+    Whole(Bytes),
+    /// Its chunks as the client takes them. A chunk that is an error is the last one, and the body
+    /// has no end.
+    Stream(BoxStream<'static, Result<Bytes, TruncatedBody>>),
+}
+
+/// A loaded output format.
+pub struct PluginEncoder {
+    pub(crate) host: Arc<GuestHost>,
+    pub(crate) pre: EncoderPluginPre<HostState>,
+    pub(crate) description: EncoderDescription,
+    pub(crate) digest: String,
+    pub(crate) bytes: u64,
+    pub(crate) metrics: Arc<PluginMetrics>,
+    pub(crate) limiter: Arc<SlowPluginLimiter>,
+}
+
+/// A place among the sandbox's instances, kept for one response. Dropping it gives the place back.
+pub struct InstanceAdmission {
+    permit: SlotPermit,
+    /// On whose account the response holds what it holds.
+    holder: CallerShare,
+    /// Where the rest of a response is made that does not fit in one part.
+    runtime: Handle,
+}
+
+impl PluginEncoder {
+    /// What it makes.
+    #[must_use]
+    pub fn description(&self) -> &EncoderDescription {
+        &self.description
+    }
+
+    /// Lower-case hexadecimal SHA-256 of the component.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Size of the component in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What this release has done so far.
+    #[must_use]
+    pub fn tally(&self) -> &PluginMetrics {
+        &self.metrics
+    }
+
+    /// Whether half of its sandbox's instances are free at this moment: room for what nobody waits
+    /// for.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.host.admission.has_spare_capacity()
+    }
+
+    /// How many instances of its sandbox are free at this moment, for all encoders together.
+    #[must_use]
+    pub fn free_instances(&self) -> usize {
+        self.host.admission.instances.free()
+    }
+
+    /// Waits for a place among the instances, a short while at most. Call it on a tokio runtime;
+    /// what is done with the place afterwards may run anywhere.
+    ///
+    /// # Errors
+    /// [`EncodeError::Busy`] when none comes free.
+    pub async fn admit(&self) -> Result<InstanceAdmission, EncodeError> {
+        self.admit_for(&CallerShare::default()).await
+    }
+
+    /// As [`Encoder::admit`], with a place of the share of `holder`.
+    ///
+    /// # Errors
+    /// [`EncodeError::Busy`] when none comes free, [`EncodeError::ShareUsedUp`] when some are and
+    /// the share is used up.
+    pub async fn admit_for(&self, holder: &CallerShare) -> Result<InstanceAdmission, EncodeError> {
+        let runtime =
+            Handle::try_current().map_err(|error| EncodeError::Host(error.to_string()))?;
+        match self.host.admission.admit(&self.metrics, holder).await {
+            Ok(permit) => Ok(InstanceAdmission { permit, holder: holder.clone(), runtime }),
+            Err(denied) => {
+                self.metrics.record_refusal();
+                Err(match denied {
+                    AcquireError::AllTaken => EncodeError::Busy { retry_after: 1 },
+                    AcquireError::ShareExhausted => EncodeError::ShareUsedUp,
+                })
+            }
+        }
+    }
+
+    /// Waits for a place and encodes: [`Encoder::admit`], then [`Encoder::encode_admitted`].
+    ///
+    /// # Errors
+    /// As for both.
+    pub async fn encode(
+        self: &Arc<Self>,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+        batches: Batches,
+    ) -> Result<EncodedBody, EncodeError> {
+        self.encode_for(&CallerShare::default(), schema, chosen, batches).await
+    }
+
+    /// As [`Encoder::encode`], on the account of `holder`: its instances and the bytes that wait
+    /// for its client count in its shares.
+    ///
+    /// # Errors
+    /// As for [`Encoder::admit_for`] and [`Encoder::encode_admitted`].
+    pub async fn encode_for(
+        self: &Arc<Self>,
+        holder: &CallerShare,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+        batches: Batches,
+    ) -> Result<EncodedBody, EncodeError> {
+        let admission = self.admit_for(holder).await?;
+        self.encode_admitted(admission, schema, chosen, batches).await
+    }
+
+    /// Encodes `batches` of `schema`. `chosen` are the options that the client named; the rest are
+    /// defaults. Returns once the first bytes are made. Where it is polled on a worker's own
+    /// thread, all of a response that fits in one part is made there and then, without another
+    /// thread.
+    ///
+    /// # Errors
+    /// [`EncodeError`], before any byte is sent. Dropping the future, or the stream that it
+    /// returns, stops the scan and gives the instances back.
+    pub async fn encode_admitted(
+        self: &Arc<Self>,
+        admission: InstanceAdmission,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+        batches: Batches,
+    ) -> Result<EncodedBody, EncodeError> {
+        let account = ResponseMetrics::begin(&self.metrics, &self.host.dump_target);
+        let span = account.span();
+        match self
+            .first_bytes(admission, &account.work(), schema, chosen, batches)
+            .instrument(span.clone())
+            .await
+        {
+            Ok(FirstBytes::Whole(bytes)) => {
+                account.first_bytes();
+                account.complete();
+                Ok(EncodedBody::Whole(bytes))
+            }
+            Ok(FirstBytes::Streaming { response, chunk, chunks, runtime }) => {
+                account.first_bytes();
+                // The span goes along, so that a cut is logged with the request's id.
+                runtime.spawn(response.run(chunk, account).instrument(span));
+                Ok(EncodedBody::Stream(chunks))
+            }
+            Err(error) => {
+                account.finish_failed(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens a response in an instance of the share of `holder` and lets it go. `chosen` are the
+    /// options that the client named.
+    ///
+    /// # Errors
+    /// What [`Encoder::encode`] would fail with before its first byte, as far as `open` decides it.
+    pub async fn check_open(
+        self: &Arc<Self>,
+        holder: &CallerShare,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+    ) -> Result<(), EncodeError> {
+        let InstanceAdmission { permit, .. } = self.admit_for(holder).await?;
+        let options = self.description.complete(chosen);
+        let work = CallMetrics::new(Arc::clone(&self.metrics), self.host.dump_target.clone());
+        let encoder = Arc::clone(self);
+        self.run_on_worker(move || {
+            EncoderInstance::open(&encoder, permit, work, &schema, &options).map(drop)
+        })
+        .await
+    }
+
+    /// Encodes up to the first rows, or all of a response that fits in one part.
+    async fn first_bytes(
+        self: &Arc<Self>,
+        admission: InstanceAdmission,
+        work: &Arc<CallMetrics>,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+        batches: Batches,
+    ) -> Result<FirstBytes, EncodeError> {
+        let InstanceAdmission { permit, holder, runtime } = admission;
+        // A plugin that is late may not hold the instances of others while its calls wait for one
+        // another.
+        if self.limiter.queued() >= self.host.limits.instances.div_ceil(2) as usize {
+            return Err(EncodeError::Busy { retry_after: 1 });
+        }
+        let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
+        let mut parts = BatchCoalescer::new(batches, &self.description);
+        // Whether there is a second part tells whether the response is done after the first: most
+        // are, and then one trip to a worker makes all of it.
+        let first = parts.next().await?;
+        let done = first.is_none() || !parts.has_next().await?;
+        let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
+        let arguments = (Arc::clone(&schema), Arc::clone(&options));
+        let begun = self
+            .run_on_worker(move || {
+                encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)
+            })
+            .await?;
+        Ok(match begun {
+            FirstJob::Complete(bytes) => FirstBytes::Whole(bytes),
+            FirstJob::Incomplete { instance, notes, chunk } => {
+                let (response, chunks) = ResponseDriver::new(
+                    Arc::clone(self),
+                    holder,
+                    schema,
+                    options,
+                    instance,
+                    notes,
+                    parts,
+                );
+                FirstBytes::Streaming { response: Box::new(response), chunk, chunks, runtime }
+            }
+        })
+    }
+
+    async fn run_on_worker<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> Result<T, EncodeError> + Send + 'static,
+    ) -> Result<T, EncodeError> {
+        let turn = self.limiter.acquire().await;
+        let (busy, limiter) = (self.host.admission.start_job(), Arc::clone(&self.limiter));
+        let job = move || {
+            let (_turn, _busy) = (turn, busy);
+            let made = job();
+            if let Err(EncodeError::Trapped { trap, .. }) = &made {
+                limiter.stopped(trap);
+            }
+            made
+        };
+        self.host
+            .admission
+            .workers
+            .run(job)
+            .await
+            .map_err(|panicked| EncodeError::Host(panicked.to_string()))
+            .flatten()
+    }
+
+    /// Blocking: opens the response and encodes up to its first rows, or all of it when `done`.
+    fn begin(
+        &self,
+        permit: SlotPermit,
+        work: Arc<CallMetrics>,
+        schema: &Schema,
+        options: &[OptionValue],
+        first: Option<coalesce::BatchGroup>,
+        done: bool,
+    ) -> Result<FirstJob, EncodeError> {
+        let mut instance = Box::new(EncoderInstance::open(self, permit, work, schema, options)?);
+        let mut notes = Notes::new();
+        let head = instance.encode_header()?;
+        notes.advance(head.len());
+        let mut part = Vec::new();
+        if let Some(first) = first {
+            let pieces;
+            (instance, pieces) = self.encode_chunk(instance, &first, schema, options, true)?;
+            part = self.assemble_chunk(pieces, &mut notes);
+        }
+        if !done {
+            return Ok(FirstJob::Incomplete {
+                instance,
+                notes,
+                chunk: BodyChunk { lead: head.into(), bytes: part.into(), lease: None },
+            });
+        }
+        let tail = instance.encode_footer(&notes)?;
+        let pieces = [head, part, tail];
+        let mut whole = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
+        pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
+        Ok(FirstJob::Complete(whole.into()))
+    }
+}
+
+/// What there is of a response when its first bytes are made.
+enum FirstBytes {
+    Whole(Bytes),
+    Streaming {
+        response: Box<ResponseDriver>,
+        chunk: BodyChunk,
+        chunks: BoxStream<'static, Result<Bytes, TruncatedBody>>,
+        runtime: Handle,
+    },
+}
+
+/// Whether a response was finished by its first trip to a worker.
+enum FirstJob {
+    Complete(Bytes),
+    Incomplete { instance: Box<EncoderInstance>, notes: Notes, chunk: BodyChunk },
+}

@@ -1,0 +1,328 @@
+//! One guest at work on one response: a store, an `encoding`, and the checks on what it returns.
+//! All of it is blocking and runs on a worker.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use wasmtime::Store;
+use wasmtime::component::ResourceAny;
+use yearbook_domain::json_size::CELL_BYTES;
+use yearbook_shares::SlotPermit;
+
+use crate::encode::EncodeError;
+use crate::encode::{Notes, PluginEncoder};
+use crate::guest::HostState;
+use crate::guest::InputSize;
+use crate::guest::bindings::EncoderPlugin;
+use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
+use crate::guest::parameters::wire_option;
+use crate::guest::{WireConverter, WireSchema};
+use crate::limits::Limits;
+use crate::observe::{CallMetrics, ResourceUsage};
+use crate::observe::{FailureDump, GuestFunction, GuestLogLine};
+use crate::options::{OptionValue, non_default};
+use crate::sanitize::sanitize_sentence;
+use crate::trap::Trap;
+
+/// Bytes that any call may return whatever its input: a header, a footer, a page held back.
+const FREE_OUTPUT_BYTES: usize = 1 << 20;
+
+/// A part that failed, and what the guest might have given out before it.
+pub(crate) struct ChunkError {
+    pub(crate) error: EncodeError,
+    allowance: usize,
+}
+
+/// A fresh instance with its response begun.
+pub(crate) struct EncoderInstance {
+    store: Store<HostState>,
+    guest: EncoderPlugin,
+    encoding: ResourceAny,
+    converter: WireConverter,
+    limits: Limits,
+    input: InputSize,
+    /// Mean bytes of a column's name.
+    name_bytes: usize,
+    /// Bytes that have come in and that the guest may still give out: it may hold rows back.
+    allowance: usize,
+    /// Filled while the response is made, where its failure would be kept: at most one part is held
+    /// for that.
+    capsule: Option<Box<FailureDump>>,
+    /// Given back when the instance is dropped.
+    _permit: SlotPermit,
+}
+
+impl EncoderInstance {
+    /// Instantiates the encoder and opens a response, counted in `work`.
+    pub(crate) fn open(
+        encoder: &PluginEncoder,
+        permit: SlotPermit,
+        work: Arc<CallMetrics>,
+        schema: &arrow::datatypes::Schema,
+        options: &[OptionValue],
+    ) -> Result<Self, EncodeError> {
+        let dictionaries = encoder.description.dictionaries;
+        let flattened = WireSchema::new(schema, dictionaries)
+            .map_err(|error| EncodeError::Host(error.to_string()))?;
+        let limits = &encoder.host.limits;
+        let kept = work
+            .dump_target()
+            .is_enabled()
+            .then(|| Box::new(FailureDump::for_response(work.release(), schema, options, limits)));
+        let plain = non_default(&encoder.description.parameters, options).next().is_none();
+        let input = InputSize::new(schema.fields().len(), flattened.name_bytes(), plain);
+        let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
+        let mut store = HostState::new_store(&encoder.host, work);
+        let opened = HostState::call(&mut store, |store| {
+            let guest = encoder.pre.instantiate(&mut *store)?;
+            let encoding = flattened.borrow(|schema| {
+                guest.yearbook_plugin_encoder().encoding().call_open(store, schema, &options)
+            })?;
+            Ok((guest, encoding))
+        });
+        let opened = opened.map_err(|trap| {
+            EncodeError::stopped(&encoder.description.format, trap, &input, limits)
+        });
+        let opened = opened.and_then(|(guest, encoding)| match encoding {
+            Ok(encoding) => Ok((guest, encoding)),
+            Err(error) => Err(guest_error(&encoder.description.format, error)),
+        });
+        let (guest, encoding) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                write_dump(kept, GuestFunction::Open, &error, &store);
+                return Err(error);
+            }
+        };
+        Ok(Self {
+            store,
+            guest,
+            encoding,
+            converter: WireConverter::new(dictionaries),
+            limits: *limits,
+            input,
+            name_bytes: flattened.name_bytes().div_ceil(schema.fields().len().max(1)),
+            allowance: flattened.name_bytes().saturating_mul(limits.amplification),
+            capsule: kept,
+            _permit: permit,
+        })
+    }
+
+    /// Bytes before the first row.
+    pub(crate) fn encode_header(&mut self) -> Result<Vec<u8>, EncodeError> {
+        let (encoding, allowance) = (self.encoding, self.allowance);
+        let head = self.call(|guest, store| {
+            guest.yearbook_plugin_encoder().encoding().call_head(store, encoding)
+        });
+        let head = head.map_err(|error| self.failed(GuestFunction::Head, allowance, error))?;
+        if let Some(capsule) = &mut self.capsule {
+            capsule.about.before.head = true;
+        }
+        Ok(head)
+    }
+
+    /// What a batch becomes.
+    pub(crate) fn encode_chunk(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
+        self.try_encode_chunk(batch).map_err(|unmade| self.dump_chunk_failure(unmade))
+    }
+
+    /// What a batch becomes. A failure is not kept yet: [`EncoderInstance::dump_chunk_failure`]
+    /// does that, unless there is another way.
+    pub(crate) fn try_encode_chunk(
+        &mut self,
+        batch: &RecordBatch,
+    ) -> Result<wire::Piece, ChunkError> {
+        let allowance = self.allowance;
+        self.call_part(batch).map_err(|error| ChunkError { error, allowance })
+    }
+
+    /// Keeps the failure of a part.
+    pub(crate) fn dump_chunk_failure(
+        &mut self,
+        ChunkError { error, allowance }: ChunkError,
+    ) -> EncodeError {
+        // Rows that never reached the guest.
+        if matches!(error, EncodeError::Host(_)) {
+            error
+        } else {
+            self.failed(GuestFunction::Part, allowance, error)
+        }
+    }
+
+    /// A fresh instance in the place of this one, which is spent, with the same response begun.
+    pub(crate) fn reopen(
+        self,
+        encoder: &PluginEncoder,
+        schema: &arrow::datatypes::Schema,
+        options: &[OptionValue],
+    ) -> Result<Self, EncodeError> {
+        let Self { store, _permit: permit, .. } = self;
+        let work = store.data().shared_metrics();
+        // Its memory first: two of them at once would be more than was admitted.
+        drop(store);
+        Self::open(encoder, permit, work, schema, options)
+    }
+
+    fn call_part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
+        let crossing =
+            self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
+        if let Some(capsule) = &mut self.capsule {
+            // Its columns are shared, not copied.
+            capsule.batch = Some(batch.clone());
+        }
+        self.store.data().work().record_input(batch.num_rows(), crossing.bytes());
+        let weight = crossing
+            .bytes()
+            .saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
+        self.input.add(weight);
+        self.allowance =
+            self.allowance.saturating_add(weight.saturating_mul(self.limits.amplification));
+        let encoding = self.encoding;
+        let made = crossing.borrow(|rows| {
+            self.call(|guest, store| {
+                guest.yearbook_plugin_encoder().encoding().call_part(store, encoding, rows)
+            })
+        });
+        let made = made.and_then(|piece: wire::Piece| self.count_notes(piece))?;
+        if let Some(capsule) = &mut self.capsule {
+            capsule.about.before.parts += 1;
+        }
+        Ok(made)
+    }
+
+    /// Counts what a part leaves for the tail.
+    fn count_notes(&mut self, piece: wire::Piece) -> Result<wire::Piece, EncodeError> {
+        let before = self.store.data().work().record_notes(piece.note.len());
+        if let Some(capsule) = &mut self.capsule {
+            capsule.about.before.noted = before;
+        }
+        let fits = before.saturating_add(piece.note.len()) <= self.limits.note_bytes;
+        if fits { Ok(piece) } else { Err(self.trap_error(Trap::Notes(self.limits.note_bytes))) }
+    }
+
+    /// Bytes after the last row.
+    pub(crate) fn encode_footer(&mut self, notes: &Notes) -> Result<Vec<u8>, EncodeError> {
+        let allowance = self.allowance;
+        self.input.add(notes.bytes());
+        self.allowance =
+            self.allowance.saturating_add(notes.bytes().saturating_mul(self.limits.amplification));
+        let encoding = self.encoding;
+        let made = notes.borrow(|notes| {
+            self.call(|guest, store| {
+                guest.yearbook_plugin_encoder().encoding().call_tail(store, encoding, notes)
+            })
+        });
+        made.map_err(|error| {
+            if let Some(capsule) = &mut self.capsule {
+                capsule.notes = notes.entries().to_vec();
+            }
+            self.failed(GuestFunction::Tail, allowance, error)
+        })
+    }
+
+    /// Usage so far. The caller counts the bytes returned.
+    pub(crate) fn used(&self) -> ResourceUsage {
+        self.store.data().used()
+    }
+
+    /// Bytes that it may still give out, without what any call may return whatever its input.
+    pub(crate) fn allowance(&self) -> usize {
+        self.allowance
+    }
+
+    /// What it has logged so far; nothing where failures are not kept.
+    pub(crate) fn guest_log(&self) -> &[GuestLogLine] {
+        self.store.data().guest_log()
+    }
+
+    /// Sets what it may still give out to what it was when a call failed.
+    pub(crate) fn set_allowance(&mut self, allowance: usize) {
+        self.allowance = allowance;
+    }
+
+    /// Leaves a capsule behind, where one is wanted.
+    fn failed(&mut self, call: GuestFunction, allowance: usize, error: EncodeError) -> EncodeError {
+        let mut capsule = self.capsule.take();
+        if let Some(capsule) = &mut capsule {
+            capsule.about.before.allowance = allowance;
+        }
+        write_dump(capsule, call, &error, &self.store);
+        error
+    }
+
+    fn call<T: OutputSize + Send>(
+        &mut self,
+        call: impl FnOnce(
+            &EncoderPlugin,
+            &mut Store<HostState>,
+        ) -> wasmtime::Result<Result<T, wire::Error>>
+        + Send,
+    ) -> Result<T, EncodeError> {
+        let guest = &self.guest;
+        let output = HostState::call(&mut self.store, |store| call(guest, store))
+            .map_err(|trap| self.trap_error(trap))?
+            .map_err(|error| guest_error(self.store.data().work().plugin_name(), error))?;
+        let allowed = self.allowance.saturating_add(FREE_OUTPUT_BYTES);
+        let returned = output.bytes();
+        self.store.data().work().returned(returned);
+        if returned > allowed {
+            return Err(self.trap_error(Trap::Amplification { returned, allowed }));
+        }
+        self.allowance = self.allowance.saturating_sub(returned);
+        Ok(output)
+    }
+
+    fn trap_error(&self, trap: Trap) -> EncodeError {
+        EncodeError::stopped(
+            self.store.data().work().plugin_name(),
+            trap,
+            &self.input,
+            &self.limits,
+        )
+    }
+}
+
+fn write_dump(
+    capsule: Option<Box<FailureDump>>,
+    call: GuestFunction,
+    error: &EncodeError,
+    store: &Store<HostState>,
+) {
+    if let Some(capsule) = capsule {
+        capsule.write_failure(call, error, store.data().guest_log(), store.data().work());
+    }
+}
+
+/// What a call returns, weighed.
+trait OutputSize {
+    /// Bytes that the guest gave out.
+    fn bytes(&self) -> usize;
+}
+
+impl OutputSize for Vec<u8> {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl OutputSize for wire::Piece {
+    fn bytes(&self) -> usize {
+        self.bytes.len().saturating_add(self.note.len())
+    }
+}
+
+/// A guest's sentence reaches clients.
+fn guest_error(plugin: &str, error: wire::Error) -> EncodeError {
+    match error {
+        wire::Error::UnsupportedSchema(sentence) => {
+            EncodeError::UnsupportedSchema(sanitize_sentence(&sentence))
+        }
+        wire::Error::InvalidOption(sentence) => {
+            EncodeError::InvalidOption(sanitize_sentence(&sentence))
+        }
+        wire::Error::Internal(sentence) => EncodeError::Internal {
+            plugin: plugin.to_owned(),
+            message: sanitize_sentence(&sentence),
+        },
+    }
+}

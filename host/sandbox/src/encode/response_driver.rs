@@ -1,0 +1,265 @@
+//! The rest of a response after its first part. Where parts are independent several instances make
+//! them at once; they leave in order either way. Room for a chunk is reserved before the chunk is
+//! made, so instances never work ahead of their client by more than the channel's bound, and by one
+//! chunk alone where the byte budget of all bodies or the caller's share of it is used up; reading
+//! the next part overlaps making the present ones. Which instance makes a part never shows in the
+//! bytes.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::{BoxStream, FuturesUnordered};
+use tokio::sync::mpsc::OwnedPermit;
+use tokio::time::{Instant, sleep_until, timeout};
+use yearbook_shares::{ByteLease, CallerShare};
+
+use super::body_channel::{BodyChunk, BodySender, channel};
+use super::coalesce::{BatchCoalescer, BatchGroup};
+use super::instance_pool::{InstanceLease, InstancePool};
+use super::split_retry::ChunkOutput;
+use super::{Notes, PluginEncoder};
+use crate::encode::EncoderInstance;
+use crate::encode::{EncodeError, TruncatedBody};
+use crate::observe::{CallMetrics, ResponseMetrics};
+use crate::options::OptionValue;
+
+/// A response that is being made.
+pub(crate) struct ResponseDriver {
+    encoder: Arc<PluginEncoder>,
+    /// On whose account bytes wait for the client.
+    holder: CallerShare,
+    schema: SchemaRef,
+    options: Arc<[OptionValue]>,
+    notes: Notes,
+    parts: BatchCoalescer,
+    sink: BodySender,
+    hands: InstancePool,
+    making: FuturesUnordered<BoxFuture<'static, Result<ChunkResult, EncodeError>>>,
+    /// Parts from the first that has not left to the last that was begun.
+    places: VecDeque<PendingChunk>,
+    /// Parts that have left.
+    left: usize,
+}
+
+/// A part that has been read, and its bytes.
+type ReadyGroup = (BatchGroup, ByteLease);
+
+/// How a response without an error ends.
+enum DriveOutcome {
+    Complete,
+    /// The client is gone, or as good as gone.
+    Abandoned,
+}
+
+/// Room for a part, and the part when it is made.
+struct PendingChunk {
+    room: OwnedPermit<BodyChunk>,
+    pieces: Option<ChunkOutput>,
+}
+
+/// A part, and the instance that is free again.
+struct ChunkResult {
+    position: usize,
+    pieces: ChunkOutput,
+    instance: Box<EncoderInstance>,
+    first: bool,
+}
+
+impl ResponseDriver {
+    /// The response, and its body. `instance` has made head and first part, which stand in `notes`.
+    pub(crate) fn new(
+        encoder: Arc<PluginEncoder>,
+        holder: CallerShare,
+        schema: SchemaRef,
+        options: Arc<[OptionValue]>,
+        instance: Box<EncoderInstance>,
+        notes: Notes,
+        parts: BatchCoalescer,
+    ) -> (Self, BoxStream<'static, Result<Bytes, TruncatedBody>>) {
+        let independent = encoder.description.separator.is_some();
+        let width = if independent { encoder.host.admission.max_parallel_chunks() } else { 1 };
+        let (sink, chunks) = channel(encoder.host.limits.buffered_chunks.max(1) + width - 1);
+        let hands = InstancePool::new(instance, width, holder.clone());
+        let (making, places) = (FuturesUnordered::new(), VecDeque::new());
+        (
+            Self {
+                encoder,
+                holder,
+                schema,
+                options,
+                notes,
+                parts,
+                sink,
+                hands,
+                making,
+                places,
+                left: 0,
+            },
+            chunks,
+        )
+    }
+
+    /// Sends `chunk`, which is the head with the first part, then makes and sends the rest.
+    pub(crate) async fn run(self: Box<Self>, chunk: BodyChunk, account: ResponseMetrics) {
+        let encoder = Arc::clone(&self.encoder);
+        let (ending, _open) = self.sink.ending();
+        match self.send_rest(chunk, &account.work()).await {
+            Ok(DriveOutcome::Complete) => account.complete(),
+            Ok(DriveOutcome::Abandoned) => drop(account),
+            Err(error) => {
+                let (plugin, digest) = (&encoder.description.format, &encoder.digest);
+                tracing::error!(plugin, digest, %error, "a response was cut off after its first byte");
+                if error.is_failure_of_the_plugin() {
+                    ending.attribute_to_plugin();
+                }
+                account.finish_failed(&error);
+            }
+        }
+    }
+
+    async fn send_rest(
+        mut self,
+        chunk: BodyChunk,
+        work: &Arc<CallMetrics>,
+    ) -> Result<DriveOutcome, EncodeError> {
+        let patience = self.encoder.host.limits.stalled_client_timeout();
+        let Ok(Ok(first)) = timeout(patience, self.sink.sender.clone().reserve_owned()).await
+        else {
+            return Ok(DriveOutcome::Abandoned);
+        };
+        first.send(self.with_lease(chunk));
+        // The next part as soon as it is read, and room for its chunk.
+        let (mut ready, mut room): (Option<ReadyGroup>, Option<OwnedPermit<BodyChunk>>) =
+            (None, None);
+        let mut read = false;
+        let mut patient_until = Instant::now() + patience;
+        loop {
+            if ready.is_some() && room.is_some() {
+                if let Some(hand) = self.hands.take(&self.encoder)
+                    && let (Some(part), Some(room)) = (ready.take(), room.take())
+                {
+                    self.start_chunk(hand, part, room, Arc::clone(work));
+                }
+            } else if read
+                && ready.is_none()
+                && self.making.is_empty()
+                && let Some(room) = room.take()
+            {
+                return self.finish(room).await.map(|()| DriveOutcome::Complete);
+            }
+            let waiting = room.is_none() && self.making.is_empty();
+            if !waiting {
+                patient_until = Instant::now() + patience;
+            }
+            // Listens before it looks, so that bytes that go in between are not missed.
+            let freed = self.holder.wait_for_bytes();
+            let may_go_on = ready.is_some() || room.is_some() || self.holder.may_continue();
+            tokio::select! {
+                () = self.sink.sender.closed() => return Ok(DriveOutcome::Abandoned),
+                () = freed, if !may_go_on => {}
+                reserved = self.sink.sender.clone().reserve_owned(), if room.is_none() && may_go_on => match reserved {
+                    Ok(reserved) => room = Some(reserved),
+                    Err(_) => return Ok(DriveOutcome::Abandoned),
+                },
+                Some(made) = self.making.next() => self.complete_chunk(made?),
+                part = self.parts.next(), if ready.is_none() && !read && may_go_on => {
+                    let part = part?;
+                    read = part.is_none();
+                    ready = part.map(|part| (part, self.holder.lease(self.parts.last_group_bytes())));
+                }
+                () = sleep_until(patient_until), if waiting => return Ok(DriveOutcome::Abandoned),
+                () = self.hands.idle_timeout(), if self.hands.has_idle() => self.hands.drop_idle(),
+            }
+        }
+    }
+
+    /// `chunk`, counted until the client takes it.
+    fn with_lease(&self, chunk: BodyChunk) -> BodyChunk {
+        let lease = Some(self.holder.lease(chunk.lead.len() + chunk.bytes.len()));
+        BodyChunk { lease, ..chunk }
+    }
+
+    /// Begins a part.
+    fn start_chunk(
+        &mut self,
+        hand: InstanceLease,
+        (part, lease): ReadyGroup,
+        room: OwnedPermit<BodyChunk>,
+        account: Arc<CallMetrics>,
+    ) {
+        let position = self.left + self.places.len();
+        self.places.push_back(PendingChunk { room, pieces: None });
+        let (encoder, schema, options) =
+            (Arc::clone(&self.encoder), Arc::clone(&self.schema), Arc::clone(&self.options));
+        let opener = Arc::clone(&encoder);
+        let work = move || {
+            let (instance, first) = match hand {
+                InstanceLease::Reused { instance, first } => (instance, first),
+                InstanceLease::New(permit) => (
+                    Box::new(EncoderInstance::open(&opener, permit, account, &schema, &options)?),
+                    false,
+                ),
+            };
+            let (instance, pieces) =
+                opener.encode_chunk(instance, &part, &schema, &options, first)?;
+            drop((part, lease));
+            Ok(ChunkResult { position, pieces, instance, first })
+        };
+        self.making.push(Box::pin(async move { encoder.run_on_worker(work).await }));
+    }
+
+    /// Puts a part in its place, and sends what is whole from the front on.
+    fn complete_chunk(&mut self, made: ChunkResult) {
+        self.hands.give_back(made.instance, made.first);
+        if let Some(place) = self.places.get_mut(made.position - self.left) {
+            place.pieces = Some(made.pieces);
+        }
+        let separator = self.encoder.description.separator.as_ref();
+        while let Some(PendingChunk { room, pieces }) = self.places.pop_front() {
+            let Some(pieces) = pieces else {
+                self.places.push_front(PendingChunk { room, pieces });
+                break;
+            };
+            self.left += 1;
+            let lead = separator.cloned().unwrap_or_default();
+            self.notes.advance(lead.len());
+            let bytes = self.encoder.assemble_chunk(pieces, &mut self.notes);
+            if !lead.is_empty() || !bytes.is_empty() {
+                let chunk = self.with_lease(BodyChunk {
+                    lead: lead.into(),
+                    bytes: bytes.into(),
+                    lease: None,
+                });
+                room.send(chunk);
+            }
+        }
+    }
+
+    /// Makes and sends the tail.
+    async fn finish(mut self, room: OwnedPermit<BodyChunk>) -> Result<(), EncodeError> {
+        let Some(mut instance) = self.hands.first() else {
+            return Err(EncodeError::Host("the instance that makes the tail was lost".to_owned()));
+        };
+        let (notes, hands) = (self.notes, self.hands);
+        let work = move || {
+            let tail = instance.encode_footer(&notes);
+            // Clearing the instances' memory is a worker's business too.
+            drop((instance, hands));
+            tail
+        };
+        let tail = self.encoder.run_on_worker(work).await?;
+        if !tail.is_empty() {
+            room.send(BodyChunk {
+                lead: Bytes::new(),
+                lease: Some(self.holder.lease(tail.len())),
+                bytes: tail.into(),
+            });
+        }
+        self.sink.finish();
+        Ok(())
+    }
+}

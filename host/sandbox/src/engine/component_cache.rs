@@ -1,0 +1,143 @@
+//! Precompiled components on disk, so that a restart does not compile again. An entry is machine
+//! code, so it counts only with this host's seal: a code over the component's digest, everything of
+//! the engine that decides machine code, and the entry itself, under a secret that the folder does
+//! not hold. What does not check out is compiled anew. Holds the sandbox's only `unsafe`.
+
+mod eviction;
+mod mac;
+mod ownership;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use self::mac::{MacKey, SEAL_BYTES};
+use crate::error::SandboxFailure;
+
+/// A folder that only this host's user can write, and the secret that seals its entries.
+pub(crate) struct ComponentCache {
+    folder: PathBuf,
+    seal: MacKey,
+}
+
+impl ComponentCache {
+    /// Uses `folder` with the secret in the file `key`, making both (modes 0700 and 0600) when they
+    /// are not there. What nobody needs any more is removed from it.
+    ///
+    /// # Errors
+    /// [`Failure::Cache`] when they cannot be made, when either belongs to another user, when
+    /// others can write the folder, or when others can read the secret.
+    pub(crate) fn open(folder: &Path, key: &Path) -> Result<Self, SandboxFailure> {
+        let failure =
+            |reason: String| SandboxFailure::Cache { folder: folder.display().to_string(), reason };
+        create_private(folder).map_err(|error| failure(format!("cannot be made: {error}")))?;
+        let metadata = std::fs::metadata(folder).map_err(|error| failure(error.to_string()))?;
+        ownership::check(&metadata).map_err(failure)?;
+        if writable_by_others(&metadata) {
+            return Err(failure(
+                "others can write it, and machine code is loaded from it; run chmod 700 on it"
+                    .into(),
+            ));
+        }
+        eviction::evict_unused(folder);
+        let seal = MacKey::open(key)
+            .map_err(|reason| failure(format!("its key {}: {reason}", key.display())))?;
+        Ok(Self { folder: folder.to_owned(), seal })
+    }
+
+    /// The compiled component from disk, or what `compile` makes of it (the form that
+    /// [`Component::serialize`] gives); and whether it came from disk.
+    pub(crate) fn component<E: From<wasmtime::Error>>(
+        &self,
+        engine: &Engine,
+        digest: &str,
+        compile: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<(Component, bool), E> {
+        let environment = engine_hash(engine);
+        let path = self.folder.join(format!("{digest}-{environment:016x}.{}", eviction::ENTRY));
+        let name = format!("{digest} {environment:016x}");
+        if let Some(component) = self.read_entry(engine, &path, &name) {
+            return Ok((component, true));
+        }
+        let artifact = compile()?;
+        // First: what this host cannot run is not worth keeping.
+        let component = deserialize_trusted(engine, &artifact)?;
+        if let Err(error) = write_entry(&path, &self.seal.sign(&name, &artifact), &artifact) {
+            tracing::warn!(path = %path.display(), %error, "the compiled plugin could not be cached; the next start compiles it again");
+        }
+        Ok((component, false))
+    }
+
+    /// None when there is no entry, or one that this host did not make for this component and this
+    /// engine.
+    fn read_entry(&self, engine: &Engine, path: &Path, name: &str) -> Option<Component> {
+        let file = std::fs::read(path).ok()?;
+        let sealed = file
+            .split_at_checked(SEAL_BYTES)
+            .filter(|(seal, artifact)| self.seal.verify(name, artifact, seal));
+        let Some((_, artifact)) = sealed else {
+            tracing::warn!(path = %path.display(), "a cached plugin is damaged, or was not made by this host; compiling it again");
+            return None;
+        };
+        let component = deserialize_trusted(engine, artifact);
+        eviction::used(path);
+        component
+            .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "a cached plugin does not fit; compiling it again"))
+            .ok()
+    }
+}
+
+/// The component of machine code that this host, or the child process that compiles for it, has
+/// just made, or that bears this host's seal.
+pub(crate) fn deserialize_trusted(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<Component> {
+    #[expect(
+        unsafe_code,
+        reason = "the artifact comes from this program's own compiler, unchanged: see the callers"
+    )]
+    // SAFETY: `deserialize` asks that the bytes come from `serialize` of a trusted engine: see the
+    // reason above.
+    unsafe {
+        Component::deserialize(engine, artifact)
+    }
+}
+
+/// Covers the engine's version, target, flags and settings.
+pub(crate) fn engine_hash(engine: &Engine) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Writes beside and renames, so that a reader sees all of it or nothing.
+fn write_entry(path: &Path, seal: &[u8], artifact: &[u8]) -> std::io::Result<()> {
+    let partial = path.with_extension(format!("{}.{}", std::process::id(), eviction::PARTIAL));
+    std::fs::write(&partial, [seal, artifact].concat())?;
+    std::fs::rename(&partial, path)
+}
+
+#[cfg(unix)]
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(unix)]
+fn writable_by_others(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o022 != 0
+}
+
+#[cfg(not(unix))]
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)
+}
+
+#[cfg(not(unix))]
+fn writable_by_others(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests;

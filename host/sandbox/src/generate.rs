@@ -1,0 +1,229 @@
+//! Integration generators: descriptions of datasets in, files for a data tool out, in one call on a
+//! worker and in a fresh instance. Never touches HTTP; what the files say is the guest's affair,
+//! where they may lie is checked here (contract-4-integration-paths, contract-4-integration-map).
+
+mod description;
+mod error;
+mod project;
+mod request;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tracing::Instrument;
+use yearbook_shares::{CallerShare, SlotPermit};
+
+use crate::admission::SlowPluginLimiter;
+use crate::generator_request::GeneratorRequest;
+use crate::guest::GuestHost;
+use crate::guest::HostState;
+use crate::guest::InputSize;
+use crate::guest::bindings::generator::GeneratorPluginPre;
+use crate::guest::bindings::generator::exports::yearbook::plugin::generator as guest;
+use crate::guest::bindings::yearbook::plugin::types as wire;
+use crate::guest::parameters::wire_option;
+use crate::observe::ResourceUsage;
+use crate::observe::{CallMetrics, PluginMetrics, ResponseMetrics};
+use crate::observe::{FailureDump, GuestFunction, GuestLogLine};
+use crate::sanitize::sanitize_sentence;
+use crate::trap::Trap;
+
+pub use description::GeneratorDescription;
+pub use error::GenerateError;
+pub use project::{GeneratedProject, ProjectFile};
+
+/// Pause before a call that ran out of the memory of all guests is made again.
+const RETRY_DELAY: Duration = Duration::from_millis(50);
+
+/// A loaded integration.
+pub struct PluginGenerator {
+    pub(crate) host: Arc<GuestHost>,
+    pub(crate) pre: GeneratorPluginPre<HostState>,
+    pub(crate) description: GeneratorDescription,
+    pub(crate) digest: String,
+    pub(crate) bytes: u64,
+    pub(crate) metrics: Arc<PluginMetrics>,
+    pub(crate) limiter: SlowPluginLimiter,
+}
+
+impl PluginGenerator {
+    /// What it makes.
+    #[must_use]
+    pub fn description(&self) -> &GeneratorDescription {
+        &self.description
+    }
+
+    /// Lower-case hexadecimal SHA-256 of the component.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Size of the component in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What this release has done so far.
+    #[must_use]
+    pub fn tally(&self) -> &PluginMetrics {
+        &self.metrics
+    }
+
+    /// Makes the files of one answer. Waits for an instance, and for memory, as long as the caller
+    /// does: contract-4-integration-wait allows no 503 here, and the queue is fair. Dropping the
+    /// future gives up the place in it; a call that runs already ends by itself, under its limits.
+    ///
+    /// # Errors
+    /// [`GenerateError`].
+    pub async fn generate(
+        self: &Arc<Self>,
+        request: GeneratorRequest,
+    ) -> Result<GeneratedProject, GenerateError> {
+        self.generate_for(&CallerShare::default(), request).await
+    }
+
+    /// As [`Generator::generate`], with an instance of the share of `holder`.
+    ///
+    /// # Errors
+    /// [`GenerateError`].
+    pub async fn generate_for(
+        self: &Arc<Self>,
+        holder: &CallerShare,
+        request: GeneratorRequest,
+    ) -> Result<GeneratedProject, GenerateError> {
+        let request = Arc::new(request);
+        loop {
+            match self.attempt(holder, Arc::clone(&request)).await {
+                // Others took the memory that it grew into, and will give it back; alone it would
+                // fail again.
+                Err(GenerateError::MemoryUsedUp { shared: true }) => {
+                    tokio::time::sleep(RETRY_DELAY).await
+                }
+                made => return made,
+            }
+        }
+    }
+
+    async fn attempt(
+        self: &Arc<Self>,
+        holder: &CallerShare,
+        request: Arc<GeneratorRequest>,
+    ) -> Result<GeneratedProject, GenerateError> {
+        let waiting = self.metrics.start_waiting();
+        // Before the instance, so that a plugin that is late holds none meanwhile.
+        let turn = self.limiter.acquire().await;
+        let permit = self.host.admission.instances.acquire(holder, true).await;
+        self.host.admission.memory.wait_for_room().await;
+        drop(waiting);
+        let permit =
+            permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
+        let account = ResponseMetrics::begin(&self.metrics, &self.host.dump_target);
+        let (generator, work) = (Arc::clone(self), account.work());
+        let job = move || {
+            let _turn = turn;
+            let made = generator.call(permit, work, &request).project;
+            if let Err(GenerateError::Trapped { trap, .. }) = &made {
+                generator.limiter.stopped(trap);
+            }
+            made
+        };
+        let made = self.host.admission.workers.run(job).instrument(account.span()).await;
+        match made.map_err(|panicked| GenerateError::Host(panicked.to_string())).flatten() {
+            Ok(project) => {
+                account.first_bytes();
+                account.complete();
+                Ok(project)
+            }
+            Err(error) => {
+                account.finish_failed(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Blocking: one call in an instance of its own.
+    pub(crate) fn call(
+        &self,
+        permit: SlotPermit,
+        work: Arc<CallMetrics>,
+        request: &GeneratorRequest,
+    ) -> GenerateOutput {
+        let plugin = &self.description.tool;
+        let options = self.description.complete(&request.options);
+        let lent: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
+        let mut store = HostState::new_store(&self.host, work);
+        let made = request::borrow(request, &lent, |request| {
+            HostState::call(&mut store, |store| {
+                let guest = self.pre.instantiate(&mut *store)?;
+                guest.yearbook_plugin_generator().call_generate(store, request)
+            })
+        });
+        let (state, usage) = (store.data(), store.data().used());
+        if let Ok(Ok(project)) = &made {
+            state.work().returned(project.files.iter().map(|file| file.content.len()).sum());
+        }
+        let plain = self.description.non_default(&request.options).next().is_none();
+        let input = InputSize::new(request.columns(), 0, plain);
+        let excuses = |trap: &Trap| input.attributes_to_input(trap, &self.host.limits);
+        let project = check_output(plugin, made, excuses);
+        let log = state.guest_log().to_vec();
+        if let Err(error) = &project
+            && state.work().dump_target().is_enabled()
+        {
+            let capsule = FailureDump::for_request(
+                state.work().release(),
+                request,
+                options,
+                &self.host.limits,
+            );
+            capsule.write_failure(GuestFunction::Generate, error, &log, state.work());
+        }
+        // The instance goes before its place in the pool is given back.
+        drop(store);
+        drop(permit);
+        GenerateOutput { project, usage, log }
+    }
+}
+
+/// What came of a call.
+pub(crate) struct GenerateOutput {
+    /// The files, or why there are none.
+    pub(crate) project: Result<GeneratedProject, GenerateError>,
+    /// What the instance used.
+    pub(crate) usage: ResourceUsage,
+    /// What it logged, where failures are kept.
+    pub(crate) log: Vec<GuestLogLine>,
+}
+
+/// `excuses`: whether a limit is a refusal of what was asked for, rather than the guest's fault.
+fn check_output(
+    plugin: &str,
+    made: Result<Result<guest::Project, wire::Error>, Trap>,
+    excuses: impl FnOnce(&Trap) -> bool,
+) -> Result<GeneratedProject, GenerateError> {
+    let made = made.map_err(|trap| match trap {
+        Trap::TotalMemory { shared, .. } => GenerateError::MemoryUsedUp { shared },
+        trap if excuses(&trap) => GenerateError::TooLarge { plugin: plugin.to_owned(), trap },
+        trap => GenerateError::Trapped { plugin: plugin.to_owned(), trap },
+    })?;
+    let project = made.map_err(|error| generate_error(plugin, error))?;
+    GeneratedProject::check(project)
+        .map_err(|rule| GenerateError::Output { plugin: plugin.to_owned(), rule })
+}
+
+fn generate_error(plugin: &str, error: wire::Error) -> GenerateError {
+    match error {
+        wire::Error::UnsupportedSchema(sentence) => {
+            GenerateError::UnsupportedDataset(sanitize_sentence(&sentence))
+        }
+        wire::Error::InvalidOption(sentence) => {
+            GenerateError::InvalidOption(sanitize_sentence(&sentence))
+        }
+        wire::Error::Internal(sentence) => GenerateError::Internal {
+            plugin: plugin.to_owned(),
+            message: sanitize_sentence(&sentence),
+        },
+    }
+}

@@ -1,0 +1,102 @@
+//! What a generator says of itself, checked by the rules of encoders' descriptions.
+
+use serde::Serialize;
+
+use crate::guest::bindings::generator::exports::yearbook::plugin::generator as guest;
+use crate::guest::parameters::{
+    WORD_BYTES, check_docs, check_name, check_parameters, check_word, quote,
+};
+use crate::options::{OptionValue, PluginParameter, complete, non_default};
+use crate::sanitize::is_hidden;
+
+/// A generator's description, checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GeneratorDescription {
+    /// What clients write in `/v1/integrations/<tool>`.
+    pub tool: String,
+    /// The plugin's own version.
+    pub version: String,
+    /// The tool's name as its makers write it.
+    pub title: String,
+    /// Query parameters `<tool>.<name>`.
+    pub parameters: Vec<PluginParameter>,
+    /// A paragraph for people.
+    pub docs: String,
+}
+
+impl GeneratorDescription {
+    /// Every declared parameter exactly once and in order: the chosen value or the default.
+    #[must_use]
+    pub fn complete(&self, chosen: &[OptionValue]) -> Vec<OptionValue> {
+        complete(&self.parameters, chosen)
+    }
+
+    /// Options of `chosen` that have another value than the default.
+    pub fn non_default<'a>(
+        &'a self,
+        chosen: &'a [OptionValue],
+    ) -> impl Iterator<Item = &'a OptionValue> {
+        non_default(&self.parameters, chosen)
+    }
+
+    /// Checks what a guest returned.
+    ///
+    /// # Errors
+    /// A sentence that names the field and the rule.
+    pub(crate) fn check(raw: guest::Description) -> Result<Self, String> {
+        let guest::Description { tool, version, title, parameters, docs } = raw;
+        check_name("tool", &tool, b"-")?;
+        check_word("version", &version)?;
+        if title.is_empty() || title.len() > WORD_BYTES || title.chars().any(is_hidden) {
+            return Err(format!(
+                "title {} must be text of 1 to {WORD_BYTES} bytes without control characters",
+                quote(&title)
+            ));
+        }
+        check_docs("docs", &docs)?;
+        Ok(Self { tool, version, title, parameters: check_parameters(parameters)?, docs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn good() -> guest::Description {
+        guest::Description {
+            tool: "azure-data-factory".into(),
+            version: "1.0.0".into(),
+            title: "Azure Data Factory".into(),
+            parameters: Vec::new(),
+            docs: "Files.".into(),
+        }
+    }
+
+    #[test]
+    fn a_lying_description_is_refused_with_a_sentence_about_the_field() {
+        assert_eq!(GeneratorDescription::check(good()).unwrap().tool, "azure-data-factory");
+        type Spoil = fn(&mut guest::Description);
+        let cases: [(&str, Spoil); 7] = [
+            ("tool", |d| d.tool = "../datasets".into()),
+            ("tool", |d| d.tool = String::new()),
+            ("tool", |d| d.tool = "a_b".into()),
+            ("version", |d| d.version = "1 0".into()),
+            ("title", |d| d.title = "A\r\nB".into()),
+            ("title", |d| d.title = "x".repeat(10 << 20)),
+            ("docs", |d| d.docs = "\u{1b}[2J".into()),
+        ];
+        for (field, spoil) in cases {
+            let mut raw = good();
+            spoil(&mut raw);
+            let message = GeneratorDescription::check(raw).unwrap_err();
+            assert!(
+                message.contains(field)
+                    && message.len() < 400
+                    && !message.contains(['\r', '\n', '\u{1b}']),
+                "{field}: {message:?}"
+            );
+        }
+    }
+}

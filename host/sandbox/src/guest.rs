@@ -1,0 +1,30 @@
+//! One guest: its store under limits, one call into it, and values as they cross. Both interfaces
+//! build on it; it knows neither encoders nor generators.
+
+pub(crate) mod bindings;
+mod convert;
+mod host_state;
+mod input_size;
+pub(crate) mod linker;
+pub(crate) mod parameters;
+
+use wasmtime::Engine;
+
+use crate::admission::Admission;
+use crate::limits::Limits;
+use crate::observe::DumpTarget;
+
+pub(crate) use self::convert::{WireConverter, WireSchema};
+pub(crate) use self::host_state::HostState;
+pub(crate) use self::input_size::InputSize;
+
+/// Everything that a guest needs of its host. Plugins of one sandbox share it.
+pub(crate) struct GuestHost {
+    pub(crate) engine: Engine,
+    pub(crate) limits: Limits,
+    /// Set where guests consume fuel, so that their instructions are counted.
+    pub(crate) counts_instructions: bool,
+    pub(crate) admission: Admission,
+    /// Destination of failure dumps.
+    pub(crate) dump_target: DumpTarget,
+}

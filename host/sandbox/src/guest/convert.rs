@@ -1,0 +1,326 @@
+//! Arrow values spelled as the interface spells them: the C data interface's format strings and
+//! buffers, offsets normalised to 0. Buffers are shared with the batch, not copied, wherever they
+//! begin on a byte.
+
+mod schema;
+
+use arrow::array::{Array, ArrayData, AsArray, BooleanBufferBuilder, DictionaryArray, RecordBatch};
+use arrow::buffer::{BooleanBuffer, Buffer};
+use arrow::datatypes::{DataType, Int32Type};
+
+pub(crate) use self::schema::WireSchema;
+use self::schema::dictionary_values;
+use super::bindings::exports::yearbook::plugin::encoder as wire;
+
+/// A type that the interface can spell but this host does not hand over: nested columns, views.
+/// Publishing stores none.
+#[derive(Debug, thiserror::Error)]
+#[error("column type {0} is not handed to plugins")]
+pub(crate) struct UnsupportedType(String);
+
+/// A batch ready to cross: what `wire::Batch` borrows from.
+pub(crate) struct WireColumns {
+    rows: u32,
+    arrays: Vec<wire::Array>,
+    buffers: Vec<Buffer>,
+    /// Cells of the batch, for the amplification limit.
+    pub(crate) cells: usize,
+    /// Bytes of long values that cross as keys, once for each row: what an encoder writes that
+    /// spells them out.
+    spelled: usize,
+}
+
+impl WireColumns {
+    /// Calls `with` with the borrowed form.
+    pub(crate) fn borrow<T>(&self, with: impl FnOnce(wire::Batch<'_>) -> T) -> T {
+        let buffers: Vec<&[u8]> = self.buffers.iter().map(Buffer::as_slice).collect();
+        with(wire::Batch { rows: self.rows, arrays: &self.arrays, buffers: &buffers })
+    }
+
+    /// Bytes that cross, and those that keys stand for.
+    pub(crate) fn bytes(&self) -> usize {
+        self.buffers.iter().map(Buffer::len).sum::<usize>().saturating_add(self.spelled)
+    }
+}
+
+/// Turns the batches of one response into crossings. Remembers the dictionaries that the guest
+/// holds, so that values cross only when they changed.
+pub(crate) struct WireConverter {
+    dictionaries: bool,
+    held: Vec<Option<ArrayData>>,
+}
+
+impl WireConverter {
+    /// `dictionaries`: whether the guest takes them; if not, text is decoded.
+    pub(crate) fn new(dictionaries: bool) -> Self {
+        Self { dictionaries, held: Vec::new() }
+    }
+
+    /// Converts one batch.
+    pub(crate) fn convert(&mut self, batch: &RecordBatch) -> Result<WireColumns, UnsupportedType> {
+        let mut out = WireColumns {
+            rows: u32::try_from(batch.num_rows())
+                .map_err(|_| UnsupportedType("more than 2^32 rows in a batch".into()))?,
+            arrays: Vec::with_capacity(batch.num_columns() * 2),
+            buffers: Vec::with_capacity(batch.num_columns() * 4),
+            cells: batch.num_rows() * batch.num_columns(),
+            spelled: 0,
+        };
+        self.held.resize(batch.num_columns(), None);
+        for (index, column) in batch.columns().iter().enumerate() {
+            match column.data_type() {
+                data_type if dictionary_values(data_type, self.dictionaries).is_some() => {
+                    let dictionary = column.as_dictionary::<Int32Type>();
+                    out.spelled = out.spelled.saturating_add(expanded_dictionary_bytes(dictionary));
+                    push_flat(&mut out, &dictionary.keys().to_data())?;
+                    let values = dictionary.values().to_data();
+                    if self.held[index].as_ref().is_some_and(|held| held.ptr_eq(&values)) {
+                        out.arrays.push(wire::Array {
+                            length: to_u32(values.len())?,
+                            null_count: 0,
+                            buffers: 0,
+                            repeated: true,
+                        });
+                    } else {
+                        push_flat(&mut out, &values)?;
+                        self.held[index] = Some(values);
+                    }
+                }
+                DataType::Dictionary(_, values) => {
+                    let plain = arrow::compute::cast(column, values)
+                        .map_err(|error| UnsupportedType(error.to_string()))?;
+                    push_flat(&mut out, &plain.to_data())?;
+                }
+                _ => push_flat(&mut out, &column.to_data())?,
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Bytes of the rows' values; 0 where they are so short that what counts for every cell covers
+/// them.
+fn expanded_dictionary_bytes(dictionary: &DictionaryArray<Int32Type>) -> usize {
+    const SHORT: i32 = 64;
+    let Some(values) = dictionary.values().as_string_opt::<i32>() else { return 0 };
+    if values.value_offsets().windows(2).all(|ends| ends[1] - ends[0] <= SHORT) {
+        return 0;
+    }
+    let length = |key: i32| {
+        usize::try_from(key)
+            .ok()
+            .filter(|&key| key < values.len())
+            .map_or(0, |key| values.value(key).len())
+    };
+    dictionary.keys().iter().flatten().map(length).sum()
+}
+
+fn push_flat(out: &mut WireColumns, data: &ArrayData) -> Result<(), UnsupportedType> {
+    let before = out.buffers.len();
+    let (offset, rows) = (data.offset(), data.len());
+    out.buffers.push(match data.nulls() {
+        Some(nulls) if nulls.null_count() > 0 => aligned_bitmap(nulls.inner()),
+        _ => Buffer::default(),
+    });
+    match data.data_type() {
+        DataType::Boolean => out.buffers.push(aligned_bitmap(&BooleanBuffer::new(
+            data.buffers()[0].clone(),
+            offset,
+            rows,
+        ))),
+        DataType::Utf8 | DataType::Binary => push_variable::<i32>(out, data),
+        DataType::LargeUtf8 | DataType::LargeBinary => push_variable::<i64>(out, data),
+        DataType::FixedSizeBinary(width) => {
+            let width =
+                usize::try_from(*width).map_err(|_| UnsupportedType("a negative width".into()))?;
+            out.buffers.push(data.buffers()[0].slice_with_length(offset * width, rows * width));
+        }
+        other => {
+            let width =
+                other.primitive_width().ok_or_else(|| UnsupportedType(other.to_string()))?;
+            out.buffers.push(data.buffers()[0].slice_with_length(offset * width, rows * width));
+        }
+    }
+    out.arrays.push(wire::Array {
+        length: to_u32(rows)?,
+        null_count: to_u32(data.null_count())?,
+        buffers: to_u32(out.buffers.len() - before)?,
+        repeated: false,
+    });
+    Ok(())
+}
+
+/// Offsets rebased to 0 and exactly the bytes that they span.
+fn push_variable<O: arrow::array::OffsetSizeTrait>(out: &mut WireColumns, data: &ArrayData) {
+    if data.is_empty() {
+        out.buffers.push(Buffer::from_slice_ref([O::usize_as(0)]));
+        out.buffers.push(Buffer::default());
+        return;
+    }
+    let offsets = &data.buffer::<O>(0)[..=data.len()];
+    let (first, last) = (offsets[0], offsets[data.len()]);
+    let (start, end) = (first.as_usize(), last.as_usize());
+    if start == 0 {
+        let width = size_of::<O>();
+        out.buffers.push(
+            data.buffers()[0].slice_with_length(data.offset() * width, (data.len() + 1) * width),
+        );
+    } else {
+        out.buffers.push(offsets.iter().map(|&offset| offset - first).collect::<Vec<O>>().into());
+    }
+    out.buffers.push(data.buffers()[1].slice_with_length(start, end - start));
+}
+
+/// A bitmap that begins at bit 0 and has no bytes behind its last bit.
+fn aligned_bitmap(bitmap: &BooleanBuffer) -> Buffer {
+    let bytes = bitmap.len().div_ceil(8);
+    if bitmap.offset().is_multiple_of(8) {
+        return bitmap.inner().slice_with_length(bitmap.offset() / 8, bytes);
+    }
+    let mut builder = BooleanBufferBuilder::new(bitmap.len());
+    builder.append_buffer(bitmap);
+    builder.finish().into_inner().slice_with_length(0, bytes)
+}
+
+fn to_u32(count: usize) -> Result<u32, UnsupportedType> {
+    u32::try_from(count).map_err(|_| UnsupportedType("more than 2^32 elements in a batch".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, BooleanArray, Int64Array, StringArray};
+    use arrow::datatypes::Field;
+
+    use super::*;
+
+    fn crossing(column: ArrayRef) -> WireColumns {
+        let field = Field::new("c", column.data_type().clone(), true);
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![column]).unwrap();
+        WireConverter::new(true).convert(&batch).unwrap()
+    }
+
+    fn slices(crossing: &WireColumns) -> Vec<&[u8]> {
+        crossing.buffers.iter().map(Buffer::as_slice).collect()
+    }
+
+    #[test]
+    fn offsets_are_normalised_to_zero() {
+        let text: ArrayRef =
+            Arc::new(StringArray::from(vec![Some("aa"), Some("b"), None, Some("ccc")]));
+        let crossed = crossing(text.slice(1, 3));
+        let offsets: Vec<u8> =
+            [0_i32, 1, 1, 4].iter().flat_map(|offset| offset.to_le_bytes()).collect();
+        assert_eq!(slices(&crossed), [&[0b101][..], &offsets, b"bccc"]);
+        assert_eq!((crossed.arrays[0].length, crossed.arrays[0].null_count), (3, 1));
+
+        let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false, false, true, true]));
+        assert_eq!(slices(&crossing(flags.slice(3, 2))), [&[][..], &[0b11]]);
+
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+        assert_eq!(slices(&crossing(numbers.slice(2, 1))), [&[][..], &3_i64.to_le_bytes()]);
+    }
+
+    #[test]
+    fn a_validity_buffer_without_nulls_stays_home() {
+        let text: ArrayRef = Arc::new(StringArray::from(vec![None, Some("b")]));
+        assert_eq!(slices(&crossing(text.slice(1, 1)))[0], b"");
+    }
+
+    #[test]
+    fn dictionary_values_cross_when_they_changed() {
+        let values: ArrayRef = Arc::new(StringArray::from(vec!["x", "y"]));
+        let one = DictionaryArray::<Int32Type>::new(vec![0, 1].into(), Arc::clone(&values));
+        let two = DictionaryArray::<Int32Type>::new(vec![1].into(), values);
+        let three = DictionaryArray::<Int32Type>::new(
+            vec![0].into(),
+            Arc::new(StringArray::from(vec!["z"])),
+        );
+        let field = Field::new("c", one.data_type().clone(), false);
+        let schema = Arc::new(Schema::new(vec![field]));
+        let mut converter = WireConverter::new(true);
+        let repeated: Vec<bool> = [one, two, three]
+            .into_iter()
+            .map(|array| {
+                let batch =
+                    RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(array)]).unwrap();
+                converter.convert(&batch).unwrap().arrays[1].repeated
+            })
+            .collect();
+        assert_eq!(repeated, [false, true, false]);
+    }
+
+    #[test]
+    fn what_a_column_is_for_crosses_with_its_field() {
+        let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        let day = Field::new("day", text, false)
+            .with_metadata([("yearbook.type", "date"), ("yearbook.role", "date")]);
+        let value =
+            Field::new("value", DataType::Float64, true).with_metadata([("yearbook.unit", "NZD")]);
+        let schema = Schema::new(vec![Field::new("other", DataType::Int64, true), day, value])
+            .with_metadata([("yearbook.dataset", "d")]);
+        let said = |pairs: &[wire::Pair<'_>]| {
+            pairs
+                .iter()
+                .map(|pair| format!("{}={}", pair.key, pair.value))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let crossed = WireSchema::new(&schema, true).unwrap().borrow(|schema| {
+            let fields: Vec<_> = schema
+                .fields
+                .iter()
+                .map(|field| (field.name.to_owned(), said(field.metadata)))
+                .collect();
+            (fields, said(schema.metadata))
+        });
+        let expected = [
+            ("other", ""),
+            ("day", "yearbook.role=date yearbook.type=date"),
+            ("", ""),
+            ("value", "yearbook.unit=NZD"),
+        ];
+        assert_eq!(
+            crossed,
+            (
+                expected.map(|(name, said)| (name.to_owned(), said.to_owned())).to_vec(),
+                "yearbook.dataset=d".to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn long_values_count_for_every_row_though_they_cross_once() {
+        let long = "x".repeat(1_000);
+        let keyed = |texts: &[Option<&str>]| -> ArrayRef {
+            Arc::new(texts.iter().copied().collect::<DictionaryArray<Int32Type>>())
+        };
+        let short = crossing(keyed(&[Some("short"), None, Some("short")]));
+        assert_eq!(short.spelled, 0);
+        let crossed = crossing(keyed(&[Some(&long), None, Some("short"), Some(&long)]));
+        assert_eq!(crossed.spelled, 2_005);
+        assert!(crossed.bytes() > 2_005 + 1_005, "{}", crossed.bytes());
+    }
+
+    #[test]
+    fn a_guest_that_declines_dictionaries_gets_plain_text() {
+        let array: DictionaryArray<Int32Type> =
+            vec![Some("x"), None, Some("x")].into_iter().collect();
+        let schema = Schema::new(vec![Field::new("c", array.data_type().clone(), true)]);
+        assert_eq!(
+            WireSchema::new(&schema, false).unwrap().fields,
+            [FlatField {
+                name: "c".into(),
+                format: "u".into(),
+                nullable: true,
+                ..FlatField::default()
+            }]
+        );
+        let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(array)]).unwrap();
+        let crossed = WireConverter::new(false).convert(&batch).unwrap();
+        assert_eq!((crossed.arrays.len(), slices(&crossed)[2]), (1, &b"xx"[..]));
+    }
+}

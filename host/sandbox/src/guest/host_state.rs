@@ -1,0 +1,258 @@
+//! The host's half of one instance: what it may log, grow and take in time. One value a store.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use wasmtime::{ResourceLimiter, Store, UpdateDeadline};
+
+use super::GuestHost;
+use super::bindings::yearbook::plugin::{log, types};
+use crate::admission::MemoryBudget;
+use crate::limits::Limits;
+use crate::observe::CallMetrics;
+use crate::observe::GuestLogLine;
+use crate::observe::ResourceUsage;
+use crate::sanitize::{escape_log_line, sanitize_sentence};
+use crate::trap::Trap;
+
+/// Lines that one instance may log; more are dropped.
+const LOG_LINES: u32 = 64;
+/// Longest line logged, bytes with its escapes; more is cut.
+const LOG_BYTES: usize = 4096;
+/// Handles that a guest may hold: one `encoding`, and room for a runtime's own.
+const HANDLES: usize = 64;
+
+/// State of a store.
+pub(crate) struct HostState {
+    /// Where it is counted, and whose it is.
+    work: Arc<CallMetrics>,
+    /// What all instances hold, and this one's part of it.
+    memory: Arc<MemoryBudget>,
+    held: usize,
+    limits: Limits,
+    lines_left: u32,
+    /// Whether the log was told that lines are missing.
+    told: bool,
+    /// What was logged, where a failure would be kept.
+    heard: Vec<GuestLogLine>,
+    /// Which limit denied growth during the call at hand: the guest then traps as `unreachable`,
+    /// like any panic, and only this tells why.
+    denied: Option<Trap>,
+    deadline: Deadline,
+    used: ResourceUsage,
+    /// Whether the engine counts instructions.
+    counting: bool,
+}
+
+/// When the call at hand began, by both clocks, and which limit it broke.
+struct Deadline {
+    cpu: Duration,
+    wall: Instant,
+    broken: Option<Trap>,
+}
+
+/// Processor time of this thread. A guest's call runs on one thread from beginning to end.
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+impl HostState {
+    /// A store with every limit of `host` in force, counted in `work`.
+    pub(crate) fn new_store(host: &GuestHost, work: Arc<CallMetrics>) -> Store<Self> {
+        work.record_instance_start();
+        let limits = host.limits;
+        let deadline = Deadline { cpu: Duration::ZERO, wall: Instant::now(), broken: None };
+        let state = Self {
+            work,
+            memory: Arc::clone(&host.admission.memory),
+            held: 0,
+            limits,
+            lines_left: LOG_LINES,
+            told: false,
+            heard: Vec::new(),
+            denied: None,
+            deadline,
+            used: ResourceUsage::default(),
+            counting: host.counts_instructions,
+        };
+        let mut store = Store::new(&host.engine, state);
+        if host.counts_instructions {
+            // The engine refuses only where it does not count. Nothing uses up so much.
+            let _ = store.set_fuel(u64::MAX);
+        }
+        store.limiter(|state| state);
+        store.set_hostcall_fuel(limits.output_bytes_per_call);
+        store.set_max_component_handles(HANDLES);
+        store.epoch_deadline_callback(|mut context| context.data_mut().check_deadline());
+        store
+    }
+
+    /// Makes a call with its deadline; classifies whatever stops it. The store is spent after a
+    /// trap. Every call into a guest is made here, so none is made without stack enough for it.
+    pub(crate) fn call<T: Send>(
+        store: &mut Store<Self>,
+        call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T> + Send,
+    ) -> Result<T, Trap> {
+        let stack = store.data().limits.thread_stack_bytes();
+        yearbook_workers::with_stack(stack, || Self::call_on_stack(store, call))
+    }
+
+    fn call_on_stack<T>(
+        store: &mut Store<Self>,
+        call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T>,
+    ) -> Result<T, Trap> {
+        store.set_epoch_deadline(1);
+        store.data_mut().deadline =
+            Deadline { cpu: thread_cpu(), wall: Instant::now(), broken: None };
+        store.data_mut().denied = None;
+        let outcome = call(store);
+        if store.data().counting {
+            let left = store.get_fuel().unwrap_or(u64::MAX);
+            store.data_mut().used.instructions = u64::MAX - left;
+        }
+        store.data_mut().record_call();
+        outcome.map_err(|error| store.data_mut().classify(&error))
+    }
+
+    /// Where the instance is counted.
+    pub(crate) fn work(&self) -> &CallMetrics {
+        &self.work
+    }
+
+    /// The same, for an instance that takes its place.
+    pub(crate) fn shared_metrics(&self) -> Arc<CallMetrics> {
+        Arc::clone(&self.work)
+    }
+
+    /// What the instance has logged so far; nothing where failures are not kept.
+    pub(crate) fn guest_log(&self) -> &[GuestLogLine] {
+        &self.heard
+    }
+
+    /// What the instance has used so far.
+    pub(crate) fn used(&self) -> ResourceUsage {
+        self.used
+    }
+
+    fn record_call(&mut self) {
+        self.used.calls += 1;
+        let cpu = thread_cpu().saturating_sub(self.deadline.cpu);
+        self.work.record_call(cpu, self.used.memory_bytes);
+        self.used.cpu = self.used.cpu.max(cpu);
+        self.used.wall = self.used.wall.max(self.deadline.wall.elapsed());
+    }
+
+    fn check_deadline(&mut self) -> wasmtime::Result<UpdateDeadline> {
+        let Limits { cpu_ms_per_call, wall_ms_per_call, .. } = self.limits;
+        let trap = if thread_cpu().saturating_sub(self.deadline.cpu) > self.limits.cpu_timeout() {
+            Trap::Cpu(cpu_ms_per_call)
+        } else if self.deadline.wall.elapsed() > self.limits.wall_timeout() {
+            Trap::Wall(wall_ms_per_call)
+        } else {
+            return Ok(UpdateDeadline::Continue(1));
+        };
+        self.deadline.broken = Some(trap.clone());
+        Err(wasmtime::Error::new(trap))
+    }
+
+    fn classify(&mut self, error: &wasmtime::Error) -> Trap {
+        if let Some(trap) = self.deadline.broken.take().or_else(|| self.denied.take()) {
+            return trap;
+        }
+        match error.downcast_ref::<wasmtime::Trap>() {
+            Some(wasmtime::Trap::StackOverflow) => Trap::Stack(self.limits.stack_bytes),
+            Some(trap) => Trap::Wasm(trap.to_string()),
+            // The engine has no type for this refusal: it is an ordinary error of the host's own
+            // lifting.
+            None if error.root_cause().to_string().contains("fuel allocated for hostcalls") => {
+                Trap::Output(self.limits.output_bytes_per_call)
+            }
+            None => Trap::Wasm(sanitize_sentence(&error.root_cause().to_string())),
+        }
+    }
+}
+
+impl Drop for HostState {
+    fn drop(&mut self) {
+        self.memory.give_back(self.held);
+        self.work.record_instance_end();
+    }
+}
+
+impl ResourceLimiter for HostState {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let more = desired.saturating_sub(current);
+        if desired > self.limits.memory_bytes {
+            self.denied = Some(Trap::Memory(self.limits.memory_bytes));
+        } else if !self.memory.take(more) {
+            let bytes = self.limits.total_memory_bytes;
+            self.denied =
+                Some(Trap::TotalMemory { bytes, shared: self.held.saturating_add(more) <= bytes });
+        } else {
+            self.held += more;
+            self.used.memory_bytes = self.used.memory_bytes.max(desired);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn table_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let granted = desired <= self.limits.table_elements;
+        if granted {
+            self.used.table_elements = self.used.table_elements.max(desired);
+        } else {
+            self.denied = Some(Trap::Table(self.limits.table_elements));
+        }
+        Ok(granted)
+    }
+}
+
+/// The interface `types` has no functions.
+impl types::Host for HostState {}
+
+impl log::Host for HostState {
+    fn write(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
+        let plugin = self.work.plugin_name();
+        if self.lines_left == 0 {
+            if !std::mem::replace(&mut self.told, true) {
+                tracing::warn!(
+                    plugin,
+                    "it logs more than {LOG_LINES} lines for one response; the rest is dropped"
+                );
+            }
+            return Ok(());
+        }
+        self.lines_left -= 1;
+        let message = escape_log_line(&message, LOG_BYTES);
+        let name = match level {
+            log::Level::Trace => "trace",
+            log::Level::Debug => "debug",
+            log::Level::Info => "info",
+            log::Level::Warn => "warn",
+            log::Level::Error => "error",
+        };
+        match level {
+            log::Level::Trace => tracing::trace!(plugin, "{message}"),
+            log::Level::Debug => tracing::debug!(plugin, "{message}"),
+            log::Level::Info => tracing::info!(plugin, "{message}"),
+            log::Level::Warn => tracing::warn!(plugin, "{message}"),
+            log::Level::Error => tracing::error!(plugin, "{message}"),
+        }
+        if self.work.dump_target().is_enabled() {
+            self.heard.push(GuestLogLine { level: name.to_owned(), message });
+        }
+        Ok(())
+    }
+}

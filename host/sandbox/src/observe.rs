@@ -1,0 +1,22 @@
+//! Records of what guests did: counters of each release, resource usage of an instance, and dumps of
+//! failures. Knows nothing of how they are shown or stored.
+
+mod dump_sink;
+mod failure_dump;
+mod outcome;
+mod plugin_metrics;
+mod resource_usage;
+
+pub use self::dump_sink::DumpSink;
+pub(crate) use self::dump_sink::DumpTarget;
+pub use self::failure_dump::{
+    DUMP_VERSION, DumpMetadata, FailingComponent, FailureDump, FailureReason, GuestFunction,
+    GuestLogLine, InstanceProgress,
+};
+pub(crate) use self::outcome::PluginError;
+pub use self::outcome::ResponseOutcome;
+pub(crate) use self::plugin_metrics::{CallMetrics, MetricsRegistry, ResponseMetrics};
+pub use self::plugin_metrics::{
+    FIRST_BYTES_BUCKETS_US, LoadMetrics, PluginMetrics, PluginMetricsSnapshot, ReleaseName,
+};
+pub use self::resource_usage::ResourceUsage;

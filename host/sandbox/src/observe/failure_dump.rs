@@ -1,0 +1,239 @@
+//! What is left of a plugin's failure: everything that one call needs to fail again, as one value.
+//! A capsule says which component failed at which call and why, and holds what that call was given:
+//! schema, options, the last batch, notes, or a generator's request. Knows nothing of who reads it
+//! (issue 5, point 4; decision 0160).
+
+use std::fmt;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
+use serde::{Deserialize, Serialize};
+
+use super::{CallMetrics, PluginError, ReleaseName};
+use crate::generator_request::GeneratorRequest;
+use crate::limits::Limits;
+use crate::options::OptionValue;
+
+/// What the present form of a capsule is called; a reader takes no other.
+pub const DUMP_VERSION: u32 = 1;
+
+/// A call that failed, with what it was given.
+#[derive(Clone, Debug)]
+pub struct FailureDump {
+    /// What happened, to whom and under which limits.
+    pub about: DumpMetadata,
+    /// The response's schema with its metadata; without columns where there was none.
+    pub schema: SchemaRef,
+    /// The rows of the part that failed; of a tail the last rows that its instance saw.
+    pub batch: Option<RecordBatch>,
+    /// What a tail was given: each note with the place of its part in the response.
+    pub notes: Vec<(u64, Vec<u8>)>,
+    /// What a generator was asked for.
+    pub request: Option<GeneratorRequest>,
+}
+
+/// Everything of a capsule that is not data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DumpMetadata {
+    /// [`DUMP_VERSION`].
+    pub version: u32,
+    /// Whose failure it is.
+    pub component: FailingComponent,
+    /// The call that failed.
+    pub call: GuestFunction,
+    /// Why.
+    pub failure: FailureReason,
+    /// What the instance logged until then.
+    pub log: Vec<GuestLogLine>,
+    /// Every option of the response.
+    pub options: Vec<OptionValue>,
+    /// What the instance had done before that call.
+    pub before: InstanceProgress,
+    /// The limits in force.
+    pub limits: Limits,
+}
+
+/// A component that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailingComponent {
+    /// `encoder` or `generator`.
+    pub kind: String,
+    /// Format or tool; empty where `describe` failed.
+    pub name: String,
+    /// The plugin's own version, likewise.
+    pub version: String,
+    /// Lower-case hexadecimal SHA-256 of the component.
+    pub digest: String,
+}
+
+/// A function of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GuestFunction {
+    /// `describe` of either world.
+    Describe,
+    /// `encoding.open`, the making of the instance included.
+    Open,
+    /// `encoding.head`.
+    Head,
+    /// `encoding.part`.
+    Part,
+    /// `encoding.tail`.
+    Tail,
+    /// `generator.generate`.
+    Generate,
+}
+
+impl GuestFunction {
+    /// As it is spelled in capsules.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Describe => "describe",
+            Self::Open => "open",
+            Self::Head => "head",
+            Self::Part => "part",
+            Self::Tail => "tail",
+            Self::Generate => "generate",
+        }
+    }
+}
+
+impl fmt::Display for GuestFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a call failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailureReason {
+    /// A [`crate::TrapKind`] by name, `internal`, `bad_output`, `bad_description`,
+    /// `unsupported_schema` or `invalid_option`.
+    pub kind: String,
+    /// In words.
+    pub message: String,
+}
+
+/// A line that a guest logged, as the host's log has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestLogLine {
+    /// `trace`, `debug`, `info`, `warn` or `error`.
+    pub level: String,
+    /// Escaped and cut.
+    pub message: String,
+}
+
+/// What an instance had done before the call that failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct InstanceProgress {
+    /// Whether it had made the head.
+    pub head: bool,
+    /// Parts that it had made; a capsule holds the last alone, and that for a tail only.
+    pub parts: usize,
+    /// Bytes that it might still give out, as the amplification limit counts them.
+    pub allowance: usize,
+    /// Bytes of notes that the parts of the response had left.
+    pub noted: usize,
+}
+
+impl FailureReason {
+    /// A reason of the kind `kind`, in the words of `message`.
+    pub(crate) fn new(kind: &str, message: &impl ToString) -> Self {
+        Self { kind: kind.to_owned(), message: message.to_string() }
+    }
+}
+
+impl FailureDump {
+    /// Of a component that has not said what it is.
+    pub(crate) fn for_component(kind: &str, digest: &str, limits: &Limits) -> Self {
+        let component = FailingComponent {
+            kind: kind.to_owned(),
+            name: String::new(),
+            version: String::new(),
+            digest: digest.to_owned(),
+        };
+        let about = DumpMetadata {
+            version: DUMP_VERSION,
+            component,
+            call: GuestFunction::Describe,
+            failure: FailureReason { kind: String::new(), message: String::new() },
+            log: Vec::new(),
+            options: Vec::new(),
+            before: InstanceProgress::default(),
+            limits: *limits,
+        };
+        Self {
+            about,
+            schema: Schema::empty().into(),
+            batch: None,
+            notes: Vec::new(),
+            request: None,
+        }
+    }
+
+    /// Of a response that begins.
+    pub(crate) fn for_response(
+        release: &ReleaseName,
+        schema: &Schema,
+        options: &[OptionValue],
+        limits: &Limits,
+    ) -> Self {
+        let mut capsule = Self::for_release(release, limits);
+        capsule.schema = schema.clone().into();
+        capsule.about.options = options.to_vec();
+        capsule
+    }
+
+    /// Of a generator's answer.
+    pub(crate) fn for_request(
+        release: &ReleaseName,
+        request: &GeneratorRequest,
+        options: Vec<OptionValue>,
+        limits: &Limits,
+    ) -> Self {
+        let mut capsule = Self::for_release(release, limits);
+        capsule.request = Some(request.clone());
+        capsule.about.options = options;
+        capsule
+    }
+
+    fn for_release(release: &ReleaseName, limits: &Limits) -> Self {
+        let mut capsule = Self::for_component(release.kind, &release.digest, limits);
+        capsule.about.component.name.clone_from(&release.name);
+        capsule.about.component.version.clone_from(&release.version);
+        capsule
+    }
+
+    /// Leaves it behind, if it is the plugin's failure.
+    pub(crate) fn write_failure(
+        mut self,
+        call: GuestFunction,
+        error: &impl PluginError,
+        log: &[GuestLogLine],
+        work: &CallMetrics,
+    ) {
+        if let Some(failure) = error.reason() {
+            self.about.call = call;
+            self.about.failure = failure;
+            self.about.log = log.to_vec();
+            work.dump_target().write(self, !error.is_plugin_fault());
+        }
+    }
+
+    /// The file's name: one for each way in which a component can fail.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        let DumpMetadata { component, call, failure, .. } = &self.about;
+        format!(
+            "{}-{call}-{}.capsule.arrow",
+            component.digest.get(..16).unwrap_or_default(),
+            failure.kind
+        )
+    }
+}

@@ -1,0 +1,111 @@
+//! Options of plugins: the parameters that a plugin declares and the values that a client chooses.
+//! Values only: what a guest declares is checked elsewhere, and so is what a client may choose.
+
+use serde::{Deserialize, Serialize};
+
+/// Type of a parameter's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParameterKind {
+    /// Any text.
+    Text,
+    /// A 64-bit signed integer.
+    Integer,
+    /// A finite 64-bit float.
+    Number,
+    /// True or false.
+    Boolean,
+}
+
+/// A query parameter of a plugin.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PluginParameter {
+    /// snake_case name, without the format.
+    pub name: String,
+    /// Type of the value.
+    pub kind: ParameterKind,
+    /// What is used when the client says nothing.
+    pub default: OptionScalar,
+    /// When not empty, the only texts taken.
+    pub allowed: Vec<String>,
+    /// One sentence for people.
+    pub docs: String,
+}
+
+/// A parameter's value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OptionScalar {
+    /// Of [`ParameterKind::Text`].
+    Text(String),
+    /// Of [`ParameterKind::Integer`].
+    Integer(i64),
+    /// Of [`ParameterKind::Number`].
+    Number(f64),
+    /// Of [`ParameterKind::Boolean`].
+    Boolean(bool),
+}
+
+/// One chosen option.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OptionValue {
+    /// Name of a declared parameter.
+    pub name: String,
+    /// Value of that parameter's kind.
+    pub value: OptionScalar,
+}
+
+impl PluginParameter {
+    /// Reads a value of this parameter as a client writes it: booleans as Pydantic reads them. The
+    /// list of allowed values is for the caller to check, who can name it in a 422.
+    #[must_use]
+    pub fn parse(&self, text: &str) -> Option<OptionScalar> {
+        parse_value(self.kind, text)
+    }
+
+    /// Whether the list of allowed values, if there is one, has `text`.
+    #[must_use]
+    pub fn is_allowed(&self, text: &str) -> bool {
+        self.allowed.is_empty() || self.allowed.iter().any(|allowed| allowed == text)
+    }
+}
+
+/// Every declared parameter exactly once and in order: the chosen value or the default.
+pub(crate) fn complete(declared: &[PluginParameter], chosen: &[OptionValue]) -> Vec<OptionValue> {
+    let value = |parameter: &PluginParameter| {
+        let named = chosen.iter().rev().find(|option| option.name == parameter.name);
+        named.map_or_else(|| parameter.default.clone(), |option| option.value.clone())
+    };
+    declared
+        .iter()
+        .map(|parameter| OptionValue { name: parameter.name.clone(), value: value(parameter) })
+        .collect()
+}
+
+/// Options of `chosen` that have another value than the default.
+pub(crate) fn non_default<'a>(
+    declared: &'a [PluginParameter],
+    chosen: &'a [OptionValue],
+) -> impl Iterator<Item = &'a OptionValue> {
+    let is_default = |option: &OptionValue| {
+        declared
+            .iter()
+            .any(|parameter| parameter.name == option.name && parameter.default == option.value)
+    };
+    chosen.iter().filter(move |option| !is_default(option))
+}
+
+pub(crate) fn parse_value(kind: ParameterKind, text: &str) -> Option<OptionScalar> {
+    match kind {
+        ParameterKind::Text => Some(OptionScalar::Text(text.to_owned())),
+        ParameterKind::Integer => text.parse().ok().map(OptionScalar::Integer),
+        ParameterKind::Number => {
+            text.parse().ok().filter(|number: &f64| number.is_finite()).map(OptionScalar::Number)
+        }
+        ParameterKind::Boolean => match text.to_ascii_lowercase().as_str() {
+            "true" | "1" | "yes" | "on" | "t" | "y" => Some(OptionScalar::Boolean(true)),
+            "false" | "0" | "no" | "off" | "f" | "n" => Some(OptionScalar::Boolean(false)),
+            _ => None,
+        },
+    }
+}

@@ -1,0 +1,156 @@
+//! A capsule's call once more: on the component that failed, or on one that should not.
+
+use std::sync::Arc;
+
+use yearbook_shares::CallerShare;
+
+use crate::encode::EncodeError;
+use crate::encode::EncoderInstance;
+use crate::encode::{Notes, PluginEncoder};
+use crate::error::ComponentRejection;
+use crate::generate::PluginGenerator;
+use crate::generator_request::GeneratorRequest;
+use crate::observe::CallMetrics;
+use crate::observe::{DumpMetadata, DumpTarget, FailureDump, GuestFunction, GuestLogLine};
+use crate::sandbox::{Plugin, Sandbox};
+
+/// Why a call is not made now.
+const NONE_FREE: &str = "no instance is free; try again";
+
+/// What came of a replay.
+#[derive(Clone, Debug)]
+pub struct ReplayResult {
+    /// The failure; none: the call succeeded.
+    pub failed: Option<DumpMetadata>,
+    /// What the instance logged.
+    pub log: Vec<GuestLogLine>,
+    /// Bytes that the call returned; 0 where it failed.
+    pub bytes: usize,
+}
+
+/// Why a capsule was not replayed at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The component is no plugin.
+    #[error(transparent)]
+    Rejected(#[from] ComponentRejection),
+    /// It is one of the other kind.
+    #[error(
+        "the capsule is of a plugin of the kind {expected}, and the component is of the other kind"
+    )]
+    Kind {
+        /// `encoder` or `generator`.
+        expected: String,
+    },
+    /// The host failed, or cannot hand these rows over.
+    #[error("{0}")]
+    Host(String),
+}
+
+impl ReplayResult {
+    /// Whether it failed at the same call, and in the same way, as `capsule`; other words count as
+    /// the same.
+    #[must_use]
+    pub fn reproduces(&self, capsule: &FailureDump) -> bool {
+        let way = |about: &DumpMetadata| (about.call, about.failure.kind.clone());
+        self.failed.as_ref().is_some_and(|failed| way(failed) == way(&capsule.about))
+    }
+}
+
+impl Sandbox {
+    /// Makes the call of `capsule` again, on `component`. The sandbox's own limits are in force:
+    /// make it with those of the capsule. Blocking.
+    ///
+    /// # Errors
+    /// [`ReplayError`] when the call was not made.
+    pub fn replay(
+        self: &Arc<Self>,
+        component: &[u8],
+        capsule: &FailureDump,
+    ) -> Result<ReplayResult, ReplayError> {
+        let hand = DumpTarget::in_memory();
+        let failed = |capsule: Box<FailureDump>| ReplayResult {
+            log: capsule.about.log.clone(),
+            failed: Some(capsule.about),
+            bytes: 0,
+        };
+        let plugin = match self.load_with_target(component, &hand) {
+            Ok(plugin) => plugin,
+            Err(rejected) => return hand.take().map(failed).ok_or(ReplayError::Rejected(rejected)),
+        };
+        let made = match (&capsule.request, &plugin) {
+            _ if capsule.about.call == GuestFunction::Describe => Ok((0, Vec::new())),
+            (Some(request), Plugin::Generator(generator)) => {
+                generator.replay(request, hand.clone())
+            }
+            (None, Plugin::Encoder(encoder)) => {
+                encoder.replay(capsule, hand.clone()).map_err(|error| error.to_string())
+            }
+            _ => return Err(ReplayError::Kind { expected: capsule.about.component.kind.clone() }),
+        };
+        match made {
+            Ok((bytes, log)) => Ok(ReplayResult { failed: None, log, bytes }),
+            Err(error) => hand.take().map(failed).ok_or(ReplayError::Host(error)),
+        }
+    }
+}
+
+impl PluginGenerator {
+    fn replay(
+        &self,
+        request: &GeneratorRequest,
+        hand: DumpTarget,
+    ) -> Result<(usize, Vec<GuestLogLine>), String> {
+        let permit = self
+            .host
+            .admission
+            .instances
+            .try_acquire(&CallerShare::default())
+            .map_err(|_| NONE_FREE.to_owned())?;
+        let made = self.call(permit, CallMetrics::new(Arc::clone(&self.metrics), hand), request);
+        let project = made.project.map_err(|error| error.to_string())?;
+        Ok((project.files.iter().map(|file| file.content.len()).sum(), made.log))
+    }
+}
+
+impl PluginEncoder {
+    fn replay(
+        &self,
+        capsule: &FailureDump,
+        hand: DumpTarget,
+    ) -> Result<(usize, Vec<GuestLogLine>), EncodeError> {
+        let permit = self
+            .host
+            .admission
+            .instances
+            .try_acquire(&CallerShare::default())
+            .map_err(|_| EncodeError::Host(NONE_FREE.to_owned()))?;
+        let work = CallMetrics::new(Arc::clone(&self.metrics), hand);
+        let DumpMetadata { call, before, options, .. } = &capsule.about;
+        let options = self.description().complete(options);
+        let mut instance =
+            EncoderInstance::open(self, permit, Arc::clone(&work), &capsule.schema, &options)?;
+        let mut bytes = 0;
+        if before.head && *call != GuestFunction::Head {
+            instance.encode_header()?;
+        }
+        if let (GuestFunction::Tail, Some(batch)) = (call, &capsule.batch) {
+            instance.encode_chunk(batch)?;
+        }
+        instance.set_allowance(before.allowance);
+        match call {
+            GuestFunction::Head => bytes = instance.encode_header()?.len(),
+            GuestFunction::Part => {
+                work.record_notes(before.noted);
+                if let Some(batch) = &capsule.batch {
+                    bytes = instance.encode_chunk(batch)?.bytes.len();
+                }
+            }
+            GuestFunction::Tail => {
+                bytes = instance.encode_footer(&Notes::from_entries(&capsule.notes))?.len()
+            }
+            GuestFunction::Describe | GuestFunction::Open | GuestFunction::Generate => {}
+        }
+        Ok((bytes, instance.guest_log().to_vec()))
+    }
+}

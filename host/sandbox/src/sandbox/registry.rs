@@ -1,0 +1,173 @@
+//! The plugins that are loaded now. A request pins one immutable set when it begins and uses it to
+//! its end, whatever is loaded or removed meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use super::Plugin;
+use crate::encode::PluginEncoder;
+use crate::error::ComponentRejection;
+use crate::generate::PluginGenerator;
+
+/// Formats that are listed before all others, in this order (contract-2-formats).
+const LISTED_FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+
+/// An immutable set of loaded plugins.
+#[derive(Clone, Default)]
+pub struct PluginSet {
+    encoders: BTreeMap<(usize, String), Arc<PluginEncoder>>,
+    generators: BTreeMap<String, Arc<PluginGenerator>>,
+    /// Formats that have releases of which none may serve.
+    unavailable: BTreeSet<(usize, String)>,
+}
+
+impl PluginSet {
+    /// A set of these plugins, the last of a name. `unavailable`: formats that clients may name and
+    /// that nothing serves at present.
+    pub fn new<'a>(
+        plugins: impl IntoIterator<Item = &'a Plugin>,
+        unavailable: impl IntoIterator<Item = String>,
+    ) -> Self {
+        let mut set = Self::default();
+        for plugin in plugins {
+            match plugin {
+                Plugin::Encoder(encoder) => drop(
+                    set.encoders
+                        .insert(sort_key(&encoder.description().format), Arc::clone(encoder)),
+                ),
+                Plugin::Generator(generator) => drop(
+                    set.generators
+                        .insert(generator.description().tool.clone(), Arc::clone(generator)),
+                ),
+            }
+        }
+        set.unavailable = unavailable
+            .into_iter()
+            .map(|format| sort_key(&format))
+            .filter(|key| !set.encoders.contains_key(key))
+            .collect();
+        set
+    }
+
+    /// Every format that clients may name, those included that nothing serves at present; in the
+    /// order of [`Plugins::encoders`].
+    #[must_use]
+    pub fn formats(&self) -> Vec<&str> {
+        let all: BTreeSet<&(usize, String)> =
+            self.encoders.keys().chain(&self.unavailable).collect();
+        all.into_iter().map(|(_, format)| format.as_str()).collect()
+    }
+
+    /// Whether a format is known but has no release that may serve: 503 rather than an unknown
+    /// format.
+    #[must_use]
+    pub fn is_unavailable(&self, format: &str) -> bool {
+        self.unavailable.contains(&sort_key(format))
+    }
+
+    /// The encoder of a format.
+    #[must_use]
+    pub fn encoder(&self, format: &str) -> Option<&Arc<PluginEncoder>> {
+        self.encoders.get(&sort_key(format))
+    }
+
+    /// Every encoder: json, csv, arrow, parquet, then by name.
+    pub fn encoders(&self) -> impl Iterator<Item = &Arc<PluginEncoder>> {
+        self.encoders.values()
+    }
+
+    /// The generator of an integration.
+    #[must_use]
+    pub fn generator(&self, tool: &str) -> Option<&Arc<PluginGenerator>> {
+        self.generators.get(tool)
+    }
+
+    /// Every generator by name.
+    pub fn generators(&self) -> impl Iterator<Item = &Arc<PluginGenerator>> {
+        self.generators.values()
+    }
+}
+
+fn sort_key(format: &str) -> (usize, String) {
+    (
+        LISTED_FIRST.iter().position(|first| *first == format).unwrap_or(LISTED_FIRST.len()),
+        format.to_owned(),
+    )
+}
+
+/// Where the current set is swapped.
+#[derive(Default)]
+pub struct PluginRegistry {
+    current: ArcSwap<PluginSet>,
+}
+
+impl PluginRegistry {
+    /// An empty registry.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The set that is current; hold on to it for a whole request.
+    #[must_use]
+    pub fn current(&self) -> Arc<PluginSet> {
+        self.current.load_full()
+    }
+
+    /// Makes `plugins` the current set, in one step. Requests that have begun keep theirs.
+    pub fn replace(&self, plugins: PluginSet) {
+        self.current.store(Arc::new(plugins));
+    }
+
+    /// Adds an encoder.
+    ///
+    /// # Errors
+    /// [`Rejected::Taken`] when a plugin of that format is there already.
+    pub fn add_encoder(&self, encoder: &Arc<PluginEncoder>) -> Result<(), ComponentRejection> {
+        let format = &encoder.description().format;
+        let mut taken = false;
+        self.current.rcu(|plugins| {
+            let mut next = PluginSet::clone(plugins);
+            taken = next.encoders.contains_key(&sort_key(format));
+            if !taken {
+                next.encoders.insert(sort_key(format), Arc::clone(encoder));
+            }
+            next
+        });
+        if taken { Err(ComponentRejection::NameTaken(format.clone())) } else { Ok(()) }
+    }
+
+    /// Adds a generator.
+    ///
+    /// # Errors
+    /// [`Rejected::Taken`] when a plugin of that tool is there already.
+    pub fn add_generator(
+        &self,
+        generator: &Arc<PluginGenerator>,
+    ) -> Result<(), ComponentRejection> {
+        let tool = &generator.description().tool;
+        let mut taken = false;
+        self.current.rcu(|plugins| {
+            let mut next = PluginSet::clone(plugins);
+            taken = next.generators.contains_key(tool);
+            if !taken {
+                next.generators.insert(tool.clone(), Arc::clone(generator));
+            }
+            next
+        });
+        if taken { Err(ComponentRejection::NameTaken(tool.clone())) } else { Ok(()) }
+    }
+
+    /// Adds a plugin of either kind.
+    ///
+    /// # Errors
+    /// [`Rejected::Taken`] when its name is there already among its kind.
+    pub fn add(&self, plugin: &Plugin) -> Result<(), ComponentRejection> {
+        match plugin {
+            Plugin::Encoder(encoder) => self.add_encoder(encoder),
+            Plugin::Generator(generator) => self.add_generator(generator),
+        }
+    }
+}

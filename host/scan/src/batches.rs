@@ -1,0 +1,12 @@
+//! Record batches: a range of rows cut into read tasks, and each of these into batches of bounded
+//! weight.
+
+mod batch_stream;
+mod batching;
+mod compact_dictionary;
+mod read_task;
+
+pub use batching::BATCHING_VERSION;
+
+pub(crate) use batch_stream::stream_batches;
+pub(crate) use read_task::RowFilter;

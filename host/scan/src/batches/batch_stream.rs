@@ -1,0 +1,124 @@
+//! The stream of batches: pulled by whoever encodes them, at most one step ahead, and none where
+//! the store is local.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+use super::read_task::{ReadTask, RowFilter, SMALL_SCAN_ROWS, ScanContext};
+use crate::StorageFailure;
+use crate::decode::{FileSource, Projection, RowRange, task_ranges};
+
+/// The wanted rows of `rows`. Must be called in a tokio runtime unless the store is local; may be
+/// polled anywhere.
+pub(crate) fn stream_batches(
+    source: FileSource,
+    projection: Projection,
+    rows: Range<u64>,
+    filter: RowFilter,
+) -> BoxStream<'static, Result<RecordBatch, StorageFailure>> {
+    let mut leaves = projection.leaves.clone();
+    if matches!(filter, RowFilter::Search(_)) {
+        leaves.extend(
+            source.opened.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)),
+        );
+    }
+    let steps =
+        Box::new(task_ranges(source.steps, Arc::clone(&source.opened), leaves, rows.clone()));
+    let wanted = match &filter {
+        RowFilter::All => usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX),
+        RowFilter::Selection { rows } => rows.count_set_bits(),
+        RowFilter::Search(_) => usize::MAX,
+    };
+    let context = Arc::new(ScanContext {
+        source,
+        projection,
+        from: rows.start,
+        filter,
+        small: wanted <= SMALL_SCAN_ROWS,
+    });
+    let ahead = (!context.source.files.is_local())
+        .then(|| Prefetch { runtime: Handle::current(), tasks: JoinSet::new() });
+    let reading = BatchStream { context, steps, ahead, current: None, ready: VecDeque::new() };
+    stream::try_unfold(reading, |mut reading| async move {
+        Ok(reading.next().await?.map(|batch| (batch, reading)))
+    })
+    .boxed()
+}
+
+struct BatchStream {
+    context: Arc<ScanContext>,
+    steps: Box<dyn Iterator<Item = RowRange> + Send>,
+    /// None where fetching waits for nothing: a local read costs less than handing it over.
+    ahead: Option<Prefetch>,
+    current: Option<ReadTask>,
+    /// Slices of the batch decoded last.
+    ready: VecDeque<RecordBatch>,
+}
+
+/// The step that is being fetched, never more than one; stops when this is dropped.
+struct Prefetch {
+    runtime: Handle,
+    tasks: JoinSet<Result<Option<ReadTask>, StorageFailure>>,
+}
+
+impl BatchStream {
+    async fn next(&mut self) -> Result<Option<RecordBatch>, StorageFailure> {
+        loop {
+            if let Some(batch) = self.ready.pop_front() {
+                return Ok(Some(batch));
+            }
+            self.start_prefetch();
+            if let Some(step) = self.current.take() {
+                self.decode(step).await?;
+            } else if let Some(ahead) = &mut self.ahead {
+                match ahead.tasks.join_next().await {
+                    None => return Ok(None),
+                    Some(Ok(step)) => self.current = step?,
+                    Some(Err(_)) => {
+                        return Err(StorageFailure::ShuttingDown {
+                            what: self.context.source.opened.key.clone(),
+                        });
+                    }
+                }
+            } else {
+                let Some(piece) = self.next_range() else { return Ok(None) };
+                self.current = self.context.fetch(piece).await?;
+            }
+        }
+    }
+
+    /// Has the next step fetched while the current one is decoded and consumed.
+    fn start_prefetch(&mut self) {
+        if self.ahead.as_ref().is_some_and(|ahead| ahead.tasks.is_empty())
+            && let Some(piece) = self.next_range()
+            && let Some(ahead) = &mut self.ahead
+        {
+            let context = Arc::clone(&self.context);
+            ahead.tasks.spawn_on(async move { context.fetch(piece).await }, &ahead.runtime);
+        }
+    }
+
+    /// The next piece that holds a wanted row, as far as that is known.
+    fn next_range(&mut self) -> Option<RowRange> {
+        self.steps.by_ref().find_map(|piece| self.context.apply_selection(piece))
+    }
+
+    async fn decode(&mut self, step: ReadTask) -> Result<(), StorageFailure> {
+        match step {
+            ReadTask::Decoded(slices) => self.ready.extend(slices),
+            ReadTask::Fetched(fetched) => {
+                let (slices, remains) = self.context.decode(fetched).await?;
+                self.ready.extend(slices);
+                self.current = remains.map(ReadTask::Fetched);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! Slicing: how many rows a batch has. A pure function of file and plan, because bytes of some
+//! formats depend on it and entity tags promise the same bytes (contract-3-same-bytes).
+
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Int32Type};
+use yearbook_domain::json_size;
+
+use crate::decode::{ParquetFile, Projection};
+
+/// Changes whenever the same plan on the same file would be sliced differently; part of every
+/// entity tag. [`crate::decode::ReadTaskLimits`] counts as slicing, and so do the values in a dictionary.
+/// 2: a few rows carry only the values that they use, which changes Parquet made of them. 3:
+/// columns say what they are for, which Arrow and Parquet pass on. 4: batches of half a mebibyte.
+/// 5: rows are weighed as text, and a batch may weigh 4 MiB.
+pub const BATCHING_VERSION: u32 = 5;
+
+/// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
+/// makes of it and what is taken out stay in a core's own cache together (decision 0156).
+const TARGET_BATCH_BYTES: u64 = 512 << 10;
+
+/// Weight of a batch aimed at, by the averages of its row group: half of what it may be, so that
+/// rows a little above the average do not cut every batch once more.
+const TARGET_BATCH_WEIGHT: u64 = json_size::BATCH_BYTES as u64 / 2;
+
+/// Rows of a batch at most.
+const MAX_BATCH_ROWS: u64 = 8192;
+
+/// Rows of a batch out of row group `group`.
+pub(super) fn batch_rows(opened: &ParquetFile, projection: &Projection, group: usize) -> usize {
+    let rows = u64::try_from(opened.rows_of(group)).unwrap_or(u64::MAX).max(1);
+    let bytes: u64 =
+        projection.leaves.iter().map(|&leaf| decoded_bytes(opened, leaf, group, rows)).sum();
+    let weight: u64 =
+        projection.leaves.iter().map(|&leaf| mean_weight(opened, leaf, group, rows)).sum();
+    let rows = (TARGET_BATCH_BYTES / (bytes / rows).max(1))
+        .min(TARGET_BATCH_WEIGHT / weight.max(1))
+        .clamp(1, MAX_BATCH_ROWS);
+    usize::try_from(rows).unwrap_or(1)
+}
+
+/// Length to which a value of a dictionary counts as its key alone.
+const SHORT_TEXT_BYTES: u64 = 64;
+
+/// Bytes of a column chunk once decoded, as an encoder sees it: it spells out the values of a
+/// dictionary.
+fn decoded_bytes(opened: &ParquetFile, leaf: usize, group: usize, rows: u64) -> u64 {
+    let text = || text_bytes(opened, leaf, group);
+    match opened.output.schema().fields().get(leaf).map(|field| field.data_type()) {
+        Some(DataType::Utf8) => text() + rows * 4,
+        Some(DataType::Dictionary(..)) => text().saturating_sub(rows * SHORT_TEXT_BYTES) + rows * 4,
+        Some(DataType::Boolean) => rows.div_ceil(8),
+        _ => rows * 8,
+    }
+}
+
+/// Bytes of a column chunk's text: the text itself where the file tells; the encoded size
+/// otherwise, which repeated values make smaller.
+fn text_bytes(opened: &ParquetFile, leaf: usize, group: usize) -> u64 {
+    let chunk = opened.metadata.row_group(group).column(leaf);
+    u64::try_from(chunk.unencoded_byte_array_data_bytes().unwrap_or(chunk.uncompressed_size()))
+        .unwrap_or(0)
+}
+
+/// Mean weight of a cell of a column chunk.
+fn mean_weight(opened: &ParquetFile, leaf: usize, group: usize, rows: u64) -> u64 {
+    let Some(field) = opened.output.schema().fields().get(leaf) else { return 0 };
+    let value = match field.data_type() {
+        DataType::Utf8 | DataType::Dictionary(..) => text_bytes(opened, leaf, group).div_ceil(rows),
+        other => fixed_bytes(other) as u64,
+    };
+    (field.name().len() + json_size::CELL_BYTES) as u64 + value
+}
+
+/// Bytes that a value takes at most, other than text.
+fn fixed_bytes(data_type: &DataType) -> usize {
+    if *data_type == DataType::Boolean { json_size::BOOLEAN_BYTES } else { json_size::NUMBER_BYTES }
+}
+
+/// `batch` in slices that weigh [`json_size::BATCH_BYTES`] at most, each of one row at least.
+/// Nothing is copied.
+pub(super) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
+    if max_weight(&batch) <= json_size::BATCH_BYTES {
+        return vec![batch];
+    }
+    let mut slices = Vec::new();
+    let (mut start, mut weight) = (0, 0);
+    for (row, of_row) in row_weights(&batch).into_iter().enumerate() {
+        if row > start && weight + of_row > json_size::BATCH_BYTES {
+            slices.push(batch.slice(start, row - start));
+            (start, weight) = (row, 0);
+        }
+        weight += of_row;
+    }
+    slices.push(batch.slice(start, batch.num_rows() - start));
+    slices
+}
+
+/// What `batch` weighs at most, without a look at its rows: the longest value of a dictionary
+/// counts for each. Where this is too much and its rows weigh less, it is not cut either.
+fn max_weight(batch: &RecordBatch) -> usize {
+    let rows = batch.num_rows();
+    let values = batch.columns().iter().map(|column| match text_column(column) {
+        Some(TextColumn::Plain(values)) => value_bytes(values),
+        Some(TextColumn::Dictionary(keyed)) => {
+            let values = keyed.values().as_string::<i32>();
+            let longest =
+                values.value_offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+            rows.saturating_mul(usize::try_from(longest).unwrap_or(0))
+        }
+        None => rows * fixed_bytes(column.data_type()),
+    });
+    values.fold(rows * base_row_weight(batch), usize::saturating_add)
+}
+
+/// What each row weighs.
+fn row_weights(batch: &RecordBatch) -> Vec<usize> {
+    let fixed = batch
+        .columns()
+        .iter()
+        .filter(|column| text_column(column).is_none())
+        .map(|column| fixed_bytes(column.data_type()));
+    let mut weights = vec![base_row_weight(batch) + fixed.sum::<usize>(); batch.num_rows()];
+    for column in batch.columns() {
+        match text_column(column) {
+            Some(TextColumn::Plain(values)) => {
+                for (weight, ends) in weights.iter_mut().zip(values.value_offsets().windows(2)) {
+                    *weight += usize::try_from(ends[1] - ends[0]).unwrap_or(0);
+                }
+            }
+            Some(TextColumn::Dictionary(keyed)) => {
+                let offsets = keyed.values().as_string::<i32>().value_offsets();
+                let length =
+                    |key: usize| offsets.get(key..key + 2).map_or(0, |ends| ends[1] - ends[0]);
+                for (weight, key) in weights.iter_mut().zip(keyed.keys_iter()) {
+                    *weight += key.map_or(0, |key| usize::try_from(length(key)).unwrap_or(0));
+                }
+            }
+            None => {}
+        }
+    }
+    weights
+}
+
+/// Weight of a row without its values.
+fn base_row_weight(batch: &RecordBatch) -> usize {
+    batch.schema_ref().fields().iter().map(|field| field.name().len() + json_size::CELL_BYTES).sum()
+}
+
+/// A column of text; stored columns have no other dictionaries.
+enum TextColumn<'a> {
+    Plain(&'a StringArray),
+    Dictionary(&'a DictionaryArray<Int32Type>),
+}
+
+fn text_column(column: &ArrayRef) -> Option<TextColumn<'_>> {
+    let plain = || column.as_string_opt().map(TextColumn::Plain);
+    let keyed = || {
+        column
+            .as_dictionary_opt()
+            .filter(|keyed| keyed.values().data_type() == &DataType::Utf8)
+            .map(TextColumn::Dictionary)
+    };
+    plain().or_else(keyed)
+}
+
+/// Bytes of all values together.
+fn value_bytes(values: &StringArray) -> usize {
+    let offsets = values.value_offsets();
+    let end = |offset: Option<&i32>| offset.copied().unwrap_or(0);
+    usize::try_from(end(offsets.last()) - end(offsets.first())).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Where a date begins in a file whose rows are sorted by date: statistics tell, and at most the
+//! pages on the boundary are decoded, unless an earlier search left them in memory.
+
+use std::ops::Range;
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int32Type;
+use parquet::file::page_index::column_index::ColumnIndexMetaData;
+
+use crate::StorageFailure;
+use crate::decode::{FileSource, ParquetFile};
+
+/// The first row whose date is not `before` the bound; the number of rows when there is none.
+/// `before` must hold for a prefix of the sorted dates. It sees statistics too, which may be
+/// shortened: a least value that is too low or a greatest that is too high costs a page more, never
+/// a wrong answer.
+pub(crate) async fn partition_row(
+    source: &FileSource,
+    column: &str,
+    before: impl Fn(&[u8]) -> bool,
+) -> Result<u64, StorageFailure> {
+    let opened = &source.opened;
+    let leaf = opened.column_index_by_name(column)?;
+    for group in 0..opened.metadata.num_row_groups() {
+        let statistics = opened.metadata.row_group(group).column(leaf).statistics();
+        if statistics.and_then(|all| all.max_bytes_opt()).is_some_and(&before) {
+            continue;
+        }
+        for page in page_bounds(opened, group, leaf) {
+            let at = |row: usize| opened.start(group) + row as u64;
+            if page.rows.is_empty() {
+                continue;
+            }
+            if page.greatest.is_some_and(&before) {
+                continue;
+            }
+            if page.least.is_some_and(|least| !before(least)) {
+                return Ok(at(page.rows.start));
+            }
+            let earlier = count_before(source, group, leaf, page.rows.clone(), &before).await?;
+            if earlier < page.rows.len() {
+                return Ok(at(page.rows.start + earlier));
+            }
+        }
+    }
+    Ok(opened.rows())
+}
+
+/// Neighbouring rows of a row group, with bounds of their values where the file has them.
+struct PageBounds<'a> {
+    rows: Range<usize>,
+    least: Option<&'a [u8]>,
+    greatest: Option<&'a [u8]>,
+}
+
+/// The pages of a column chunk; one for all of it where there is no page index.
+fn page_bounds(
+    opened: &ParquetFile,
+    group: usize,
+    leaf: usize,
+) -> impl Iterator<Item = PageBounds<'_>> {
+    let end = opened.rows_of(group);
+    let index = opened.metadata.page_index();
+    let locations =
+        index.and_then(|index| index.page_locations(group, leaf)).map_or(&[][..], Vec::as_slice);
+    let bounds = match index.and_then(|index| index.column_index(group, leaf)) {
+        Some(ColumnIndexMetaData::BYTE_ARRAY(bounds)) => Some(bounds),
+        _ => None,
+    };
+    let first = move |page: usize| {
+        locations.get(page).and_then(|at| usize::try_from(at.first_row_index).ok())
+    };
+    (0..locations.len().max(1)).map(move |page| PageBounds {
+        rows: first(page).unwrap_or(0)..first(page + 1).unwrap_or(end),
+        least: bounds.and_then(|bounds| bounds.min_value(page)),
+        greatest: bounds.and_then(|bounds| bounds.max_value(page)),
+    })
+}
+
+/// How many of `rows` are before the bound.
+async fn count_before(
+    source: &FileSource,
+    group: usize,
+    leaf: usize,
+    rows: Range<usize>,
+    before: impl Fn(&[u8]) -> bool,
+) -> Result<usize, StorageFailure> {
+    let damaged = |why: &str| {
+        StorageFailure::damaged(&source.opened.key, format!("row group {group}: {why}"))
+    };
+    let mut columns = source.columns(group, &[leaf], rows).await?;
+    let dates = columns.pop().ok_or_else(|| damaged("no date column was decoded"))?;
+    let texts = dates.as_any_dictionary_opt().map_or(&dates, |keyed| keyed.values());
+    let texts = texts.as_string_opt::<i32>().ok_or_else(|| damaged("its dates are not text"))?;
+    let keys = dates.as_dictionary_opt::<Int32Type>().map(|keyed| keyed.keys().values());
+    let date = |row: usize| match keys {
+        Some(keys) => keys
+            .get(row)
+            .and_then(|key| usize::try_from(*key).ok())
+            .filter(|key| *key < texts.len()),
+        None => Some(row),
+    };
+    // Halving is enough, since dates are sorted.
+    let (mut low, mut high) = (0, dates.len());
+    while low < high {
+        let middle = low.midpoint(high);
+        if date(middle).is_some_and(|at| before(texts.value(at).as_bytes())) {
+            low = middle + 1
+        } else {
+            high = middle
+        }
+    }
+    Ok(low)
+}

@@ -1,0 +1,24 @@
+//! Stored Parquet files: footers, row ranges, pages and dictionaries, fetched and decoded. Knows
+//! nothing of queries, filters or batches.
+
+mod cached_columns;
+mod cached_dictionaries;
+mod dictionary;
+mod fetch;
+mod file_source;
+mod footer;
+mod metrics;
+mod page_cache;
+mod projection;
+mod row_range;
+
+pub use metrics::{CacheMetricsSnapshot, ReadMetricsSnapshot};
+
+pub(crate) use dictionary::ColumnDictionary;
+pub(crate) use fetch::{BudgetPermit, FETCH_BUDGET_BYTES, FetchBudget};
+pub(crate) use file_source::FileSource;
+pub(crate) use footer::{ParquetFile, is_dictionary_encoded, open};
+pub(crate) use metrics::{FOOTER_LOOKUPS, ReadMetrics};
+pub(crate) use page_cache::PageCache;
+pub(crate) use projection::Projection;
+pub(crate) use row_range::{ReadTaskLimits, RowRange, is_one_task, task_ranges};

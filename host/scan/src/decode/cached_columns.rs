@@ -1,0 +1,200 @@
+//! Small reads: a few rows of some columns, made of whole decoded pages that are kept for the next
+//! one.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray};
+use arrow::compute::concat;
+use arrow::datatypes::Int32Type;
+use arrow::error::ArrowError;
+use parquet::arrow::ProjectionMask;
+use parquet::errors::ParquetError;
+
+use super::file_source::FileSource;
+use super::footer::{ColumnChunkId, ParquetFile, is_dictionary_encoded};
+use super::metrics::ReadMetrics;
+use super::row_range::RowRange;
+use crate::StorageFailure;
+
+/// Pages of a column that a small read takes from memory at most. A column that needs more,
+/// geometry as a rule, is decoded for the rows at hand and not kept.
+const MAX_CACHED_PAGES: usize = 4;
+
+/// Part of a column: rows of the row group, and the array that starts with the first of them.
+struct PageSlice {
+    rows: Range<usize>,
+    array: Option<ArrayRef>,
+    /// Number of the page under which it is kept; none: it is not.
+    page: Option<usize>,
+}
+
+impl FileSource {
+    /// The columns `leaves` (ascending) in `rows` of row group `group`. Decodes the pages that are
+    /// not in memory, whole, and all of it at once: only for rows that fit a batch.
+    pub(crate) async fn columns(
+        &self,
+        group: usize,
+        leaves: &[usize],
+        rows: Range<usize>,
+    ) -> Result<Vec<ArrayRef>, StorageFailure> {
+        let mut columns: Vec<Vec<PageSlice>> = leaves
+            .iter()
+            .map(|&leaf| self.cached_parts(self.opened.chunk_id(group, leaf), &rows))
+            .collect();
+        for ((start, end), places) in missing_runs(&columns) {
+            let wanted: Vec<usize> =
+                places.iter().filter_map(|&place| leaves.get(place).copied()).collect();
+            let decoded = self.decode_columns(group, &wanted, start..end).await?;
+            for ((place, leaf), array) in places.into_iter().zip(wanted).zip(decoded) {
+                let parts = columns.get_mut(place).into_iter().flatten();
+                for part in parts.filter(|part| {
+                    part.array.is_none() && part.rows.start >= start && part.rows.end <= end
+                }) {
+                    ReadMetrics::add(&self.kept.effort.pages, 1);
+                    let page = array.slice(part.rows.start - start, part.rows.len());
+                    part.array =
+                        Some(self.cache_page(self.opened.chunk_id(group, leaf), part.page, page));
+                }
+            }
+        }
+        let joined =
+            columns.iter().map(|parts| concat_parts(parts, &rows)).collect::<Result<Vec<_>, _>>();
+        joined.map_err(|error| {
+            StorageFailure::damaged(&self.opened.key, format!("row group {group}: {error}"))
+        })
+    }
+
+    /// The parts of a chunk that make up `rows`, with what is in memory.
+    fn cached_parts(&self, chunk: ColumnChunkId, rows: &Range<usize>) -> Vec<PageSlice> {
+        let pages = pages_covering(&self.opened, chunk, rows);
+        if pages.is_empty() || pages.len() > MAX_CACHED_PAGES {
+            return vec![PageSlice { rows: rows.clone(), array: None, page: None }];
+        }
+        let part =
+            |(page, rows)| PageSlice { rows, array: self.kept.page(chunk, page), page: Some(page) };
+        pages.into_iter().map(part).collect()
+    }
+
+    /// All of `rows` of some columns.
+    async fn decode_columns(
+        &self,
+        group: usize,
+        leaves: &[usize],
+        rows: Range<usize>,
+    ) -> Result<Vec<ArrayRef>, StorageFailure> {
+        let mask = ProjectionMask::leaves(
+            self.opened.metadata.file_metadata().schema_descr(),
+            leaves.iter().copied(),
+        );
+        let length = rows.len();
+        let piece = RowRange { group, rows, wanted: None };
+        let decoded = match self.reader(&self.opened.output, mask, piece, length).await? {
+            Some(reader) => self.batch(group, reader, Ok::<_, ParquetError>).await?,
+            None => None,
+        };
+        match decoded {
+            Some((_, batch))
+                if batch.num_rows() == length && batch.num_columns() == leaves.len() =>
+            {
+                Ok(batch.columns().to_vec())
+            }
+            _ => Err(StorageFailure::damaged(
+                &self.opened.key,
+                format!("row group {group} has fewer rows than the footer says"),
+            )),
+        }
+    }
+
+    /// Keeps a page for the next read; returns it with the dictionary that all pages of its chunk
+    /// share.
+    fn cache_page(&self, chunk: ColumnChunkId, page: Option<usize>, array: ArrayRef) -> ArrayRef {
+        let Some(page) = page else { return array };
+        let of_chunk = self.opened.metadata.row_group(chunk.group).column(chunk.leaf);
+        let shared = array
+            .as_dictionary_opt::<Int32Type>()
+            .filter(|_| is_dictionary_encoded(of_chunk))
+            .and_then(|keyed| {
+                let dictionary = self.shared_dictionary(chunk, keyed.values());
+                let shared =
+                    DictionaryArray::try_new(keyed.keys().clone(), Arc::clone(dictionary.values()));
+                shared.ok().map(|shared| Arc::new(shared) as ArrayRef)
+            });
+        let array = shared.unwrap_or(array);
+        self.kept.insert_page(chunk, page, Arc::clone(&array));
+        array
+    }
+}
+
+/// Rows that have to be decoded, as long runs as there are, each with the places of the columns
+/// that lack them.
+fn missing_runs(columns: &[Vec<PageSlice>]) -> BTreeMap<(usize, usize), Vec<usize>> {
+    let mut runs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for (place, parts) in columns.iter().enumerate() {
+        for run in parts.chunk_by(|left, right| left.array.is_none() == right.array.is_none()) {
+            if let [first, ..] = run
+                && let [.., last] = run
+                && first.array.is_none()
+            {
+                runs.entry((first.rows.start, last.rows.end)).or_default().push(place);
+            }
+        }
+    }
+    runs
+}
+
+/// The pages of a chunk that hold `rows`, with their rows; none where the file has no index of
+/// them.
+fn pages_covering(
+    opened: &ParquetFile,
+    chunk: ColumnChunkId,
+    rows: &Range<usize>,
+) -> Vec<(usize, Range<usize>)> {
+    let index = opened.metadata.page_index();
+    let locations = index
+        .and_then(|index| index.page_locations(chunk.group, chunk.leaf))
+        .map_or(&[][..], Vec::as_slice);
+    let start = |page: usize| {
+        let first = locations.get(page).and_then(|page| usize::try_from(page.first_row_index).ok());
+        first.unwrap_or_else(|| opened.rows_of(chunk.group))
+    };
+    let after = locations.partition_point(|page| {
+        usize::try_from(page.first_row_index).is_ok_and(|first| first <= rows.start)
+    });
+    let pages = after.saturating_sub(1)..locations.len();
+    // One more than is of use is enough to know that there are too many.
+    pages
+        .map(|page| (page, start(page)..start(page + 1)))
+        .take_while(|(_, page)| page.start < rows.end)
+        .take(MAX_CACHED_PAGES + 1)
+        .collect()
+}
+
+/// `rows` out of the parts of a column.
+fn concat_parts(parts: &[PageSlice], rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
+    let short =
+        || ArrowError::InvalidArgumentError("a page has fewer rows than its index says".to_owned());
+    let mut cut = Vec::with_capacity(parts.len());
+    for part in parts {
+        let wanted = part.rows.start.max(rows.start)..part.rows.end.min(rows.end);
+        let array =
+            part.array.as_ref().filter(|array| array.len() == part.rows.len()).ok_or_else(short)?;
+        cut.push(array.slice(wanted.start - part.rows.start, wanted.len()));
+    }
+    if let [only] = cut.as_slice() {
+        return Ok(Arc::clone(only));
+    }
+    // Keys alone are joined where the dictionary is one and the same.
+    let keyed: Vec<_> =
+        cut.iter().filter_map(|array| array.as_dictionary_opt::<Int32Type>()).collect();
+    if let Some(first) = keyed.first()
+        && keyed.len() == cut.len()
+        && keyed.iter().all(|other| Arc::ptr_eq(other.values(), first.values()))
+    {
+        let keys: Vec<&dyn Array> = keyed.iter().map(|keyed| keyed.keys() as &dyn Array).collect();
+        let keys = concat(&keys)?.as_primitive::<Int32Type>().clone();
+        return Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(first.values()))?));
+    }
+    concat(&cut.iter().map(|array| &**array).collect::<Vec<&dyn Array>>())
+}

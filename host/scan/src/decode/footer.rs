@@ -1,0 +1,232 @@
+//! A stored file's footer and page indexes, decoded once and checked against the catalogue.
+
+mod page_locations;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow::datatypes::{DataType, Field, Schema};
+use parquet::DecodeResult;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::parquet_to_arrow_schema;
+use parquet::basic::Encoding;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataPushDecoder,
+};
+use yearbook_domain::{Snapshot, StoredFile};
+use yearbook_storage::ObjectStorage;
+use yearbook_workers::Workers;
+
+use super::fetch::fetch;
+use crate::{StorageFailure, schema};
+
+/// Bytes read from the end of a file at first: footer and page indexes of most files in one go.
+const TAIL_BYTES: u64 = 64 << 10;
+
+/// Files opened so far.
+static NEXT_CACHE_ID: AtomicU64 = AtomicU64::new(0);
+
+/// A column chunk: number of the opened file, row group, column of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ColumnChunkId {
+    /// [`ParquetFile::number`].
+    pub(crate) file: u64,
+    /// Row group.
+    pub(crate) group: usize,
+    /// Column of the file.
+    pub(crate) leaf: usize,
+}
+
+/// A file that is ready to be read.
+pub(crate) struct ParquetFile {
+    /// Unlike that of every other opened file: what names it in caches.
+    pub(crate) number: u64,
+    /// Which file.
+    pub(crate) file: StoredFile,
+    /// Its key, for messages.
+    pub(crate) key: String,
+    /// Footer and page indexes.
+    pub(crate) metadata: Arc<ParquetMetaData>,
+    /// How columns are decoded for clients.
+    pub(crate) output: ArrowReaderMetadata,
+    /// How columns are decoded for the needle: text as a dictionary where the file keeps it so
+    /// throughout.
+    pub(crate) filter: ArrowReaderMetadata,
+    /// Columns of the file that the needle is looked for in, ascending.
+    pub(crate) dimensions: Vec<usize>,
+    /// First row of each row group, and the number of rows.
+    starts: Vec<u64>,
+    /// Column of the file by position in the snapshot.
+    leaves: Vec<usize>,
+}
+
+impl ParquetFile {
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// First row of row group `index` in the file; the number of rows past the last one.
+    pub(crate) fn start(&self, index: usize) -> u64 {
+        self.starts.get(index).copied().unwrap_or(self.rows())
+    }
+
+    /// Number of rows of row group `index`.
+    pub(crate) fn rows_of(&self, index: usize) -> usize {
+        usize::try_from(self.start(index + 1) - self.start(index)).unwrap_or(usize::MAX)
+    }
+
+    /// The chunk of column `leaf` of the file in row group `group`.
+    pub(crate) fn chunk_id(&self, group: usize, leaf: usize) -> ColumnChunkId {
+        ColumnChunkId { file: self.number, group, leaf }
+    }
+
+    /// The column of the file that holds column `position` of the snapshot.
+    pub(crate) fn column_index(&self, position: usize) -> Result<usize, StorageFailure> {
+        let found = self.leaves.get(position).copied();
+        found.ok_or_else(|| {
+            StorageFailure::damaged(&self.key, format!("the plan asks for column {position}"))
+        })
+    }
+
+    /// The column of the file called `name`.
+    pub(crate) fn column_index_by_name(&self, name: &str) -> Result<usize, StorageFailure> {
+        find_column(&self.metadata, name)
+            .ok_or_else(|| StorageFailure::damaged(&self.key, format!("it has no column {name}")))
+    }
+
+    /// Bytes held in memory, about.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.metadata.memory_size() + self.starts.len() * 8 + self.leaves.len() * 1024
+    }
+}
+
+/// Reads and decodes the footer of a snapshot's file.
+pub(crate) async fn open(
+    files: &ObjectStorage,
+    workers: &Workers,
+    snapshot: &Snapshot,
+) -> Result<ParquetFile, StorageFailure> {
+    let file = &snapshot.file;
+    let key = ObjectStorage::key(file);
+    let damaged = |error: ParquetError| {
+        StorageFailure::damaged(&ObjectStorage::key(file), format!("footer: {error}"))
+    };
+    let panicked =
+        |_| StorageFailure::damaged(&ObjectStorage::key(file), "decoding its footer panicked");
+    let mut decoder = ParquetMetaDataPushDecoder::try_new(file.bytes)
+        .map_err(damaged)?
+        .with_page_index_policy(PageIndexPolicy::Optional);
+    let tail = file.bytes.saturating_sub(TAIL_BYTES)..file.bytes;
+    let mut wanted: Vec<_> = std::iter::once(tail).collect();
+    let metadata = loop {
+        let got = fetch(files, workers, file, &wanted).await?;
+        decoder.push_ranges(std::mem::take(&mut wanted), got).map_err(damaged)?;
+        let (rest, result) = workers
+            .run(move || {
+                let result = decoder.try_decode();
+                (decoder, result)
+            })
+            .await
+            .map_err(panicked)?;
+        decoder = rest;
+        match result.map_err(damaged)? {
+            DecodeResult::Data(metadata) => break Arc::new(metadata),
+            DecodeResult::NeedsData(ranges) => wanted = ranges,
+            DecodeResult::Finished => {
+                return Err(StorageFailure::damaged(&key, "its footer ends early"));
+            }
+        }
+    };
+    validate(snapshot, key, metadata)
+}
+
+/// Judges whether the file is what the catalogue says it is.
+fn validate(
+    snapshot: &Snapshot,
+    key: String,
+    metadata: Arc<ParquetMetaData>,
+) -> Result<ParquetFile, StorageFailure> {
+    let mut starts = vec![0];
+    for group in metadata.row_groups() {
+        let rows = u64::try_from(group.num_rows()).map_err(|_| {
+            StorageFailure::damaged(&key, "a row group has a negative number of rows")
+        })?;
+        starts.push(starts.last().copied().unwrap_or(0) + rows);
+    }
+    let rows = starts.last().copied().unwrap_or(0);
+    if rows != snapshot.rows {
+        return Err(StorageFailure::damaged(
+            &key,
+            format!("it has {rows} rows, the catalogue says {}", snapshot.rows),
+        ));
+    }
+    if let Some(fault) = page_locations::fault(&metadata, snapshot.file.bytes) {
+        return Err(StorageFailure::damaged(&key, fault));
+    }
+    let leaf = |name: &str| {
+        find_column(&metadata, name)
+            .ok_or_else(|| StorageFailure::damaged(&key, format!("it has no column {name}")))
+    };
+    let leaves =
+        snapshot.columns.iter().map(|column| leaf(&column.name)).collect::<Result<Vec<_>, _>>()?;
+    let mut dimensions =
+        snapshot.dimensions.iter().map(|name| leaf(name)).collect::<Result<Vec<_>, _>>()?;
+    dimensions.sort_unstable();
+    dimensions.dedup();
+    let reading = |types: &dyn Fn(usize, &DataType) -> DataType| {
+        let damaged =
+            |error: ParquetError| StorageFailure::damaged(&key, format!("its columns: {error}"));
+        let stored = parquet_to_arrow_schema(metadata.file_metadata().schema_descr(), None)
+            .map_err(damaged)?;
+        let fields = stored.fields().iter().enumerate();
+        let fields = fields.map(|(leaf, field)| {
+            Field::new(field.name(), types(leaf, field.data_type()), field.is_nullable())
+        });
+        let options = ArrowReaderOptions::new()
+            .with_schema(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
+        ArrowReaderMetadata::try_new(Arc::clone(&metadata), options).map_err(damaged)
+    };
+    // A column that the catalogue does not know is left as it is; it is never read.
+    let output = reading(&|leaf, stored| {
+        let position = leaves.iter().position(|&other| other == leaf);
+        position
+            .and_then(|position| snapshot.columns.get(position))
+            .map_or_else(|| stored.clone(), schema::output_type)
+    })?;
+    let filter = reading(&|leaf, stored| {
+        let throughout =
+            metadata.row_groups().iter().all(|group| is_dictionary_encoded(group.column(leaf)));
+        if stored == &DataType::Utf8 && throughout { schema::dictionary() } else { stored.clone() }
+    })?;
+    let number = NEXT_CACHE_ID.fetch_add(1, Ordering::Relaxed);
+    Ok(ParquetFile {
+        number,
+        file: snapshot.file.clone(),
+        key,
+        metadata,
+        output,
+        filter,
+        dimensions,
+        starts,
+        leaves,
+    })
+}
+
+/// Whether every value of a column chunk stands in its dictionary page.
+pub(crate) fn is_dictionary_encoded(chunk: &ColumnChunkMetaData) -> bool {
+    let only =
+        |encoding| chunk.page_encoding_stats_mask().is_some_and(|mask| mask.is_only(encoding));
+    chunk.dictionary_page_offset().is_some()
+        && (only(Encoding::RLE_DICTIONARY) || only(Encoding::PLAIN_DICTIONARY))
+}
+
+fn find_column(metadata: &ParquetMetaData, name: &str) -> Option<usize> {
+    metadata
+        .file_metadata()
+        .schema_descr()
+        .columns()
+        .iter()
+        .position(|column| column.path().parts() == [name])
+}

@@ -1,0 +1,61 @@
+//! Columns of a file that are read, and their way into batches of the output schema.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use parquet::arrow::ProjectionMask;
+
+use super::footer::ParquetFile;
+use crate::StorageFailure;
+
+/// Columns of a file that are read, and their order in batches of the output schema.
+pub(crate) struct Projection {
+    /// Schema of the batches, in the order asked for.
+    pub(crate) schema: SchemaRef,
+    /// Columns of the file that are read, ascending.
+    pub(crate) leaves: Vec<usize>,
+    /// For each output column, its place among `leaves`.
+    order: Vec<usize>,
+}
+
+impl Projection {
+    /// Columns of `opened` by their position in its snapshot.
+    pub(crate) fn new(
+        opened: &ParquetFile,
+        columns: &[usize],
+        schema: SchemaRef,
+    ) -> Result<Self, StorageFailure> {
+        let wanted = columns
+            .iter()
+            .map(|&column| opened.column_index(column))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut leaves = wanted.clone();
+        leaves.sort_unstable();
+        leaves.dedup();
+        let order =
+            wanted.iter().map(|leaf| leaves.partition_point(|other| other < leaf)).collect();
+        Ok(Self { schema, leaves, order })
+    }
+
+    /// The same as the decoder wants it.
+    pub(crate) fn mask(&self, opened: &ParquetFile) -> ProjectionMask {
+        ProjectionMask::leaves(
+            opened.metadata.file_metadata().schema_descr(),
+            self.leaves.iter().copied(),
+        )
+    }
+
+    /// A batch in output order and schema of decoded `columns`, which are in the order of
+    /// [`Projection::leaves`]. Fails where the file holds a null that the catalogue denies.
+    pub(crate) fn arrange(
+        &self,
+        columns: &[ArrayRef],
+        rows: usize,
+    ) -> Result<RecordBatch, ArrowError> {
+        let columns = self.order.iter().filter_map(|&index| columns.get(index).cloned()).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+    }
+}

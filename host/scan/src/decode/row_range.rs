@@ -1,0 +1,91 @@
+//! Read tasks: how much of a file is fetched and decoded at a time.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::buffer::BooleanBuffer;
+
+use super::footer::ParquetFile;
+
+/// Neighbouring rows of one row group.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RowRange {
+    /// Which row group.
+    pub(crate) group: usize,
+    /// Rows, counted within the row group.
+    pub(crate) rows: Range<usize>,
+    /// Which of `rows` are wanted; none: all.
+    pub(crate) wanted: Option<BooleanBuffer>,
+}
+
+/// How much a step is. Two steps at most are in memory for one response: the one being decoded and
+/// the one being fetched. Batches end where steps end, so a change here is one of
+/// [`crate::BATCHING_VERSION`] too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadTaskLimits {
+    /// Compressed bytes, about: a row group that holds more in the columns read is cut into even
+    /// spans.
+    pub(crate) bytes: u64,
+    /// Rows at most: bounds the selection of a step (one bit a row).
+    pub(crate) rows: usize,
+}
+
+impl Default for ReadTaskLimits {
+    fn default() -> Self {
+        Self { bytes: 8 << 20, rows: 256 << 10 }
+    }
+}
+
+/// Pieces of `rows` in order, none empty. Where pieces begin and end is decided by file and
+/// columns, and only trimmed by `rows`.
+pub(crate) fn task_ranges(
+    limits: ReadTaskLimits,
+    opened: Arc<ParquetFile>,
+    leaves: Vec<usize>,
+    rows: Range<u64>,
+) -> impl Iterator<Item = RowRange> + Send + 'static {
+    (0..opened.metadata.num_row_groups()).flat_map(move |group| {
+        let start = opened.start(group);
+        let all = opened.rows_of(group);
+        let local =
+            |row: u64| usize::try_from(row.clamp(start, start + all as u64) - start).unwrap_or(all);
+        let wanted = local(rows.start)..local(rows.end);
+        let span = rows_per_task(limits, &opened, &leaves, group);
+        let spans =
+            if wanted.is_empty() { 0..0 } else { wanted.start / span..wanted.end.div_ceil(span) };
+        spans.map(move |index| {
+            let rows = wanted.start.max(index * span)..wanted.end.min((index + 1) * span);
+            RowRange { group, rows, wanted: None }
+        })
+    })
+}
+
+/// Whether row group `group` is one step: then one step is all that a scan takes of it.
+pub(crate) fn is_one_task(
+    limits: ReadTaskLimits,
+    opened: &ParquetFile,
+    leaves: &[usize],
+    group: usize,
+) -> bool {
+    rows_per_task(limits, opened, leaves, group) >= opened.rows_of(group)
+}
+
+/// Rows of an even span of row group `group`.
+fn rows_per_task(
+    limits: ReadTaskLimits,
+    opened: &ParquetFile,
+    leaves: &[usize],
+    group: usize,
+) -> usize {
+    let rows = opened.rows_of(group);
+    let chunks = opened.metadata.row_group(group);
+    let bytes: u64 = leaves
+        .iter()
+        .map(|&leaf| u64::try_from(chunks.column(leaf).compressed_size()).unwrap_or(0))
+        .sum();
+    let spans = usize::try_from(bytes.div_ceil(limits.bytes))
+        .unwrap_or(usize::MAX)
+        .max(rows.div_ceil(limits.rows))
+        .max(1);
+    rows.div_ceil(spans).max(1)
+}

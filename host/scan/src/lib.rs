@@ -1,0 +1,26 @@
+//! Reading stored Parquet: row groups are pruned, pages decoded and record batches cut for a plan.
+//! Imports point one way: `schema` and `search_pattern` <- `decode` <- `date_window`, `search` <-
+//! `batches` <- `scan` <- `reader` <- `changes`, `preview`. Never touches SQL, HTTP or guests, and
+//! writes nothing.
+
+mod batches;
+mod changes;
+mod date_window;
+mod decode;
+mod preview;
+mod reader;
+mod row_counts;
+mod scan;
+pub mod schema;
+mod search;
+mod search_pattern;
+
+use yearbook_storage::StorageFailure;
+
+pub use batches::BATCHING_VERSION;
+pub use changes::ChangesPlan;
+pub use decode::{CacheMetricsSnapshot, ReadMetricsSnapshot};
+pub use preview::PreviewLimits;
+pub use reader::Reader;
+pub use row_counts::RowCounts;
+pub use scan::Scan;

@@ -1,0 +1,233 @@
+//! The reader of snapshots (spec-4.1-bounds, spec-4.1-dimensions). Turns a [`ReadPlan`] into a
+//! [`Scan`] that reads nothing but what the plan asks for. Knows nothing of formats, plans or HTTP.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow::datatypes::SchemaRef;
+use moka::future::Cache;
+use tracing::Instrument;
+use yearbook_domain::{ReadPlan, Snapshot};
+use yearbook_storage::ObjectStorage;
+use yearbook_workers::Workers;
+
+use crate::decode::{
+    self, CacheMetricsSnapshot, FETCH_BUDGET_BYTES, FOOTER_LOOKUPS, FetchBudget, FileSource,
+    PageCache, ParquetFile, Projection, ReadMetrics, ReadMetricsSnapshot, ReadTaskLimits,
+};
+use crate::row_counts::RowCounts;
+use crate::scan::{self, Scan};
+use crate::search_pattern::SearchPattern;
+use crate::{StorageFailure, date_window, schema};
+
+/// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs
+/// about 100 kB.
+const FOOTER_CACHE_BYTES: u64 = 64 << 20;
+
+/// Reads snapshots. Cheap to clone; clones share what is kept in memory.
+#[derive(Clone)]
+pub struct Reader {
+    files: ObjectStorage,
+    workers: Arc<Workers>,
+    /// By digest of the file and id of the snapshot, which decides how columns are read.
+    footers: Cache<(String, String), Arc<ParquetFile>>,
+    kept: Arc<PageCache>,
+    budget: FetchBudget,
+    steps: ReadTaskLimits,
+}
+
+impl Reader {
+    /// A reader of the snapshots in `files` that decodes on `workers`.
+    #[must_use]
+    pub fn new(files: ObjectStorage, workers: Arc<Workers>) -> Self {
+        let weigh = |_: &(String, String), opened: &Arc<ParquetFile>| {
+            u32::try_from(opened.memory_bytes()).unwrap_or(u32::MAX)
+        };
+        let footers = Cache::builder().max_capacity(FOOTER_CACHE_BYTES).weigher(weigh).build();
+        Self {
+            files,
+            workers,
+            footers,
+            kept: Arc::new(PageCache::new()),
+            budget: FetchBudget::new(FETCH_BUDGET_BYTES),
+            steps: ReadTaskLimits::default(),
+        }
+    }
+
+    /// The same with room for `bytes` that are fetched and not yet decoded, over all scans
+    /// together. Default 128 MiB. Nothing waits for room: a scan that finds none fetches one batch
+    /// at a time, and makes the same batches.
+    #[must_use]
+    pub fn with_fetch_budget(self, bytes: u64) -> Self {
+        Self { budget: FetchBudget::new(bytes), ..self }
+    }
+
+    /// Whether stored files lie on this machine. Then what [`Reader::scan`] returns is ready when
+    /// it is first polled on a worker, and so is every batch: all of a small response can be made
+    /// in one job.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.files.is_local()
+    }
+
+    /// Finds the rows of `plan` and starts reading them. When this returns, [`Scan::counts`] are
+    /// known; rows are read as the stream is polled. Needs a tokio runtime unless
+    /// [`Reader::is_local`]. Dropping the future or the stream stops the work.
+    ///
+    /// # Errors
+    /// A [`Failure`] that names the stored file. The stream ends after its first failure.
+    pub async fn scan(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
+        let snapshot = &plan.snapshot;
+        let span = tracing::debug_span!("scan", snapshot = %snapshot.id, columns = plan.columns.len(), searched = plan.search_text.is_some());
+        self.find(plan).instrument(span).await
+    }
+
+    async fn find(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
+        let snapshot = &plan.snapshot;
+        let schema = Self::schema(plan)?;
+        ReadMetrics::add(&self.kept.effort.scans, 1);
+        let source = self.open_file(snapshot).await?;
+        let selection = self.selection(&source, plan).await?;
+        let projection = Projection::new(&source.opened, &plan.columns, schema)?;
+        let Some(needle) = &plan.search_text else {
+            return Ok(scan::scan_window(
+                source,
+                projection,
+                &selection,
+                plan.first_row,
+                plan.max_rows,
+            ));
+        };
+        let window = selection.start.max(plan.first_row).min(selection.end)..selection.end;
+        scan::search_window(source, projection, window, SearchPattern::new(needle), plan.max_rows)
+            .await
+    }
+
+    /// The schema of [`Reader::scan`], with the credits as metadata. No I/O.
+    ///
+    /// # Errors
+    /// [`Failure::Mismatch`] for a column that the snapshot does not have.
+    pub fn schema(plan: &ReadPlan) -> Result<SchemaRef, StorageFailure> {
+        Ok(Arc::new(
+            schema::batch_schema(&plan.snapshot, &plan.columns)?
+                .with_metadata(schema::credit_metadata(plan)),
+        ))
+    }
+
+    /// The rows of `columns` (positions in the snapshot) in `window`, without dates or search, as
+    /// batches of `schema`.
+    ///
+    /// # Errors
+    /// A [`StorageFailure`] that names the stored file.
+    pub async fn scan_rows(
+        &self,
+        snapshot: &Snapshot,
+        columns: &[usize],
+        schema: SchemaRef,
+        window: Range<u64>,
+    ) -> Result<Scan, StorageFailure> {
+        let source = self.open_file(snapshot).await?;
+        let projection = Projection::new(&source.opened, columns, schema)?;
+        Ok(scan::scan_window(source, projection, &window, 0, None))
+    }
+
+    /// The counts of [`Reader::scan`] without its rows: from the catalogue where `plan` has no
+    /// dates, else from the file's statistics and at most the pages at both dates. Tells nothing of
+    /// a search, which would have to read.
+    ///
+    /// # Errors
+    /// A [`Failure`] that names the stored file.
+    pub async fn row_counts(&self, plan: &ReadPlan) -> Result<RowCounts, StorageFailure> {
+        if plan.search_text.is_some() {
+            let empty = plan.snapshot.dimensions.is_empty();
+            return Ok(if empty { RowCounts::from_search(0, None) } else { RowCounts::default() });
+        }
+        let selection = match (&plan.start, &plan.end) {
+            (None, None) => 0..plan.snapshot.rows,
+            _ => self.selection(&self.open_file(&plan.snapshot).await?, plan).await?,
+        };
+        Ok(RowCounts::from_range(&selection, plan.first_row, plan.max_rows).0)
+    }
+
+    /// What reading has done so far.
+    #[must_use]
+    pub fn counts(&self) -> ReadMetricsSnapshot {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let effort = &self.kept.effort;
+        let [pages, dictionaries, footers] = &effort.found;
+        let kept = |found: &(AtomicU64, AtomicU64), bytes| CacheMetricsSnapshot {
+            hits: read(&found.0),
+            misses: read(&found.1),
+            bytes,
+        };
+        let [page_bytes, dictionary_bytes] = self.kept.bytes();
+        ReadMetricsSnapshot {
+            scans: read(&effort.scans),
+            pages: read(&effort.pages),
+            groups_searched: read(&effort.groups),
+            groups_ruled_out: read(&effort.ruled_out),
+            values_searched: read(&effort.values),
+            rows_searched: read(&effort.rows),
+            kept_pages: kept(pages, page_bytes),
+            kept_dictionaries: kept(dictionaries, dictionary_bytes),
+            kept_footers: kept(footers, self.footers.weighted_size()),
+        }
+    }
+
+    /// The workers that decode.
+    pub(crate) fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
+    /// The stored file with its footer; one load at a time.
+    async fn open_file(&self, snapshot: &Snapshot) -> Result<FileSource, StorageFailure> {
+        let key = (snapshot.file.sha256.clone(), snapshot.id.clone());
+        let mut loaded = false;
+        let load = async {
+            loaded = true;
+            decode::open(&self.files, &self.workers, snapshot).await.map(Arc::new)
+        };
+        let opened = self
+            .footers
+            .try_get_with(key, load)
+            .await
+            .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared));
+        self.kept.effort.record_lookup(FOOTER_LOOKUPS, !loaded);
+        let opened = opened?;
+        Ok(FileSource {
+            files: self.files.clone(),
+            workers: Arc::clone(&self.workers),
+            opened,
+            kept: Arc::clone(&self.kept),
+            budget: self.budget.clone(),
+            steps: self.steps,
+        })
+    }
+
+    /// The rows that dates leave, as one range of the file: rows are sorted by date.
+    async fn selection(
+        &self,
+        source: &FileSource,
+        plan: &ReadPlan,
+    ) -> Result<Range<u64>, StorageFailure> {
+        let mut window = 0..source.opened.rows();
+        if let Some(column) = &plan.snapshot.date_column {
+            if let Some(start) = &plan.start {
+                window.start =
+                    date_window::partition_row(source, column, |date| date < start.as_bytes())
+                        .await?;
+            }
+            if let Some(end) = &plan.end {
+                window.end =
+                    date_window::partition_row(source, column, |date| date <= end.as_bytes())
+                        .await?;
+            }
+        }
+        window.start = window.start.min(window.end);
+        Ok(window)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Scans: the rows of a window of a file, or those of them that match a search, with their counts.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use futures::stream::BoxStream;
+
+use crate::StorageFailure;
+use crate::batches::{RowFilter, stream_batches};
+use crate::decode::{FileSource, Projection};
+use crate::row_counts::RowCounts;
+use crate::search::{self, DimensionSearch};
+use crate::search_pattern::SearchPattern;
+
+/// Rows of a snapshot, to be read once.
+pub struct Scan {
+    /// Schema of every batch, with the credits as metadata.
+    pub schema: SchemaRef,
+    /// How many rows there are, and where they go on.
+    pub counts: RowCounts,
+    /// The rows, in the snapshot's order; never an empty batch. Nothing is read before it is
+    /// polled, and one step ahead at most afterwards. Ends after the first failure. Dropping it
+    /// stops the work.
+    pub batches: BoxStream<'static, Result<RecordBatch, StorageFailure>>,
+}
+
+/// All rows of `selection` from `first_row` on, up to `max_rows`.
+pub(crate) fn scan_window(
+    source: FileSource,
+    projection: Projection,
+    selection: &Range<u64>,
+    first_row: u64,
+    max_rows: Option<u64>,
+) -> Scan {
+    let (counts, rows) = RowCounts::from_range(selection, first_row, max_rows);
+    build_scan(source, projection, counts, rows, RowFilter::All)
+}
+
+/// The rows of `window` with `needle` in a dimension, up to `max_rows`. With a maximum, the filter
+/// columns are read now and only they; without, step by step as the stream is polled.
+pub(crate) async fn search_window(
+    source: FileSource,
+    projection: Projection,
+    window: Range<u64>,
+    needle: SearchPattern,
+    max_rows: Option<u64>,
+) -> Result<Scan, StorageFailure> {
+    if source.opened.dimensions.is_empty() {
+        return Ok(build_scan(
+            source,
+            projection,
+            RowCounts::from_search(0, None),
+            0..0,
+            RowFilter::All,
+        ));
+    }
+    let Some(max_rows) = max_rows else {
+        return Ok(build_scan(
+            source,
+            projection,
+            RowCounts::default(),
+            window,
+            RowFilter::Search(Arc::new(DimensionSearch::new(needle))),
+        ));
+    };
+    let found = search::find(&source, window, needle, max_rows).await?;
+    let rows = found.from..found.from + found.rows.len() as u64;
+    let counts = RowCounts::from_search(found.rows.count_set_bits() as u64, found.next);
+    Ok(build_scan(source, projection, counts, rows, RowFilter::Selection { rows: found.rows }))
+}
+
+fn build_scan(
+    source: FileSource,
+    projection: Projection,
+    counts: RowCounts,
+    rows: Range<u64>,
+    filter: RowFilter,
+) -> Scan {
+    let schema = Arc::clone(&projection.schema);
+    Scan { schema, counts, batches: stream_batches(source, projection, rows, filter) }
+}

@@ -1,0 +1,145 @@
+//! Arrow schemas of stored columns: as they are stored, as they are read, and the metadata that
+//! travels with them. Pure: reads no file and knows no row.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Metadata, Schema, SchemaRef};
+use yearbook_domain::changes::CHANGE_TYPE;
+use yearbook_domain::{
+    Column, ColumnRole, ColumnType, Credit, DatasetName, Namespace, ReadPlan, Snapshot,
+};
+
+use crate::StorageFailure;
+
+/// The type in which a column is held and stored. Dates are text (spec-2.2-dates).
+#[must_use]
+pub fn stored_type(column_type: ColumnType) -> DataType {
+    match column_type {
+        ColumnType::String | ColumnType::Date => DataType::Utf8,
+        ColumnType::Integer => DataType::Int64,
+        ColumnType::Number => DataType::Float64,
+        ColumnType::Boolean => DataType::Boolean,
+    }
+}
+
+/// The schema of the stored file, without metadata.
+#[must_use]
+pub fn stored_schema(columns: &[Column]) -> SchemaRef {
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|column| Field::new(&column.name, stored_type(column.column_type), column.nullable))
+        .collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// The same with every column nullable: what holds rows until they have been checked.
+#[must_use]
+pub fn unchecked_schema(columns: &[Column]) -> SchemaRef {
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|column| Field::new(&column.name, stored_type(column.column_type), true))
+        .collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// Columns of a file of changes: those of the newer snapshot, any of which may be null in rows of
+/// the older one, and the kind of change.
+#[must_use]
+pub fn change_file_columns(columns: &[Column]) -> Vec<Column> {
+    let kind = Column {
+        name: CHANGE_TYPE.to_owned(),
+        column_type: ColumnType::String,
+        nullable: false,
+        role: ColumnRole::Attribute,
+        unit: None,
+        description: None,
+        few_values: true,
+    };
+    columns
+        .iter()
+        .map(|column| Column { nullable: true, few_values: false, ..column.clone() })
+        .chain([kind])
+        .collect()
+}
+
+/// Text whose distinct values are kept once.
+pub(crate) fn dictionary() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+/// The Arrow type in which `column` is read.
+pub(crate) fn output_type(column: &Column) -> DataType {
+    match column.column_type {
+        ColumnType::String | ColumnType::Date if column.few_values => dictionary(),
+        ColumnType::String | ColumnType::Date => DataType::Utf8,
+        ColumnType::Integer => DataType::Int64,
+        ColumnType::Number => DataType::Float64,
+        ColumnType::Boolean => DataType::Boolean,
+    }
+}
+
+/// The schema of `columns` (positions in the snapshot), without metadata of its own.
+pub(crate) fn batch_schema(
+    snapshot: &Snapshot,
+    columns: &[usize],
+) -> Result<Schema, StorageFailure> {
+    let field = |&position: &usize| match snapshot.columns.get(position) {
+        Some(column) => Ok(with_column_metadata(
+            Field::new(&column.name, output_type(column), column.nullable),
+            column,
+        )),
+        None => Err(StorageFailure::Mismatch {
+            what: format!("snapshot {}", snapshot.id),
+            why: format!("it has no column {position}"),
+        }),
+    };
+    Ok(Schema::new(columns.iter().map(field).collect::<Result<Vec<_>, _>>()?))
+}
+
+/// `field` with the role of `column`: the field metadata that the plugin interface lists.
+pub(crate) fn with_column_metadata(field: Field, column: &Column) -> Field {
+    let date = (column.column_type == ColumnType::Date).then_some(("yearbook.type", "date"));
+    let unit = column.unit.as_deref().map(|unit| ("yearbook.unit", unit));
+    let known = [Some(("yearbook.role", column.role.as_str())), date, unit].into_iter().flatten();
+    field.with_metadata(known.collect::<Metadata>())
+}
+
+/// Credit of a dataset as key-value metadata, under the names that the plugin interface lists and
+/// in the order in which stored files have them: a stored file is named by its bytes.
+#[must_use]
+pub fn credit_entries(
+    dataset: &DatasetName,
+    namespace: &Namespace,
+    snapshot_id: &str,
+    credit: &Credit,
+) -> Vec<(&'static str, String)> {
+    let mut entries = vec![
+        ("yearbook.dataset", dataset.to_string()),
+        ("yearbook.namespace", namespace.to_string()),
+        ("yearbook.snapshot_id", snapshot_id.to_owned()),
+        ("yearbook.source", credit.source.clone()),
+    ];
+    entries.extend(credit.source_url.clone().map(|url| ("yearbook.source_url", url)));
+    entries.push(("yearbook.licence", credit.licence.clone()));
+    entries.extend(credit.licence_title.clone().map(|title| ("yearbook.licence_title", title)));
+    entries.extend(credit.licence_url.clone().map(|url| ("yearbook.licence_url", url)));
+    entries.extend(sources_json(credit).map(|json| ("yearbook.sources", json)));
+    entries.push(("yearbook.attribution", credit.attribution.clone()));
+    entries
+}
+
+/// Schema metadata of the batches that `plan` reads: [`credit_entries`].
+pub(crate) fn credit_metadata(plan: &ReadPlan) -> HashMap<String, String> {
+    let snapshot = &plan.snapshot;
+    credit_entries(&plan.dataset, &plan.namespace, &snapshot.id, &snapshot.credit)
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
+}
+
+/// `sources` as the JSON that metadata carries: an array of objects with `title` and `path`. None
+/// without any.
+fn sources_json(credit: &Credit) -> Option<String> {
+    if credit.sources.is_empty() { None } else { serde_json::to_string(&credit.sources).ok() }
+}

@@ -1,0 +1,113 @@
+//! A search through dimensions: the needle is looked for once in the dictionary of each column of a
+//! row group, and what holds no match in any dictionary is not read.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::buffer::BooleanBuffer;
+use arrow::datatypes::Int32Type;
+use parquet::errors::ParquetError;
+
+use crate::StorageFailure;
+use crate::decode::{ColumnDictionary, FileSource, ReadMetrics};
+use crate::search_pattern::{CaseFolded, SearchPattern};
+
+/// A needle, and what was found in the dictionaries of the row group looked at last.
+pub(crate) struct DimensionSearch {
+    needle: SearchPattern,
+    last: Mutex<Option<(usize, Arc<ColumnPredicates>)>>,
+}
+
+/// The columns of a row group that may hold a match, ascending.
+pub(super) type ColumnPredicates = Vec<ColumnPredicate>;
+
+/// How rows of a column are judged.
+pub(super) struct ColumnPredicate {
+    /// Column of the file.
+    pub(super) leaf: usize,
+    /// Which values of its dictionary match; none where it has no dictionary, or not for all
+    /// values.
+    hits: Option<BooleanBuffer>,
+}
+
+impl DimensionSearch {
+    /// A search that has not begun.
+    pub(crate) fn new(needle: SearchPattern) -> Self {
+        Self { needle, last: Mutex::new(None) }
+    }
+
+    /// The dimensions of row group `group` that may hold a match.
+    pub(super) async fn prune_row_group(
+        &self,
+        source: &FileSource,
+        group: usize,
+    ) -> Result<Arc<ColumnPredicates>, StorageFailure> {
+        if let Some((last, looks)) = &*self.last.lock().unwrap_or_else(PoisonError::into_inner)
+            && *last == group
+        {
+            return Ok(Arc::clone(looks));
+        }
+        let dimensions = &source.opened.dimensions;
+        let dictionaries = source.load_dictionaries(group, dimensions).await?;
+        let columns: Vec<_> = dimensions.iter().copied().zip(dictionaries).collect();
+        let (needle, kept) = (self.needle.clone(), Arc::clone(&source.kept));
+        let job = move || {
+            let look = |(leaf, dictionary): (usize, Option<Arc<ColumnDictionary>>)| {
+                let Some(dictionary) = dictionary else {
+                    return Some(ColumnPredicate { leaf, hits: None });
+                };
+                ReadMetrics::add(&kept.effort.values, dictionary.values().len());
+                let hits = dictionary.hits(&needle);
+                let hopeless = hits.as_ref().is_some_and(|hits| !hits.has_true());
+                (!hopeless).then_some(ColumnPredicate { leaf, hits })
+            };
+            Ok(columns.into_iter().filter_map(look).collect())
+        };
+        let looks: Arc<ColumnPredicates> = Arc::new(source.run_on_worker(group, job).await?);
+        ReadMetrics::add(&source.kept.effort.groups, 1);
+        ReadMetrics::add(&source.kept.effort.ruled_out, usize::from(looks.is_empty()));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((group, Arc::clone(&looks)));
+        Ok(looks)
+    }
+
+    /// The rows of `batch`, decoded columns in the order of `looks`, in which any contains the
+    /// needle.
+    pub(super) fn rows(
+        &self,
+        batch: &RecordBatch,
+        looks: &ColumnPredicates,
+    ) -> Result<BooleanBuffer, ParquetError> {
+        let mut found = BooleanBuffer::new_unset(batch.num_rows());
+        for (column, look) in batch.columns().iter().zip(looks) {
+            found = &found | &self.column(column, look)?;
+        }
+        Ok(found)
+    }
+
+    fn column(
+        &self,
+        column: &ArrayRef,
+        look: &ColumnPredicate,
+    ) -> Result<BooleanBuffer, ParquetError> {
+        if let Some(texts) = column.as_string_opt::<i32>() {
+            return Ok(self.needle.hits(&CaseFolded::new(texts), texts.nulls()));
+        }
+        let (Some(keyed), Some(hits)) = (column.as_dictionary_opt::<Int32Type>(), &look.hits)
+        else {
+            return Err(ParquetError::General(format!(
+                "a dimension column is {}, not text",
+                column.data_type()
+            )));
+        };
+        let keys = keyed.keys();
+        let hit = |row: usize| {
+            keys.values()
+                .get(row)
+                .and_then(|key| usize::try_from(*key).ok())
+                .is_some_and(|key| key < hits.len() && hits.value(key))
+        };
+        let rows = BooleanBuffer::collect_bool(keys.len(), hit);
+        Ok(keys.nulls().map_or_else(|| rows.clone(), |nulls| &rows & nulls.inner()))
+    }
+}

@@ -1,0 +1,105 @@
+//! Which rows contain a needle, found by reading the dimension columns alone.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::BooleanBufferBuilder;
+use arrow::buffer::BooleanBuffer;
+use parquet::arrow::ProjectionMask;
+
+use super::dimension_search::DimensionSearch;
+use crate::StorageFailure;
+use crate::decode::{FileSource, ReadMetrics, RowRange, task_ranges};
+use crate::search_pattern::SearchPattern;
+
+/// Rows decoded at a time while a needle is looked for.
+const SEARCH_BATCH_ROWS: usize = 8192;
+
+/// Rows looked at before whole steps are: a common needle with a small maximum is found in these.
+const INITIAL_SEARCH_ROWS: u64 = 16 << 10;
+
+/// Rows that contain a needle.
+pub(crate) struct Matches {
+    /// The row of the file that the first bit of `rows` stands for.
+    pub(crate) from: u64,
+    /// One bit a row looked at, the only thing kept of it: an eighth of a byte a row.
+    pub(crate) rows: BooleanBuffer,
+    /// The first match past `max_rows`.
+    pub(crate) next: Option<u64>,
+}
+
+/// The first `max_rows` matches in `window`, and where the next one is.
+pub(crate) async fn find(
+    source: &FileSource,
+    window: Range<u64>,
+    needle: SearchPattern,
+    max_rows: u64,
+) -> Result<Matches, StorageFailure> {
+    let opened = &source.opened;
+    let search = Arc::new(DimensionSearch::new(needle));
+    let mut from = window.start;
+    let mut rows = BooleanBufferBuilder::new(0);
+    let mut left = usize::try_from(max_rows).unwrap_or(usize::MAX);
+    let first = window.end.min(window.start.saturating_add(INITIAL_SEARCH_ROWS));
+    let parts = [window.start..first, first..window.end];
+    let pieces = parts.into_iter().flat_map(|part| {
+        task_ranges(source.steps, Arc::clone(opened), opened.dimensions.clone(), part)
+    });
+    for piece in pieces {
+        let at = opened.start(piece.group) + piece.rows.start as u64;
+        let found = match_rows(source, piece.clone(), &search, left).await?;
+        match found
+            .as_ref()
+            .and_then(|mask| mask.set_indices().nth(left).map(|index| (mask, index)))
+        {
+            None => left -= found.as_ref().map_or(0, BooleanBuffer::count_set_bits),
+            Some((mask, index)) => {
+                rows.append_buffer(&mask.slice(0, index));
+                return Ok(Matches { from, rows: rows.finish(), next: Some(at + index as u64) });
+            }
+        }
+        match found {
+            Some(mask) => rows.append_buffer(&mask),
+            // Rows before the first match need not be remembered.
+            None if rows.is_empty() => from = at + piece.rows.len() as u64,
+            None => rows.append_n(piece.rows.len(), false),
+        }
+    }
+    Ok(Matches { from, rows: rows.finish(), next: None })
+}
+
+/// Which rows of `piece` match; none: no row does. Every row of it must be wanted. Once more than
+/// `enough` have been found, rows further on are left unset.
+pub(crate) async fn match_rows(
+    source: &FileSource,
+    piece: RowRange,
+    search: &Arc<DimensionSearch>,
+    enough: usize,
+) -> Result<Option<BooleanBuffer>, StorageFailure> {
+    let (group, length) = (piece.group, piece.rows.len());
+    let looks = search.prune_row_group(source, group).await?;
+    if looks.is_empty() {
+        return Ok(None);
+    }
+    let schema = source.opened.metadata.file_metadata().schema_descr();
+    let columns = ProjectionMask::leaves(schema, looks.iter().map(|look| look.leaf));
+    let Some(mut reader) =
+        source.reader(&source.opened.filter, columns, piece, SEARCH_BATCH_ROWS).await?
+    else {
+        return Ok(None);
+    };
+    let mut found = BooleanBufferBuilder::new(length);
+    let mut matches = 0;
+    // One job a batch, so that long searches take turns with other responses.
+    while found.len() < length && matches <= enough {
+        let (search, looks) = (Arc::clone(search), Arc::clone(&looks));
+        let rows = source.batch(group, reader, move |batch| search.rows(&batch, &looks)).await?;
+        let Some((rest, rows)) = rows else { break };
+        ReadMetrics::add(&source.kept.effort.rows, rows.len());
+        found.append_buffer(&rows);
+        matches += rows.count_set_bits();
+        reader = rest;
+    }
+    found.append_n(length.saturating_sub(found.len()), false);
+    Ok((matches > 0).then(|| found.finish()))
+}

@@ -1,0 +1,122 @@
+//! Reading in a folder of this machine: on the thread that asks, without handing over to another.
+//! The caller answers for being on a thread that may block.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use moka::sync::Cache;
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+use yearbook_domain::StoredFile;
+
+use super::block_checksums::{BLOCK_BYTES, BlockChecksums};
+use super::verified_read::BlockRanges;
+use super::{CHECKSUM_CACHE_BYTES, ObjectStorage, hash};
+use crate::StorageFailure;
+
+/// A folder that holds snapshots.
+pub(super) struct LocalFolder {
+    folder: PathBuf,
+    /// Block checksums by digest of the file.
+    sums: Cache<String, Arc<BlockChecksums>>,
+}
+
+impl LocalFolder {
+    /// The store in `folder`.
+    pub(super) fn new(folder: PathBuf) -> Self {
+        let weigh = |digest: &String, sums: &Arc<BlockChecksums>| {
+            u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX)
+        };
+        Self {
+            folder,
+            sums: Cache::builder().max_capacity(CHECKSUM_CACHE_BYTES).weigher(weigh).build(),
+        }
+    }
+
+    /// Where the store is.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Blocking: [`ObjectStorage::get_ranges`]. The file is opened each time, so that one that was put in
+    /// its place is seen, one that was deleted is missed, and its room is given back at once
+    /// (decision 0112).
+    pub(super) fn read(
+        &self,
+        file: &StoredFile,
+        ranges: &[Range<u64>],
+    ) -> Result<Vec<Bytes>, StorageFailure> {
+        let blocks = BlockRanges::covering(file, ranges)?;
+        let sums = self.checksums(file)?;
+        let path = self.folder.join(ObjectStorage::key(file));
+        let refused = |source: std::io::Error| match source.kind() {
+            ErrorKind::NotFound => StorageFailure::Missing { key: ObjectStorage::key(file) },
+            _ => StorageFailure::local("read", &path, source),
+        };
+        let opened = File::open(&path).map_err(refused)?;
+        let mut got = Vec::with_capacity(blocks.ranges().len());
+        for block in blocks.ranges() {
+            let bytes = read_range(&opened, block).map_err(refused)?;
+            if bytes.len() as u64 != block.end - block.start {
+                let size = opened.metadata().map_err(refused)?.len();
+                return Err(StorageFailure::wrong_size(&ObjectStorage::key(file), size, file));
+            }
+            got.push(bytes);
+        }
+        blocks.verified(&sums, &got)
+    }
+
+    /// The file's block sums: [`ObjectStorage::checksums`].
+    fn checksums(&self, file: &StoredFile) -> Result<Arc<BlockChecksums>, StorageFailure> {
+        let load = || {
+            let beside = self.folder.join(ObjectStorage::checksums_key(file));
+            // Its own checksum finds a shorter or longer object than expected.
+            let size = (file.bytes.div_ceil(BLOCK_BYTES) + 1) * 4;
+            let stored = File::open(&beside).and_then(|opened| read_range(&opened, &(0..size)));
+            let sums = match stored {
+                Ok(bytes) => BlockChecksums::parse(&bytes, file.bytes),
+                Err(source) if source.kind() == ErrorKind::NotFound => None,
+                Err(source) => return Err(StorageFailure::local("read", &beside, source)),
+            };
+            if let Some(sums) = sums {
+                return Ok(Arc::new(sums));
+            }
+            super::verified_read::warn_of_lost_checksums(file);
+            let path = self.folder.join(ObjectStorage::key(file));
+            let (found, sums) = File::open(&path)
+                .and_then(|mut opened| hash::hash_file(&mut opened))
+                .map_err(|source| match source.kind() {
+                    ErrorKind::NotFound => {
+                        StorageFailure::Missing { key: ObjectStorage::key(file) }
+                    }
+                    _ => StorageFailure::local("read", &path, source),
+                })?;
+            super::verified_read::validate_recomputed(file, &found, sums)
+        };
+        self.sums
+            .try_get_with_by_ref(&file.sha256, load)
+            .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
+    }
+}
+
+/// The bytes of `range` as far as the file has them, by one call as a rule. Memory is not zeroed
+/// first.
+fn read_range(file: &File, range: &Range<u64>) -> std::io::Result<Bytes> {
+    let length = usize::try_from(range.end - range.start).map_err(std::io::Error::other)?;
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        let place = range.start + bytes.len() as u64;
+        match rustix::io::pread(file, spare_capacity(&mut bytes), place) {
+            Ok(0) => break,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // An allocator may have given more room than was asked for.
+    bytes.truncate(length);
+    Ok(bytes.into())
+}

@@ -1,0 +1,119 @@
+//! Checks that rules and decisions which prose cites exist, and that it cites them by name.
+
+use std::collections::BTreeSet;
+
+use super::SourceTree;
+
+/// Folder of the rules.
+const SPEC: &str = "docs/spec/";
+
+/// Folder of the decisions.
+const DECISIONS: &str = "docs/decisions/";
+
+/// Ids of rules that no page of the specification has.
+pub(super) fn cited_rules(tree: &SourceTree) -> Vec<String> {
+    let pages = tree.of_kind("md").filter(|(path, _)| path.starts_with(SPEC));
+    let known: BTreeSet<&str> = pages
+        .flat_map(|(_, text)| text.lines())
+        .filter_map(|line| line.strip_prefix("| ")?.split(" |").next())
+        .collect();
+    let mut faults = Vec::new();
+    for (path, n, line) in tree.prose().filter(|(path, _, _)| !path.starts_with("xtask/src/")) {
+        for id in rule_ids(line).filter(|id| !known.contains(id)) {
+            faults.push(format!("{path}:{n}: no page of docs/spec has a rule {id}"));
+        }
+    }
+    faults
+}
+
+/// Citations by the number of a section, which moves, or of an issue, which is elsewhere.
+pub(super) fn section_numbers(tree: &SourceTree) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (path, n, line) in tree.prose().filter(|(path, _, _)| !path.starts_with("xtask/src/tidy")) {
+        let mut words = line.split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            let numbered =
+                words.peek().is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()));
+            if numbered && matches!(word.as_str(), "spec" | "contract" | "issue") {
+                faults
+                    .push(format!("{path}:{n}: cite a rule of docs/spec by its id, not a number"));
+            }
+        }
+    }
+    faults
+}
+
+/// Decisions without a title, or that the index does not list, and cited ones that do not exist.
+pub(super) fn decisions(tree: &SourceTree) -> Vec<String> {
+    let mut faults = Vec::new();
+    let index = tree.texts.get(&format!("{DECISIONS}README.md")).map_or("", String::as_str);
+    let mut numbers = BTreeSet::new();
+    for (path, text) in tree.of_kind("md") {
+        let Some(name) = path.strip_prefix(DECISIONS).filter(|name| *name != "README.md") else {
+            continue;
+        };
+        let number = name.split('-').next().unwrap_or_default();
+        if !numbers.insert(number) {
+            faults.push(format!("{path}: another decision has the number {number}"));
+        }
+        if !text.lines().next().is_some_and(|line| line.starts_with("# ")) {
+            faults.push(format!("{path}:1: a decision begins with its title"));
+        }
+        if !index.contains(name) {
+            faults.push(format!("{path}: {DECISIONS}README.md does not list it"));
+        }
+    }
+    for (path, n, line) in tree.prose() {
+        for (_, rest) in line.match_indices("decision ").map(|(at, _)| line.split_at(at + 9)) {
+            let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            if number.len() == 4 && !numbers.contains(number.as_str()) {
+                faults.push(format!("{path}:{n}: there is no decision {number}"));
+            }
+        }
+    }
+    faults
+}
+
+/// Ids of the form `spec-4.1-cap` in a line.
+fn rule_ids(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !(c.is_ascii_alphanumeric() || "-._".contains(c)))
+        .map(|word| word.trim_matches(['.', '-']))
+        .filter(|word| {
+            let section = word.strip_prefix("spec-").or_else(|| word.strip_prefix("contract-"));
+            section.is_some_and(|rest| {
+                rest.starts_with(|c: char| c.is_ascii_digit())
+                    && rest.contains('-')
+                    && !rest.contains('_')
+            })
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_cited_by_ids_that_exist() {
+        let tree = SourceTree::of(&[
+            ("docs/spec/rows.md", "| Rule | Says |\n|---|---|\n| spec-4.1-cap | It caps. |\n"),
+            ("host/a.rs", "//! spec-4.1-cap, and spec-4.1-gone.\n// Contract 3 says so.\n"),
+        ]);
+        assert_eq!(
+            cited_rules(&tree),
+            ["host/a.rs:1: no page of docs/spec has a rule spec-4.1-gone"]
+        );
+        assert_eq!(section_numbers(&tree).len(), 1);
+    }
+
+    #[test]
+    fn decisions_are_titled_listed_and_there() {
+        let tree = SourceTree::of(&[
+            ("docs/decisions/README.md", "[0001](0001-a.md)\n"),
+            ("docs/decisions/0001-a.md", "# A\n"),
+            ("docs/decisions/0002-b.md", "no title\n"),
+            ("host/a.rs", "// decision 0001, decision 0003\n"),
+        ]);
+        assert_eq!(decisions(&tree).len(), 3);
+    }
+}

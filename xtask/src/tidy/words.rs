@@ -1,0 +1,224 @@
+//! Checks of words in sources: what only some files may name, and how documentation begins.
+
+use std::collections::BTreeMap;
+
+use super::{SourceTree, code, numbered, product_code};
+
+/// Files of the server that may name statuses: the one that chooses them, and those that read one.
+const STATUSES: [&str; 4] = [
+    "host/server/src/http/status.rs",
+    "host/server/src/http/middleware/error_bodies.rs",
+    "host/server/src/http/middleware/traces.rs",
+    "host/server/src/metrics/http.rs",
+];
+
+/// Formats that ship; the host has no line for any of them but where it embeds them.
+const FORMATS: [&str; 9] =
+    ["json", "csv", "arrow", "parquet", "ndjson", "geojson", "geoparquet", "xlsx", "sdmx-csv"];
+
+/// Files that may name formats, with the reason.
+const FORMAT_NAMES: [(&str, &str); 1] =
+    [("host/cli/src/builtin.rs", "it lists the components to embed")];
+
+/// Files that may read the environment.
+const ENVIRONMENT: [&str; 2] = ["host/cli/src/main.rs", "host/cli/build.rs"];
+
+/// Files that may hold `unsafe`, each for one reason that stands there.
+const UNSAFE: [&str; 3] = [
+    "plugins/sdk/src/raw.rs",
+    "plugins/sdk/src/raw/allocator.rs",
+    "host/sandbox/src/engine/component_cache.rs",
+];
+
+/// Words that a documentation comment does not begin with: it names a thing, or says what is done.
+const QUESTIONS: [&str; 8] = ["What", "Whether", "How", "Where", "Which", "Who", "When", "Why"];
+
+/// Pairs of files of which a build sees one, by a feature or a platform.
+const TWINS: [&str; 2] = ["postgres_absent.rs", "absent.rs"];
+
+/// Status codes that are chosen outside the one file that may.
+pub(super) fn statuses(tree: &SourceTree) -> Vec<String> {
+    product(tree, "host/")
+        .filter(|(path, _)| !STATUSES.contains(path))
+        .flat_map(|(path, text)| {
+            code(text)
+                .filter(|(_, line)| line.contains("StatusCode::"))
+                .map(move |(n, _)| format!("{path}:{n}: statuses are named in {}", STATUSES[0]))
+        })
+        .collect()
+}
+
+/// Names of formats in the host.
+pub(super) fn format_names(tree: &SourceTree) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (path, text) in product(tree, "host/") {
+        if FORMAT_NAMES.iter().any(|(allowed, _)| path == *allowed) {
+            continue;
+        }
+        for (n, line) in code(text) {
+            for format in FORMATS.iter().filter(|format| line.contains(&format!("\"{format}\""))) {
+                faults.push(format!("{path}:{n}: the host has no line for a format ({format})"));
+            }
+        }
+    }
+    faults
+}
+
+/// Reads of the environment and of arguments outside the program's entry.
+pub(super) fn environment(tree: &SourceTree) -> Vec<String> {
+    let reads =
+        ["env::var(", "env::vars(", "env::var_os(", "env::vars_os(", "env::args", "env::set_var"];
+    let sources = product(tree, "host/").chain(product(tree, "plugins/"));
+    sources
+        .filter(|(path, _)| !ENVIRONMENT.contains(path))
+        .flat_map(|(path, text)| {
+            code(text).filter(move |(_, line)| reads.iter().any(|read| line.contains(read))).map(
+                move |(n, _)| format!("{path}:{n}: only {} reads the environment", ENVIRONMENT[0]),
+            )
+        })
+        .collect()
+}
+
+/// Clocks in `domain`, whose functions are pure.
+pub(super) fn clocks(tree: &SourceTree) -> Vec<String> {
+    product(tree, "host/domain/")
+        .flat_map(|(path, text)| {
+            code(text)
+                .filter(|(_, line)| {
+                    line.contains("Timestamp::now")
+                        || line.contains("Instant::now")
+                        || line.contains("SystemTime::now")
+                })
+                .map(move |(n, _)| format!("{path}:{n}: domain reads no clock; take the instant"))
+        })
+        .collect()
+}
+
+/// `unsafe` outside the files that have a reason for it.
+pub(super) fn unsafe_code(tree: &SourceTree) -> Vec<String> {
+    tree.of_kind("rs")
+        .filter(|(path, _)| !UNSAFE.contains(path) && !path.starts_with("xtask/src/tidy"))
+        .flat_map(|(path, text)| {
+            code(product_code(path, text))
+                .filter(|(_, line)| {
+                    line.contains("unsafe {")
+                        || line.contains("unsafe impl")
+                        || line.contains("unsafe fn")
+                })
+                .map(move |(n, _)| {
+                    format!("{path}:{n}: `unsafe` stands in {} alone", UNSAFE.join(", "))
+                })
+        })
+        .collect()
+}
+
+/// Documentation comments that begin with a question word.
+pub(super) fn documentation(tree: &SourceTree) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (path, text) in tree.of_kind("rs") {
+        let mut inside = false;
+        for (n, line) in numbered(text) {
+            let line = line.trim_start();
+            let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+            if let Some(first) =
+                text.filter(|_| !inside).and_then(|text| text.split_whitespace().next())
+                && QUESTIONS.contains(&first.trim_end_matches(|c: char| !c.is_alphabetic()))
+            {
+                faults.push(format!("{path}:{n}: documentation begins with a noun or a verb"));
+            }
+            inside = text.is_some();
+        }
+    }
+    faults
+}
+
+/// Public types that share a name: one word has one meaning.
+pub(super) fn type_names(tree: &SourceTree) -> Vec<String> {
+    let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    // The SDK's names are those that plugin authors write, a language of its own.
+    let sources = ["host/", "xtask/", "tests/"];
+    for (path, text) in sources.iter().flat_map(|top| product(tree, top)) {
+        if TWINS.iter().any(|twin| path.ends_with(twin)) {
+            continue;
+        }
+        for (n, line) in code(text) {
+            if let Some(name) = public_type(line) {
+                let twin = places.entry(name).or_default();
+                if !twin.iter().any(|place: &String| place.starts_with(&format!("{path}:"))) {
+                    twin.push(format!("{path}:{n}"));
+                }
+            }
+        }
+    }
+    places
+        .into_iter()
+        .filter(|(_, places)| places.len() > 1)
+        .map(|(name, places)| {
+            format!("{}: {name} is also in {}", places[0], places[1..].join(", "))
+        })
+        .collect()
+}
+
+/// The name that a line declares for a public struct, enum, trait or alias.
+fn public_type(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("pub")?;
+    let rest = match rest.strip_prefix('(') {
+        Some(scope) => scope.split_once(')')?.1,
+        None => rest,
+    };
+    let rest = rest.trim_start();
+    let rest = ["struct ", "enum ", "trait ", "type ", "union "]
+        .iter()
+        .find_map(|keyword| rest.strip_prefix(keyword))?;
+    rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().filter(|name| !name.is_empty())
+}
+
+/// Path and product code of the Rust files below `top`.
+fn product<'a>(tree: &'a SourceTree, top: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    tree.of_kind("rs")
+        .filter(move |(path, _)| path.starts_with(top))
+        .map(|(path, text)| (path, product_code(path, text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(path: &str, text: &str) -> SourceTree {
+        SourceTree::of(&[(path, text)])
+    }
+
+    #[test]
+    fn statuses_formats_and_environment_stand_where_they_may() {
+        let text =
+            "fn a() { StatusCode::OK; \"csv\"; env::var(\"A\"); }\n// StatusCode::OK \"csv\"\n";
+        let bad = tree("host/server/src/a.rs", text);
+        assert_eq!(statuses(&bad).len() + format_names(&bad).len() + environment(&bad).len(), 3);
+        let tested =
+            tree("host/server/src/a.rs", "#[cfg(test)]\nmod tests { const A: &str = \"csv\"; }\n");
+        assert!(format_names(&tested).is_empty());
+        assert!(environment(&tree("host/cli/src/main.rs", text)).is_empty());
+    }
+
+    #[test]
+    fn documentation_begins_with_a_noun_or_a_verb() {
+        let text =
+            "/// What it is.\nstruct A;\n/// Rows.\n/// What follows may begin so.\nstruct B;\n";
+        assert_eq!(documentation(&tree("host/a.rs", text)).len(), 1);
+    }
+
+    #[test]
+    fn a_public_type_has_a_name_of_its_own() {
+        let one = "pub struct Part;\nstruct Private;\n";
+        let two = "pub(crate) enum Part {}\npub fn part() {}\nstruct Private;\n";
+        let tree = SourceTree::of(&[("host/a/src/a.rs", one), ("host/b/src/b.rs", two)]);
+        assert_eq!(type_names(&tree), ["host/a/src/a.rs:1: Part is also in host/b/src/b.rs:1"]);
+    }
+
+    #[test]
+    fn clocks_and_unsafe_code_are_found() {
+        let text = "fn a() { Timestamp::now(); unsafe { b() } }\n";
+        assert_eq!(clocks(&tree("host/domain/src/a.rs", text)).len(), 1);
+        assert_eq!(unsafe_code(&tree("host/domain/src/a.rs", text)).len(), 1);
+    }
+}
