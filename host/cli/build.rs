@@ -52,7 +52,7 @@ fn main() {
     }
 }
 
-/// What decides the components' bytes, and the components.
+/// Files that decide the components' bytes, and the components.
 fn made_of(root: &Path) -> Vec<PathBuf> {
     let mut found: Vec<_> =
         ["wit", "Cargo.toml", "Cargo.lock"].iter().map(|name| root.join(name)).collect();

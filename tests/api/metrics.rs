@@ -1,31 +1,24 @@
 //! `/metrics`: its series, their sums, and a bound on their number that no client moves.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures::StreamExt;
 use yearbook_domain::Plan;
+use yearbook_exposition::{MetricSample, parse_samples};
 use yearbook_tests::app::{TestApp, TestRequest, big, parks};
 use yearbook_tests::components::root;
 
-/// Every sample by its name and labels as printed.
-fn samples(text: &str) -> HashMap<String, f64> {
-    let sample = |line: &str| {
-        line.rsplit_once(' ').map(|(series, value)| (series.to_owned(), value.parse().unwrap()))
-    };
-    text.lines().filter(|line| !line.starts_with('#')).filter_map(sample).collect()
+/// Every sample; each line that is no comment has to be one.
+fn samples(text: &str) -> Vec<MetricSample> {
+    let samples = parse_samples(text);
+    assert_eq!(samples.len(), text.lines().filter(|line| !line.starts_with('#')).count(), "{text}");
+    samples
 }
 
-/// Sum of the samples of `name` whose labels contain all of `labels`.
+/// Sum of the samples of `name` whose labels contain all of `labels`; 0 where there are none.
 async fn sum(app: &TestApp, name: &str, labels: &[&str]) -> f64 {
-    let series_value = |series: &str| {
-        series.split('{').next() == Some(name) && labels.iter().all(|label| series.contains(label))
-    };
-    samples(&app.metrics().await)
-        .iter()
-        .filter(|(series, _)| series_value(series))
-        .map(|(_, value)| value)
-        .sum()
+    app.metric(&format!("{name}{{{}}}", labels.join(","))).await.unwrap_or(0.0)
 }
 
 const DATA: &str = "route=\"/v1/datasets/{name}/data\"";
@@ -91,7 +84,7 @@ async fn no_client_can_make_a_series_of_its_own() {
             .await;
     };
     ask(1).await;
-    let before: Vec<String> = samples(&app.metrics().await).into_keys().collect();
+    let before = samples(&app.metrics().await);
     for number in 2..40 {
         ask(number).await;
     }
@@ -100,7 +93,11 @@ async fn no_client_can_make_a_series_of_its_own() {
         after.len(),
         before.len(),
         "{:?}",
-        after.keys().filter(|series| !before.contains(series)).collect::<Vec<_>>()
+        after
+            .iter()
+            .map(|sample| (&sample.name, &sample.labels))
+            .filter(|new| !before.iter().any(|sample| (&sample.name, &sample.labels) == *new))
+            .collect::<Vec<_>>()
     );
     assert_eq!(
         sum(&app, "yearbook_http_requests_total", &["route=\"unmatched\"", "status=\"404\""]).await,
@@ -199,10 +196,7 @@ async fn every_query_of_the_dashboard_asks_for_a_metric_that_exists_issue_6_7() 
     let text = std::fs::read_to_string(root().join("docs/grafana/yearbook.json")).unwrap();
     let dashboard: serde_json::Value = serde_json::from_str(&text).unwrap();
     let metrics = busy().await.metrics().await;
-    let exist: BTreeSet<String> = samples(&metrics)
-        .into_keys()
-        .map(|series| series.split('{').next().unwrap().to_owned())
-        .collect();
+    let exist: BTreeSet<String> = samples(&metrics).into_iter().map(|sample| sample.name).collect();
     let panels: Vec<_> = dashboard["panels"]
         .as_array()
         .unwrap()

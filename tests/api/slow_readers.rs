@@ -61,20 +61,15 @@ async fn serve(app: &TestApp, settings: &ServiceSettings) -> SocketAddr {
 
 /// One sample of the metrics.
 async fn metric(app: &TestApp, series: &str) -> f64 {
-    let text = app.metrics().await;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix(series))
-        .unwrap_or_else(|| panic!("no {series} in {text}"));
-    line.trim().parse().unwrap()
+    app.metric(series).await.unwrap_or_else(|| panic!("no {series}"))
 }
 
 /// Waits until nothing is held any more.
 async fn assert_nothing_held(app: &TestApp, instances: usize) {
     let all_let_go = async {
         while app.free_instances() < instances
-            || metric(app, "yearbook_http_responses_open ").await > 0.0
-            || metric(app, "yearbook_http_body_bytes ").await > 0.0
+            || metric(app, "yearbook_http_responses_open").await > 0.0
+            || metric(app, "yearbook_http_body_bytes").await > 0.0
         {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -160,7 +155,7 @@ async fn one_key_with_550_unread_streams_keeps_no_other_key_waiting_contract_5()
     assert!((1..=share).contains(&answered), "{answered} of {} are open", statuses.len());
     assert!(statuses.iter().all(|status| matches!(status, 200 | 429)), "{statuses:?}");
     assert!(app.free_instances() >= limits.instances as usize - share);
-    let held = metric(&app, "yearbook_http_body_bytes ").await;
+    let held = metric(&app, "yearbook_http_body_bytes").await;
     assert!(
         held <= (settings.server.body_bytes / 4 + (16 << 20)) as f64,
         "{held} bytes of {answered} answers wait for one key"
@@ -201,7 +196,7 @@ async fn what_a_key_may_hold_is_its_share_and_goes_when_it_is_not_read_contract_
         "{statuses:?}"
     );
     assert_nothing_held(&app, 8).await;
-    let cut = metric(&app, "yearbook_http_bodies_cut_total{reason=\"idle\"} ").await;
+    let cut = metric(&app, "yearbook_http_bodies_cut_total{reason=\"idle\"}").await;
     assert_eq!(cut, statuses.iter().filter(|status| **status == 200).count() as f64);
     // The connections are still there: their next requests are answered.
     for attacker in &mut attackers {
@@ -322,7 +317,7 @@ async fn a_client_that_trickles_is_cut_and_a_slow_one_gets_all_of_it_contract_5(
     assert_eq!(trickle.1, Http2Event::Reset);
     assert!(trickle.0 < whole, "{} of {whole}", trickle.0);
     assert_eq!(slow, (whole, Http2Event::End));
-    assert_eq!(metric(&app, "yearbook_http_bodies_cut_total{reason=\"rate\"} ").await, 1.0);
+    assert_eq!(metric(&app, "yearbook_http_bodies_cut_total{reason=\"rate\"}").await, 1.0);
     assert_nothing_held(&app, 16).await;
 }
 
@@ -338,7 +333,7 @@ async fn no_body_is_open_for_longer_than_its_deadline_contract_5() {
     // Far above the least rate, and too slow for the deadline.
     let (_, end) = read_at(address, &key, 30_000, Duration::from_millis(100)).await;
     assert_eq!(end, Http2Event::Reset);
-    assert_eq!(metric(&app, "yearbook_http_bodies_cut_total{reason=\"deadline\"} ").await, 1.0);
+    assert_eq!(metric(&app, "yearbook_http_bodies_cut_total{reason=\"deadline\"}").await, 1.0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -364,7 +359,7 @@ async fn three_hundred_unread_downloads_hold_no_more_than_the_budget_and_then_no
         assert!(statuses.iter().all(|status| matches!(status, 200 | 429 | 503)), "{statuses:?}");
         answered += statuses.iter().filter(|status| **status == 200).count();
     }
-    let held = metric(&app, "yearbook_http_body_bytes ").await;
+    let held = metric(&app, "yearbook_http_body_bytes").await;
     assert!(answered >= 100, "{answered} downloads began");
     assert!(held > 0.0 && held <= (64 << 20) as f64, "{held}");
     assert_nothing_held(&app, 16).await;

@@ -50,11 +50,11 @@ impl SocketServer {
         tokio::time::timeout(PATIENCE, &mut self.public).await.unwrap().unwrap().unwrap();
     }
 
-    /// A metric's sample of the listener for clients, its name and labels as printed.
+    /// A metric's sample of the listener for clients, by its name and labels; a whole number.
     pub(super) async fn metric(&self, series: &str) -> u64 {
-        let metrics = self.app.metrics().await;
-        let sample = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
-        sample.unwrap_or_else(|| panic!("{series} is not in\n{metrics}")).parse().unwrap()
+        let sample = self.app.metric(series).await.unwrap_or_else(|| panic!("no {series}"));
+        // Printed without a fraction, which parsing proves.
+        format!("{sample}").parse().unwrap()
     }
 
     /// Connections of clients that are open.

@@ -319,6 +319,15 @@ impl TestApp {
         TestRequest::to(self.admin.clone(), "GET", "/metrics").send().await.text()
     }
 
+    /// Sum of the samples of the admin listener's `/metrics` that `selector` names: `name`, or
+    /// `name{label="value"}`. None where no sample matches.
+    pub async fn metric(&self, selector: &str) -> Option<f64> {
+        yearbook_exposition::sum(
+            &yearbook_exposition::parse_samples(&self.metrics().await),
+            selector,
+        )
+    }
+
     /// Begins a request.
     pub fn ask(&self, method: &str, path: &str) -> TestRequest {
         TestRequest::to(self.router.clone(), method, path)

@@ -1,5 +1,5 @@
-//! The catalogue as a running server sees it: in memory, at most half a second old, and still there
-//! when the database is not.
+//! The catalog in the memory of a running server: at most half a second old, and still there when
+//! the database is not.
 
 pub(crate) mod dataset_set;
 pub(crate) mod revisioned;
@@ -20,8 +20,7 @@ use revisioned::RevisionedCache;
 /// A database that takes longer than this counts as failed.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long to wait after the database has told of a change, so that a thousand publishes in a row
-/// are not a thousand times read.
+/// Wait after a notification, so that a thousand publishes in a row are not read a thousand times.
 const NOTIFICATION_DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// Snapshots other than current ones that are remembered, those that do not exist included. Pinned
@@ -30,7 +29,7 @@ const MAX_PINNED_SNAPSHOTS: u64 = 1024;
 
 type PinnedSnapshotCache = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
 
-/// The catalogue in memory.
+/// The catalog in memory.
 pub struct CatalogCache {
     store: Arc<Catalog>,
     view: ArcSwap<CatalogView>,
@@ -44,46 +43,47 @@ pub struct CatalogCache {
     releases: watch::Sender<Arc<[PluginRelease]>>,
 }
 
-/// How following the database went.
+/// Counters of polls.
 #[derive(Debug, Default)]
 struct PollCounters {
     looks: AtomicU64,
     failures: AtomicU64,
     ns: AtomicU64,
-    /// When the view was last known to be right, nanoseconds after the start.
+    /// Time at which the view was last known to be current, nanoseconds after the start.
     right_at_ns: AtomicU64,
 }
 
-/// How following the database has gone since the start.
+/// Results of polling the database since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PollMetrics {
-    /// Looks at the database.
+    /// Polls.
     pub looks: u64,
-    /// Looks that failed.
+    /// Polls that failed.
     pub failures: u64,
     /// Time that they took, together.
     pub time: Duration,
-    /// How long ago the view in memory was last known to be that of the database.
+    /// Time since the view in memory was last known to be that of the database.
     pub age: Duration,
 }
 
 struct CatalogView {
     revisions: Revisions,
-    shelf: DatasetSet,
+    datasets: DatasetSet,
     sorted: Arc<[Arc<Dataset>]>,
     releases: Arc<[PluginRelease]>,
 }
 
 impl CatalogCache {
-    /// How often to poll unless a test is in a hurry: with the time that reading takes, a publish
+    /// Interval of polls, unless a test sets another: with the time that reading takes, a publish
     /// is seen well within the 2 s of contract-6-two-seconds.
     pub const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-    /// Reads the catalogue, then follows it: every `every` it asks for the revision, and reads
-    /// again only when that moved. Following ends when the last `Arc` is dropped.
+    /// Reads the catalog, then polls its revision every `every` and reads again only when that
+    /// moved. Polling ends when the last `Arc` is dropped.
     ///
     /// # Errors
-    /// [`Failure`] when the first read fails: a server that has nothing to serve should not start.
+    /// [`CatalogError`] when the first read fails: a server that has nothing to serve should not
+    /// start.
     pub async fn start(store: Arc<Catalog>, every: Duration) -> Result<Arc<Self>, CatalogError> {
         let view = CatalogView::load(&*store, &DatasetSet::default()).await?;
         let live = Arc::new(Self {
@@ -102,47 +102,47 @@ impl CatalogCache {
         Ok(live)
     }
 
-    /// The dataset called `name`; none when there is none or it is retired.
+    /// Returns the dataset called `name`; none when there is none or it is retired.
     #[must_use]
     pub fn dataset(&self, name: &str) -> Option<Arc<Dataset>> {
-        self.view.load().shelf.get(name).cloned()
+        self.view.load().datasets.get(name).cloned()
     }
 
-    /// Every dataset that is not retired, sorted by name.
+    /// Returns every dataset that is not retired, sorted by name.
     #[must_use]
     pub fn datasets(&self) -> Arc<[Arc<Dataset>]> {
         Arc::clone(&self.view.load().sorted)
     }
 
-    /// Every known plugin release, by kind and name, oldest first; the receiver wakes when they
-    /// change. It does not keep the catalogue alive.
+    /// Returns a receiver of every known plugin release, by kind and name, oldest first, which
+    /// wakes when they change. It does not keep the cache alive.
     #[must_use]
     pub fn releases(&self) -> watch::Receiver<Arc<[PluginRelease]>> {
         self.releases.subscribe()
     }
 
-    /// The revision that the view in memory was read at.
+    /// Returns the revision that the view in memory was read at.
     #[must_use]
     pub fn revision(&self) -> i64 {
         self.view.load().revisions.all
     }
 
-    /// [`Revisions::keys`] as they were last seen.
+    /// Returns [`Revisions::keys`] as they were last read.
     pub(crate) fn keys_revision(&self) -> i64 {
         self.view.load().revisions.keys
     }
 
-    /// Whether the database answered the last time it was asked.
+    /// Returns true when the database answered the last poll.
     #[must_use]
     pub fn healthy(&self) -> bool {
         self.healthy.load(Ordering::Relaxed)
     }
 
-    /// A retained snapshot of `dataset`, from memory where possible. None: dropped or never
-    /// existed; [`Store::standing`] tells.
+    /// Returns a retained snapshot of `dataset`, from memory where possible. None: it was dropped
+    /// or never existed ([`Catalog::snapshot_status`]).
     ///
     /// # Errors
-    /// [`Failure`] when the database has to be asked and fails.
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
     pub async fn snapshot(
         &self,
         dataset: &Dataset,
@@ -159,11 +159,11 @@ impl CatalogCache {
             .map_err(CatalogError::Shared)
     }
 
-    /// Looks at the database now instead of at the next tick. On failure the last view stays and
+    /// Polls the database now instead of at the next tick. On failure the last view stays and
     /// [`CatalogCache::healthy`] turns false until the database answers again.
     ///
     /// # Errors
-    /// What the database failed with.
+    /// [`CatalogError`] of the database.
     pub async fn refresh(&self) -> Result<(), CatalogError> {
         let _one_at_a_time = self.refreshing.lock().await;
         let begun = Instant::now();
@@ -180,7 +180,7 @@ impl CatalogCache {
         outcome
     }
 
-    /// How following the database has gone.
+    /// Returns the results of polling.
     #[must_use]
     pub fn counts(&self) -> PollMetrics {
         let PollCounters { looks, failures, ns, right_at_ns } = &self.following;
@@ -211,7 +211,7 @@ impl CatalogCache {
         let revisions = with_query_timeout(&*self.store, self.store.revisions()).await?;
         let known = self.view.load_full();
         if revisions != known.revisions {
-            let view = CatalogView::load(&*self.store, &known.shelf).await?;
+            let view = CatalogView::load(&*self.store, &known.datasets).await?;
             tracing::debug!(
                 revision = view.revisions.all,
                 datasets = view.sorted.len(),
@@ -220,9 +220,9 @@ impl CatalogCache {
             let releases = Arc::clone(&view.releases);
             self.view.store(Arc::new(view));
             self.releases.send_if_modified(|known| {
-                let moved = **known != *releases;
+                let changed = **known != *releases;
                 *known = releases;
-                moved
+                changed
             });
         }
         Ok(())
@@ -230,28 +230,28 @@ impl CatalogCache {
 }
 
 impl CatalogView {
-    /// The revision is read first: if the catalogue moves in between, the view is newer than it
-    /// says and the next tick reads it once more. Of the datasets only what is not as `known`.
+    /// Reads the revision first: if the catalog changes in between, the view is newer than its
+    /// revision and the next tick reads it once more. Reads only datasets that are not as `known`.
     async fn load(store: &Catalog, known: &DatasetSet) -> Result<Self, CatalogError> {
         let revisions = with_query_timeout(store, store.revisions()).await?;
-        let shelf = with_query_timeout(store, store.dataset_set(known)).await?;
-        let sorted = shelf.sorted().into();
+        let datasets = with_query_timeout(store, store.dataset_set(known)).await?;
+        let sorted = datasets.sorted().into();
         let releases = with_query_timeout(store, store.releases()).await?.into();
-        Ok(Self { revisions, shelf, sorted, releases })
+        Ok(Self { revisions, datasets, sorted, releases })
     }
 }
 
 async fn poll_loop(
     live: Weak<CatalogCache>,
     every: Duration,
-    mut moves: Option<watch::Receiver<()>>,
+    mut notifications: Option<watch::Receiver<()>>,
 ) {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = ticks.tick() => {}
-            () = wait_for_notification(&mut moves) => tokio::time::sleep(NOTIFICATION_DEBOUNCE).await,
+            () = wait_for_notification(&mut notifications) => tokio::time::sleep(NOTIFICATION_DEBOUNCE).await,
         }
         let Some(live) = live.upgrade() else { return };
         // Logged where it happens; the next tick tries again.
@@ -259,9 +259,9 @@ async fn poll_loop(
     }
 }
 
-/// Returns when the database tells of a change; never where it tells nothing.
-async fn wait_for_notification(moves: &mut Option<watch::Receiver<()>>) {
-    if let Some(receiver) = moves
+/// Returns at a notification; never where the database sends none.
+async fn wait_for_notification(notifications: &mut Option<watch::Receiver<()>>) {
+    if let Some(receiver) = notifications
         && receiver.changed().await.is_ok()
     {
         return;

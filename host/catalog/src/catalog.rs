@@ -1,5 +1,6 @@
-//! The catalog in a database: one method a transaction. The methods stand in `queries/`, each beside
-//! its SQL; this file begins and ends their transactions. Has no line for a particular database.
+//! The catalog in a database: one method a transaction. The methods stand in `queries/`, each
+//! beside its SQL; this file begins and ends their transactions. Has no line for a particular
+//! database.
 
 #[cfg(test)]
 pub(crate) mod faults;
@@ -131,8 +132,8 @@ impl Catalog {
     }
 }
 
-/// Runs `$work`, a future on `$connection`, in one transaction of `$mode` that commits its value. With
-/// `$keep` it commits only values that this predicate accepts. Errors are rolled back.
+/// Runs `$work`, a future on `$connection`, in one transaction of `$mode` that commits its value.
+/// With `$keep` it commits only values that this predicate accepts. Errors are rolled back.
 macro_rules! transaction {
     ($catalog:expr, $operation:expr, $mode:ident, |$connection:ident| $work:expr) => {
         $crate::catalog::transaction!($catalog, $operation, $mode, |_| true, |$connection| $work)

@@ -1,5 +1,5 @@
-//! Which databases there are, and how a transaction begins and ends on each: the one place where
-//! they differ while the catalogue is in use. Knows no table.
+//! The databases, and the begin and end of a transaction on each: the one place where they differ
+//! while the catalog is in use. Knows no table.
 
 pub(crate) mod sql;
 
@@ -13,17 +13,17 @@ use crate::postgres::{PostgresServer, PostgresSession};
 use crate::sqlite::{self, SqliteFile};
 use sql::Connection;
 
-/// Where the tables are.
+/// A database with the tables of the catalog.
 pub(crate) enum Database {
     Sqlite(SqliteFile),
     Postgres(PostgresServer),
 }
 
-/// What is to be done, as far as it decides how to begin.
+/// Kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TransactionMode {
-    /// One statement that reads, asked even of a database that did not answer the last time: to
-    /// find out.
+    /// One statement that reads, sent even to a database that did not answer the last time: to find
+    /// out.
     Probe,
     /// One statement that reads.
     SingleRead,
@@ -31,13 +31,12 @@ pub(crate) enum TransactionMode {
     Read,
     /// Several that write, all or none.
     Write,
-    /// The same, with what becomes of plugin releases left to nobody else meanwhile: they are read
-    /// before they are written.
+    /// As `Write`, and no other transaction writes plugin releases meanwhile: they are read before
+    /// they are written.
     WriteReleases,
 }
 
-/// A connection on which something was begun. One that is dropped before
-/// [`DatabaseSession::commit`] leaves no trace.
+/// A connection with a transaction. Dropped before [`DatabaseSession::commit`], it leaves no trace.
 pub(crate) enum DatabaseSession {
     SqliteConnection(PoolConnection<Sqlite>),
     Sqlite(Transaction<'static, Sqlite>),
@@ -53,7 +52,7 @@ impl Database {
         CatalogDescription { kind, location: location.clone() }
     }
 
-    /// Wakes when a host moved the revision, where the database tells of that.
+    /// Returns a receiver that wakes when a host moved the revision, where the database notifies.
     pub(crate) fn change_notifications(&self) -> Option<watch::Receiver<()>> {
         match self {
             Self::Sqlite(_) => None,
@@ -63,22 +62,20 @@ impl Database {
 
     pub(crate) async fn begin(
         &self,
-        begin: TransactionMode,
+        mode: TransactionMode,
     ) -> Result<DatabaseSession, sqlx::Error> {
-        Ok(match (self, begin) {
+        Ok(match (self, mode) {
             (Self::Sqlite(file), TransactionMode::Probe | TransactionMode::SingleRead) => {
                 DatabaseSession::SqliteConnection(file.acquire_reader().await?)
             }
             (Self::Sqlite(file), TransactionMode::Read) => {
                 DatabaseSession::Sqlite(file.read().await?)
             }
-            // Whoever writes to the file is alone with it.
+            // A file has one writer at a time.
             (Self::Sqlite(file), TransactionMode::Write | TransactionMode::WriteReleases) => {
                 DatabaseSession::Sqlite(file.write().await?)
             }
-            (Self::Postgres(server), begin) => {
-                DatabaseSession::Postgres(server.begin(begin).await?)
-            }
+            (Self::Postgres(server), mode) => DatabaseSession::Postgres(server.begin(mode).await?),
         })
     }
 
@@ -91,7 +88,7 @@ impl Database {
 }
 
 impl DatabaseSession {
-    /// Where to send statements.
+    /// Returns the connection for statements.
     pub(crate) fn connection(&mut self) -> Connection<'_> {
         match self {
             Self::SqliteConnection(connection) => Connection::Sqlite(connection),
@@ -100,7 +97,7 @@ impl DatabaseSession {
         }
     }
 
-    /// Makes what was done last. After an error nobody knows whether it does.
+    /// Commits the transaction. After an error its outcome is unknown.
     pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
         match self {
             Self::SqliteConnection(_) => Ok(()),
@@ -109,7 +106,7 @@ impl DatabaseSession {
         }
     }
 
-    /// Undoes what was done, which was well.
+    /// Rolls the transaction back without an error.
     pub(crate) async fn roll_back(self) -> Result<(), sqlx::Error> {
         match self {
             Self::SqliteConnection(_) => Ok(()),
@@ -118,7 +115,7 @@ impl DatabaseSession {
         }
     }
 
-    /// Undoes what was done, because of `error`.
+    /// Rolls the transaction back because of `error`.
     pub(crate) async fn abandon(self, error: &sqlx::Error) {
         match self {
             // Rolled back as it is dropped.
@@ -128,7 +125,7 @@ impl DatabaseSession {
     }
 }
 
-/// Looks for damage on the database that `connection` leads to.
+/// Looks for damage in the database of `connection` and returns a sentence for each finding.
 pub(crate) async fn problems(connection: &mut Connection<'_>) -> Result<Vec<String>, sqlx::Error> {
     match connection {
         Connection::Sqlite(_) => sqlite::problems(connection).await,

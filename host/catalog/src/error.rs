@@ -1,19 +1,19 @@
-//! What can go wrong with the catalogue, told to operators: which database, what was being done,
-//! what to do next. Clients never see these sentences, and no credential is ever in them.
+//! Errors of the catalog, for operators: the database, the operation, and what to do next. Clients
+//! never see these sentences, and no credential is ever in them.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The catalogue's fault.
+/// A failure of the catalog.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// The address has no scheme that we know. Holds the scheme alone: the rest may carry a
+    /// The address has no known scheme. Holds the scheme alone: the rest may carry a
     /// password.
     #[error(
         "the database address starts with {scheme:?}: use sqlite:/path/to/catalogue.db or postgres://user@host/database, or leave the address out for the file in the data directory"
     )]
     UnknownScheme {
-        /// What stands before the first colon.
+        /// Text before the first colon.
         scheme: String,
     },
     /// A database that this build was made without.
@@ -29,7 +29,7 @@ pub enum CatalogError {
     /// A `sqlite:` address that names no file or has parameters that SQLite does not know.
     #[error("the SQLite address is not understood ({reason}): use sqlite:/path/to/catalogue.db")]
     BadSqliteAddress {
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
     /// A `postgres:` address that makes no sense. Holds nothing of it: there may be a password
@@ -38,17 +38,17 @@ pub enum CatalogError {
         "the PostgreSQL address is not understood ({reason}): use postgres://user:password@host:5432/database"
     )]
     BadPostgresAddress {
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
-    /// PostgreSQL does not let us in.
+    /// PostgreSQL refuses the connection.
     #[error(
         "cannot reach the catalogue {location}: {source}. Check that PostgreSQL runs there, that the database exists, and that the address has the right user, password and sslmode"
     )]
     Unreachable {
-        /// Which database.
+        /// Location of the database.
         location: String,
-        /// What the driver said.
+        /// Error of the driver.
         source: sqlx::Error,
     },
     /// The database cannot be opened.
@@ -56,9 +56,9 @@ pub enum CatalogError {
         "cannot open the catalogue {location}: {source}. Check that its folder exists on a local disk, that this user may write to both, and that the disk is not full"
     )]
     Open {
-        /// Which database.
+        /// Location of the database.
         location: String,
-        /// What the driver said.
+        /// Error of the driver.
         source: sqlx::Error,
     },
     /// The file system cannot share memory between processes, which write-ahead logging needs.
@@ -66,7 +66,7 @@ pub enum CatalogError {
         "the catalogue {location} cannot use write-ahead logging (journal mode is {mode:?}): move it from a network share to a local disk"
     )]
     NoWriteAheadLog {
-        /// Which database.
+        /// Location of the database.
         location: String,
         /// The mode that SQLite fell back to.
         mode: String,
@@ -76,9 +76,9 @@ pub enum CatalogError {
         "cannot bring the catalogue {location} up to date: {source}. Nothing was changed; run the version of yearbook that made it, or restore a backup"
     )]
     Migrate {
-        /// Which database.
+        /// Location of the database.
         location: String,
-        /// What the migrator said.
+        /// Error of the migrator.
         source: sqlx::migrate::MigrateError,
     },
     /// A newer version has changed the tables in a way that this one does not know.
@@ -86,7 +86,7 @@ pub enum CatalogError {
         "the catalogue {location} was brought to migration {least} by a newer version of yearbook, and this one knows {known}: run a newer version"
     )]
     TooNew {
-        /// Which database.
+        /// Location of the database.
         location: String,
         /// The migration that must be known.
         least: i64,
@@ -98,40 +98,40 @@ pub enum CatalogError {
         "the catalogue {location} failed to {operation}: {source}. `yearbook doctor` checks the database"
     )]
     Query {
-        /// Which database.
+        /// Location of the database.
         location: String,
         /// The operation, "list datasets".
         operation: &'static str,
-        /// What the driver said.
+        /// Error of the driver.
         source: sqlx::Error,
     },
-    /// The last step of a transaction failed, so that nobody knows whether it happened.
+    /// The commit of a transaction failed, so its outcome is unknown.
     #[error(
         "the catalogue {location} failed to finish a transaction ({operation}), which may or may not have happened: {source}. `yearbook doctor` checks the database"
     )]
     CommitUnknown {
-        /// Which database.
+        /// Location of the database.
         location: String,
         /// The operation.
         operation: &'static str,
-        /// What the driver said.
+        /// Error of the driver.
         source: sqlx::Error,
     },
     /// The database did not answer in time.
     #[error("the catalogue {location} did not answer within {} s", after.as_secs())]
     TimedOut {
-        /// Which database.
+        /// Location of the database.
         location: String,
-        /// How long we waited.
+        /// Time waited.
         after: Duration,
     },
-    /// Keys that may not exist wait to be looked up, and too many do.
+    /// Too many keys that may not exist wait to be looked up.
     #[error("too many unknown keys are being looked up: one waited {} ms for its turn", after.as_millis())]
     TooManyLookups {
-        /// How long we waited.
+        /// Time waited.
         after: Duration,
     },
-    /// What was to be named is no longer certain to be stored.
+    /// An object that was to be referenced is no longer certain to be stored.
     #[error(
         "{0} was declared too long ago or by another process, and `yearbook gc` may have removed it: nothing was changed; do it again"
     )]
@@ -139,16 +139,16 @@ pub enum CatalogError {
     /// The operating system gives no random numbers, so no key or secret can be made.
     #[error("the operating system gave no random numbers: {0}")]
     Random(#[from] getrandom::Error),
-    /// A task of ours ended before it answered, as at shutdown.
+    /// A task ended before it answered, as at shutdown.
     #[error("the work on the catalogue was cut short: {0}")]
     TaskAborted(#[from] tokio::task::JoinError),
-    /// The same failure told to several waiters.
+    /// One failure for several waiters.
     #[error(transparent)]
     Shared(Arc<CatalogError>),
 }
 
 impl CatalogError {
-    /// Whether the catalogue is well and merely has too much to do: whoever asks may try again in a
+    /// Returns true when the catalog works and is merely overloaded: the caller may retry in a
     /// moment.
     #[must_use]
     pub fn is_overload(&self) -> bool {
@@ -159,7 +159,7 @@ impl CatalogError {
         }
     }
 
-    /// Whether what was asked for has certainly not happened, so that it may be tried again.
+    /// Returns true when the operation has certainly not happened, so that it may be retried.
     #[must_use]
     pub fn is_safe_to_retry(&self) -> bool {
         match self {
@@ -170,27 +170,27 @@ impl CatalogError {
     }
 }
 
-/// [`Failure::Swept`] on its way out of a transaction.
+/// [`CatalogError::DeletedConcurrently`] on its way out of a transaction.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} is not declared")]
 pub(crate) struct DeletedConcurrently(pub(crate) yearbook_domain::Stored);
 
 impl From<DeletedConcurrently> for sqlx::Error {
     fn from(swept: DeletedConcurrently) -> Self {
-        // Not the database's fault, and said so to whoever watches whether it answers.
+        // A variant that the circuit breaker does not count.
         Self::Decode(Box::new(swept))
     }
 }
 
-/// A stored value that this version cannot make sense of: written by a newer version, or damaged.
+/// A stored value that this version cannot read: written by a newer version, or damaged.
 #[derive(Debug, thiserror::Error)]
 #[error("{table}.{column} of {row} holds {value}, which this version of yearbook does not know")]
 pub(crate) struct UnreadableValue {
-    /// Which table.
+    /// The table.
     pub(crate) table: &'static str,
-    /// Which column of it.
+    /// The column.
     pub(crate) column: &'static str,
-    /// Which row, as people would call it.
+    /// The row, as people would call it.
     pub(crate) row: String,
     /// The value.
     pub(crate) value: String,

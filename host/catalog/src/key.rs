@@ -3,7 +3,7 @@
 //! hash is enough to store them by. The checksum lets a mistyped key be refused without asking the
 //! database; it is no secret.
 //!
-//! The text of a key never appears in `Debug` output, in logs or in the catalogue.
+//! The text of a key never appears in `Debug` output, in logs or in the catalog.
 
 pub(crate) mod verifier;
 
@@ -14,7 +14,7 @@ use subtle::ConstantTimeEq;
 
 use crate::CatalogError;
 
-/// What every key begins with.
+/// Prefix of every key.
 pub const PREFIX: &str = "yb_";
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -27,7 +27,7 @@ const ID_CHARACTERS: usize = 12;
 pub struct IssuedKey(String);
 
 impl IssuedKey {
-    /// The text that the holder sends in `X-API-Key`. Print it once; keep it nowhere.
+    /// Returns the text that the caller sends in `X-API-Key`. Print it once; store it nowhere.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -46,18 +46,18 @@ impl fmt::Debug for IssuedKey {
 pub struct KeyHash([u8; 32]);
 
 impl KeyHash {
-    /// The hash of `key`, whatever it looks like.
+    /// Hashes `key`, whatever it looks like.
     fn compute(key: &str) -> Self {
         Self(Sha256::digest(key.as_bytes()).into())
     }
 
-    /// The bytes as they are stored.
+    /// Returns the bytes as they are stored.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Whether `stored` is this hash, in constant time.
+    /// Returns true when `stored` is this hash, in constant time.
     pub(crate) fn matches_stored(&self, stored: &[u8]) -> bool {
         self.0.ct_eq(stored).into()
     }
@@ -83,10 +83,10 @@ impl fmt::Debug for KeyHash {
     }
 }
 
-/// Makes a new key.
+/// Issues a new key.
 ///
 /// # Errors
-/// [`Failure::Random`] when the operating system gives no random numbers.
+/// [`CatalogError::Random`] when the operating system gives no random numbers.
 pub fn issue() -> Result<(IssuedKey, KeyHash), CatalogError> {
     let body = random_base62(RANDOM_CHARACTERS)?;
     let text = format!("{PREFIX}{body}{}", checksum(&body));
@@ -97,13 +97,13 @@ pub fn issue() -> Result<(IssuedKey, KeyHash), CatalogError> {
 /// Makes an identifier for a key record: not a secret, used to list and to revoke.
 ///
 /// # Errors
-/// [`Failure::Random`] when the operating system gives no random numbers.
+/// [`CatalogError::Random`] when the operating system gives no random numbers.
 pub fn new_id() -> Result<String, CatalogError> {
     Ok(format!("key_{}", random_base62(ID_CHARACTERS)?))
 }
 
-/// The hash of a well-formed key; none when it is malformed or its checksum is wrong. Does not ask
-/// whether the key exists.
+/// Returns the hash of a well-formed key; none when it is malformed or its checksum is wrong. Does
+/// not look the key up.
 #[must_use]
 pub fn parse(text: &str) -> Option<KeyHash> {
     let rest = text.strip_prefix(PREFIX)?;
@@ -116,7 +116,8 @@ pub fn parse(text: &str) -> Option<KeyHash> {
     (given == checksum(body)).then(|| KeyHash::compute(text))
 }
 
-/// Six characters that depend on every character of `body`: a slip passes once in 57 billion.
+/// Returns six characters that depend on every character of `body`: a slip passes once in 57
+/// billion.
 fn checksum(body: &str) -> String {
     let digest =
         Sha256::new().chain_update("yearbook key checksum 1:").chain_update(body).finalize();
@@ -130,7 +131,7 @@ fn checksum(body: &str) -> String {
     text
 }
 
-/// `length` characters, each of the 62 equally likely.
+/// Returns `length` characters, each of the 62 equally likely.
 fn random_base62(length: usize) -> Result<String, CatalogError> {
     let mut text = String::with_capacity(length);
     let mut bytes = [0_u8; 32];

@@ -1,4 +1,4 @@
-//! From an address to a store: the one place that knows which databases there are.
+//! Opens the catalog at an address: the one place that knows which databases there are.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use crate::postgres::PostgresServer;
 use crate::sqlite::SqliteFile;
 use crate::{Catalog, CatalogError, DatabaseSettings};
 
-/// What may not stand in the path of a `sqlite:` address as it is.
+/// Characters that are escaped in the path of a `sqlite:` address.
 const PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
 /// Opens the catalogue at `url`, making it and bringing its tables up to date where needed. Several
 /// processes may open the same one at the same time.
 ///
-/// `sqlite:/path/catalogue.db` is a file; `sqlite::memory:` a catalogue that lives as long as the
-/// store, for tests. `postgres://user:password@host:port/database` is a database on a server, with
+/// `sqlite:/path/catalogue.db` is a file; `sqlite::memory:` a catalog that lives as long as the
+/// value, for tests. `postgres://user:password@host:port/database` is a database on a server, with
 /// the parameters that libpq knows (`sslmode`, `sslrootcert`, `host` for a socket's folder,
 /// `options[search_path]` for a schema).
 ///
 /// # Errors
-/// [`Failure`] with what to do: an address of no known kind, a file that cannot be opened, tables
-/// that a migration cannot bring up to date.
+/// [`CatalogError`] with what to do: an address of no known kind, a file that cannot be opened,
+/// tables that a migration cannot bring up to date.
 pub async fn open(url: &str, settings: &DatabaseSettings) -> Result<Arc<Catalog>, CatalogError> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
@@ -35,7 +35,7 @@ pub async fn open(url: &str, settings: &DatabaseSettings) -> Result<Arc<Catalog>
     }
 }
 
-/// The address of the SQLite catalogue in the file `path`, whatever characters that has.
+/// Returns the address of the SQLite catalog in the file `path`, whatever characters that has.
 #[must_use]
 pub fn sqlite_url(path: &Path) -> String {
     format!("sqlite:{}", utf8_percent_encode(&path.to_string_lossy(), PATH_ESCAPES))

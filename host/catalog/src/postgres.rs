@@ -1,6 +1,6 @@
-//! The catalogue in PostgreSQL, which any number of hosts share. How it is opened stands in
-//! `postgres/connect.rs`, how the tables are brought up to date in `migrations.rs`, what hosts notify
-//! each other of in `postgres/listen.rs`.
+//! The catalog in PostgreSQL, which any number of hosts share. `postgres/connect.rs` opens it,
+//! `migrations.rs` brings the tables up to date, `postgres/listen.rs` receives notifications of
+//! other hosts.
 
 mod circuit_breaker;
 mod connect;
@@ -26,37 +26,38 @@ pub(crate) use session::PostgresSession;
 /// A database on a server.
 pub(crate) struct PostgresServer {
     pool: PgPool,
-    presence: Arc<PostgresCircuitBreaker>,
-    /// How long a statement may take, waits for locks included.
+    circuit_breaker: Arc<PostgresCircuitBreaker>,
+    /// Limit of a statement's time, waits for locks included.
     answer: Duration,
     /// Wakes when a host moved the revision.
-    moves: watch::Receiver<()>,
+    notifications: watch::Receiver<()>,
     /// Host and database, for messages.
     pub(crate) location: String,
 }
 
 impl PostgresServer {
-    /// Begins on a connection of the pool. Refused at once while the database is known to be away.
+    /// Begins on a connection of the pool. Fails at once while the circuit breaker is open.
     pub(crate) async fn begin(
         &self,
-        begin: TransactionMode,
+        mode: TransactionMode,
     ) -> Result<PostgresSession, sqlx::Error> {
-        if begin != TransactionMode::Probe && !self.presence.allows_request() {
+        if mode != TransactionMode::Probe && !self.circuit_breaker.allows_request() {
             return Err(circuit_breaker::circuit_open_error());
         }
-        self.presence.record_attempt();
+        self.circuit_breaker.record_attempt();
         let connection =
-            self.pool.acquire().await.inspect_err(|error| self.presence.failed(error))?;
-        PostgresSession::begin(connection, begin, self.answer, Arc::clone(&self.presence)).await
+            self.pool.acquire().await.inspect_err(|error| self.circuit_breaker.failed(error))?;
+        PostgresSession::begin(connection, mode, self.answer, Arc::clone(&self.circuit_breaker))
+            .await
     }
 
-    /// Wakes when a host moved the revision.
+    /// Returns a receiver that wakes when a host moved the revision.
     pub(crate) fn change_notifications(&self) -> watch::Receiver<()> {
-        self.moves.clone()
+        self.notifications.clone()
     }
 
-    /// Connections in use come back as soon as their statements have ended; nobody waits longer
-    /// than for one.
+    /// Closes the pool. Connections in use come back as soon as their statements have ended; this
+    /// waits no longer than one statement may take.
     pub(crate) async fn close(&self) {
         let _ = timeout(self.answer, self.pool.close()).await;
     }

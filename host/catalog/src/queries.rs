@@ -1,7 +1,8 @@
 //! Everything that the catalog asks of its database: one file a group of tables, each with SQL, row
 //! types, functions that work within a transaction, and the methods of [`Catalog`] that run them.
 //! The SQL is what SQLite and PostgreSQL share (`$1`, `ON CONFLICT`, `RETURNING`), so databases
-//! differ in how they connect and begin transactions and not in what they are asked. Never connects.
+//! differ in how they connect and begin transactions and not in what they are asked. Never
+//! connects.
 
 pub(crate) mod canary;
 pub(crate) mod changes;
@@ -87,8 +88,8 @@ async fn revisions(connection: &mut Connection<'_>) -> Result<Revisions, sqlx::E
     Ok(Revisions { all, keys })
 }
 
-/// Tells every host that something changed. Last in its transaction, since all writers pass this one
-/// row, each until it has committed.
+/// Tells every host that something changed. Last in its transaction, since all writers pass this
+/// one row, each until it has committed.
 async fn bump_revision(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
     connection.query(BUMP_REVISION).execute().await.map(drop)
 }

@@ -17,7 +17,7 @@ use crate::{
     UsageIncrement,
 };
 
-/// How often counts of unlimited plans are written. A crash loses at most these.
+/// Interval between writes of the counts of unlimited plans. A crash loses at most one interval.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Counts by key and month. Bounded by the keys in use since the database last answered.
@@ -56,8 +56,8 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Starts a task that writes counts and gives back what is owed; it ends when the last `Arc` is
-    /// dropped. Call [`Quota::shutdown`] before, or the counts of the last second are lost.
+    /// Starts a task that writes counts and refunds; it ends when the last `Arc` is dropped. Call
+    /// [`Quota::shutdown`] before, or the counts of the last second are lost.
     #[must_use]
     pub fn new(store: Arc<Catalog>) -> Arc<Self> {
         let meter = Arc::new(Self {
@@ -76,8 +76,8 @@ impl Quota {
     /// Cancellation: a caller that goes away while this waits is charged nothing.
     ///
     /// # Errors
-    /// [`ReserveError::Exceeded`] when there is none left; [`ReserveError::Failed`] when the database
-    /// cannot count, and the request must be refused as our fault.
+    /// [`ReserveError::Exceeded`] when there is none left; [`ReserveError::Failed`] when the
+    /// database cannot count, and the request must be refused as our fault.
     pub async fn reserve(self: &Arc<Self>, caller: &Caller) -> Result<Reservation, ReserveError> {
         self.reserve_at(caller, crate::clock::now()).await
     }
@@ -94,7 +94,7 @@ impl Quota {
             return Ok(Reservation::new(meter, key_id, month, usage));
         };
         // In a task of its own, which a caller that goes away does not stop half-way: the
-        // reservation is then dropped unseen and given back.
+        // reservation is then dropped and given back.
         let counting = tokio::spawn(async move {
             match meter.store.reserve_request(&key_id, &month, limit).await? {
                 ReserveOutcome::Granted { used } => {
@@ -109,11 +109,11 @@ impl Quota {
         counting.await.map_err(CatalogError::from)?
     }
 
-    /// Reads what the caller used of this month, without charging (`/v1/me`). For unlimited plans this
-    /// includes what this host has not written yet, not what other hosts have not.
+    /// Reads what the caller used of this month, without charging (`/v1/me`). For unlimited plans
+    /// this includes what this host has not written yet, not what other hosts have not.
     ///
     /// # Errors
-    /// [`Failure`] when the database fails.
+    /// [`CatalogError`] when the database fails.
     pub async fn usage(&self, caller: &Caller) -> Result<QuotaUsage, CatalogError> {
         let now = crate::clock::now();
         let entry = (caller.id().to_owned(), now.month());
@@ -128,7 +128,7 @@ impl Quota {
     /// Writes every count and gives back what is owed. Call it once no request is under way.
     ///
     /// # Errors
-    /// [`Failure`] when the database fails; the counts stay, so that it may be called again.
+    /// [`CatalogError`] when the database fails; the counts stay, so that it may be called again.
     pub async fn shutdown(&self) -> Result<(), CatalogError> {
         self.flush().await
     }

@@ -5,7 +5,7 @@ use yearbook_domain::{Millis, SnapshotSummary};
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// How much history to keep. A snapshot stays when any rule keeps it; the current one and the one
+/// Amount of history to keep. A snapshot stays when any rule keeps it; the current one and the one
 /// that [`monthly_snapshot`] names always stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {

@@ -1,11 +1,11 @@
-//! `[database]`, as far as the catalogue understands it: bounds for a database on the network, and
+//! `[database]`, as far as the catalog understands it: bounds for a database on the network, and
 //! for doing without. SQLite waits by bounds of its own (`sqlite/connect.rs`).
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How PostgreSQL is used, and for how long it may be away.
+/// Bounds for PostgreSQL, and for the time that it may be down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DatabaseSettings {

@@ -1,5 +1,5 @@
-//! The catalogue in an SQLite file. Several processes may share it (`yearbook serve` beside
-//! `yearbook publish`): see `sqlite/connect.rs` for what that takes.
+//! The catalog in an SQLite file. Several processes may share it (`yearbook serve` beside
+//! `yearbook publish`); `sqlite/connect.rs` sets what that takes.
 
 mod connect;
 
@@ -23,12 +23,12 @@ pub(crate) struct SqliteFile {
 }
 
 impl SqliteFile {
-    /// For one statement that reads.
+    /// Acquires a connection for one statement that reads.
     pub(crate) async fn acquire_reader(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
         self.readers.acquire().await
     }
 
-    /// For several that see the same.
+    /// Begins a transaction of several statements that see the same instant.
     pub(crate) async fn read(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
         self.readers.begin().await
     }

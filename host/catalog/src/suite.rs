@@ -1,5 +1,5 @@
-//! What every store must do, and what stands on a store: one list of rules, run on every
-//! implementation. A new database adds a module to `tests` below with a [`Place`] of its own.
+//! Rules of the catalog and of what stands on it: one list, run on every database. A new database
+//! adds a module below with a [`TestDatabase`] of its own.
 
 mod canary;
 mod catalog_cache;
@@ -30,13 +30,14 @@ pub(crate) struct TestDatabase {
 }
 
 impl TestDatabase {
-    /// A store on this database: another host's, with connections of its own, at each call.
+    /// Returns a catalog on this database: another host's, with connections of its own, at each
+    /// call.
     pub(crate) async fn host(&self) -> Arc<Catalog> {
         (self.open)().await
     }
 }
 
-/// Runs every rule on the places that `$database` gives.
+/// Runs every rule on the databases that `$database` gives.
 macro_rules! every_rule {
     ($database:expr) => {
         rules! { $database;

@@ -10,10 +10,10 @@ use yearbook_domain::{DatasetName, Plan};
 #[derive(Debug, Parser)]
 #[command(name = "yearbook", version, max_term_width = 100, arg_required_else_help = true)]
 pub struct Arguments {
-    /// What every command takes.
+    /// Options of every command.
     #[command(flatten)]
     pub shared: GlobalOptions,
-    /// Which command.
+    /// Command to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -270,7 +270,7 @@ pub enum TemplateKind {
     Generator,
 }
 
-/// Who changes something, for the history.
+/// Author of a change, for the history.
 #[derive(Args, Clone, Debug)]
 pub struct Actor {
     /// Who does it [default: the system user]

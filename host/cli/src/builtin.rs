@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 pub const NAMES: [&str; 7] =
     ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
 
-/// How the built-in plugins are made.
+/// Command that builds the built-in plugins.
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
 
 /// The components that this binary carries, as [`NAMES`] orders them.
@@ -35,7 +35,7 @@ pub struct BuiltInComponent {
     pub name: &'static str,
     /// The component.
     pub bytes: Cow<'static, [u8]>,
-    /// Who brought it: `embedded`, or the folder.
+    /// Origin: `embedded`, or the folder.
     pub by: String,
 }
 
@@ -82,7 +82,7 @@ fn from_folder(folder: &Path) -> anyhow::Result<Vec<BuiltInComponent>> {
         .collect()
 }
 
-/// Where the work tree that this binary was built from keeps plugins. A release build must not look
+/// Folder of plugins in the work tree that this binary was built from. A release build must not look
 /// at the machine that it was built on.
 fn work_tree_dist() -> Option<PathBuf> {
     cfg!(debug_assertions).then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist"))

@@ -1,26 +1,28 @@
-//! One file a command. A command opens what it needs from the [`Context`], calls the crate that
-//! knows, and hands the result to the output.
+//! Commands, one file each; the three shortest are here. A command opens what it needs from the
+//! [`CommandContext`], calls the crate that knows, and hands the result to the output. Never reads
+//! arguments or environment.
 
 mod datasets;
 mod doctor;
 mod gc;
-mod health;
 mod keys;
-mod migrate;
-mod openapi;
 mod plugin;
 mod publish;
 mod serve;
 
+use anyhow::Context as _;
+use serde_json::json;
+
 use crate::arguments::Command;
-use crate::context::CommandContext;
+use crate::context::{CommandContext, redact_password};
+use crate::{http_client, plugin_runtime};
 
 pub(crate) use plugin::check_name as check_plugin_name;
 
 /// Runs `command`.
 ///
 /// # Errors
-/// Whatever the command meets, as a chain of sentences.
+/// Every failure of the command, as a chain of sentences.
 pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<()> {
     match command {
         Command::Serve { .. } => serve::run(context).await,
@@ -28,10 +30,48 @@ pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<(
         Command::Keys(keys) => keys::run(context, keys).await,
         Command::Datasets(datasets) => datasets::run(context, datasets).await,
         Command::Plugin(plugin) => plugin::run(context, plugin).await,
-        Command::Openapi => openapi::run(context).await,
+        Command::Openapi => print_openapi(context).await,
         Command::Doctor { deep } => doctor::run(context, deep).await,
         Command::Gc { dry_run } => gc::run(context, dry_run).await,
-        Command::Health { url } => health::run(context, url).await,
-        Command::Migrate => migrate::run(context).await,
+        Command::Health { url } => check_health(context, url).await,
+        Command::Migrate => migrate(context).await,
     }
+}
+
+/// `yearbook migrate`: brings the database up to date, as a step of its own (contract-6-fresh).
+async fn migrate(context: &CommandContext) -> anyhow::Result<()> {
+    let store = context.catalogue().await?;
+    store.close().await;
+    let url = redact_password(&context.settings.database_url());
+    context.output.print_result(&json!({ "database": url, "migrated": true }), || {
+        format!("The catalogue {url} is up to date.")
+    })
+}
+
+/// `yearbook openapi`: prints the OpenAPI document, for code generators and reviews, without a
+/// server (contract-4-openapi).
+async fn print_openapi(context: &CommandContext) -> anyhow::Result<()> {
+    // Compiled plugins of a server are used where there are any; a data directory is not made for a
+    // look at the interface.
+    let cached =
+        context.settings.cache_dir().is_dir() && context.settings.cache_key_file().is_file();
+    let registry = plugin_runtime::load_built_in(context, context.workers(), cached).await?;
+    let document =
+        yearbook_server::openapi(&context.settings.values.http_settings(), &registry.current());
+    let text = serde_json::to_string_pretty(&document)?;
+    context.output.print_result(&document, || text)
+}
+
+/// `yearbook health`: checks that a running server is alive, for containers that have no other
+/// HTTP client.
+async fn check_health(context: &CommandContext, url: Option<String>) -> anyhow::Result<()> {
+    let server = &context.settings.values.server;
+    let url = url.unwrap_or_else(|| {
+        let listener = server.admin_listen.unwrap_or(server.listen);
+        format!("http://{}", http_client::connect_address(listener))
+    });
+    http_client::get(&url, "/health", http_client::TIMEOUT)
+        .await
+        .with_context(|| format!("the server at {url} is not alive"))?;
+    context.output.print_result(&json!({ "status": "ok" }), || "ok".to_owned())
 }

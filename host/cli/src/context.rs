@@ -1,4 +1,4 @@
-//! What commands work with, opened from the settings at the moment it is needed.
+//! Database, object store and workers of a command, opened from the settings when they are needed.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;

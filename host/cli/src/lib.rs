@@ -10,7 +10,7 @@ pub mod logging;
 pub mod output;
 mod plugin_runtime;
 pub mod settings;
-#[cfg_attr(not(feature = "otlp"), path = "traces_absent.rs")]
+#[cfg_attr(not(feature = "otlp"), path = "traces/absent.rs")]
 mod traces;
 
 use std::ffi::OsString;
@@ -89,7 +89,7 @@ fn run_command(
     done
 }
 
-/// What clap has to say: help and version are answers, anything else is a wrong use.
+/// Prints a message of clap: help and version are results, anything else is a wrong use.
 fn report_usage_error(error: &clap::Error, json: bool) -> ExitCode {
     if json && error.use_stderr() {
         let text = error.to_string();

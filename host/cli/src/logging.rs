@@ -1,6 +1,7 @@
 //! The process's log on standard error, and traces beside it. Standard output belongs to results.
 
 use anyhow::Context;
+use tracing::Metadata;
 use tracing_subscriber::filter::{FilterExt as _, filter_fn};
 use tracing_subscriber::fmt::Layer as Lines;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -8,7 +9,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, registry};
 
 use crate::settings::{LogFormat, LogSection};
-use crate::traces::{Traces, is_ours};
+use crate::traces::Traces;
 
 /// Starts the log; `serving` decides how much is said when the settings don't, and whether there
 /// are traces.
@@ -39,4 +40,9 @@ pub fn start(log: &LogSection, serving: bool) -> anyhow::Result<Option<Traces>> 
         }
     };
     Ok(traces)
+}
+
+/// True where a crate of this workspace opened the span or wrote the event.
+pub(crate) fn is_ours(metadata: &Metadata<'_>) -> bool {
+    metadata.target().starts_with("yearbook_")
 }

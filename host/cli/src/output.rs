@@ -1,23 +1,22 @@
 //! Standard output and standard error of one run: results for people or for machines, never mixed.
-//! Owns how things look; knows nothing of what they mean.
+//! Owns the form of output; never touches its meaning.
 
-mod detailed_error;
 mod progress;
 mod text_table;
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-pub use detailed_error::DetailedError;
 pub use progress::PublishProgress;
 pub use text_table::TextTable;
 
-/// How a run speaks.
+/// Form of a run's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Whether results are JSON (`--json`).
+    /// True for results in JSON (`--json`).
     pub json: bool,
 }
 
@@ -25,7 +24,7 @@ impl Output {
     /// Prints the result of a command: `value` as one line of JSON, or `text` for people.
     ///
     /// # Errors
-    /// When standard output cannot be written; a reader that went away is no error.
+    /// Fails when standard output cannot be written; a reader that went away is no error.
     pub fn print_result(
         self,
         value: &impl Serialize,
@@ -64,14 +63,33 @@ impl Output {
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
-    /// Whether progress bars would be seen.
+    /// True where progress bars would be seen.
     #[must_use]
     pub fn shows_progress(self) -> bool {
         !self.json && io::stderr().is_terminal()
     }
 }
 
-/// The chain of an error, without what an outer sentence already quotes.
+/// Error whose details are shown in their own shape, below or beside its sentence.
+#[derive(Clone, Debug)]
+pub struct DetailedError {
+    /// Sentence that says what failed.
+    pub message: String,
+    /// Text for people below the message; empty, or starts with a line break.
+    pub text: String,
+    /// Members for machines beside `error`.
+    pub members: Map<String, Value>,
+}
+
+impl fmt::Display for DetailedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for DetailedError {}
+
+/// Sentences of an error and of its causes, without those that an outer sentence already quotes.
 pub(crate) fn error_chain(error: &anyhow::Error) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -80,6 +98,16 @@ pub(crate) fn error_chain(error: &anyhow::Error) -> Vec<String> {
         }
     }
     sentences
+}
+
+/// Number with the name of the thing that it counts, in the plural unless it is 1.
+pub(crate) fn pluralize(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// Cell of a table: a dash where there is no text.
+pub(crate) fn or_dash(text: Option<&str>) -> String {
+    text.filter(|text| !text.is_empty()).unwrap_or("-").to_owned()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! From components to a registry that answers: what the binary brings, put into a sandbox; and for
-//! a server the platform's keeper, which follows the catalogue, so that a mixed fleet agrees on
-//! what runs.
+//! Loader of plugins: the components of the binary in a sandbox, and for a server the reconciler,
+//! which follows the catalogue, so that a mixed fleet agrees on the releases that run. Never decides
+//! which release serves.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::context::CommandContext;
 ///
 /// # Errors
 /// When a component is missing or the sandbox refuses it.
-pub(crate) async fn load(
+pub(crate) async fn load_built_in(
     context: &CommandContext,
     workers: Arc<Workers>,
     cached: bool,
@@ -45,18 +45,18 @@ pub(crate) async fn load(
     Ok(registry)
 }
 
-/// What serves, kept as the catalogue says.
+/// Plugins that serve, kept as the catalogue says.
 pub(crate) struct PluginRuntime {
     keeper: Arc<PluginReconciler>,
-    /// Where they run.
+    /// Sandbox in which they run.
     pub(crate) sandbox: Arc<Sandbox>,
-    /// For the server.
+    /// Monitor of releases, for the server.
     pub(crate) guard: Arc<ReleaseMonitor>,
-    /// For the server.
+    /// Plugins by format and tool, for the server.
     pub(crate) registry: Arc<PluginRegistry>,
 }
 
-/// Loads what the binary brings and makes it known to every host that shares the catalogue. The
+/// Loads the components of the binary and makes them known to every host that shares the catalogue. The
 /// registry is empty until [`PluginRuntime::follow`].
 ///
 /// # Errors
@@ -94,7 +94,7 @@ pub(crate) async fn start_runtime(
 }
 
 impl PluginRuntime {
-    /// Loads what is to serve now, and from now on whatever the catalogue says, as long as this
+    /// Loads the releases that serve now, and follows the catalogue from then on, as long as this
     /// value lives.
     pub(crate) async fn follow(&self, live: &Arc<CatalogCache>) {
         let releases = live.releases();
@@ -105,7 +105,7 @@ impl PluginRuntime {
     }
 }
 
-/// A sandbox with the data directory's compiled components, and what plugins fail at kept where the
+/// Sandbox with the data directory's compiled components, which writes failure dumps where the
 /// settings say; or without either.
 fn serving_sandbox(
     context: &CommandContext,
@@ -130,7 +130,8 @@ fn dump_sink(context: &CommandContext) -> anyhow::Result<Option<Arc<dyn DumpSink
     Ok(Some(Arc::new(folder)))
 }
 
-/// A sandbox that keeps what it compiles where servers on the same data directory find it.
+/// Configuration of a sandbox that keeps compiled components where servers on the same data
+/// directory find them.
 pub(crate) fn cached_config(context: &CommandContext, limits: Limits) -> SandboxConfig {
     let settings = &context.settings;
     SandboxConfig {
@@ -141,7 +142,7 @@ pub(crate) fn cached_config(context: &CommandContext, limits: Limits) -> Sandbox
     }
 }
 
-/// A sandbox that compiles in a child process of this program.
+/// Sandbox that compiles in a child process of this program.
 pub(crate) fn new_sandbox(
     config: SandboxConfig,
     workers: Arc<Workers>,

@@ -35,13 +35,13 @@ pub const DATA_DIR: &str = "yearbook-data";
 pub struct Assignment {
     /// Path of the key, `limits.burst_size`.
     pub key: String,
-    /// What was written.
+    /// Value as written.
     pub value: RawSetting,
-    /// Where.
+    /// Place where it was written.
     pub origin: SettingOrigin,
 }
 
-/// What was written for a key.
+/// Value as written for a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RawSetting {
     /// A typed value of the settings file.
@@ -59,11 +59,11 @@ pub struct RunSettings {
     pub file: Option<PathBuf>,
     /// Values of every key.
     pub values: SettingsDocument,
-    /// What was written for keys, and where; of several for one key the one that counts.
+    /// Values as written, with their places; of several for one key the one that counts.
     pub written: Vec<Assignment>,
 }
 
-/// What the environment and the arguments say about settings. Everything is passed in, so that a
+/// Settings as environment and arguments have them. Everything is passed in, so that a
 /// test needs no environment of its own.
 #[derive(Clone, Debug, Default)]
 pub struct SettingSources {
@@ -138,7 +138,7 @@ impl RunSettings {
             .unwrap_or_else(|| format!("file:{}", self.data_dir.join("objects").display()))
     }
 
-    /// Where clients reach the server, for examples that people copy.
+    /// Address at which clients reach the server, for examples that people copy.
     #[must_use]
     pub fn base_url(&self) -> String {
         let server = &self.values.server;
@@ -148,7 +148,7 @@ impl RunSettings {
             .map_or_else(|| format!("http://{}", server.listen), |url| url.as_str().to_owned())
     }
 
-    /// What snapshots a new one leaves in place.
+    /// Snapshots that a new one leaves in place.
     #[must_use]
     pub fn retention(&self) -> Retention {
         Retention {
@@ -157,7 +157,7 @@ impl RunSettings {
         }
     }
 
-    /// How long what nothing names stays in the object store: as long as is set, and never shorter
+    /// Time for which unreferenced objects stay in the object store: as long as is set, and never shorter
     /// than a host may still hold it for current and a response wait for its first bytes and for
     /// its client.
     #[must_use]

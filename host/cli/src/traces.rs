@@ -21,15 +21,16 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::registry::LookupSpan;
 
+use crate::logging::is_ours;
 use crate::settings::CollectorUrl;
 
-/// How long a stopping server waits for the last spans to be taken.
+/// Longest wait of a stopping server for the last spans to be taken.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The service's name where neither `OTEL_SERVICE_NAME` nor `OTEL_RESOURCE_ATTRIBUTES` gives one.
 const SERVICE_NAME: &str = "yearbook";
 
-/// An exporter that runs. Spans wait for it in a bounded queue (2,048 of them) and are dropped
+/// Running exporter. Spans wait for it in a bounded queue (2,048 of them) and are dropped
 /// where that is full; it sends from a thread of its own.
 #[derive(Debug)]
 pub struct Traces(SdkTracerProvider);
@@ -56,7 +57,7 @@ impl Traces {
         ))
     }
 
-    /// What hands spans to the exporter.
+    /// Layer that hands spans to the exporter.
     pub fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(&self) -> impl Layer<S> + use<S> {
         tracing_opentelemetry::layer()
             .with_tracer(self.0.tracer(SERVICE_NAME))
@@ -76,8 +77,8 @@ impl Traces {
     }
 }
 
-/// Our own spans, and our warnings and errors as events of theirs: whatever is exported may stand
-/// in the log, too.
+/// True for our own spans, and for our warnings and errors as events of theirs. Whatever is exported
+/// may stand in the log, too.
 fn is_exported(metadata: &Metadata<'_>) -> bool {
     let most = if metadata.is_span() || metadata.target() == "yearbook_traces" {
         Level::DEBUG
@@ -85,11 +86,6 @@ fn is_exported(metadata: &Metadata<'_>) -> bool {
         Level::WARN
     };
     is_ours(metadata) && *metadata.level() <= most
-}
-
-/// Whether a crate of ours says it.
-pub(crate) fn is_ours(metadata: &Metadata<'_>) -> bool {
-    metadata.target().starts_with("yearbook_")
 }
 
 fn otel_resource() -> Resource {

@@ -4,14 +4,14 @@
 
 #[path = "command_line/binary.rs"]
 mod binary;
-#[path = "command_line/capsules.rs"]
-mod capsules;
 #[path = "command_line/crash.rs"]
 mod crash;
 #[path = "command_line/datasets.rs"]
 mod datasets;
 #[path = "command_line/doctor.rs"]
 mod doctor;
+#[path = "command_line/failure_dumps.rs"]
+mod failure_dumps;
 #[path = "command_line/gc.rs"]
 mod gc;
 #[path = "command_line/guide.rs"]

@@ -1,5 +1,5 @@
-//! Who may download which stored file whole (spec-4.3-plan, spec-5-licence, contract-4-bulk-best).
-//! Where the file lies and how it travels is not decided here.
+//! Entitlement to download a stored file whole (spec-4.3-plan, spec-5-licence,
+//! contract-4-bulk-best). Never decides where the file lies or how it travels.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::plan::BulkEntitlement;
 use crate::query::{last_value, scalar};
 use crate::{Dataset, DatasetName, Namespace, PlanLimits, Refusal, Snapshot, ValidationError};
 
-/// Which snapshot a bulk download is of.
+/// Snapshot of a bulk download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
     /// The last snapshot from before the first of this month (UTC), or the oldest there is.
@@ -19,7 +19,7 @@ pub enum Freshness {
 /// A file that may be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BulkPlan {
-    /// Which dataset.
+    /// Name of the dataset.
     pub dataset: DatasetName,
     /// Its namespace.
     pub namespace: Namespace,
@@ -52,11 +52,11 @@ impl Freshness {
         }
     }
 
-    /// What a request means that asks for `asked`, or for nothing in particular: the best that the
-    /// plan is entitled to. A plan that is entitled to nothing is told so about the newest.
+    /// Resolves the requested freshness; without one, the best that the plan is entitled to. A plan
+    /// that is entitled to nothing is refused the newest.
     #[must_use]
-    pub fn resolve(asked: Option<Self>, limits: PlanLimits) -> Self {
-        asked.unwrap_or(match limits.bulk {
+    pub fn resolve(requested: Option<Self>, limits: PlanLimits) -> Self {
+        requested.unwrap_or(match limits.bulk {
             BulkEntitlement::Monthly => Self::Monthly,
             BulkEntitlement::None | BulkEntitlement::Current => Self::Current,
         })

@@ -12,13 +12,13 @@ use crate::{Column, CreditLine, DatasetName, Millis, StoredFile};
 
 pub use query::{DEFAULT_LIMIT, parse_query};
 
-/// What became of a row, in Delta's words.
+/// Column of the kind of a change, in Delta's words.
 pub const CHANGE_TYPE: &str = "_change_type";
 
-/// The snapshot with which a change came.
+/// Column of the snapshot that brought a change.
 pub const SNAPSHOT_ID: &str = "_snapshot_id";
 
-/// When that was committed, RFC 3339 with whole seconds.
+/// Column of the time of its commit, RFC 3339 with whole seconds.
 pub const COMMITTED_AT: &str = "_committed_at";
 
 /// Every change from one snapshot to the one that followed it, in a stored file: first the rows
@@ -30,11 +30,11 @@ pub struct ChangeSet {
     pub from: String,
     /// Id of the newer one.
     pub to: String,
-    /// When the newer one was committed.
+    /// Time of the newer one's commit.
     pub committed_at: Millis,
     /// Rows of the file.
     pub rows: u64,
-    /// Where they are.
+    /// File that holds them.
     pub file: StoredFile,
     /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`]. A column
     /// that the older one did not have, or had with another type, is null in its rows.
@@ -45,7 +45,7 @@ pub struct ChangeSet {
     pub to_credit: Option<CreditLine>,
 }
 
-/// How far a client is: before row `row` of set `set` of a history. Past the last set: it has
+/// Progress of a client: before row `row` of set `set` of a history. Past the last set: it has
 /// everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watermark {
@@ -55,22 +55,22 @@ pub struct Watermark {
     pub row: u64,
 }
 
-/// What one answer holds.
+/// Content of one response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangesPage {
     /// Rows of sets (by position), in order, none of them empty, all with the same columns.
     pub ranges: Vec<(usize, Range<u64>)>,
-    /// How far the client is afterwards.
+    /// Progress of the client afterwards.
     pub end: Watermark,
-    /// Whether changes remain.
+    /// True when changes remain.
     pub has_more: bool,
-    /// Whether the number of rows is what ended it.
+    /// True when the number of rows ended the page.
     pub row_limit_reached: bool,
 }
 
-/// Where a client stands that has the snapshot called `id`; none when `history`, oldest first and
-/// without gaps, does not tell what followed it. Data may have gone back to what it was: then the
-/// newest occurrence counts, since the rows are the same.
+/// Returns the watermark of a client that has the snapshot called `id`; none when `history`, oldest
+/// first and without gaps, does not tell what followed it. Data may have gone back to what it was:
+/// then the newest occurrence counts, since the rows are the same.
 #[must_use]
 pub fn watermark_after(history: &[ChangeSet], id: &str) -> Option<Watermark> {
     if history.last().is_some_and(|last| last.to == id) {
@@ -79,36 +79,36 @@ pub fn watermark_after(history: &[ChangeSet], id: &str) -> Option<Watermark> {
     history.iter().rposition(|set| set.from == id).map(|set| Watermark { set, row: 0 })
 }
 
-/// The next `max_rows` rows from `start` on. An answer has one schema, so it ends before a snapshot
-/// with other columns: whoever goes on from there projects what it has on them.
+/// Returns the next `max_rows` rows from `start` on. A response has one schema, so it ends before a
+/// snapshot with other columns: whoever goes on from there projects what it has on them.
 #[must_use]
 pub fn next_page(history: &[ChangeSet], start: Watermark, max_rows: u64) -> ChangesPage {
-    let mut pull =
+    let mut page =
         ChangesPage { ranges: Vec::new(), end: start, has_more: false, row_limit_reached: false };
     let mut left = max_rows;
-    while let Some(set) = history.get(pull.end.set) {
-        let remaining = pull.end.row..set.rows;
+    while let Some(set) = history.get(page.end.set) {
+        let remaining = page.end.row..set.rows;
         if remaining.is_empty() {
-            pull.end = Watermark { set: pull.end.set + 1, row: 0 };
+            page.end = Watermark { set: page.end.set + 1, row: 0 };
             continue;
         }
-        let begun = pull.ranges.first().and_then(|(first, _)| history.get(*first));
-        pull.row_limit_reached = left == 0;
-        if pull.row_limit_reached || begun.is_some_and(|begun| !have_same_columns(begun, set)) {
-            pull.has_more = true;
+        let begun = page.ranges.first().and_then(|(first, _)| history.get(*first));
+        page.row_limit_reached = left == 0;
+        if page.row_limit_reached || begun.is_some_and(|begun| !have_same_columns(begun, set)) {
+            page.has_more = true;
             break;
         }
         let part = remaining.start..remaining.end.min(remaining.start.saturating_add(left));
         left -= part.end - part.start;
-        pull.end.row = part.end;
-        pull.ranges.push((pull.end.set, part));
+        page.end.row = part.end;
+        page.ranges.push((page.end.set, part));
     }
-    pull
+    page
 }
 
-/// The credit of what lies between `start` and `end`: of the snapshot at which `start` stands and
-/// of each that is reached from there, empty changes included, since the client has that snapshot's
-/// rows afterwards. `current` stands in for what is not known.
+/// Returns the credit of what lies between `start` and `end`: of the snapshot at which `start`
+/// stands and of each that is reached from there, empty changes included, since the client has that
+/// snapshot's rows afterwards. `current` stands in for what is not known.
 #[must_use]
 pub fn credit_between(
     history: &[ChangeSet],
@@ -126,7 +126,7 @@ pub fn credit_between(
     CreditLine::join(&lines.map(|line| line.unwrap_or(current).clone()).collect::<Vec<_>>())
 }
 
-/// What a signed watermark of `dataset` carries as its filters, so that no cursor of `/data` and no
+/// Returns the filters of a signed watermark of `dataset`, so that no cursor of `/data` and no
 /// other dataset's watermark passes for one.
 #[must_use]
 pub fn watermark_fingerprint(dataset: &DatasetName) -> [u8; 16] {
@@ -135,7 +135,7 @@ pub fn watermark_fingerprint(dataset: &DatasetName) -> [u8; 16] {
     short
 }
 
-/// Whether rows of both can stand in one table.
+/// Returns true when rows of both can stand in one table.
 fn have_same_columns(left: &ChangeSet, right: &ChangeSet) -> bool {
     let shape = |column: &Column| (column.name.clone(), column.column_type);
     left.columns.iter().map(shape).eq(right.columns.iter().map(shape))

@@ -1,8 +1,8 @@
-//! Where data comes from and what must be said of it (spec-1-attribution, spec-4.1-attribution).
+//! Source of the data and the credit that it needs (spec-1-attribution, spec-4.1-attribution).
 
 use serde::{Deserialize, Serialize};
 
-/// How precisely [`Credit::source_url`] addresses the dataset (spec-2.1-precision).
+/// Precision with which [`Credit::source_url`] addresses the dataset (spec-2.1-precision).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceUrlPrecision {
@@ -53,8 +53,8 @@ pub struct CreditLine {
 }
 
 impl CreditLine {
-    /// The credit of rows that were published with `lines`, oldest first: each distinct text once,
-    /// attributions joined by `; `, licences by ` AND `.
+    /// Joins the credits of rows that were published with `lines`, oldest first: each distinct text
+    /// once, attributions joined by `; `, licences by ` AND `.
     #[must_use]
     pub fn join(lines: &[Self]) -> Self {
         let distinct = |text: fn(&Self) -> &str, separator: &str| {

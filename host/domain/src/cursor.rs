@@ -1,16 +1,16 @@
-//! Where a page of rows stopped (contract-3-cursor-snapshot, contract-3-cursor-filters). A cursor
-//! fixes snapshot and filters; `limit`, `format`, `envelope` and the key may change from page to
-//! page. How a position is signed and spelled is the server's affair.
+//! Position at which a page of rows stopped (contract-3-cursor-snapshot,
+//! contract-3-cursor-filters). A cursor fixes snapshot and filters; `limit`, `format`, `envelope`
+//! and the key may change from page to page. The server signs and spells positions.
 
 use sha2::{Digest, Sha256};
 
 use crate::{DataQuery, DatasetName, ValidationError};
 
-/// First byte of [`CoordinateText::to_bytes`]: the layout. Raised when it, or [`fingerprint`],
+/// First byte of [`CursorPosition::to_bytes`]: the layout. Raised when it, or [`fingerprint`],
 /// changes.
 const LAYOUT_VERSION: u8 = 1;
 
-/// What a cursor says.
+/// Content of a cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CursorPosition {
     /// Id of the snapshot that is being read.
@@ -22,7 +22,7 @@ pub struct CursorPosition {
 }
 
 impl CursorPosition {
-    /// Layout, row (little-endian), filters, then the snapshot's id.
+    /// Returns layout, row (little-endian), filters, then the snapshot's id.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![LAYOUT_VERSION];
@@ -32,7 +32,7 @@ impl CursorPosition {
         bytes
     }
 
-    /// None when `bytes` did not come from [`CoordinateText::to_bytes`].
+    /// None when `bytes` did not come from [`CursorPosition::to_bytes`].
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&layout, bytes) = bytes.split_first()?;
@@ -46,7 +46,7 @@ impl CursorPosition {
         })
     }
 
-    /// Judges whether `query` continues what this cursor began.
+    /// Checks that `query` continues what this cursor began.
     ///
     /// # Errors
     /// `value_error` at `cursor` when a filter changed or is missing, at `snapshot` when the
@@ -92,7 +92,7 @@ fn cursor_error(query: &DataQuery, sentence: &str) -> ValidationError {
     ValidationError::value_error("cursor", sentence, query.cursor.as_deref().unwrap_or_default())
 }
 
-/// What must not change between pages: dataset, `start`, `end`, `dimensions`, `geometry` and
+/// Hashes what must not change between pages: dataset, `start`, `end`, `dimensions`, `geometry` and
 /// `columns`.
 #[must_use]
 pub fn fingerprint(dataset: &DatasetName, query: &DataQuery) -> [u8; 16] {

@@ -25,7 +25,7 @@ pub enum ColumnType {
     Date,
 }
 
-/// What a column is for (contract-4-roles).
+/// Purpose of a column (contract-4-roles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnRole {
@@ -46,7 +46,7 @@ pub enum ColumnRole {
 }
 
 impl ColumnRole {
-    /// Its name on the wire.
+    /// Returns its name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -69,15 +69,15 @@ pub struct Column {
     /// Type of the values.
     #[serde(rename = "type")]
     pub column_type: ColumnType,
-    /// Whether nulls may occur: false exactly where publishing refuses them.
+    /// True when nulls may occur: false exactly where publishing refuses them.
     pub nullable: bool,
-    /// What the column is for.
+    /// Purpose of the column.
     pub role: ColumnRole,
     /// Unit of the values, as the publisher wrote it.
     pub unit: Option<String>,
-    /// What the column holds, as the publisher wrote it.
+    /// Description of the values, as the publisher wrote it.
     pub description: Option<String>,
-    /// Whether the stored file keeps few distinct texts, so that reading it as a dictionary pays.
+    /// True when the stored file holds few distinct texts, so that reading it as a dictionary pays.
     #[serde(default)]
     pub few_values: bool,
 }
@@ -111,21 +111,21 @@ pub struct StoredFile {
 pub struct Snapshot {
     /// Derived from the canonical data and the descriptor, never from the stored file.
     pub id: String,
-    /// When it was committed.
+    /// Time of its commit.
     pub created_at: Millis,
     /// Number of rows.
     pub rows: u64,
-    /// Where the rows are.
+    /// File that holds the rows.
     pub file: StoredFile,
     /// Human title.
     pub title: Option<String>,
     /// Human description.
     pub description: Option<String>,
-    /// What must be passed on with the data.
+    /// Credit that must be passed on with the data.
     pub credit: Credit,
-    /// How often the pipeline re-checks the source.
+    /// Interval at which the pipeline re-checks the source.
     pub refresh_cadence: Option<String>,
-    /// Whether the licence lets the whole file be redistributed.
+    /// True when the licence lets the whole file be redistributed.
     pub bulk_redistribution: bool,
     /// Columns in the order of the package.
     pub columns: Vec<Column>,
@@ -144,13 +144,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Position of the column called `name`.
+    /// Returns the position of the column called `name`.
     #[must_use]
     pub fn column_index(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// Whether the snapshot has a geometry column.
+    /// Returns true when the snapshot has a geometry column.
     #[must_use]
     pub fn has_geometry(&self) -> bool {
         self.columns.iter().any(|column| column.role == ColumnRole::Geometry)
@@ -162,7 +162,7 @@ impl Snapshot {
 pub struct SnapshotSummary {
     /// Snapshot id.
     pub id: String,
-    /// When it was committed.
+    /// Time of its commit.
     pub created_at: Millis,
     /// Number of rows.
     pub rows: u64,
@@ -175,7 +175,7 @@ pub struct Dataset {
     pub name: DatasetName,
     /// Grouping used in bulk paths.
     pub namespace: Namespace,
-    /// When publishing last looked at the source, changed or not.
+    /// Time at which publishing last read the source, changed or not.
     pub checked_at: Millis,
     /// The version that is served unless another is pinned.
     pub current: Arc<Snapshot>,

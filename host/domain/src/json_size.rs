@@ -1,6 +1,6 @@
-//! The weight of rows: bytes that the widest text form takes, which is JSON (column names in every
-//! row). One measure for who publishes rows, who cuts them into batches and who judges what plugins
-//! return; all of its limits follow from one number.
+//! Weight of rows: bytes of the widest text form, which is JSON (column names in every row). One
+//! measure for publishing rows, for cutting them into batches and for checking what plugins return;
+//! all of its limits follow from one number.
 
 /// Bytes that one call of a plugin may return, unless `sandbox.output_bytes_per_call` says
 /// otherwise.

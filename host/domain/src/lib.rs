@@ -1,5 +1,5 @@
 //! The rules of the service, as plain values and pure functions: names, plans, datasets, queries,
-//! read plans, refusals. No async, no I/O, no Arrow, no HTTP types.
+//! read plans, releases, refusals. No async, no I/O, no clock, no Arrow, no HTTP types.
 
 pub mod bulk;
 pub mod changes;

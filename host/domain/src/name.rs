@@ -10,7 +10,7 @@ pub const PATTERN: &str = "^[a-z][a-z0-9_]*$";
 /// Longest name accepted, in bytes: it appears in file names and object keys.
 pub const MAX_BYTES: usize = 128;
 
-/// Whether `text` is snake_case as spec-1-names and spec-2.2-columns ask.
+/// Returns true when `text` is snake_case as spec-1-names and spec-2.2-columns ask.
 #[must_use]
 pub fn is_snake_case(text: &str) -> bool {
     text.len() <= MAX_BYTES

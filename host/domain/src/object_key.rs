@@ -4,17 +4,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What lies in the object store under one digest, together with what belongs to it: checksums, a
-/// signature. It is stored, named by the catalogue and removed as one.
+/// An object in the object store under one digest, together with its checksums and signature. It is
+/// stored, referenced by the catalog and deleted as one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stored {
-    /// What it is.
+    /// Its kind.
     pub kind: StoredKind,
     /// Lower-case hexadecimal SHA-256 of its content.
     pub sha256: String,
 }
 
-/// What a stored thing is.
+/// Kind of a stored object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoredKind {
@@ -25,13 +25,13 @@ pub enum StoredKind {
 }
 
 impl Stored {
-    /// The file of a snapshot or of changes.
+    /// Creates the key of the file of a snapshot or of changes.
     #[must_use]
     pub fn snapshot(sha256: &str) -> Self {
         Self { kind: StoredKind::Snapshot, sha256: sha256.to_owned() }
     }
 
-    /// The component of a plugin.
+    /// Creates the key of the component of a plugin.
     #[must_use]
     pub fn component(sha256: &str) -> Self {
         Self { kind: StoredKind::Component, sha256: sha256.to_owned() }

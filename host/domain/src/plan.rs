@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a key was issued for.
+/// Plan of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Plan {
@@ -23,7 +23,7 @@ impl Plan {
     /// Every plan, cheapest first.
     pub const ALL: [Self; 4] = [Self::Free, Self::Starter, Self::Pro, Self::Enterprise];
 
-    /// The plan's name on the wire.
+    /// Returns the plan's name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl FromStr for Plan {
     }
 }
 
-/// Which bulk snapshots a plan may download.
+/// Bulk snapshots that a plan may download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BulkEntitlement {
@@ -64,7 +64,7 @@ pub enum BulkEntitlement {
     Current,
 }
 
-/// What one plan allows.
+/// Limits of one plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanLimits {
@@ -91,7 +91,7 @@ pub struct PlanTable {
 }
 
 impl PlanTable {
-    /// The limits of `plan`.
+    /// Returns the limits of `plan`.
     #[must_use]
     pub fn limits(&self, plan: Plan) -> PlanLimits {
         match plan {

@@ -1,4 +1,4 @@
-//! What a client asks of `/data` (`docs/spec/parameters.md`), parsed.
+//! The parsed parameters of `/data` (`docs/spec/parameters.md`).
 
 pub mod options;
 mod pairs;
@@ -16,7 +16,7 @@ pub const DEFAULT_LIMIT: u64 = 100;
 pub const MAX_LISTED_NAMES: usize = 4_096;
 
 /// The parameters of `/data`, each right in itself. Whether they suit the dataset is decided by
-/// [`crate::read`].
+/// [`crate::read_plan`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataQuery {
     /// Inclusive lower date bound, `YYYY-MM-DD`.
@@ -29,9 +29,9 @@ pub struct DataQuery {
     pub limit: u64,
     /// Format by name; none: by `Accept`.
     pub format: Option<String>,
-    /// Whether `geometry_wkt` is wanted.
+    /// True when `geometry_wkt` is requested.
     pub geometry: bool,
-    /// Whether JSON rows are wrapped (spec-2.3-envelope).
+    /// True when JSON rows are wrapped (spec-2.3-envelope).
     pub envelope: bool,
     /// A cursor as the client sent it; never empty.
     pub cursor: Option<String>,

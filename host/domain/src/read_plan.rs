@@ -1,4 +1,4 @@
-//! What will be read for one response: decided from dataset, caller and query, without I/O.
+//! Rows and columns to read for one response: decided from dataset, limits and query, without I/O.
 
 mod planner;
 
@@ -8,14 +8,14 @@ use crate::{DatasetName, Namespace, Snapshot};
 
 pub use planner::{UNBOUNDED_ROWS, plan_read, resolve_projection};
 
-/// A decision of what to read. Rows are numbered from 0 in the snapshot's order.
+/// A decision about the rows and columns to read. Rows are numbered from 0 in the snapshot's order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadPlan {
-    /// Which dataset.
+    /// Name of the dataset.
     pub dataset: DatasetName,
     /// Its namespace.
     pub namespace: Namespace,
-    /// Which version.
+    /// The version.
     pub snapshot: Arc<Snapshot>,
     /// Positions in `snapshot.columns`, in output order; never empty.
     pub columns: Vec<usize>,
@@ -34,7 +34,7 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// Every column and row.
+    /// Plans every column and row.
     #[must_use]
     pub fn full_scan(dataset: DatasetName, namespace: Namespace, snapshot: Arc<Snapshot>) -> Self {
         Self {

@@ -3,7 +3,7 @@
 
 use crate::{Millis, ValidationError};
 
-/// Why the service declines. The order of variants is the order in which they are checked
+/// Reason of a refusal. The order of variants is the order in which they are checked
 /// (contract-1-order).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
@@ -20,24 +20,24 @@ pub enum Refusal {
     },
     /// 404: no such dataset.
     NoSuchDataset {
-        /// The name asked for.
+        /// The name requested.
         name: String,
     },
     /// 404: no such integration.
     NoSuchIntegration {
-        /// The tool asked for.
+        /// The tool requested.
         tool: String,
         /// Tools of the loaded generators.
         available: Vec<String>,
     },
     /// 410: a pinned snapshot, or the one of a cursor, is no longer kept.
     SnapshotGone {
-        /// The id asked for.
+        /// The id requested.
         id: String,
     },
     /// 404: no version of the dataset ever had this id.
     NoSuchSnapshot {
-        /// The id asked for.
+        /// The id requested.
         id: String,
     },
     /// 410: what changed since then is no longer known.
@@ -56,25 +56,25 @@ pub enum Refusal {
     UnboundedRequest {
         /// Rows of the dataset.
         rows: u64,
-        /// Whether geometry is part of the reason.
+        /// True when geometry is part of the reason.
         geometry: bool,
-        /// Whether `start` and `end` would relieve it.
+        /// True when `start` and `end` would relieve it.
         dated: bool,
-        /// Whether the caller may download the dataset whole.
+        /// True when the caller may download the dataset whole.
         bulk: bool,
     },
     /// 413: the answer is more than its plugin can make within the limits of the sandbox.
     ResponseTooLarge {
         /// Format or tool of the plugin.
         plugin: String,
-        /// What would help, each as an imperative.
+        /// Remedies, each as an imperative.
         ways: Vec<String>,
     },
     /// 429: the month's requests are used up.
     QuotaExceeded {
         /// Requests a month.
         limit: u64,
-        /// When counting starts anew.
+        /// Start of the next month.
         resets_at: Millis,
     },
     /// 429: the caller holds its share of what all callers share: open responses, and the bytes of

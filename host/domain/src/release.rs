@@ -1,5 +1,6 @@
-//! Plugin releases: their states, the transitions between these, and the order in which the releases
-//! of one name serve. Values and pure functions; the bytes of a release lie in the object store.
+//! Plugin releases: their states, the transitions between these, and the order in which the
+//! releases of one name serve. Values and pure functions; the bytes of a release lie in the object
+//! store.
 
 mod serving_order;
 

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Where a parameter stands in the request.
+/// Part of the request that holds a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterLocation {
     /// In the query string.
@@ -25,13 +25,13 @@ pub struct ValidationError {
     pub kind: &'static str,
     /// The raw string, or null when the parameter is missing.
     pub input: Option<String>,
-    /// What `msg` was made from.
+    /// Values that `msg` was made from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ctx: Option<Box<Value>>,
 }
 
 impl ValidationError {
-    /// Any problem; the constructors below are the ones that `docs/spec/errors.md` lists.
+    /// Creates any problem; the constructors below are the ones that `docs/spec/errors.md` lists.
     #[must_use]
     pub fn new(
         place: ParameterLocation,
@@ -53,20 +53,20 @@ impl ValidationError {
         }
     }
 
-    /// The same with a context.
+    /// Adds a context.
     #[must_use]
     pub fn with_context(mut self, ctx: Value) -> Self {
         self.ctx = Some(Box::new(ctx));
         self
     }
 
-    /// A required parameter that is absent.
+    /// Creates the problem of a required parameter that is absent.
     #[must_use]
     pub fn missing(name: &str) -> Self {
         Self::new(ParameterLocation::Query, name, "missing", "Field required", None)
     }
 
-    /// A value that only a sentence can explain.
+    /// Creates the problem of a value that only a sentence can explain.
     #[must_use]
     pub fn value_error(name: &str, sentence: &str, input: &str) -> Self {
         Self::new(
@@ -79,7 +79,7 @@ impl ValidationError {
         .with_context(json!({"error": {}}))
     }
 
-    /// A path segment that is not snake_case.
+    /// Creates the problem of a path segment that is not snake_case.
     #[must_use]
     pub fn name_pattern_mismatch(name: &str, input: &str) -> Self {
         let pattern = crate::name::PATTERN;

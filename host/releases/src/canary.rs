@@ -19,10 +19,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use yearbook_catalog::{CanaryTotals, ReleaseId};
 
-/// Which comparison: the release that waits, and the digest of the one that serves.
+/// Key of a comparison: the canary release, and the digest of the one that serves.
 pub(crate) type CanaryPair = (ReleaseId, String);
 
-/// What this host saw and has not told yet.
+/// Results of this host that are not written yet.
 #[derive(Default)]
 pub(crate) struct CanarySamples(Mutex<HashMap<CanaryPair, CanaryTotals>>);
 

@@ -21,7 +21,7 @@ use report::ReportBuilder;
 
 /// A component that has been tried.
 pub struct CheckResult {
-    /// What was found.
+    /// The report.
     pub report: CheckReport,
     /// The plugin, where it could be loaded at all.
     pub plugin: Option<Plugin>,

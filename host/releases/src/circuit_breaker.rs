@@ -1,21 +1,19 @@
-//! When a release that serves has failed too often. Failures are kept with who asked for what; how
-//! many responses there were besides, the sandbox's counters tell, so that a response that succeeds
-//! costs nothing here. Neither one client nor the data of one dataset must be able to take a
-//! release from all others: see `verdict`.
+//! Circuit breaker of each release: it trips where a release has failed too often. Failures are
+//! recorded with client and request. The number of responses comes from the sandbox's counters, so
+//! a response that succeeds costs nothing here. Neither one client nor the data of one dataset must
+//! be able to take a release from all others: see `verdict`.
+
+mod history;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use yearbook_sandbox::{PluginMetricsSnapshot, ResponseOutcome};
-
+pub(crate) use self::history::MetricsHistory;
 use crate::ReleaseMonitorSettings;
 
 /// Failures of one release that are kept at most; the oldest go first.
 const MAX_FAILURES: usize = 256;
-
-/// Readings of the counters in the time that counts.
-const READINGS: u32 = 60;
 
 /// Of a hundred responses, how many must have failed where no other release could serve.
 const LAST_RESORT_PERCENT: u64 = 50;
@@ -25,7 +23,7 @@ const LAST_RESORT_PERCENT: u64 = 50;
 pub(crate) struct FailureRecord {
     /// Whose request it was.
     pub(crate) client: String,
-    /// What was asked for: the same for the same bytes.
+    /// Request, the same for the same bytes.
     pub(crate) request: String,
     /// Datasets whose data was given.
     pub(crate) datasets: Vec<String>,
@@ -52,7 +50,7 @@ impl CircuitBreaker {
         of.push_back((Instant::now(), strike));
     }
 
-    /// What is left of the last `time`, by release.
+    /// Failures of the last `time`, by release.
     pub(crate) fn within(&self, time: Duration) -> HashMap<String, Vec<FailureRecord>> {
         let mut all = self.all();
         all.retain(|_, strikes| {
@@ -76,48 +74,7 @@ impl CircuitBreaker {
     }
 }
 
-/// The counters as they were, from the beginning of the time that counts on.
-#[derive(Default)]
-pub(crate) struct MetricsHistory(VecDeque<(Instant, MetricsReading)>);
-
-/// Responses begun and those made whole, by release.
-type MetricsReading = HashMap<String, (u64, u64)>;
-
-impl MetricsHistory {
-    /// Notes the counters as they are now.
-    pub(crate) fn record(&mut self, counts: &[PluginMetricsSnapshot], time: Duration) {
-        if self.0.back().is_some_and(|(at, _)| at.elapsed() < time / READINGS) {
-            return;
-        }
-        // One from before the time that counts stays: what came since is the difference to it.
-        while self.0.get(1).is_some_and(|(at, _)| at.elapsed() > time) {
-            self.0.pop_front();
-        }
-        let reading = |counts: &PluginMetricsSnapshot| {
-            (
-                counts.release.digest.clone(),
-                (counts.begun, counts.outcome(ResponseOutcome::Completed)),
-            )
-        };
-        self.0.push_back((Instant::now(), counts.iter().map(reading).collect()));
-    }
-
-    /// Responses begun, and those made whole, since the oldest reading.
-    pub(crate) fn delta(&self, counts: &PluginMetricsSnapshot) -> (u64, u64) {
-        let before = self
-            .0
-            .front()
-            .and_then(|(_, readings)| readings.get(&counts.release.digest))
-            .copied()
-            .unwrap_or_default();
-        (
-            counts.begun.saturating_sub(before.0),
-            counts.outcome(ResponseOutcome::Completed).saturating_sub(before.1),
-        )
-    }
-}
-
-/// Why a release is to be quarantined; none: it is not. `begun` responses, of which `whole` were
+/// Reason to quarantine a release; none: it stays. `begun` responses, of which `whole` were
 /// made to their end.
 ///
 /// The same request counts once however often it is sent, and so does a dataset however many

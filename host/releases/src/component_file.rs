@@ -1,4 +1,4 @@
-//! What somebody hands in as a plugin: a component, or a core module as `cargo build` leaves it,
+//! A plugin's file as it is handed in: a component, or a core module as `cargo build` leaves it,
 //! which is made a component here. So a plugin's author needs no tool but cargo and `yearbook`.
 
 use sha2::{Digest, Sha256};
@@ -13,7 +13,7 @@ pub struct ComponentFile {
     pub bytes: Vec<u8>,
     /// Lower-case hexadecimal SHA-256 of `bytes`.
     pub digest: String,
-    /// Whether a core module was made a component: the digest is the component's, not the file's.
+    /// Set where a core module was made a component: the digest is the component's, not the file's.
     pub wrapped: bool,
     /// Names of what it imports, in its own order; none when they cannot be read.
     pub imports: Option<Vec<String>>,
@@ -21,7 +21,7 @@ pub struct ComponentFile {
     pub exports: Option<Vec<String>>,
 }
 
-/// Why a file is no plugin at all.
+/// A file that is no plugin at all.
 #[derive(Debug, thiserror::Error)]
 pub enum ComponentFileError {
     /// It does not begin as WebAssembly does.

@@ -1,5 +1,5 @@
-//! Failure dumps on disk: their file format, and the folder that a host writes them into. The sandbox
-//! makes the dumps; no command line and no output stands here.
+//! Failure dumps on disk: their file format, and the folder that a host writes them into. The
+//! sandbox makes the dumps; no command line and no output stands here.
 
 mod file;
 mod folder;

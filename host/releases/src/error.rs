@@ -38,7 +38,7 @@ pub enum ReleaseError {
         name: String,
         /// As given.
         digest: String,
-        /// How many fit.
+        /// Number of releases that fit.
         found: usize,
     },
     /// The name has nothing that could be done this to.

@@ -1,5 +1,5 @@
-//! Installing: check, store the bytes, record the release. The order matters: what a release names
-//! is there before anybody can hear of the release.
+//! Installs a release: checks it, stores its bytes, records it. The order matters: the bytes are
+//! stored before any host can learn of the release.
 
 use std::sync::Arc;
 
@@ -16,33 +16,33 @@ use yearbook_storage::ObjectStorage;
 use crate::reconciler::{id, new_release};
 use crate::{CheckReport, ComponentFile, ReleaseError, Signature, TrustPolicy, check};
 
-/// How a component is installed.
+/// Options of an installation.
 #[derive(Clone, Debug)]
 pub struct InstallOptions {
     /// Promote it at once.
     pub now: bool,
-    /// Who wants it.
+    /// Name of the person who installs.
     pub by: String,
-    /// Why.
+    /// Reason.
     pub reason: Option<String>,
-    /// What came as the component's signature.
+    /// The component's signature, not yet verified.
     pub signature: Option<Signature>,
 }
 
 /// A release that has been recorded.
 #[derive(Clone, Debug)]
 pub struct InstalledRelease {
-    /// Which.
+    /// Its identity.
     pub id: ReleaseId,
     /// The plugin's own version.
     pub version: String,
-    /// Where it stands now.
+    /// Its state now.
     pub state: ReleaseState,
-    /// Whether it stood there before, so that nothing was done.
+    /// Set where it was in that state before, so that nothing was done.
     pub unchanged: bool,
     /// The release that served before, if there was one.
     pub before: Option<ReleaseId>,
-    /// What its check found.
+    /// Report of its check.
     pub report: CheckReport,
 }
 
@@ -51,8 +51,8 @@ pub struct InstalledRelease {
 /// `installed` beside the release that serves, to be compared with it.
 ///
 /// # Errors
-/// [`Problem::Untrusted`] before anything of it is compiled; [`Problem::Unfit`] when it does not
-/// pass its check, or what store and catalogue fail with.
+/// [`ReleaseError::Untrusted`] before anything of it is compiled; [`ReleaseError::CheckFailed`]
+/// when it does not pass its check, or what store and catalogue fail with.
 pub async fn install(
     store: &Catalog,
     files: &ObjectStorage,

@@ -1,5 +1,5 @@
-//! Whether two responses of other bytes hold the same values, by media type: what this host can
-//! read without trusting sizes that a stranger wrote. Everything else must be the same bytes.
+//! Readers of responses, by media type, that trust no size that a plugin wrote. They tell whether
+//! two responses of other bytes hold the same values. Everything else must be the same bytes.
 
 mod arrow_stream;
 mod delimited;
@@ -7,7 +7,7 @@ mod json;
 
 use arrow::datatypes::Schema;
 
-/// How many times as long as the other a response may be that is read.
+/// Ratio of lengths up to which a longer response is read.
 const MAX_LENGTH_RATIO: usize = 4;
 
 /// Bytes that are not worth a word.
@@ -16,7 +16,7 @@ const FREE_BYTES: usize = 64 << 10;
 /// Characters of a value that are shown.
 const QUOTED_CHARS: usize = 60;
 
-/// What comparing came to.
+/// Result of a comparison of values.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ValueComparison {
     /// The same values in other bytes.

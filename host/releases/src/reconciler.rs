@@ -5,24 +5,26 @@
 //! serve in its place, is loaded too, for the guard.
 
 mod candidates;
+mod load;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
 use yearbook_catalog::{Catalog, PluginRelease, ReleaseId, ReleaseState, lines};
-use yearbook_sandbox::{ComponentRejection, Plugin, PluginRegistry, PluginSet, Sandbox};
+use yearbook_sandbox::{Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_storage::ObjectStorage;
 
+use self::load::load_component;
 use crate::ReleaseError;
 use crate::install::store_component;
 use crate::release_monitor::ReleaseMonitor;
-use crate::{Signature, TrustError, TrustPolicy};
+use crate::{Signature, TrustPolicy};
 
-/// How long to wait before asking an object store again that did not answer.
+/// Delay before an object store that did not answer is asked again.
 const RETRY: Duration = Duration::from_secs(2);
 
 /// A component that came with the binary.
@@ -32,11 +34,11 @@ pub struct EmbeddedComponent {
     pub name: String,
     /// The component.
     pub bytes: Cow<'static, [u8]>,
-    /// Who brought it: `embedded`, or a folder.
+    /// Origin: `embedded`, or a folder.
     pub by: String,
 }
 
-/// What keeps a registry.
+/// Reconciler of a host's registry with the catalogue.
 pub struct PluginReconciler {
     sandbox: Arc<Sandbox>,
     files: ObjectStorage,
@@ -64,29 +66,12 @@ struct ReconcilerState {
     unlike: HashSet<(String, String)>,
 }
 
-/// Why a candidate does not serve here.
-#[derive(Debug, thiserror::Error)]
-enum LoadError {
-    #[error(transparent)]
-    Storage(#[from] yearbook_storage::StorageFailure),
-    #[error(transparent)]
-    Rejected(#[from] ComponentRejection),
-    #[error(transparent)]
-    Untrusted(#[from] TrustError),
-    #[error("it was judged before, and nothing has changed")]
-    StillUntrusted,
-    #[error("it calls itself {found}, not what it was installed as")]
-    WrongIdentity { found: String },
-    #[error("a thread panicked while it was loaded")]
-    Panicked,
-}
-
 impl PluginReconciler {
     /// Loads what came with the binary, stores it for hosts that do not have it, and registers it.
     /// The registry stays empty until [`PluginReconciler::apply`].
     ///
     /// # Errors
-    /// [`Problem`] when a component of the binary is refused, or store or catalogue fail.
+    /// [`ReleaseError`] when a component of the binary is refused, or store or catalogue fail.
     pub async fn start(
         sandbox: Arc<Sandbox>,
         files: ObjectStorage,
@@ -112,7 +97,7 @@ impl PluginReconciler {
                 Cow::Borrowed(bytes) => Bytes::from_static(bytes),
                 Cow::Owned(bytes) => Bytes::from(bytes),
             };
-            let loaded = load(&keeper.sandbox, bytes.clone()).await;
+            let loaded = load_component(&keeper.sandbox, bytes.clone()).await;
             let plugin = loaded.map_err(|unfit| ReleaseError::Embedded {
                 name,
                 by: by.clone(),
@@ -182,110 +167,9 @@ impl PluginReconciler {
             }
         });
     }
-
-    /// The first of `candidates` that loads here.
-    async fn load_first(
-        &self,
-        state: &mut ReconcilerState,
-        candidates: &[PluginRelease],
-        complete: &mut bool,
-    ) -> Option<Plugin> {
-        for release in candidates {
-            let digest = &release.id.digest;
-            if state.refused.contains(digest) {
-                continue;
-            }
-            if let Some(plugin) = state.loaded.get(digest) {
-                return Some(plugin.clone());
-            }
-            let begun = Instant::now();
-            match self.load(state, release).await {
-                Ok(plugin) => {
-                    let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-                    tracing::info!(
-                        plugin = release.id.name,
-                        digest,
-                        version = release.version,
-                        took_ms,
-                        "loaded a plugin's release"
-                    );
-                    state.loaded.insert(digest.clone(), plugin.clone());
-                    return Some(plugin);
-                }
-                Err(LoadError::StillUntrusted) => {}
-                Err(unfit) => {
-                    tracing::error!(plugin = release.id.name, digest, %unfit, "a plugin's release cannot serve here");
-                    match unfit {
-                        LoadError::Storage(_) | LoadError::Rejected(ComponentRejection::Busy) => {
-                            *complete = false
-                        }
-                        LoadError::Untrusted(_) | LoadError::StillUntrusted => {}
-                        LoadError::Rejected(_)
-                        | LoadError::WrongIdentity { .. }
-                        | LoadError::Panicked => drop(state.refused.insert(digest.clone())),
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    async fn load(
-        &self,
-        state: &mut ReconcilerState,
-        release: &PluginRelease,
-    ) -> Result<Plugin, LoadError> {
-        let bytes = match self.embedded.get(&release.id.digest) {
-            Some(bytes) => bytes.clone(),
-            None => self.fetch_trusted(state, release).await?,
-        };
-        let plugin = load(&self.sandbox, bytes).await?;
-        let found = id(&plugin);
-        if found == release.id {
-            Ok(plugin)
-        } else {
-            Err(LoadError::WrongIdentity { found: format!("{} {}", found.kind, found.name) })
-        }
-    }
 }
 
-impl PluginReconciler {
-    /// The component from the object store, if it is trusted. Nothing else of what is there is
-    /// believed: whoever writes the store or the catalogue chooses among components that this
-    /// host's settings let in.
-    async fn fetch_trusted(
-        &self,
-        state: &mut ReconcilerState,
-        release: &PluginRelease,
-    ) -> Result<Bytes, LoadError> {
-        let digest = &release.id.digest;
-        let signature = if self.trust.needs_signature() {
-            self.files.get_signature(digest).await?
-        } else {
-            None
-        };
-        let signature = signature.map(|file| Signature::from_bytes(&file));
-        if state.untrusted.get(digest) == Some(&signature) {
-            return Err(LoadError::StillUntrusted);
-        }
-        let bytes = self.files.get_component(digest, release.bytes).await?;
-        let (trust, component, came) = (self.trust.clone(), bytes.clone(), signature.clone());
-        let judged = tokio::task::spawn_blocking(move || trust.verify(&component, came.as_ref()))
-            .await
-            .map_err(|_| LoadError::Panicked)?;
-        judged.inspect_err(|_| drop(state.untrusted.insert(digest.clone(), signature)))?;
-        Ok(bytes)
-    }
-}
-
-/// On a thread that may block, and not one of the workers: those are for requests.
-async fn load(sandbox: &Arc<Sandbox>, bytes: Bytes) -> Result<Plugin, LoadError> {
-    let sandbox = Arc::clone(sandbox);
-    let loaded = tokio::task::spawn_blocking(move || sandbox.load(&bytes)).await;
-    Ok(loaded.map_err(|_| LoadError::Panicked)??)
-}
-
-/// What names a plugin's release.
+/// Identity of a loaded plugin's release.
 pub(crate) fn id(plugin: &Plugin) -> ReleaseId {
     ReleaseId {
         kind: plugin.kind().to_owned(),

@@ -1,5 +1,5 @@
-//! Actions of an operator on releases: roll back, remove, pin. Each leaves an event with who and why
-//! in the catalogue, which running hosts follow; nothing here touches a running host.
+//! Actions of an operator on releases: roll back, remove, pin. Each leaves an event with who and
+//! why in the catalogue, which running hosts follow; nothing here touches a running host.
 
 use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ServingOrder,
@@ -8,20 +8,20 @@ use yearbook_catalog::{
 
 use crate::ReleaseError;
 
-/// What was done.
+/// Result of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReleaseActionResult {
     /// Releases that stand elsewhere now.
     pub changed: Vec<ReleaseId>,
-    /// What serves each line of the name now; none: nothing does.
+    /// Release that serves each kind of the name now; none: nothing serves.
     pub serving: Vec<(String, Option<PluginRelease>)>,
 }
 
 /// Takes the release of `name` that serves out of service; the one promoted before it serves again.
 ///
 /// # Errors
-/// [`Problem::Nothing`] when nothing of the name serves, when it is pinned, or when nothing could
-/// serve in its place.
+/// [`ReleaseError::NotApplicable`] when nothing of the name serves, when it is pinned, or when
+/// nothing could serve in its place.
 pub async fn rollback(
     store: &Catalog,
     name: &str,
@@ -56,7 +56,7 @@ pub async fn rollback(
 /// Removes every release of `name` that somebody installed. What is built in serves again.
 ///
 /// # Errors
-/// [`Problem::Nothing`] when all that there is came with the binary.
+/// [`ReleaseError::NotApplicable`] when all that there is came with the binary.
 pub async fn remove(
     store: &Catalog,
     name: &str,
@@ -84,8 +84,8 @@ pub async fn remove(
 /// without a digest takes the name's pin away.
 ///
 /// # Errors
-/// [`Problem::Digest`] unless exactly one release fits; [`Problem::Nothing`] when there is no pin
-/// to take away or the release was removed.
+/// [`ReleaseError::Digest`] unless exactly one release fits; [`ReleaseError::NotApplicable`] when
+/// there is no pin to take away or the release was removed.
 pub async fn pin(
     store: &Catalog,
     name: &str,

@@ -2,6 +2,7 @@
 //! keeps count of those that fail, and brings what follows into the catalogue, where every host
 //! hears of it. A response asks it at most three things, none of which waits.
 
+mod quarantine;
 mod tick;
 
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use crate::ReleaseMonitorSettings;
 use crate::canary::{self, CanarySample, CanarySamples, ShadowWorker};
 use crate::circuit_breaker::{CircuitBreaker, FailureRecord};
 
-/// What watches.
+/// Monitor of the releases that a host serves.
 pub struct ReleaseMonitor {
     pub(crate) store: Arc<Catalog>,
     pub(crate) sandbox: Arc<Sandbox>,
@@ -35,7 +36,7 @@ pub struct ReleaseMonitor {
     pub(crate) woken: Notify,
 }
 
-/// What stands beside a release that serves.
+/// Releases that may take the place of one that serves.
 #[derive(Clone, Default)]
 pub(crate) struct Candidates {
     /// The release that waits to take its place.
@@ -44,7 +45,7 @@ pub(crate) struct Candidates {
     pub(crate) previous: Option<Arc<PluginEncoder>>,
 }
 
-/// Who asked a release for what, should it fail.
+/// Request that a release made a response for, should it fail.
 #[derive(Clone, Debug)]
 pub struct RequestFingerprint {
     /// Whose request it is.
@@ -53,12 +54,12 @@ pub struct RequestFingerprint {
     pub request: String,
     /// Datasets whose data the release was given.
     pub datasets: Vec<String>,
-    /// Whether every option of the plugin has its default.
+    /// Set where every option of the plugin has its default.
     pub plain: bool,
 }
 
 impl ReleaseMonitor {
-    /// How often what was seen is brought to the catalogue.
+    /// Interval at which observations are written to the catalogue.
     pub const TICK_INTERVAL: Duration = Duration::from_secs(1);
 
     /// One that has nothing to watch until a keeper tells it. `sandbox` is where releases run.
@@ -139,7 +140,7 @@ impl ReleaseMonitor {
         self.beside.load().get(encoder.digest())?.previous.clone()
     }
 
-    /// What stands beside each release that serves, from now on.
+    /// Sets the candidates beside each release that serves.
     pub(crate) fn set_candidates(&self, beside: HashMap<String, Candidates>) {
         self.beside.store(Arc::new(beside));
     }

@@ -1,4 +1,4 @@
-//! What an operator may set about releases: section `[plugins]` of `yearbook.toml`. Each value
+//! Settings of an operator about releases: section `[plugins]` of `yearbook.toml`. Each value
 //! gives its unit, its default and the reason for it; reading files and variables is the binary's
 //! affair.
 
@@ -16,7 +16,7 @@ pub struct ReleaseMonitorSettings {
     /// Responses that must have been compared before a release is promoted. Default 20: several
     /// datasets and options of a busy format.
     pub canary_responses: u64,
-    /// How long a release is compared at least, seconds. Default 60: long enough that not one
+    /// Time that a canary is compared at least, seconds. Default 60: long enough that not one
     /// client's loop decides.
     pub canary_seconds: u64,
     /// Rows of a response that are made again at most. Default 20,000: more than one batch, so that
@@ -38,13 +38,13 @@ pub struct ReleaseMonitorSettings {
     /// release is asked for by many, and says nothing of the others. Less only where fewer datasets
     /// are published.
     pub strike_datasets: usize,
-    /// How long a failure counts, seconds. Default 60.
+    /// Time that a failure counts, seconds. Default 60.
     pub strike_seconds: u64,
     /// Of a hundred responses of that time, how many must have failed; 50 at least where no other
     /// release could serve. Default 10: a rare row that breaks a release is a fault to mend, not an
     /// outage.
     pub strike_percent: u8,
-    /// How long the first quarantine of a release lasts, seconds; each further one lasts five times
+    /// Length of a release's first quarantine, seconds; each further one lasts five times
     /// as long, a day at most. Default 60.
     pub quarantine_seconds: u64,
 }
@@ -80,7 +80,7 @@ impl ReleaseMonitorSettings {
     /// The longest quarantine that there is, whatever a host's settings: a day.
     pub(crate) const LONGEST_QUARANTINE: Duration = Duration::from_secs(86_400);
 
-    /// How long the quarantine after `earlier` others lasts.
+    /// Length of the quarantine after `earlier` others.
     pub(crate) fn quarantine_time(&self, earlier: u32) -> Duration {
         let lasts = Duration::from_secs(
             self.quarantine_seconds.saturating_mul(5_u64.saturating_pow(earlier)),

@@ -1,4 +1,4 @@
-//! Which components an operator trusts: by digest, by signature, or both. Judged over the bytes
+//! Trust of an operator in components: by digest, by signature, or both. Verified over the bytes
 //! themselves, when a component is installed and on every host that loads it, before anything of it
 //! is compiled: neither catalogue nor object store is believed. What came with the binary is
 //! trusted as the binary is, and never judged here.
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use key::{Signature, TrustedKey};
 
-/// What a component must have to be installed and loaded.
+/// Proof that a component must have to be installed and loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrustRequirement {
@@ -29,11 +29,11 @@ pub enum TrustRequirement {
     Both,
 }
 
-/// What an operator trusts.
+/// Trust settings of an operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrustPolicy {
-    /// What a component must have.
+    /// Proof that a component must have.
     pub require: TrustRequirement,
     /// SHA-256 of components that are allowed.
     pub allowed_digests: BTreeSet<Digest>,
@@ -60,7 +60,7 @@ impl TryFrom<String> for Digest {
     }
 }
 
-/// Why a component is not trusted. Nothing of it was compiled or run.
+/// A component that is not trusted. Nothing of it was compiled or run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
     /// Its digest is not in the list.
@@ -79,14 +79,14 @@ pub enum TrustError {
         /// Of the component.
         digest: String,
     },
-    /// What came as a signature is none.
+    /// The signature cannot be read.
     #[error(
         "what came as the signature of {digest} is none of minisign's: {reason}; sign the component again"
     )]
     Unreadable {
         /// Of the component.
         digest: String,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// Nobody knows the key.
@@ -113,15 +113,15 @@ pub enum TrustError {
     /// Neither digest nor signature will do.
     #[error("{digest} and {signature}")]
     Neither {
-        /// Why the digest does not.
+        /// Reason against the digest.
         digest: Box<TrustError>,
-        /// Why the signature does not.
+        /// Reason against the signature.
         signature: Box<TrustError>,
     },
 }
 
 impl TrustPolicy {
-    /// Whether signatures matter.
+    /// Returns whether signatures matter.
     #[must_use]
     pub fn needs_signature(&self) -> bool {
         matches!(
@@ -133,7 +133,7 @@ impl TrustPolicy {
     /// Judges a component by its bytes and what came as its signature.
     ///
     /// # Errors
-    /// [`Untrusted`], with what to do.
+    /// [`TrustError`], with what to do.
     pub fn verify(
         &self,
         component: &[u8],

@@ -6,6 +6,7 @@ mod body_channel;
 mod coalesce;
 pub(crate) mod description;
 mod error;
+mod first_bytes;
 pub(crate) mod instance;
 mod instance_pool;
 mod notes;
@@ -15,27 +16,24 @@ mod split_retry;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use tokio::runtime::Handle;
 use tracing::Instrument;
 use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
 
-use self::body_channel::BodyChunk;
-use self::coalesce::BatchCoalescer;
-use self::response_driver::ResponseDriver;
 use crate::admission::SlowPluginLimiter;
 use crate::error::BoxError;
-use crate::guest::GuestHost;
-use crate::guest::HostState;
 use crate::guest::bindings::EncoderPluginPre;
+use crate::guest::{GuestHost, HostState};
 use crate::observe::{CallMetrics, PluginMetrics, ResponseMetrics};
 use crate::options::OptionValue;
 
 pub(crate) use self::coalesce::concat;
 pub use self::description::EncoderDescription;
 pub use self::error::{EncodeError, TruncatedBody};
+use self::first_bytes::FirstBytes;
 pub(crate) use self::instance::EncoderInstance;
 pub(crate) use self::notes::Notes;
 
@@ -67,12 +65,12 @@ pub struct InstanceAdmission {
     permit: SlotPermit,
     /// On whose account the response holds what it holds.
     holder: CallerShare,
-    /// Where the rest of a response is made that does not fit in one part.
+    /// Runtime for the rest of a response that does not fit in one chunk.
     runtime: Handle,
 }
 
 impl PluginEncoder {
-    /// What it makes.
+    /// The plugin's description, checked.
     #[must_use]
     pub fn description(&self) -> &EncoderDescription {
         &self.description
@@ -90,20 +88,20 @@ impl PluginEncoder {
         self.bytes
     }
 
-    /// What this release has done so far.
+    /// Counters of this release.
     #[must_use]
     pub fn tally(&self) -> &PluginMetrics {
         &self.metrics
     }
 
-    /// Whether half of its sandbox's instances are free at this moment: room for what nobody waits
+    /// Returns whether half of the sandbox's instances are free: room for work that no client waits
     /// for.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.host.admission.has_spare_capacity()
     }
 
-    /// How many instances of its sandbox are free at this moment, for all encoders together.
+    /// Number of the sandbox's instances that are free now, for all plugins together.
     #[must_use]
     pub fn free_instances(&self) -> usize {
         self.host.admission.instances.free()
@@ -118,7 +116,7 @@ impl PluginEncoder {
         self.admit_for(&CallerShare::default()).await
     }
 
-    /// As [`Encoder::admit`], with a place of the share of `holder`.
+    /// As [`PluginEncoder::admit`], with a place of the share of `holder`.
     ///
     /// # Errors
     /// [`EncodeError::Busy`] when none comes free, [`EncodeError::ShareUsedUp`] when some are and
@@ -138,7 +136,8 @@ impl PluginEncoder {
         }
     }
 
-    /// Waits for a place and encodes: [`Encoder::admit`], then [`Encoder::encode_admitted`].
+    /// Waits for a place and encodes: [`PluginEncoder::admit`], then
+    /// [`PluginEncoder::encode_admitted`].
     ///
     /// # Errors
     /// As for both.
@@ -151,11 +150,11 @@ impl PluginEncoder {
         self.encode_for(&CallerShare::default(), schema, chosen, batches).await
     }
 
-    /// As [`Encoder::encode`], on the account of `holder`: its instances and the bytes that wait
-    /// for its client count in its shares.
+    /// As [`PluginEncoder::encode`], on the account of `holder`: its instances and the bytes that
+    /// wait for its client count in its shares.
     ///
     /// # Errors
-    /// As for [`Encoder::admit_for`] and [`Encoder::encode_admitted`].
+    /// As for [`PluginEncoder::admit_for`] and [`PluginEncoder::encode_admitted`].
     pub async fn encode_for(
         self: &Arc<Self>,
         holder: &CallerShare,
@@ -207,11 +206,12 @@ impl PluginEncoder {
         }
     }
 
-    /// Opens a response in an instance of the share of `holder` and lets it go. `chosen` are the
-    /// options that the client named.
+    /// Opens a response in an instance of the share of `holder` and drops it: a refusal by `open`
+    /// must be known where no body is made (contract-3-head-declined). `chosen` are the options
+    /// that the client named.
     ///
     /// # Errors
-    /// What [`Encoder::encode`] would fail with before its first byte, as far as `open` decides it.
+    /// The error of [`PluginEncoder::encode`] before its first byte, as far as `open` decides it.
     pub async fn check_open(
         self: &Arc<Self>,
         holder: &CallerShare,
@@ -226,51 +226,6 @@ impl PluginEncoder {
             EncoderInstance::open(&encoder, permit, work, &schema, &options).map(drop)
         })
         .await
-    }
-
-    /// Encodes up to the first rows, or all of a response that fits in one part.
-    async fn first_bytes(
-        self: &Arc<Self>,
-        admission: InstanceAdmission,
-        work: &Arc<CallMetrics>,
-        schema: SchemaRef,
-        chosen: &[OptionValue],
-        batches: Batches,
-    ) -> Result<FirstBytes, EncodeError> {
-        let InstanceAdmission { permit, holder, runtime } = admission;
-        // A plugin that is late may not hold the instances of others while its calls wait for one
-        // another.
-        if self.limiter.queued() >= self.host.limits.instances.div_ceil(2) as usize {
-            return Err(EncodeError::Busy { retry_after: 1 });
-        }
-        let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
-        let mut parts = BatchCoalescer::new(batches, &self.description);
-        // Whether there is a second part tells whether the response is done after the first: most
-        // are, and then one trip to a worker makes all of it.
-        let first = parts.next().await?;
-        let done = first.is_none() || !parts.has_next().await?;
-        let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
-        let arguments = (Arc::clone(&schema), Arc::clone(&options));
-        let begun = self
-            .run_on_worker(move || {
-                encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)
-            })
-            .await?;
-        Ok(match begun {
-            FirstJob::Complete(bytes) => FirstBytes::Whole(bytes),
-            FirstJob::Incomplete { instance, notes, chunk } => {
-                let (response, chunks) = ResponseDriver::new(
-                    Arc::clone(self),
-                    holder,
-                    schema,
-                    options,
-                    instance,
-                    notes,
-                    parts,
-                );
-                FirstBytes::Streaming { response: Box::new(response), chunk, chunks, runtime }
-            }
-        })
     }
 
     async fn run_on_worker<T: Send + 'static>(
@@ -295,55 +250,4 @@ impl PluginEncoder {
             .map_err(|panicked| EncodeError::Host(panicked.to_string()))
             .flatten()
     }
-
-    /// Blocking: opens the response and encodes up to its first rows, or all of it when `done`.
-    fn begin(
-        &self,
-        permit: SlotPermit,
-        work: Arc<CallMetrics>,
-        schema: &Schema,
-        options: &[OptionValue],
-        first: Option<coalesce::BatchGroup>,
-        done: bool,
-    ) -> Result<FirstJob, EncodeError> {
-        let mut instance = Box::new(EncoderInstance::open(self, permit, work, schema, options)?);
-        let mut notes = Notes::new();
-        let head = instance.encode_header()?;
-        notes.advance(head.len());
-        let mut part = Vec::new();
-        if let Some(first) = first {
-            let pieces;
-            (instance, pieces) = self.encode_chunk(instance, &first, schema, options, true)?;
-            part = self.assemble_chunk(pieces, &mut notes);
-        }
-        if !done {
-            return Ok(FirstJob::Incomplete {
-                instance,
-                notes,
-                chunk: BodyChunk { lead: head.into(), bytes: part.into(), lease: None },
-            });
-        }
-        let tail = instance.encode_footer(&notes)?;
-        let pieces = [head, part, tail];
-        let mut whole = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
-        pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
-        Ok(FirstJob::Complete(whole.into()))
-    }
-}
-
-/// What there is of a response when its first bytes are made.
-enum FirstBytes {
-    Whole(Bytes),
-    Streaming {
-        response: Box<ResponseDriver>,
-        chunk: BodyChunk,
-        chunks: BoxStream<'static, Result<Bytes, TruncatedBody>>,
-        runtime: Handle,
-    },
-}
-
-/// Whether a response was finished by its first trip to a worker.
-enum FirstJob {
-    Complete(Bytes),
-    Incomplete { instance: Box<EncoderInstance>, notes: Notes, chunk: BodyChunk },
 }

@@ -15,7 +15,7 @@ use wasmtime::{
 use crate::error::SandboxFailure;
 use crate::limits::Limits;
 
-/// How often a running guest is made to look at its deadline. Short enough that a deadline of
+/// Interval at which a running guest checks its deadline. Short enough that a deadline of
 /// hundreds of milliseconds is kept closely, long enough to cost nothing.
 const EPOCH: Duration = Duration::from_millis(5);
 
@@ -88,7 +88,7 @@ fn serving_config(limits: &Limits) -> Config {
     config
 }
 
-/// What decides machine code.
+/// Settings that decide machine code.
 fn codegen_config() -> Config {
     let mut config = Config::new();
     config

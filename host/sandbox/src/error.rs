@@ -24,12 +24,12 @@ pub enum SandboxFailure {
     Cache {
         /// The folder.
         folder: String,
-        /// What is wrong and what to do.
+        /// The fault and its remedy.
         reason: String,
     },
 }
 
-/// Why a component is not taken as a plugin.
+/// A component that is not taken as a plugin.
 #[derive(Debug, thiserror::Error)]
 pub enum ComponentRejection {
     /// Larger than `sandbox.component_bytes`.
@@ -48,7 +48,7 @@ pub enum ComponentRejection {
     ComponentLimit {
         /// Of what.
         what: &'static str,
-        /// How many there are, or more.
+        /// Their number, or a lower bound of it.
         found: usize,
         /// The limit.
         limit: usize,

@@ -15,16 +15,15 @@ use yearbook_shares::{CallerShare, SlotPermit};
 
 use crate::admission::SlowPluginLimiter;
 use crate::generator_request::GeneratorRequest;
-use crate::guest::GuestHost;
-use crate::guest::HostState;
-use crate::guest::InputSize;
 use crate::guest::bindings::generator::GeneratorPluginPre;
 use crate::guest::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::guest::bindings::yearbook::plugin::types as wire;
 use crate::guest::parameters::wire_option;
-use crate::observe::ResourceUsage;
-use crate::observe::{CallMetrics, PluginMetrics, ResponseMetrics};
-use crate::observe::{FailureDump, GuestFunction, GuestLogLine};
+use crate::guest::{GuestHost, HostState, InputSize};
+use crate::observe::{
+    CallMetrics, FailureDump, GuestFunction, GuestLogLine, PluginMetrics, ResourceUsage,
+    ResponseMetrics,
+};
 use crate::sanitize::sanitize_sentence;
 use crate::trap::Trap;
 
@@ -47,7 +46,7 @@ pub struct PluginGenerator {
 }
 
 impl PluginGenerator {
-    /// What it makes.
+    /// The plugin's description, checked.
     #[must_use]
     pub fn description(&self) -> &GeneratorDescription {
         &self.description
@@ -65,7 +64,7 @@ impl PluginGenerator {
         self.bytes
     }
 
-    /// What this release has done so far.
+    /// Counters of this release.
     #[must_use]
     pub fn tally(&self) -> &PluginMetrics {
         &self.metrics
@@ -84,7 +83,7 @@ impl PluginGenerator {
         self.generate_for(&CallerShare::default(), request).await
     }
 
-    /// As [`Generator::generate`], with an instance of the share of `holder`.
+    /// As [`PluginGenerator::generate`], with an instance of the share of `holder`.
     ///
     /// # Errors
     /// [`GenerateError`].
@@ -187,13 +186,13 @@ impl PluginGenerator {
     }
 }
 
-/// What came of a call.
+/// Result of a call.
 pub(crate) struct GenerateOutput {
     /// The files, or why there are none.
     pub(crate) project: Result<GeneratedProject, GenerateError>,
-    /// What the instance used.
+    /// Usage of the instance.
     pub(crate) usage: ResourceUsage,
-    /// What it logged, where failures are kept.
+    /// Lines that it logged, where dumps are enabled.
     pub(crate) log: Vec<GuestLogLine>,
 }
 

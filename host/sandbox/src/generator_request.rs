@@ -6,14 +6,14 @@ use yearbook_domain::{Dataset, Plan, PlanLimits};
 
 use crate::options::OptionValue;
 
-/// What a client asked for.
+/// A client's request for a project.
 #[derive(Clone, Debug)]
 pub struct GeneratorRequest {
     /// Absolute address of the service, without a trailing slash.
     pub base_url: String,
     /// The caller's plan.
     pub plan: Plan,
-    /// What it allows.
+    /// Limits of that plan.
     pub limits: PlanLimits,
     /// In the order that the client named them.
     pub datasets: Vec<DatasetWithUrls>,

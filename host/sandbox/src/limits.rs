@@ -19,7 +19,7 @@ pub(crate) const STACK_BYTES: RangeInclusive<usize> = 64 << 10..=16 << 20;
 /// the guest calls, a line of the log.
 const STACK_MARGIN: usize = 1 << 20;
 
-/// What a guest may use. Changing `stack_bytes`, `instances`, `memory_bytes`, `total_memory_bytes`
+/// Limits of a guest. Changing `stack_bytes`, `instances`, `memory_bytes`, `total_memory_bytes`
 /// or `table_elements` takes effect when the engine is made, that is at start-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -60,7 +60,7 @@ pub struct Limits {
     /// taken; a guest that wants more than there is ends its response, which is not its fault.
     /// Default 4 GiB: 512 slow clients of our encoders, or 100 instances of a Python guest.
     pub total_memory_bytes: usize,
-    /// How long a response may wait for an instance, milliseconds, before it is answered 503.
+    /// Time that a response may wait for an instance before it is refused, milliseconds.
     /// Default 2,000: longer than a burst, shorter than a client's patience.
     pub queue_ms: u64,
     /// Responses that may wait for an instance at once; more are answered 503 without waiting.
@@ -78,7 +78,7 @@ pub struct Limits {
     /// Chunks of a response that may wait for its client. Default 2: one in the socket's hands and
     /// one ready, so that encoding overlaps sending.
     pub buffered_chunks: usize,
-    /// How long a client may leave a full buffer untouched, milliseconds, before its response is
+    /// Time that a client may leave a full buffer untouched, milliseconds, before its response is
     /// cut off: it holds an instance meanwhile. Default 60,000.
     pub stalled_client_ms: u64,
     /// Size of a component, bytes. Default 32 MiB: a Python guest has 18 MB.

@@ -1,5 +1,5 @@
-//! Records of what guests did: counters of each release, resource usage of an instance, and dumps of
-//! failures. Knows nothing of how they are shown or stored.
+//! Records of what guests did: counters of each release, resource usage of an instance, and dumps
+//! of failures. Knows nothing of how they are shown or stored.
 
 mod dump_sink;
 mod failure_dump;

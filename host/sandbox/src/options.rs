@@ -24,9 +24,9 @@ pub struct PluginParameter {
     pub name: String,
     /// Type of the value.
     pub kind: ParameterKind,
-    /// What is used when the client says nothing.
+    /// Value for a client that names none.
     pub default: OptionScalar,
-    /// When not empty, the only texts taken.
+    /// The only texts taken, unless empty.
     pub allowed: Vec<String>,
     /// One sentence for people.
     pub docs: String,
@@ -63,7 +63,7 @@ impl PluginParameter {
         parse_value(self.kind, text)
     }
 
-    /// Whether the list of allowed values, if there is one, has `text`.
+    /// Returns whether the list of allowed values, if there is one, has `text`.
     #[must_use]
     pub fn is_allowed(&self, text: &str) -> bool {
         self.allowed.is_empty() || self.allowed.iter().any(|allowed| allowed == text)

@@ -1,34 +1,33 @@
-//! A capsule's call once more: on the component that failed, or on one that should not.
+//! Replay of a dump's call: on the component that failed, or on one that should not.
 
 use std::sync::Arc;
 
 use yearbook_shares::CallerShare;
 
-use crate::encode::EncodeError;
-use crate::encode::EncoderInstance;
-use crate::encode::{Notes, PluginEncoder};
+use crate::encode::{EncodeError, EncoderInstance, Notes, PluginEncoder};
 use crate::error::ComponentRejection;
 use crate::generate::PluginGenerator;
 use crate::generator_request::GeneratorRequest;
-use crate::observe::CallMetrics;
-use crate::observe::{DumpMetadata, DumpTarget, FailureDump, GuestFunction, GuestLogLine};
+use crate::observe::{
+    CallMetrics, DumpMetadata, DumpTarget, FailureDump, GuestFunction, GuestLogLine,
+};
 use crate::sandbox::{Plugin, Sandbox};
 
-/// Why a call is not made now.
+/// Sentence for a call that is not made now.
 const NONE_FREE: &str = "no instance is free; try again";
 
-/// What came of a replay.
+/// Result of a replay.
 #[derive(Clone, Debug)]
 pub struct ReplayResult {
     /// The failure; none: the call succeeded.
     pub failed: Option<DumpMetadata>,
-    /// What the instance logged.
+    /// Lines that the instance logged.
     pub log: Vec<GuestLogLine>,
     /// Bytes that the call returned; 0 where it failed.
     pub bytes: usize,
 }
 
-/// Why a capsule was not replayed at all.
+/// A dump that was not replayed at all.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// The component is no plugin.
@@ -48,8 +47,8 @@ pub enum ReplayError {
 }
 
 impl ReplayResult {
-    /// Whether it failed at the same call, and in the same way, as `capsule`; other words count as
-    /// the same.
+    /// Returns whether it failed at the same call, and in the same way, as `capsule`; other words
+    /// count as the same.
     #[must_use]
     pub fn reproduces(&self, capsule: &FailureDump) -> bool {
         let way = |about: &DumpMetadata| (about.call, about.failure.kind.clone());

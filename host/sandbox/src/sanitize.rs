@@ -1,6 +1,6 @@
-//! What guests say, made fit for a log, a terminal or a client: cut, on one line, and without what
-//! moves a cursor or turns text around. Sentences of the compiler count as theirs, since they quote
-//! a component's names.
+//! Text of guests, made fit for a log, a terminal or a client: cut, on one line, and without
+//! characters that move a cursor or reorder text. Sentences of the compiler count as guests', since
+//! they quote a component's names.
 
 /// Longest sentence taken from a guest, bytes.
 const SENTENCE_BYTES: usize = 1024;

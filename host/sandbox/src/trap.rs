@@ -18,7 +18,7 @@ pub enum Trap {
         "the memory of all guests together, {bytes} bytes, is used up (sandbox.total_memory_bytes)"
     )]
     TotalMemory {
-        /// What all may have.
+        /// Memory of all guests together, bytes.
         bytes: usize,
         /// Others held some of what this guest wanted; they will give it back.
         shared: bool,
@@ -61,7 +61,7 @@ impl Trap {
     }
 }
 
-/// What stopped a guest: [`Trap`] without its figures.
+/// Kind of a trap: [`Trap`] without its figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrapKind {
     /// Processor time of a call.
@@ -83,7 +83,7 @@ pub enum TrapKind {
 }
 
 impl TrapKind {
-    /// Every one, in the order of [`super::Counts::traps`].
+    /// Every one, in the order of [`crate::PluginMetricsSnapshot::traps`].
     pub const ALL: [Self; 8] = [
         Self::Cpu,
         Self::Wall,
@@ -112,7 +112,7 @@ impl TrapKind {
 }
 
 impl Trap {
-    /// Which limit, without its figures.
+    /// The limit, without its figures.
     #[must_use]
     pub fn kind(&self) -> TrapKind {
         match self {

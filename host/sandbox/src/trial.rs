@@ -10,18 +10,13 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use yearbook_shares::CallerShare;
 
-use crate::encode::EncodeError;
-use crate::encode::EncoderInstance;
-use crate::encode::{Notes, PluginEncoder};
-use crate::generate::GenerateError;
-use crate::generate::{GenerateOutput, GeneratedProject, PluginGenerator};
+use crate::encode::{EncodeError, EncoderInstance, Notes, PluginEncoder};
+use crate::generate::{GenerateError, GenerateOutput, GeneratedProject, PluginGenerator};
 use crate::generator_request::GeneratorRequest;
-use crate::observe::CallMetrics;
-use crate::observe::FailureDump;
-use crate::observe::ResourceUsage;
+use crate::observe::{CallMetrics, FailureDump, ResourceUsage};
 use crate::options::OptionValue;
 
-/// What came of a trial.
+/// Result of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialResponse {
     /// Bytes before the first row.
@@ -30,11 +25,11 @@ pub struct TrialResponse {
     pub parts: Vec<Vec<u8>>,
     /// Bytes after the last row.
     pub tail: Vec<u8>,
-    /// What its instances used.
+    /// Usage of its instances.
     pub usage: ResourceUsage,
     /// Processor time of all calls together.
     pub cpu: Duration,
-    /// What went in, as the amplification limit weighs it.
+    /// Size of the input, as the amplification limit weighs it.
     pub weight: usize,
 }
 
@@ -85,10 +80,10 @@ impl fmt::Display for GuestCall {
 pub struct TrialError<E: std::error::Error = EncodeError> {
     /// In which call.
     pub call: GuestCall,
-    /// Why.
+    /// The error.
     pub error: E,
-    /// What the call was given; none where it is in the sandbox's folder of capsules, or where the
-    /// plugin is not to blame.
+    /// Dump of the failure; none where the sandbox's sink has it, or where the plugin is not at
+    /// fault.
     pub capsule: Option<Box<FailureDump>>,
 }
 
@@ -97,7 +92,7 @@ impl PluginEncoder {
     /// own, as the host may do where a separator is promised.
     ///
     /// # Errors
-    /// [`Failed`], with the call that failed.
+    /// [`TrialError`], with the call that failed.
     pub fn trial(
         &self,
         schema: &Schema,
@@ -157,7 +152,7 @@ impl PluginGenerator {
     /// Makes the files of one answer, with what the instance used.
     ///
     /// # Errors
-    /// [`Failed`].
+    /// [`TrialError`].
     pub fn trial(
         &self,
         request: &GeneratorRequest,
@@ -220,7 +215,7 @@ impl TrialRunner<'_> {
         self.usage.output_bytes = self.usage.output_bytes.max(bytes);
     }
 
-    /// What a batch weighed, from what it did to the allowance.
+    /// Adds a batch's weight, from its effect on the allowance.
     fn record_input(&mut self, before: usize, after: usize, returned: usize) {
         let granted = after.saturating_add(returned).saturating_sub(before);
         self.weight =

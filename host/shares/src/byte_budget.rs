@@ -1,6 +1,5 @@
-//! Bytes of bodies in flight: made or read, and not yet taken by a client. Counting never waits,
-//! since what is counted is in memory already; whoever would make more asks [`CallerShare::room`]
-//! first.
+//! Bytes of bodies in flight: rendered or read, and not yet sent to a client. Counting never waits,
+//! since counted bytes are in memory already; [`CallerShare`] waits before more are made.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +13,7 @@ use crate::caller_share::CallerShare;
 pub struct ByteBudget {
     total: usize,
     used: AtomicUsize,
-    /// Told when bytes go while all are used up.
+    /// Notified when bytes are freed while all are used up.
     freed: Notify,
 }
 
@@ -29,14 +28,14 @@ impl ByteBudget {
         Arc::new(Self { total, used: AtomicUsize::new(0), freed: Notify::new() })
     }
 
-    /// Bytes that there are.
+    /// Returns the size of the budget, bytes.
     #[must_use]
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// Bytes in flight now. Bodies that have begun may exceed the total by what each needs to go
-    /// on.
+    /// Returns the bytes in flight now. Bodies that have begun may exceed the total by what each
+    /// needs to go on.
     #[must_use]
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)

@@ -45,7 +45,7 @@ struct RequestUsage {
     own: AtomicUsize,
 }
 
-/// What a key or an address holds now.
+/// Slots and bytes that a key or an address holds now.
 pub(crate) struct CallerUsage {
     percent: u32,
     held: [AtomicUsize; SlotKind::COUNT],
@@ -166,15 +166,15 @@ impl CallerShare {
         account.callers.iter().flatten().map(left).fold(account.bytes.free(), usize::min)
     }
 
-    /// Whether a body of this request that has begun may go on: there is room, or its client has
-    /// taken everything so far.
+    /// Returns true when a body of this request that has begun may go on: there is room, or its
+    /// client has taken everything so far.
     #[must_use]
     pub fn may_continue(&self) -> bool {
         self.room() > 0
             || self.0.as_ref().is_some_and(|account| account.own.load(Ordering::Relaxed) == 0)
     }
 
-    /// Whether it is the budget of all bodies that is used up, and not a share of it alone.
+    /// Returns true when the budget of all bodies is used up, and not a share of it alone.
     #[must_use]
     pub fn is_budget_exhausted(&self) -> bool {
         self.0.as_ref().is_some_and(|account| account.bytes.free() == 0)
@@ -252,7 +252,7 @@ impl CallerUsage {
         share_of_total(total, self.percent).max(1)
     }
 
-    /// Whether the share has a slot left.
+    /// Returns true when the share has a slot left.
     pub(crate) fn has_slot(&self, resource: SlotKind, total: usize) -> bool {
         self.held(resource).load(Ordering::Relaxed) < self.max_slots(total)
     }

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::caller_share::CallerShare;
 
-/// What slots are of. A caller's share of one says nothing about the other.
+/// Kind of slots. A caller's share of one says nothing about the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotKind {
     /// Responses whose body has not ended.
@@ -38,7 +38,7 @@ pub struct SlotPermit {
     holder: CallerShare,
 }
 
-/// Why there is no slot.
+/// Reason why there is no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AcquireError {
     /// All are taken.
@@ -65,7 +65,7 @@ impl FairSlots {
         Arc::new(Self { resource, total, free: AtomicUsize::new(total), waiting: Mutex::default() })
     }
 
-    /// What they are of.
+    /// Their kind.
     #[must_use]
     pub fn resource(&self) -> SlotKind {
         self.resource
@@ -130,7 +130,7 @@ impl FairSlots {
         granted.await.map_err(|_| AcquireError::AllTaken)
     }
 
-    /// Why a request that waited in vain did so.
+    /// Returns the reason why a request waited in vain.
     #[must_use]
     pub fn reason(&self, holder: &CallerShare) -> AcquireError {
         if self.free() > 0 && !self.has_share(holder) {

@@ -1,6 +1,6 @@
-//! What one caller may hold of what all callers share: slots (open responses, sandbox instances)
-//! and bytes of bodies in flight. Counts and queues, nothing else: it knows neither HTTP nor
-//! guests, and never waits for anything but a slot or bytes.
+//! Shares of callers in what all callers share: slots (open responses, sandbox instances) and bytes
+//! of bodies in flight. Counts and queues, nothing else: knows neither HTTP nor guests, and never
+//! waits for anything but a slot or bytes.
 
 mod byte_budget;
 mod caller_share;

@@ -1,9 +1,8 @@
 //! Bounded threads for work that keeps a core busy: decoding, guest calls, compression, hashing.
-//! The async reactor never does such work itself. Knows nothing of what the work is.
+//! The async reactor never does such work itself. Knows nothing of the work.
 
 mod queue;
 mod stack;
-mod threads;
 mod time_slice;
 
 #[cfg(test)]
@@ -19,8 +18,7 @@ use async_task::Builder;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use queue::{Job, Queue};
-use threads::FutureState;
+use queue::{FutureState, Job, Queue};
 
 pub use stack::{STACK_BYTES, spawn, with_stack};
 
@@ -30,8 +28,8 @@ pub use stack::{STACK_BYTES, spawn, with_stack};
 pub struct JobPanicked;
 
 /// A pool of threads. Jobs must not block on anything but the processor, so as many threads as
-/// cores keep every core busy. What has just begun goes before steps of what runs for long already;
-/// within each kind, first come first served. The queue has no bound of its own: each response has
+/// cores keep every core busy. New jobs go before continuations of longer ones; within each kind,
+/// first come first served. The queue has no bound of its own: each response has
 /// at most two jobs in it, and responses are bounded by the server.
 pub struct Workers {
     queue: Arc<Queue>,
@@ -60,16 +58,16 @@ impl Workers {
             threads
         };
         let queue = Arc::new(Queue::default());
-        threads::start_threads(&queue, threads, stack_bytes);
+        start_threads(&queue, threads, stack_bytes);
         Arc::new(Self { queue, threads })
     }
 
     /// Runs `job` on a worker and waits for it without blocking. On a worker already (in a future
-    /// that [`Workers::drive`] polls) it runs here and now, once the future has had its turn.
+    /// that [`Workers::drive`] polls) it runs here and now, once the future's time slice allows it.
     /// Dropping the future does not stop a job that has begun; one that has not begun is skipped.
     ///
     /// # Errors
-    /// [`Panicked`] when the job panicked.
+    /// [`JobPanicked`] when the job panicked.
     pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -89,11 +87,11 @@ impl Workers {
 
     /// Polls `future` on the workers, so that everything it does from one wait to the next is one
     /// trip between threads. It may wait for whatever it likes: meanwhile it holds no thread. The
-    /// future's turns are as long as it makes them between two calls of [`Workers::run`]. Dropping
+    /// future's time slices end at calls of [`Workers::run`]. Dropping
     /// what is returned drops `future`, at the next moment that it is not being polled.
     ///
     /// # Errors
-    /// [`Panicked`] when polling panicked.
+    /// [`JobPanicked`] when polling panicked.
     pub async fn drive<F>(&self, future: F) -> Result<F::Output, JobPanicked>
     where
         F: Future + Send + 'static,
@@ -119,21 +117,21 @@ impl Workers {
         task.fallible().await.unwrap_or(Err(JobPanicked))
     }
 
-    /// What they do now.
+    /// Returns the load of the pool now.
     #[must_use]
     pub fn load(&self) -> WorkerLoad {
         let (fresh, steps, idle) = self.queue.lengths();
         WorkerLoad { threads: self.threads, busy: self.threads.saturating_sub(idle), fresh, steps }
     }
 
-    /// How many threads there are.
+    /// Returns the number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads
     }
 }
 
-/// What workers do at one moment.
+/// Load of the pool at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerLoad {
     /// Threads.
@@ -149,5 +147,32 @@ pub struct WorkerLoad {
 impl Drop for Workers {
     fn drop(&mut self) {
         self.queue.stop();
+    }
+}
+
+/// Starts `count` threads of `stack_bytes` of stack each that serve `queue` until it stops.
+#[expect(clippy::expect_used, reason = "without worker threads there is no service to run")]
+fn start_threads(queue: &Arc<Queue>, count: usize, stack_bytes: usize) {
+    for index in 0..count {
+        let queue = Arc::clone(queue);
+        let thread =
+            stack::spawn(&format!("worker-{index}"), stack_bytes, move || run_jobs(&queue));
+        thread.expect("the operating system gives worker threads at start-up");
+    }
+}
+
+fn run_jobs(queue: &Queue) {
+    time_slice::bind_to_queue(queue);
+    while let Some(job) = queue.next() {
+        time_slice::start_slice();
+        // A future catches its own panics; a function's drops the sender of its result.
+        let _ = catch_unwind(AssertUnwindSafe(|| match job {
+            Job::Call(call) => call(),
+            Job::Poll(ready) => {
+                let runtime = ready.metadata().runtime.clone();
+                let _entered = runtime.as_ref().map(Handle::enter);
+                ready.run();
+            }
+        }));
     }
 }

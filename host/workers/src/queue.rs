@@ -1,16 +1,18 @@
-//! What waits for a worker: two lines, and which of them is served next.
+//! Jobs that wait for a worker: two queues, of new jobs and of continuations, and the order in
+//! which they are served.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use async_task::Runnable;
+use tokio::runtime::Handle;
 
-use crate::threads::FutureState;
 use crate::time_slice;
 
-/// Jobs that have just begun and may be served in a row while steps of longer work wait. A small
-/// response takes some 0.2 ms, a step of a large one some 4 ms: so large ones keep about half of
-/// the time however many small ones there are.
+/// New jobs that are served in a row while continuations wait. A small response takes some 0.2 ms,
+/// a continuation of a large one some 4 ms: so large ones keep about half of the time however many
+/// small ones there are.
 const MAX_CONSECUTIVE_NEW: u32 = 16;
 
 /// Work for one thread.
@@ -21,16 +23,40 @@ pub(crate) enum Job {
     Poll(Runnable<FutureState>),
 }
 
-/// The lines that workers serve.
+/// State of a driven future.
+pub(crate) struct FutureState {
+    /// Runtime of its timers and tasks.
+    pub(crate) runtime: Option<Handle>,
+    continuation: AtomicBool,
+}
+
+impl FutureState {
+    /// Creates the state of a future that has just begun.
+    pub(crate) fn new(runtime: Option<Handle>) -> Self {
+        Self { runtime, continuation: AtomicBool::new(false) }
+    }
+
+    /// Moves the future to the queue of continuations.
+    pub(crate) fn mark_continuation(&self) {
+        self.continuation.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true when the future goes to the queue of continuations.
+    pub(crate) fn is_continuation(&self) -> bool {
+        self.continuation.load(Ordering::Relaxed)
+    }
+}
+
+/// The queues that workers serve.
 #[derive(Default)]
 pub(crate) struct Queue {
-    lines: Mutex<JobQueues>,
+    queues: Mutex<JobQueues>,
     work: Condvar,
 }
 
 #[derive(Default)]
 struct JobQueues {
-    /// Futures that have not used up their first turn.
+    /// Futures that have not used up their first time slice.
     fresh: VecDeque<Job>,
     /// Everything else.
     steps: VecDeque<Job>,
@@ -42,12 +68,12 @@ struct JobQueues {
 }
 
 impl Queue {
-    /// Has `job` served after the steps that wait already.
+    /// Queues `job` behind the continuations that wait already.
     pub(crate) fn push_continuation(&self, job: Job) {
-        self.push(job, |lines| &mut lines.steps);
+        self.push(job, |queues| &mut queues.steps);
     }
 
-    /// Has a future polled: with those that have just begun, or as a step when it has had its turn.
+    /// Queues a future: as new, or as a continuation when it has used up its time slice.
     pub(crate) fn push_future(&self, ready: Runnable<FutureState>) {
         if time_slice::take_yielded() {
             ready.metadata().mark_continuation();
@@ -55,61 +81,61 @@ impl Queue {
         if ready.metadata().is_continuation() {
             self.push_continuation(Job::Poll(ready))
         } else {
-            self.push(Job::Poll(ready), |lines| &mut lines.fresh)
+            self.push(Job::Poll(ready), |queues| &mut queues.fresh)
         }
     }
 
-    /// The next job; waits for one. None once the workers stop.
+    /// Returns the next job; waits for one. None once the workers stop.
     pub(crate) fn next(&self) -> Option<Job> {
-        let mut lines = self.lines();
+        let mut queues = self.queues();
         loop {
-            if lines.stopped {
+            if queues.stopped {
                 return None;
             }
-            if let Some(job) = lines.next() {
+            if let Some(job) = queues.next() {
                 return Some(job);
             }
-            lines.idle += 1;
-            lines = self.work.wait(lines).unwrap_or_else(PoisonError::into_inner);
-            lines.idle -= 1;
+            queues.idle += 1;
+            queues = self.work.wait(queues).unwrap_or_else(PoisonError::into_inner);
+            queues.idle -= 1;
         }
     }
 
-    /// Jobs that wait (those that have just begun, then all others) and workers that do.
+    /// Returns the numbers of new jobs, of continuations and of idle workers.
     pub(crate) fn lengths(&self) -> (usize, usize, usize) {
-        let lines = self.lines();
-        (lines.fresh.len(), lines.steps.len(), lines.idle)
+        let queues = self.queues();
+        (queues.fresh.len(), queues.steps.len(), queues.idle)
     }
 
-    /// Lets every worker end after its present job; what waits is dropped.
+    /// Ends every worker after its present job; jobs that wait are dropped.
     pub(crate) fn stop(&self) {
         let dropped = {
-            let mut lines = self.lines();
-            lines.stopped = true;
-            (std::mem::take(&mut lines.fresh), std::mem::take(&mut lines.steps))
+            let mut queues = self.queues();
+            queues.stopped = true;
+            (std::mem::take(&mut queues.fresh), std::mem::take(&mut queues.steps))
         };
         self.work.notify_all();
         drop(dropped);
     }
 
-    fn push(&self, job: Job, line: impl FnOnce(&mut JobQueues) -> &mut VecDeque<Job>) {
-        let mut lines = self.lines();
-        if lines.stopped {
+    fn push(&self, job: Job, queue: impl FnOnce(&mut JobQueues) -> &mut VecDeque<Job>) {
+        let mut queues = self.queues();
+        if queues.stopped {
             // Dropped without the lock: what a job owns may come back here.
-            drop(lines);
+            drop(queues);
             return;
         }
-        line(&mut lines).push_back(job);
-        let waiting = lines.idle > 0;
-        drop(lines);
+        queue(&mut queues).push_back(job);
+        let waiting = queues.idle > 0;
+        drop(queues);
         if waiting {
             self.work.notify_one();
         }
     }
 
     /// Nothing under the lock can fail half-way.
-    fn lines(&self) -> MutexGuard<'_, JobQueues> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queues(&self) -> MutexGuard<'_, JobQueues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,13 +1,11 @@
-//! Turns: how long a future may keep a worker while others wait.
+//! Time slices: the time for which a future may keep a worker while others wait.
 
 use std::cell::Cell;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use crate::queue::Queue;
-
-/// How long a future may go on calling `run` before others are served. As long as one step of a
-/// large response, so that neither waits for the other much longer than it works itself.
+/// Time for which a future may go on calling `run` before others are served. As long as one step of
+/// a large response, so that neither waits for the other much longer than it works itself.
 const TIME_SLICE: Duration = Duration::from_millis(4);
 
 thread_local! {
@@ -18,27 +16,27 @@ thread_local! {
 }
 
 /// Makes this thread a worker of `queue`.
-pub(crate) fn bind_to_queue(queue: &Queue) {
+pub(crate) fn bind_to_queue<Q>(queue: &Q) {
     WORKER_QUEUE.set(address(queue));
 }
 
-/// Whether this thread is a worker of `queue`.
-pub(crate) fn is_worker_of(queue: &Queue) -> bool {
+/// Returns true when this thread is a worker of `queue`.
+pub(crate) fn is_worker_of<Q>(queue: &Q) -> bool {
     WORKER_QUEUE.get() == address(queue)
 }
 
-/// A job begins on this thread.
+/// Starts the time slice of a job on this thread.
 pub(crate) fn start_slice() {
     YIELDED.set(false);
     SLICE_START.set(Some(Instant::now()));
 }
 
-/// Whether the future that is being polled on this thread gave way to others.
+/// Returns true once when the future that is being polled on this thread gave way to others.
 pub(crate) fn take_yielded() -> bool {
     YIELDED.replace(false)
 }
 
-/// Lets others be served when this future's turn is over. The queue sees to it that it comes back.
+/// Yields to others when this future's time slice is over. The queue polls it again.
 pub(crate) async fn yield_if_slice_over() {
     if SLICE_START.get().is_none_or(|began| began.elapsed() < TIME_SLICE) {
         return;
@@ -55,6 +53,6 @@ pub(crate) async fn yield_if_slice_over() {
     .await;
 }
 
-fn address(queue: &Queue) -> usize {
+fn address<Q>(queue: &Q) -> usize {
     std::ptr::from_ref(queue).addr()
 }

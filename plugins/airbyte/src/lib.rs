@@ -77,11 +77,7 @@ fn warnings(request: &Request, incremental: bool) -> Vec<String> {
              current_snapshot_id has changed."
         )
     }));
-    warnings.extend(
-        request
-            .keyless()
-            .map(|names| format!("Without a primary key, so they can't be deduplicated: {names}.")),
-    );
+    warnings.extend(request.keyless_warning(", so they can't be deduplicated"));
     warnings
 }
 

@@ -1,4 +1,4 @@
-//! The manifest. Texts of publishers stand in schemas and in `metadata` alone, which Airbyte does
+//! Contents of manifest.yaml. Texts of publishers stand in schemas and in `metadata` alone, which Airbyte does
 //! not interpolate; everything that it does interpolate is made of names.
 
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ const VERSION: &str = "6.0.0";
 /// Before every date that a dataset may have, so that rows which are added at the front come too.
 const BEGINNING: &str = "1000-01-01";
 
-/// Whether a stream can be read on from its last date, where its owner chooses that: it misses
+/// True for a stream that can be read on from its last date, where its owner chooses that: it misses
 /// revisions of older rows. A spatial dataset is an edition of a map: it changes as a whole.
 pub(crate) fn is_dated(dataset: &Dataset) -> bool {
     dataset.date_column.is_some() && dataset.geometry().is_none()
@@ -122,14 +122,7 @@ fn schema(dataset: &Dataset) -> Value {
 }
 
 fn property(column: &Column) -> Value {
-    let name = match column.column_type {
-        ColumnType::Text | ColumnType::Date => "string",
-        ColumnType::Integer => "integer",
-        ColumnType::Number => "number",
-        ColumnType::Boolean => "boolean",
-    };
-    let mut property =
-        json!({"type": if column.nullable { json!([name, "null"]) } else { json!([name]) }});
+    let mut property = json!({"type": column.json_types()});
     if column.column_type == ColumnType::Date {
         property["format"] = json!("date");
     }

@@ -1,10 +1,10 @@
-//! What is read and what is written, with the dataset's name as a parameter, so that two files
-//! serve any number of datasets.
+//! Source and sink of the copy, with the dataset's name as a parameter, so that two files serve any
+//! number of datasets.
 
 use serde_json::{Value, json};
 
 use crate::RowSource;
-use crate::names::{LAKE, SERVICE, SINK, SOURCE, expression, linked};
+use crate::linked_service::{LAKE, SERVICE, SINK, SOURCE, expression, linked};
 
 /// Container of the lake.
 const FILE_SYSTEM: &str = "yearbook";

@@ -7,10 +7,9 @@ use yearbook_sdk::{Error, Generator, Kind, Options, Parameter};
 
 mod dataset;
 mod linked_service;
-mod names;
 mod pipeline;
-mod readme;
-mod trigger;
+
+use linked_service::{LAKE, PIPELINE, SECRET, TRIGGER, VAULT};
 
 yearbook_sdk::export_generator!(AzureDataFactory);
 
@@ -18,7 +17,7 @@ yearbook_sdk::export_generator!(AzureDataFactory);
 #[derive(Debug)]
 pub struct AzureDataFactory;
 
-/// How rows are read.
+/// Way of reading rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowSource {
     /// One Parquet file a dataset.
@@ -63,8 +62,8 @@ impl Generator for AzureDataFactory {
             .collect();
         files.extend(dataset::all(source).into_iter().map(|file| resource("dataset", file)));
         files.push(resource("pipeline", pipeline::copy(request, source)));
-        files.push(resource("trigger", trigger::weekly()));
-        files.push(readme::file(request, &warnings));
+        files.push(resource("trigger", pipeline::weekly_trigger()));
+        files.push(readme(request, &warnings));
         Ok(Project { files, warnings })
     }
 }
@@ -78,11 +77,9 @@ fn warnings(request: &Request, source: RowSource) -> Vec<String> {
     if let (RowSource::Parquet, Some(cap)) = (source, request.plan.row_cap)
         && let Some(cut) = request.names(|dataset| dataset.rows > cap)
     {
-        warnings.push(format!(
-            "The {} plan caps a response at {cap} rows, so these files would be cut short: {cut}. Generate again with \
-             azure-data-factory.source=rest, which reads in pages.",
-            request.plan.name
-        ));
+        warnings.extend(request.plan.row_cap_warning(&format!(
+            "so these files would be cut short: {cut}. Generate again with azure-data-factory.source=rest, which reads in pages."
+        )));
     }
     warnings.push(
         "Every run copies every dataset in full: statistics get revised, and old rows change too."
@@ -90,11 +87,24 @@ fn warnings(request: &Request, source: RowSource) -> Vec<String> {
     );
     warnings.push(format!(
         "Put your vault's and your lake's address into linkedService/{} and {}; the key belongs into the vault as the secret {}.",
-        names::VAULT,
-        names::LAKE,
-        names::SECRET
+        VAULT, LAKE, SECRET
     ));
     warnings
+}
+
+/// README.md: the steps from the files to a pipeline that runs.
+fn readme(request: &Request, warnings: &[String]) -> File {
+    let body = format!(
+        "1. Copy the folders into the root folder of your factory's Git repository.\n\
+         2. Put your key into your key vault as the secret `{SECRET}`, and let the factory's managed identity read secrets. The \
+         vault's address stands in `linkedService/{VAULT}.json`.\n\
+         3. Put your storage account's address into `linkedService/{LAKE}.json`, make the container `yearbook`, and give the \
+         identity the role Storage Blob Data Contributor.\n\
+         4. Publish, run `{PIPELINE}` by hand, then start the trigger `{TRIGGER}`.\n\n\
+         The pipeline's parameter `datasets` lists what is copied. Each dataset becomes `yearbook/<name>/<name>.…`, overwritten at \
+         every run.",
+    );
+    request.readme("Azure Data Factory resources", &body, warnings)
 }
 
 #[cfg(test)]

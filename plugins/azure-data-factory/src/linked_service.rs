@@ -1,10 +1,30 @@
-//! Where data comes from and goes to, and where the key lies.
+//! Linked services: the service, the key vault and the lake. Owns the names of all resources: each is
+//! also a file's name and what other resources refer to.
 
 use serde_json::{Value, json};
 use yearbook_sdk::generator::Request;
 
 use crate::RowSource;
-use crate::names::{LAKE, SECRET, SERVICE, VAULT, linked};
+
+pub(crate) const SERVICE: &str = "YearbookService";
+pub(crate) const VAULT: &str = "YearbookKeyVault";
+pub(crate) const LAKE: &str = "YearbookLake";
+pub(crate) const SOURCE: &str = "YearbookRows";
+pub(crate) const SINK: &str = "YearbookFiles";
+pub(crate) const PIPELINE: &str = "CopyYearbookDatasets";
+pub(crate) const TRIGGER: &str = "YearbookWeekly";
+/// Name of the key in the vault.
+pub(crate) const SECRET: &str = "yearbook-api-key";
+
+/// Reference to a linked service.
+pub(crate) fn linked(name: &str) -> Value {
+    json!({"referenceName": name, "type": "LinkedServiceReference"})
+}
+
+/// Value that is computed when the pipeline runs.
+pub(crate) fn expression(text: &str) -> Value {
+    json!({"value": text, "type": "Expression"})
+}
 
 /// The service, the vault and the lake.
 pub(crate) fn all(request: &Request, source: RowSource) -> Vec<Value> {

@@ -1,10 +1,10 @@
-//! The pipeline: one dataset after the other, so that a burst limit is never met.
+//! The pipeline, one dataset after the other so that a burst limit is never met, and its trigger.
 
 use serde_json::{Value, json};
 use yearbook_sdk::generator::{Plan, Request};
 
 use crate::RowSource;
-use crate::names::{PIPELINE, SINK, SOURCE, expression};
+use crate::linked_service::{PIPELINE, SINK, SOURCE, TRIGGER, expression};
 
 /// More rows than any dataset has. A positive limit passes the guard against unbounded pulls, which
 /// `limit=0` does not.
@@ -100,4 +100,28 @@ fn writer(source: RowSource) -> Value {
             "formatSettings": {"type": "JsonWriteSettings", "filePattern": "setOfObjects"},
         }),
     }
+}
+
+/// Trigger that runs the pipeline weekly, as the service refreshes its data; stopped until somebody
+/// starts it.
+pub(crate) fn weekly_trigger() -> Value {
+    json!({
+        "name": TRIGGER,
+        "properties": {
+            "type": "ScheduleTrigger",
+            "description": "Every Monday morning. Start it when a run by hand has gone well.",
+            "runtimeState": "Stopped",
+            "annotations": [],
+            "pipelines": [{"pipelineReference": {"referenceName": PIPELINE, "type": "PipelineReference"}}],
+            "typeProperties": {
+                "recurrence": {
+                    "frequency": "Week",
+                    "interval": 1,
+                    "startTime": "2026-01-05T05:00:00Z",
+                    "timeZone": "UTC",
+                    "schedule": {"minutes": [0], "hours": [5], "weekDays": ["Monday"]},
+                },
+            },
+        },
+    })
 }

@@ -1,4 +1,4 @@
-//! What the generated factory must say, without the tool itself.
+//! Contents of the generated factory, without the tool itself.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -36,7 +36,7 @@ fn the_key_is_a_secret_of_a_vault() {
         let header = &service["properties"]["typeProperties"]["authHeaders"]["X-API-Key"];
         assert_eq!(
             (&header["type"], &header["store"]["referenceName"]),
-            (&json!("AzureKeyVaultSecret"), &json!(names::VAULT))
+            (&json!("AzureKeyVaultSecret"), &json!(VAULT))
         );
     }
 }

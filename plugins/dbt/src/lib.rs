@@ -99,9 +99,7 @@ keys are unique and nothing is missing; staging models cast every column to its 
 fn warnings(request: &Request, loaded_at: &str) -> Vec<String> {
     let mut warnings =
         vec!["dbt reads what is loaded already: generate a project for a loader, too.".to_owned()];
-    warnings.extend(request.keyless().map(|names| {
-        format!("Without a primary key, so nothing tests for repeated rows: {names}.")
-    }));
+    warnings.extend(request.keyless_warning(", so nothing tests for repeated rows"));
     if loaded_at.is_empty()
         && request.datasets.iter().any(|dataset| sources::freshness(dataset).is_some())
     {

@@ -104,7 +104,7 @@ const RESERVED: &[&str] = &[
     "with",
 ];
 
-/// Whether a column's name must be quoted in SQL. Others must not be: where loaders write upper
+/// True for a column's name that must be quoted in SQL. Others must not be: where loaders write upper
 /// case, a quoted lower-case name is another one.
 pub(crate) fn is_reserved(name: &str) -> bool {
     RESERVED.binary_search(&name).is_ok()

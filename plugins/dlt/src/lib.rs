@@ -108,9 +108,7 @@ fn described(dataset: &Dataset, request: &Request) -> Value {
 
 fn warnings(request: &Request) -> Vec<String> {
     let mut warnings: Vec<String> = request.cost().into_iter().collect();
-    warnings.extend(request.keyless().map(|names| {
-        format!("Without a primary key, so read whole whenever there is something new: {names}.")
-    }));
+    warnings.extend(request.keyless_warning(", so read whole whenever there is something new"));
     warnings
 }
 

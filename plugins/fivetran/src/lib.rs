@@ -7,7 +7,6 @@ use yearbook_sdk::{Error, Generator, Options};
 
 mod connector;
 mod openapi;
-mod readme;
 
 yearbook_sdk::export_generator!(Fivetran);
 
@@ -42,11 +41,24 @@ impl Generator for Fivetran {
                 "text/plain; charset=utf-8",
                 "# Nothing beyond what Fivetran provides.\n",
             ),
-            readme::file(request, &warnings),
+            request.readme("Fivetran connector", BODY, &warnings),
         ];
         Ok(Project { files, warnings })
     }
 }
+
+/// Body of README.md.
+const BODY: &str = "## Deploy the Connector SDK project\n\n\
+    ```sh\n\
+    pip install fivetran-connector-sdk\n\
+    # put your key into configuration.json, and the file into no repository\n\
+    fivetran debug --configuration configuration.json\n\
+    fivetran deploy --api-key <FIVETRAN_KEY> --destination <DESTINATION> --connection <CONNECTION> --configuration configuration.json\n\
+    ```\n\n\
+    Each sync asks, at no cost, which snapshot a dataset has, and loads the dataset anew when it is a new one. Otherwise the \
+    dataset is skipped.\n\n\
+    ## Or let the AI Connector Agent write one\n\n\
+    Give it `connector.yaml`, an OpenAPI document of these datasets.";
 
 fn warnings(request: &Request) -> Vec<String> {
     let mut warnings: Vec<String> = request.cost().into_iter().collect();
@@ -55,11 +67,8 @@ fn warnings(request: &Request) -> Vec<String> {
          it has been validated, but not tried in an account."
             .to_owned(),
     );
-    warnings.extend(request.keyless().map(|names| {
-        format!(
-            "Without a primary key, so Fivetran tells rows apart by a hash of all columns: {names}."
-        )
-    }));
+    warnings
+        .extend(request.keyless_warning(", so Fivetran tells rows apart by a hash of all columns"));
     warnings
 }
 

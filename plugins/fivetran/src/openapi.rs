@@ -108,13 +108,16 @@ fn row(dataset: &Dataset) -> Value {
 }
 
 fn property(column: &Column) -> Value {
-    let mut property = match column.column_type {
-        ColumnType::Text => json!({"type": "string"}),
-        ColumnType::Date => json!({"type": "string", "format": "date"}),
-        ColumnType::Integer => json!({"type": "integer", "format": "int64"}),
-        ColumnType::Number => json!({"type": "number", "format": "double"}),
-        ColumnType::Boolean => json!({"type": "boolean"}),
+    let mut property = json!({"type": column.column_type.json_type()});
+    let format = match column.column_type {
+        ColumnType::Text | ColumnType::Boolean => None,
+        ColumnType::Date => Some("date"),
+        ColumnType::Integer => Some("int64"),
+        ColumnType::Number => Some("double"),
     };
+    if let Some(format) = format {
+        property["format"] = json!(format);
+    }
     if column.nullable {
         property["nullable"] = json!(true);
     }

@@ -11,7 +11,7 @@ yearbook_sdk::export_generator!(Frictionless);
 #[derive(Debug)]
 pub struct Frictionless;
 
-/// Where a resource's data is.
+/// Place of a resource's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceSource {
     /// CSV of `/data`.
@@ -88,12 +88,11 @@ fn warnings(request: &Request, source: ResourceSource) -> Vec<String> {
     if let Some(cap) = plan.row_cap {
         let cut = request
             .names(|dataset| dataset.rows > cap && package::file(dataset, plan, source).is_none());
-        warnings.extend(cut.map(|names| {
-            format!(
-                "The {} plan caps a response at {cap} rows, and a resource is one response, so these are cut short: {names}. Read them \
-                 in pages, with the integration `python` or `r`.",
-                plan.name
-            )
+        warnings.extend(cut.and_then(|names| {
+            plan.row_cap_warning(&format!(
+                "and a resource is one response, so these are cut short: {names}. Read them in pages, with the integration \
+                 `python` or `r`."
+            ))
         }));
     }
     if source == ResourceSource::Files {
@@ -115,7 +114,7 @@ fn warnings(request: &Request, source: ResourceSource) -> Vec<String> {
             ));
         }
     }
-    warnings.extend(request.keyless().map(|names| format!("Without a primary key: {names}.")));
+    warnings.extend(request.keyless_warning(""));
     warnings
 }
 

@@ -92,11 +92,8 @@ fn schema(dataset: &Dataset) -> Value {
 
 fn field(column: &Column) -> Value {
     let name = match column.column_type {
-        ColumnType::Text => "string",
-        ColumnType::Integer => "integer",
-        ColumnType::Number => "number",
-        ColumnType::Boolean => "boolean",
         ColumnType::Date => "date",
+        other => other.json_type(),
     };
     let mut field =
         Map::from_iter([("name".to_owned(), json!(column.name)), ("type".to_owned(), json!(name))]);

@@ -1,4 +1,4 @@
-//! What the generated descriptor must say, without the tool itself.
+//! Contents of the generated descriptor, without the tool itself.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

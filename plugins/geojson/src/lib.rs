@@ -11,7 +11,7 @@ pub mod transcode;
 
 yearbook_sdk::export_encoder!(GeoJsonEncoder);
 
-/// What stands around a feature's geometry and properties.
+/// Text around a feature's geometry and properties.
 const FEATURE_START: &[u8] = b"{\"type\":\"Feature\",\"geometry\":";
 const PROPERTIES_KEY: &[u8] = b",\"properties\":";
 
@@ -76,7 +76,10 @@ impl Encoder for GeoJsonEncoder {
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
         let transcoder = &mut self.transcoder;
-        let write = |text: &str, out: &mut Vec<u8>| Ok(transcoder.geometry(text, out)?);
+        let write = |text: &str, out: &mut Vec<u8>| {
+            // The interface promises WKT, so it is not the client's fault.
+            transcoder.geometry(text, out).map_err(|error| Error::Internal(error.to_string()))
+        };
         let (others, geometries) = self.recoder.apply(batch, write, |()| ())?.split(self.geometry);
         self.lines.clear();
         if let Some(rows) = &mut self.properties {
@@ -126,7 +129,7 @@ fn head(schema: &Schema) -> Vec<u8> {
     out
 }
 
-/// What a row's geometry became; none where it is null.
+/// Geometry of a row in GeoJSON; none where it is null.
 fn geometry_json<'a>(geometries: &'a Column<'_>, row: usize) -> Option<&'a [u8]> {
     match &geometries.values {
         _ if !geometries.is_valid(row) => None,

@@ -8,7 +8,7 @@ use yearbook_wkt::{CoordinateText, GeometryKind, MAX_DEPTH, MalformedWkt, WktRea
 pub struct WktToGeoJson {
     /// Positions of the ring at hand, as GeoJSON, one after the other.
     ring: Vec<u8>,
-    /// Where each of them begins in `ring`.
+    /// Offset in `ring` at which each of them begins.
     starts: Vec<usize>,
 }
 

@@ -14,8 +14,8 @@ mod wkb;
 
 yearbook_sdk::export_encoder!(GeoParquetEncoder);
 
-/// What the geometry is called, as tools expect, since it is WKT no more; unless the dataset has
-/// such a column.
+/// Name of the geometry column, as tools expect it for WKB; the published name stays where the
+/// dataset has another column of this name.
 const GEOMETRY_COLUMN: &str = "geometry";
 
 /// One response in GeoParquet.
@@ -23,7 +23,7 @@ pub struct GeoParquetEncoder {
     name: String,
     recoder: Recoder<GeometryExtent>,
     writer: ParquetWriter,
-    /// Of the part that was just made.
+    /// Extent of the part that was just made.
     extent: GeometryExtent,
 }
 
@@ -83,11 +83,14 @@ impl Encoder for GeoParquetEncoder {
         let mut extent = EMPTY_EXTENT;
         let batch = self.recoder.apply(
             batch,
-            |text, out| Ok(wkb::geometry(text, out)?),
+            |text, out| {
+                // The interface promises WKT, so it is not the client's fault.
+                wkb::geometry(text, out).map_err(|error| Error::Internal(error.to_string()))
+            },
             |own| extent.join(own),
         )?;
         self.extent = extent;
-        self.writer.part(batch, out)
+        self.writer.part(&batch, out)
     }
 
     fn note(&mut self) -> Vec<u8> {
@@ -109,7 +112,7 @@ impl Encoder for GeoParquetEncoder {
     }
 }
 
-/// The `geo` metadata. Without `crs` it is OGC:CRS84, which is what datasets have.
+/// `geo` metadata of the file. Without `crs` it is OGC:CRS84, which is what datasets have.
 fn geo_metadata(name: &str, extent: &GeometryExtent) -> String {
     let mut quoted = Vec::new();
     Json.text(name.as_bytes(), &mut quoted);

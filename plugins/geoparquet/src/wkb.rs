@@ -4,7 +4,7 @@
 use yearbook_sdk::Error;
 use yearbook_wkt::{GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
 
-/// Where some geometries lie and of which kinds they are.
+/// Bounding box and kinds of some geometries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct GeometryExtent {
     /// West, south, east, north; none has a place where west is beyond east.
@@ -52,7 +52,7 @@ impl GeometryExtent {
         note.push(self.kinds);
     }
 
-    /// What [`GeometryExtent::write`] wrote, and what follows it.
+    /// Reads the bytes of [`GeometryExtent::write`]; the second item is the rest.
     ///
     /// # Errors
     /// [`Error::Internal`] when the note is none of this encoder's.
@@ -108,7 +108,7 @@ fn header(kind: GeometryKind, out: &mut Vec<u8>) {
     out.extend_from_slice(&kind.number().to_le_bytes());
 }
 
-/// What stands behind the header of a geometry without members.
+/// Bytes behind the header of a geometry without members.
 fn body(
     kind: GeometryKind,
     reader: &mut WktReader<'_>,

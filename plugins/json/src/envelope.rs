@@ -17,7 +17,7 @@ const FIELDS: [&str; 9] = [
     "snapshot_id",
 ];
 
-/// Where the host lists every source, as JSON.
+/// Key of the schema's metadata under which the host lists every source, as JSON.
 const SOURCES: &str = "yearbook.sources";
 
 /// Everything before the first row.

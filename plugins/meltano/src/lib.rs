@@ -6,11 +6,11 @@ use serde_json::json;
 use yearbook_sdk::generator::{Description, File, Project, Request};
 use yearbook_sdk::{Error, Generator, Kind, Options, Parameter};
 
-mod extractor;
-mod loader;
+mod plugin_definitions;
 mod readme;
 mod stream;
 
+use plugin_definitions::{EXTRACTOR, LOADER};
 use stream::TapStream;
 
 yearbook_sdk::export_generator!(Meltano);
@@ -58,10 +58,10 @@ impl Generator for Meltano {
             "default_environment": "dev",
             "environments": [{"name": "dev"}],
             "plugins": {
-                "extractors": [extractor::definition(&request.base_url, &streams)],
-                "loaders": [loader::definition(incremental)],
+                "extractors": [plugin_definitions::extractor(&request.base_url, &streams)],
+                "loaders": [plugin_definitions::loader(incremental)],
             },
-            "jobs": [{"name": "load", "tasks": [format!("{} {}", extractor::NAME, loader::NAME)]}],
+            "jobs": [{"name": "load", "tasks": [format!("{EXTRACTOR} {LOADER}")]}],
         });
         let yaml = serde_saphyr::to_string(&project)
             .map_err(|error| Error::Internal(error.to_string()))?;

@@ -1,11 +1,11 @@
-//! What a person needs to know to run the project.
+//! README.md of the project.
 
 use yearbook_sdk::generator::{File, KEY_VARIABLE, Request};
 
-use crate::loader;
+use crate::plugin_definitions::LOADER;
 use crate::stream::TapStream;
 
-/// README.md.
+/// README.md with the commands to run and a row for each dataset.
 pub(crate) fn file(
     request: &Request,
     streams: &[TapStream<'_>],
@@ -36,7 +36,7 @@ pub(crate) fn file(
          | dataset | requests of a full run | later runs read |\n\
          |---|---|---|\n\
          {rows}",
-        loader = loader::NAME,
+        loader = LOADER,
     );
     request.readme("Meltano project", &body, warnings)
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use yearbook_sdk::generator::{Column, ColumnType, Dataset, Plan};
 
-/// How a dataset is read.
+/// Way of reading one dataset.
 #[derive(Debug)]
 pub(crate) struct TapStream<'a> {
     dataset: &'a Dataset,
@@ -37,7 +37,7 @@ impl<'a> TapStream<'a> {
         !self.geometry && self.dataset.geometry().is_some()
     }
 
-    /// Whether a later run asks only for what came since, as its owner chose: that misses revisions
+    /// True where a later run asks only for newer rows, as its owner chose: that misses revisions
     /// of older rows, so it is never the default. A spatial dataset is an edition of a map: it
     /// changes as a whole.
     pub(crate) fn is_incremental(&self) -> bool {
@@ -95,14 +95,7 @@ impl<'a> TapStream<'a> {
 }
 
 fn property(column: &Column) -> Value {
-    let name = match column.column_type {
-        ColumnType::Text | ColumnType::Date => "string",
-        ColumnType::Integer => "integer",
-        ColumnType::Number => "number",
-        ColumnType::Boolean => "boolean",
-    };
-    let mut property =
-        json!({"type": if column.nullable { json!([name, "null"]) } else { json!([name]) }});
+    let mut property = json!({"type": column.json_types()});
     if column.column_type == ColumnType::Date {
         // Without it the tap takes the replication key for a time and asks with one.
         property["format"] = json!("date");

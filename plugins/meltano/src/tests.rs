@@ -1,4 +1,4 @@
-//! What the generated project must say, without the tool itself.
+//! Contents of the generated project, without the tool itself.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

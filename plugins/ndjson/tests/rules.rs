@@ -1,4 +1,4 @@
-//! What a line of `ndjson` is.
+//! Lines of `ndjson`.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use yearbook_ndjson::NdjsonEncoder;

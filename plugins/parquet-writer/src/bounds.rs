@@ -18,7 +18,7 @@ pub(crate) struct MinMax {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MinMaxBound {
     pub(crate) bytes: Vec<u8>,
-    /// Whether it is a value of the page and not merely beyond all of them.
+    /// True for a value of the page, false for one that is merely beyond all of them.
     pub(crate) exact: bool,
 }
 
@@ -88,7 +88,7 @@ fn upper_bound(text: &[u8]) -> MinMaxBound {
     }
 }
 
-/// Where to cut: after at most [`MAX_TEXT_BYTES`] bytes, before a character.
+/// Place to cut: after at most [`MAX_TEXT_BYTES`] bytes, before a character.
 fn char_boundary(text: &[u8]) -> usize {
     if text.len() <= MAX_TEXT_BYTES {
         return text.len();

@@ -31,7 +31,7 @@ pub(crate) struct ChunkWriter<'a> {
     chunk: ColumnChunkNote,
 }
 
-/// What all columns share: a codec, and a page before it is compressed.
+/// Buffers that all columns share: a codec, and a page before it is compressed.
 pub(crate) struct PageBuffers {
     pub(crate) press: PageCompressor,
     body: Vec<u8>,
@@ -115,7 +115,7 @@ impl<'a> ChunkWriter<'a> {
         Ok(())
     }
 
-    /// What the footer must know.
+    /// Note of the chunk for the footer.
     pub(crate) fn finish(self) -> ColumnChunkNote {
         self.chunk
     }

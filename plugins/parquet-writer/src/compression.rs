@@ -2,7 +2,7 @@
 
 use yearbook_sdk::Error;
 
-/// What a client may choose.
+/// Codec that a client may choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the format's own names")]
 pub enum Codec {
@@ -54,7 +54,7 @@ impl PageCompressor {
         Self { codec, snappy: snap::raw::Encoder::new(), lz4, buffer: Vec::new() }
     }
 
-    /// Whether anything is compressed at all.
+    /// True unless the client chose no compression.
     pub(crate) fn compresses(&self) -> bool {
         self.codec != Codec::None
     }
@@ -87,7 +87,7 @@ impl PageCompressor {
         Ok(&self.buffer[..length])
     }
 
-    /// Whether compressing a column of such values saves a tenth, by samples from its start, middle
+    /// True where compressing a column of such values saves a tenth, by samples from its start, middle
     /// and end. Measurements seldom do, and then reading and writing them plain is cheaper for both
     /// sides.
     ///

@@ -53,7 +53,7 @@ impl DictionarySlots {
         Ok(position)
     }
 
-    /// Where to look first: the upper bits of a product, on which all bits of the value bear.
+    /// First slot to look at: the upper bits of a product, on which all bits of the value bear.
     #[inline]
     fn slot_of(&self, value: u64) -> usize {
         let mixed = (value ^ value >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,26 +1,35 @@
 //! Files of the columns that datasets have: integers, numbers, booleans and text, without nesting.
-//! Row groups are made part by part, and the tail lists them.
+//! Row groups are made part by part, and the tail lists them. Owns the file's schema and its
+//! key-value metadata; never touches the bytes of a page.
 
+use arrow::datatypes::Schema as ArrowSchema;
+use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use yearbook_sdk::{Batch, DataType, Error, Field, Note, Schema};
 
 use crate::column_chunk::PageBuffers;
 use crate::compression::{Codec, PageCompressor};
 use crate::footer::{self, FooterMetadata, PlacedRowGroup};
-use crate::{key_value_metadata, part_note, row_group};
+use crate::{part_note, row_group};
 
-/// How values are stored.
+/// Key of the Arrow schema in the file's metadata.
+const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
+/// Marker in front of the length of an Arrow IPC message.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// Physical type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PhysicalType {
     Boolean,
     Int64,
     Double,
     Text,
-    /// As text, but of any bytes, so without bounds.
+    /// Like text, but of any bytes, so without bounds.
     Binary,
 }
 
 impl PhysicalType {
-    /// Of a column that this writer takes.
+    /// Type of a column that this writer takes; none for any other.
     fn from_field(field: &Field) -> Option<Self> {
         match (field.value_type(), field.dictionary.is_some()) {
             (DataType::Boolean, false) => Some(Self::Boolean),
@@ -32,7 +41,7 @@ impl PhysicalType {
         }
     }
 
-    /// Its number in the format.
+    /// Number of the type in the format.
     pub(crate) fn id(self) -> i32 {
         match self {
             Self::Boolean => 0,
@@ -43,15 +52,15 @@ impl PhysicalType {
     }
 }
 
-/// A column as the file's schema has it.
+/// Column as the file's schema has it.
 pub(crate) struct FileColumn {
     pub(crate) name: String,
     pub(crate) physical: PhysicalType,
     pub(crate) nullable: bool,
 }
 
-/// One response.
-pub(crate) struct FileWriter {
+/// Writer of one file.
+pub struct ParquetWriter {
     schema: Schema,
     columns: Vec<FileColumn>,
     codec: Codec,
@@ -59,39 +68,50 @@ pub(crate) struct FileWriter {
     note: Vec<u8>,
 }
 
-impl FileWriter {
-    /// Gives the schema back when it has a column of another type.
-    pub(crate) fn open(schema: Schema, codec: Codec) -> Result<Self, Schema> {
-        let column = |field: &Field| {
-            Some(FileColumn {
-                name: field.name.clone(),
-                physical: PhysicalType::from_field(field)?,
-                nullable: field.nullable,
-            })
+impl ParquetWriter {
+    /// Begins a file, or joins one that another instance has begun.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedSchema`] naming the first column of a type that datasets do not have.
+    pub fn open(schema: Schema, codec: Codec) -> Result<Self, Error> {
+        let column = |field: &Field| match PhysicalType::from_field(field) {
+            Some(physical) => {
+                Ok(FileColumn { name: field.name.clone(), physical, nullable: field.nullable })
+            }
+            None => Err(Error::UnsupportedSchema(format!(
+                "Parquet has no type for column `{}` ({}); leave it out with `columns`",
+                field.name, field.format
+            ))),
         };
-        match schema.fields.iter().map(column).collect() {
-            Some(columns) => Ok(Self {
-                schema,
-                columns,
-                codec,
-                tools: PageBuffers::new(PageCompressor::new(codec)),
-                note: Vec::new(),
-            }),
-            None => Err(schema),
-        }
+        let columns = schema.fields.iter().map(column).collect::<Result<_, _>>()?;
+        let tools = PageBuffers::new(PageCompressor::new(codec));
+        Ok(Self { schema, columns, codec, tools, note: Vec::new() })
     }
 
-    pub(crate) fn part(&mut self, batch: &Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    /// Appends the bytes in front of the first row group.
+    pub fn head(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(footer::MAGIC);
+    }
+
+    /// Appends the rows of a batch as row groups.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when a column is not of the type that the schema says.
+    pub fn part(&mut self, batch: &Batch, out: &mut Vec<u8>) -> Result<(), Error> {
         self.note = part_note::write(&row_group::write(out, &mut self.tools, batch)?);
         Ok(())
     }
 
-    /// What the tail must know of the part that was just made.
-    pub(crate) fn note(&mut self) -> Vec<u8> {
+    /// Takes the note of the part that was just made, for [`Self::tail`].
+    pub fn note(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.note)
     }
 
-    pub(crate) fn tail(
+    /// Appends indexes and footer. `more` are key-value pairs beside those of the schema.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when a note is none of this writer's.
+    pub fn tail(
         &self,
         notes: &[Note],
         more: &[(String, String)],
@@ -107,14 +127,57 @@ impl FileWriter {
                 groups.push(PlacedRowGroup { offset, group });
             }
         }
-        let pairs = key_value_metadata::pairs(&self.schema, more)?;
-        let about = FooterMetadata {
+        let pairs = key_value_metadata(&self.schema, more)?;
+        let metadata = FooterMetadata {
             columns: &self.columns,
             codec: self.codec,
             pairs: &pairs,
             created_by: crate::CREATED_BY,
         };
-        footer::write(&about, &groups, end, out);
+        footer::write(&metadata, &groups, end, out);
         Ok(())
     }
+}
+
+/// Key-value metadata of the file: the schema's pairs, `more`, and the Arrow schema for readers
+/// that know it.
+fn key_value_metadata(
+    schema: &Schema,
+    more: &[(String, String)],
+) -> Result<Vec<(String, String)>, Error> {
+    let arrow = yearbook_sdk::arrow::schema(&without_dictionaries(schema))?;
+    let mut pairs = schema.metadata.clone();
+    pairs.extend_from_slice(more);
+    pairs.push((ARROW_SCHEMA_KEY.to_owned(), encode_arrow_schema(&arrow)?));
+    Ok(pairs)
+}
+
+/// Schema message of an Arrow IPC stream, in base64: a continuation marker, the length of the
+/// message in bytes, and the message.
+fn encode_arrow_schema(schema: &ArrowSchema) -> Result<String, Error> {
+    let message = IpcDataGenerator::default()
+        .schema_to_bytes_with_dictionary_tracker(
+            schema,
+            &mut DictionaryTracker::new(true),
+            &IpcWriteOptions::default(),
+        )
+        .ipc_message;
+    let length = u32::try_from(message.len())
+        .map_err(|_| Error::Internal("the Arrow schema is longer than 4 GiB".to_owned()))?;
+    let marked = [&CONTINUATION[..], &length.to_le_bytes(), &message].concat();
+    Ok(BASE64_STANDARD.encode(marked))
+}
+
+/// Schema as readers see it: dictionaries are between host and plugin.
+fn without_dictionaries(schema: &Schema) -> Schema {
+    let plain = |field: &Field| match &field.dictionary {
+        Some(values) => Field {
+            name: field.name.clone(),
+            nullable: field.nullable,
+            metadata: field.metadata.clone(),
+            ..(**values).clone()
+        },
+        None => field.clone(),
+    };
+    Schema { fields: schema.fields.iter().map(plain).collect(), metadata: schema.metadata.clone() }
 }

@@ -26,14 +26,14 @@ pub(crate) struct PlacedRowGroup {
     pub(crate) group: RowGroupNote,
 }
 
-/// Where a chunk's two indexes stand: offset and length, none where there is no index.
+/// Places of a chunk's two indexes: offset and length, none where there is no index.
 #[derive(Default)]
 struct IndexLocations {
     columns: Option<(u64, usize)>,
     offsets: (u64, usize),
 }
 
-/// What a file says about itself beside its data.
+/// Metadata of the file.
 pub(crate) struct FooterMetadata<'a> {
     pub(crate) columns: &'a [FileColumn],
     pub(crate) codec: Codec,

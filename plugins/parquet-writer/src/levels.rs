@@ -22,7 +22,7 @@ pub(crate) fn bits(out: &mut Vec<u8>, bitmap: &[u8], start: usize, length: usize
     }
 }
 
-/// How many of a bitmap's first bits are set.
+/// Number of set bits among a bitmap's first ones.
 pub(crate) fn count(bitmap: &[u8], length: usize) -> usize {
     let (words, rest) = bitmap[..length / 8].as_chunks::<8>();
     let words: u32 = words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();

@@ -20,7 +20,7 @@ pub(crate) const DISTINCT_EIGHTHS: usize = 7;
 
 /// A 64-bit number.
 pub(crate) trait ParquetNumber: Copy + IntoBytes + Immutable {
-    /// What tells values apart.
+    /// Bits that tell values apart.
     fn bits(self) -> u64;
 
     /// Least and greatest of a page's values; none where they have no order.

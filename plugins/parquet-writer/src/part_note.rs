@@ -1,4 +1,4 @@
-//! What a part tells the tail: the sizes, counts and bounds of its row groups' pages. Places are
+//! Note of a part for the tail: the sizes, counts and bounds of its row groups' pages. Places are
 //! left out, since pages stand one behind the other and the host says where the part begins.
 
 use yearbook_sdk::Error;
@@ -17,7 +17,7 @@ pub(crate) struct RowGroupNote {
 /// One column of a row group: a dictionary page or none, then data pages, all in one encoding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ColumnChunkNote {
-    /// Whether pages are compressed as the client asked; not where that gains nothing.
+    /// True where pages are compressed as the client asked; false where that gains nothing.
     pub(crate) compressed: bool,
     /// Bytes of the dictionary page with its header; 0 where there is none.
     pub(crate) dictionary: u64,
@@ -43,7 +43,7 @@ impl ColumnChunkNote {
         self.dictionary + self.pages.iter().map(|page| page.size).sum::<u64>()
     }
 
-    /// Whether all values have a place in the order of their type, so that bounds hold.
+    /// True where all values have a place in the order of their type, so that bounds hold.
     pub(crate) fn is_ordered(&self) -> bool {
         self.pages.iter().all(|page| page.is_null() || page.bounds.is_some())
     }
@@ -92,7 +92,7 @@ pub(crate) fn write(groups: &[RowGroupNote]) -> Vec<u8> {
     out
 }
 
-/// What [`write`] was given.
+/// Reads the row groups that [`write`] was given.
 ///
 /// # Errors
 /// [`Error::Internal`] when the bytes are no note of this encoder.

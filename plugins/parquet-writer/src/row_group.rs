@@ -36,7 +36,7 @@ pub(crate) fn write(
     Ok(groups)
 }
 
-/// Where the row group ends that begins at `start`: after one row at least.
+/// End of the row group that begins at `start`: after one row at least.
 fn end(columns: &[Column<'_>], start: usize, rows: usize) -> usize {
     let most = rows.min(start + ROW_GROUP_ROWS);
     let fits = |end: usize| size(columns, start..end) <= ROW_GROUP_BYTES;
@@ -131,7 +131,7 @@ fn unsupported_type(column: &Column<'_>) -> Error {
     ))
 }
 
-/// Which of the rows are not null, from the first on; none where none is. A dictionary's values may
+/// Bitmap of the rows that are not null, from the first on; none where no row is null. A dictionary's values may
 /// be null too.
 fn validity<'a>(column: &'a Column<'_>, rows: &Range<usize>) -> Option<Cow<'a, [u8]>> {
     match &column.values {

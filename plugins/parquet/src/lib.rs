@@ -48,7 +48,7 @@ impl Encoder for ParquetEncoder {
     }
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.0.part(batch, out)
+        self.0.part(&batch, out)
     }
 
     fn note(&mut self) -> Vec<u8> {

@@ -55,7 +55,7 @@ fn read(bytes: &[u8]) -> (Vec<RecordBatch>, std::sync::Arc<ParquetMetaData>) {
     (reader.map(Result::unwrap).collect(), metadata.metadata().clone())
 }
 
-/// What a column holds once read back.
+/// Values of a column once read back.
 fn column(batches: &[RecordBatch], position: usize, like: &Cells) -> Cells {
     let arrays = || batches.iter().map(|batch| batch.column(position));
     match like {

@@ -5,7 +5,6 @@ use yearbook_sdk::generator::{Description, File, Project, Request};
 use yearbook_sdk::{Error, Generator, Options};
 
 mod query;
-mod text;
 
 yearbook_sdk::export_generator!(PowerQuery);
 
@@ -32,7 +31,7 @@ impl Generator for PowerQuery {
         if request.plan.monthly_requests.is_some() {
             warnings.push("Power Query may evaluate a query more than once, for its preview and again to load it: each counts.".to_owned());
         }
-        warnings.extend(request.keyless().map(|names| format!("Without a primary key: {names}.")));
+        warnings.extend(request.keyless_warning(""));
         let mut files = vec![
             File::text(
                 "ApiKey.pq",

@@ -1,8 +1,8 @@
-//! The query of one dataset. Names of columns stand in texts, where no keyword of M can hurt.
+//! Query of one dataset, and text literals of M. Names of columns stand in texts, where no keyword of M can hurt.
+
+use std::fmt::Write;
 
 use yearbook_sdk::generator::{ColumnType, Dataset, Plan};
-
-use crate::text::literal;
 
 /// The parameter that has the service's address.
 pub(crate) fn base_url(address: &str) -> String {
@@ -53,4 +53,27 @@ fn m_type(column_type: ColumnType) -> &'static str {
         ColumnType::Boolean => "type logical",
         ColumnType::Date => "type date",
     }
+}
+
+/// `text` between quotes. A quote is doubled, and whatever could end a line or begin an escape is
+/// one: `#(lf)`, `#(#)(`.
+pub(crate) fn literal(text: &str) -> String {
+    let mut literal = String::with_capacity(text.len() + 2);
+    literal.push('"');
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '"' => literal.push_str("\"\""),
+            '#' if rest.peek() == Some(&'(') => literal.push_str("#(#)"),
+            '\n' => literal.push_str("#(lf)"),
+            '\r' => literal.push_str("#(cr)"),
+            '\t' => literal.push_str("#(tab)"),
+            _ if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') => {
+                let _ = write!(literal, "#({:04X})", u32::from(character));
+            }
+            _ => literal.push(character),
+        }
+    }
+    literal.push('"');
+    literal
 }

@@ -1,11 +1,11 @@
-//! What the generated queries must say, without a parser of M.
+//! Contents of the generated queries, without a parser of M.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use yearbook_sdk::testing::project::{self, generate, text};
 
 use super::*;
-use crate::text::literal;
+use crate::query::literal;
 
 #[test]
 fn columns_are_typed_and_keyed() {

@@ -44,9 +44,7 @@ impl Generator for Python {
             FrameLibrary::Pandas
         };
         let mut warnings: Vec<String> = request.cost().into_iter().collect();
-        warnings.extend(request.keyless().map(|names| {
-            format!("Without a primary key, so rows have no names of their own: {names}.")
-        }));
+        warnings.extend(request.keyless_warning(", so rows have no names of their own"));
         let requirements = match frame {
             FrameLibrary::Pandas => "httpx>=0.27\npandas>=2.2\npyarrow>=16\n",
             FrameLibrary::Polars => "httpx>=0.27\npolars>=1\npyarrow>=16\n",

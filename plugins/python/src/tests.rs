@@ -1,4 +1,4 @@
-//! What the generated script must say, without running it.
+//! Contents of the generated script, without running it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

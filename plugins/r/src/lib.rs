@@ -5,7 +5,6 @@ use yearbook_sdk::generator::{ColumnType, Description, File, Project, Request};
 use yearbook_sdk::{Error, Generator, Options};
 
 mod script;
-mod text;
 
 yearbook_sdk::export_generator!(R);
 
@@ -32,9 +31,7 @@ impl Generator for R {
         });
         warnings
             .extend(whole.map(|names| format!("R's integers have 32 bits, so whole numbers come as doubles, exact up to 2^53: {names}.")));
-        warnings.extend(request.keyless().map(|names| {
-            format!("Without a primary key, so rows have no names of their own: {names}.")
-        }));
+        warnings.extend(request.keyless_warning(", so rows have no names of their own"));
         let files = vec![
             File::text("read_statistics.R", "text/plain; charset=utf-8", script::script(request)),
             request.readme("R", BODY, &warnings),

@@ -1,11 +1,11 @@
-//! What the generated script must say, without running it.
+//! Contents of the generated script, without running it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use yearbook_sdk::testing::project::{self, generate, text};
 
 use super::*;
-use crate::text::{literal, vector};
+use crate::script::{literal, vector};
 
 #[test]
 fn columns_are_typed_whatever_they_are_called() {

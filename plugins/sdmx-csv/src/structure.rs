@@ -1,4 +1,4 @@
-//! What a dataset's columns are in SDMX's terms.
+//! Columns of a dataset in SDMX's terms.
 
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::{Error, Schema};

@@ -1,10 +1,8 @@
-//! Reads well-known text (OGC 06-103r4, section 7) of two dimensions, piece by piece: a format asks
-//! for what may come next and writes it as it comes, so no geometry is ever held. Copies nothing:
-//! numbers are slices of the text.
+//! A reader of well-known text (OGC 06-103r4, section 7) of two dimensions, piece by piece: the
+//! caller asks for what may come next, so no geometry is ever held. Copies nothing: numbers are
+//! slices of the text. Encoders write what they read; the host checks what is published.
 
 use std::fmt;
-
-use yearbook_sdk::Error;
 
 /// What a geometry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,13 +76,6 @@ impl fmt::Display for MalformedWkt {
 
 impl std::error::Error for MalformedWkt {}
 
-impl From<MalformedWkt> for Error {
-    fn from(malformed: MalformedWkt) -> Self {
-        // The interface promises WKT, so it is not the client's fault.
-        Self::Internal(malformed.to_string())
-    }
-}
-
 /// A position's two numbers, as they are written.
 pub type CoordinateText<'a> = [&'a str; 2];
 
@@ -108,7 +99,7 @@ impl<'a> WktReader<'a> {
     /// Reads the name of a geometry.
     ///
     /// # Errors
-    /// [`Malformed`]; so are names with Z or M.
+    /// [`MalformedWkt`]; so are names with Z or M.
     pub fn kind(&mut self) -> Result<GeometryKind, MalformedWkt> {
         let start = self.at;
         let word = self.word();
@@ -120,7 +111,7 @@ impl<'a> WktReader<'a> {
     /// Reads `EMPTY` (false) or an opening parenthesis (true).
     ///
     /// # Errors
-    /// [`Malformed`] where neither stands here.
+    /// [`MalformedWkt`] where neither stands here.
     pub fn open_or_empty(&mut self) -> Result<bool, MalformedWkt> {
         if self.consume(b'(') {
             return Ok(true);
@@ -142,7 +133,7 @@ impl<'a> WktReader<'a> {
     /// Reads a comma (true: another item follows) or a closing parenthesis (false).
     ///
     /// # Errors
-    /// [`Malformed`] where neither stands here.
+    /// [`MalformedWkt`] where neither stands here.
     pub fn next_member(&mut self) -> Result<bool, MalformedWkt> {
         if self.consume(b',') {
             return Ok(true);
@@ -153,21 +144,37 @@ impl<'a> WktReader<'a> {
     /// Reads two numbers.
     ///
     /// # Errors
-    /// [`Malformed`] for anything else.
+    /// [`MalformedWkt`] for anything else.
     pub fn position(&mut self) -> Result<CoordinateText<'a>, MalformedWkt> {
         Ok([self.number()?, self.number()?])
+    }
+
+    /// Offset of the next byte.
+    #[must_use]
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The text from here on.
+    #[must_use]
+    pub fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
     }
 
     /// Makes sure that nothing follows.
     ///
     /// # Errors
-    /// [`Malformed`].
+    /// [`MalformedWkt`].
     pub fn end(mut self) -> Result<(), MalformedWkt> {
         self.skip_whitespace();
         if self.at == self.text.len() { Ok(()) } else { Err(MalformedWkt { at: self.at }) }
     }
 
-    fn number(&mut self) -> Result<&'a str, MalformedWkt> {
+    /// Reads one number, as it is written.
+    ///
+    /// # Errors
+    /// [`MalformedWkt`] where none stands here.
+    pub fn number(&mut self) -> Result<&'a str, MalformedWkt> {
         self.skip_whitespace();
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(rest.len());
@@ -213,7 +220,7 @@ fn is_number_byte(byte: u8) -> bool {
 /// A number's value.
 ///
 /// # Errors
-/// [`Malformed`] when the text is no number, or one beyond all floats.
+/// [`MalformedWkt`] when the text is no number, or one beyond all floats.
 pub fn value(number: &str) -> Result<f64, MalformedWkt> {
     number.parse().ok().filter(|value: &f64| value.is_finite()).ok_or(MalformedWkt { at: 0 })
 }

@@ -1,48 +1,48 @@
-//! A zip archive that is written once, from front to back (APPNOTE 6.3): what is large is deflated
-//! as it comes, with its sizes behind it. Every entry has the date 1980-01-01, so that the same
-//! table gives the same bytes.
+//! Zip archive that is written once, from front to back (APPNOTE 6.3): large entries are deflated as
+//! they come, with their sizes behind them. Every entry has the date 1980-01-01, so that the same
+//! table gives the same bytes. Owns the format of the archive; never touches XML.
 
 use crc32fast::Hasher;
 use flate2::{Compress, Compression, FlushCompress, Status};
 use yearbook_sdk::Error;
 
-/// Version needed: 2.0, for deflate.
+/// Version needed to extract: 2.0, for deflate.
 const VERSION: u16 = 20;
-/// Sizes and checksum stand behind the data.
+/// Flag of an entry with sizes and checksum behind its data.
 const STREAMED: u16 = 1 << 3;
-/// 1980-01-01.
+/// Date of every entry: 1980-01-01.
 const DATE: u16 = 1 << 5 | 1;
 
-/// The archive, of which everything before the current place has left already.
+/// Archive, of which everything before the current place has left already.
 pub(crate) struct Archive {
     /// Bytes written so far.
     offset: u64,
     entries: Vec<Entry>,
-    open: Option<Open>,
+    open: Option<OpenEntry>,
 }
 
 struct Entry {
     name: String,
     offset: u64,
     deflated: bool,
-    sums: Sums,
+    sizes: EntrySizes,
 }
 
 #[derive(Default)]
-struct Sums {
+struct EntrySizes {
     checksum: u32,
-    packed: u64,
-    plain: u64,
+    compressed: u64,
+    uncompressed: u64,
 }
 
-/// The entry that is being written.
-struct Open {
+/// Entry that is being written.
+struct OpenEntry {
     name: String,
     offset: u64,
     hasher: Hasher,
     compress: Compress,
-    plain: u64,
-    packed: u64,
+    uncompressed: u64,
+    compressed: u64,
 }
 
 impl Archive {
@@ -62,10 +62,14 @@ impl Archive {
             name: name.to_owned(),
             offset: self.offset,
             deflated: false,
-            sums: Sums { checksum: crc32fast::hash(content), packed: size, plain: size },
+            sizes: EntrySizes {
+                checksum: crc32fast::hash(content),
+                compressed: size,
+                uncompressed: size,
+            },
         };
         let start = out.len();
-        entry.header(out)?;
+        entry.write_header(out)?;
         out.extend_from_slice(content);
         self.offset += (out.len() - start) as u64;
         self.entries.push(entry);
@@ -75,26 +79,31 @@ impl Archive {
     /// Begins an entry that [`Archive::write`] fills and [`Archive::end`] ends.
     pub(crate) fn begin(&mut self, name: &str, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
-        Entry { name: name.to_owned(), offset: self.offset, deflated: true, sums: Sums::default() }
-            .header(out)?;
-        let open = Open {
+        Entry {
+            name: name.to_owned(),
+            offset: self.offset,
+            deflated: true,
+            sizes: EntrySizes::default(),
+        }
+        .write_header(out)?;
+        let open = OpenEntry {
             name: name.to_owned(),
             offset: self.offset,
             hasher: Hasher::new(),
             compress: Compress::new(Compression::fast(), false),
-            plain: 0,
-            packed: 0,
+            uncompressed: 0,
+            compressed: 0,
         };
         self.offset += (out.len() - start) as u64;
         self.open = Some(open);
         Ok(())
     }
 
-    /// Adds to the entry that was begun. What becomes of it may come out later.
+    /// Adds to the entry that was begun. Compressed bytes may come out of a later call.
     pub(crate) fn write(&mut self, mut content: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        let Some(open) = &mut self.open else { return Err(unbegun()) };
+        let Some(open) = &mut self.open else { return Err(no_open_entry()) };
         open.hasher.update(content);
-        open.plain += content.len() as u64;
+        open.uncompressed += content.len() as u64;
         let start = out.len();
         while !content.is_empty() {
             out.reserve(content.len() / 8 + 4096);
@@ -102,21 +111,23 @@ impl Archive {
             open.compress
                 .compress_vec(content, out, FlushCompress::None)
                 .map_err(|error| Error::Internal(error.to_string()))?;
-            let taken = usize::try_from(open.compress.total_in() - before).unwrap_or(content.len());
-            content = &content[taken..];
+            let consumed =
+                usize::try_from(open.compress.total_in() - before).unwrap_or(content.len());
+            content = &content[consumed..];
         }
-        open.packed += (out.len() - start) as u64;
+        open.compressed += (out.len() - start) as u64;
         self.offset += (out.len() - start) as u64;
         Ok(())
     }
 
-    /// Bytes of the entry that was begun, before compression.
-    pub(crate) fn plain(&self) -> u64 {
-        self.open.as_ref().map_or(0, |open| open.plain)
+    /// Bytes of the open entry before compression.
+    pub(crate) fn uncompressed(&self) -> u64 {
+        self.open.as_ref().map_or(0, |open| open.uncompressed)
     }
 
+    /// Ends the entry that was begun.
     pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        let Some(mut open) = self.open.take() else { return Err(unbegun()) };
+        let Some(mut open) = self.open.take() else { return Err(no_open_entry()) };
         let start = out.len();
         loop {
             out.reserve(4096);
@@ -128,12 +139,16 @@ impl Archive {
                 break;
             }
         }
-        let packed = open.packed + (out.len() - start) as u64;
-        let sums = Sums { checksum: open.hasher.finalize(), packed, plain: open.plain };
+        let compressed = open.compressed + (out.len() - start) as u64;
+        let sizes = EntrySizes {
+            checksum: open.hasher.finalize(),
+            compressed,
+            uncompressed: open.uncompressed,
+        };
         out.extend_from_slice(b"PK\x07\x08");
-        sums.write(out)?;
+        sizes.write(out)?;
         self.offset += (out.len() - start) as u64;
-        self.entries.push(Entry { name: open.name, offset: open.offset, deflated: true, sums });
+        self.entries.push(Entry { name: open.name, offset: open.offset, deflated: true, sizes });
         Ok(())
     }
 
@@ -142,66 +157,67 @@ impl Archive {
         let start = out.len();
         for entry in &self.entries {
             out.extend_from_slice(b"PK\x01\x02");
-            half(VERSION, out);
-            entry.fixed(out);
-            entry.sums.write(out)?;
-            half(length(&entry.name), out);
+            write_u16(VERSION, out);
+            entry.write_fixed_fields(out);
+            entry.sizes.write(out)?;
+            write_u16(name_length(&entry.name), out);
             // No extra field, no comment, first disk, no attributes.
             out.extend_from_slice(&[0; 12]);
-            out.extend_from_slice(&narrow(entry.offset)?.to_le_bytes());
+            out.extend_from_slice(&to_u32(entry.offset)?.to_le_bytes());
             out.extend_from_slice(entry.name.as_bytes());
         }
         let size = (out.len() - start) as u64;
         let entries = u16::try_from(self.entries.len()).map_err(|_| too_large())?;
         out.extend_from_slice(b"PK\x05\x06\0\0\0\0");
-        half(entries, out);
-        half(entries, out);
-        out.extend_from_slice(&narrow(size)?.to_le_bytes());
-        out.extend_from_slice(&narrow(self.offset)?.to_le_bytes());
-        half(0, out);
+        write_u16(entries, out);
+        write_u16(entries, out);
+        out.extend_from_slice(&to_u32(size)?.to_le_bytes());
+        out.extend_from_slice(&to_u32(self.offset)?.to_le_bytes());
+        write_u16(0, out);
         Ok(())
     }
 }
 
 impl Entry {
-    fn header(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    /// Appends the local header.
+    fn write_header(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(b"PK\x03\x04");
-        self.fixed(out);
-        self.sums.write(out)?;
-        half(length(&self.name), out);
-        half(0, out);
+        self.write_fixed_fields(out);
+        self.sizes.write(out)?;
+        write_u16(name_length(&self.name), out);
+        write_u16(0, out);
         out.extend_from_slice(self.name.as_bytes());
         Ok(())
     }
 
-    /// From the version needed to the date.
-    fn fixed(&self, out: &mut Vec<u8>) {
+    /// Appends the fields from the version needed to the date.
+    fn write_fixed_fields(&self, out: &mut Vec<u8>) {
         let (flags, method) = if self.deflated { (STREAMED, 8) } else { (0, 0) };
         for number in [VERSION, flags, method, 0, DATE] {
-            half(number, out);
+            write_u16(number, out);
         }
     }
 }
 
-impl Sums {
+impl EntrySizes {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), Error> {
-        for number in [self.checksum, narrow(self.packed)?, narrow(self.plain)?] {
+        for number in [self.checksum, to_u32(self.compressed)?, to_u32(self.uncompressed)?] {
             out.extend_from_slice(&number.to_le_bytes());
         }
         Ok(())
     }
 }
 
-fn half(number: u16, out: &mut Vec<u8>) {
+fn write_u16(number: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
-/// Names are ours and short.
-fn length(name: &str) -> u16 {
+/// Bytes of an entry's name; names are ours and short.
+fn name_length(name: &str) -> u16 {
     u16::try_from(name.len()).unwrap_or(u16::MAX)
 }
 
-fn narrow(number: u64) -> Result<u32, Error> {
+fn to_u32(number: u64) -> Result<u32, Error> {
     u32::try_from(number).map_err(|_| too_large())
 }
 
@@ -211,6 +227,6 @@ fn too_large() -> Error {
     )
 }
 
-fn unbegun() -> Error {
+fn no_open_entry() -> Error {
     Error::Internal("no entry of the archive was begun".to_owned())
 }

@@ -1,4 +1,4 @@
-//! What becomes of a value in a cell.
+//! Cells of a sheet, from the values of columns.
 
 use yearbook_sdk::text::{csv::Csv, render};
 use yearbook_sdk::{Column, DataType, Field, Values};
@@ -11,7 +11,7 @@ const DIALECT: Csv = Csv { delimiter: 0 };
 /// Integers up to here are the same as floats, which is what a spreadsheet calculates with.
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
-/// How a column's values are shown.
+/// Form in which a column's values are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CellKind {
     Text,
@@ -115,7 +115,7 @@ fn is_valid(column: &Column<'_>, row: usize) -> bool {
         }
 }
 
-/// Whether a number is one that a spreadsheet has.
+/// True for a number that a spreadsheet can hold.
 fn is_exact(column: &Column<'_>, row: usize) -> bool {
     match &column.values {
         Values::Int64(values) => values[row].unsigned_abs() <= MAX_EXACT_INTEGER,

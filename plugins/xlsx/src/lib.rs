@@ -1,5 +1,5 @@
-//! The format `xlsx`: a workbook (ECMA-376) with the rows on the sheet `data` and where they come
-//! from on the sheet `about`. Written from front to back, holding no more than a few rows: texts
+//! The format `xlsx`: a workbook (ECMA-376) with the rows on the sheet `data` and their source on the
+//! sheet `about`. Written from front to back, holding no more than a few rows: texts
 //! stand in their cells, and the archive's directory at its end. Parts depend on each other, since
 //! a sheet is one stream of deflate and has a limited number of rows.
 
@@ -34,7 +34,7 @@ pub struct XlsxEncoder {
     schema: Schema,
     columns: Vec<SheetColumn>,
     archive: Archive,
-    /// How many sheets of data have begun.
+    /// Number of sheets of data that have begun.
     sheets: usize,
     /// Rows of the sheet, its header included.
     row: u64,
@@ -43,7 +43,7 @@ pub struct XlsxEncoder {
     block: Vec<u8>,
 }
 
-/// A column in the workbook.
+/// Column in the workbook.
 struct SheetColumn {
     letters: String,
     shown: CellKind,
@@ -135,7 +135,7 @@ impl Encoder for XlsxEncoder {
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
         let columns: Vec<Column<'_>> = batch.columns().collect();
         for row in 0..batch.rows() {
-            if self.row == MAX_SHEET_ROWS || self.archive.plain() > MAX_SHEET_BYTES {
+            if self.row == MAX_SHEET_ROWS || self.archive.uncompressed() > MAX_SHEET_BYTES {
                 self.end(out)?;
                 self.begin(out)?;
             }

@@ -58,12 +58,12 @@ const ABOUT: &str = concat!(
     r#"<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>"#
 );
 
-/// Where a sheet's file stands in the archive, from 1.
+/// Path of a sheet's file in the archive; sheets count from 1.
 pub(crate) fn sheet_path(sheet: usize) -> String {
     format!("xl/worksheets/sheet{sheet}.xml")
 }
 
-/// What sheets there are; and where they stand. `data` sheets of rows, then the one about them.
+/// Parts that list the sheets and their files: `data` sheets of rows, then the one about them.
 pub(crate) fn closing_parts(data: usize) -> [(&'static str, String); 2] {
     let (mut sheets, mut relations) = (String::new(), String::new());
     for sheet in 1..=data + 1 {

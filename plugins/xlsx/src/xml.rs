@@ -27,7 +27,7 @@ pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(rest.as_bytes());
 }
 
-/// Whether text begins as `_xHHHH_` does.
+/// True for text that begins as `_xHHHH_` does.
 fn looks_escaped(text: &str) -> bool {
     match text.as_bytes() {
         [b'_', b'x', digits @ ..] => {

@@ -1,4 +1,4 @@
-//! What becomes of tables in a workbook; `tests/external/readers` opens workbooks with other people's
+//! Tables in a workbook; `tests/external/readers` opens workbooks with other people's
 //! libraries.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

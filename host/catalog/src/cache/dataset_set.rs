@@ -1,5 +1,5 @@
-//! The datasets as they were at one instant, with what tells whether one of them has moved since: a
-//! host of many datasets reads the one that was published and not all of them.
+//! The datasets as they were at one instant, each with its version: after a publish, a host of many
+//! datasets reads the one that changed and not all of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ pub struct DatasetSet(HashMap<String, DatasetEntry>);
 
 #[derive(Clone, Debug)]
 struct DatasetEntry {
-    mark: DatasetVersion,
+    version: DatasetVersion,
     dataset: Arc<Dataset>,
 }
 
-/// What any change of a dataset changes.
+/// Values of which any change of a dataset changes one.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub(crate) struct DatasetVersion {
     pub(crate) name: String,
@@ -24,42 +24,43 @@ pub(crate) struct DatasetVersion {
     checked_at: i64,
     /// Number of the current snapshot. Numbers only grow, and none is given twice.
     pub(crate) current: i64,
-    /// How many snapshots are retained.
+    /// Number of retained snapshots.
     retained: i64,
 }
 
 impl DatasetSet {
-    /// The dataset called `name`.
+    /// Returns the dataset called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Dataset>> {
-        self.0.get(name).map(|shelved| &shelved.dataset)
+        self.0.get(name).map(|entry| &entry.dataset)
     }
 
-    /// All of them, sorted by name.
+    /// Returns all of them, sorted by name.
     #[must_use]
     pub fn sorted(&self) -> Vec<Arc<Dataset>> {
-        let mut sorted: Vec<_> =
-            self.0.values().map(|shelved| Arc::clone(&shelved.dataset)).collect();
+        let mut sorted: Vec<_> = self.0.values().map(|entry| Arc::clone(&entry.dataset)).collect();
         // Not left to the database: each has its own idea of how text sorts.
         sorted.sort_by(|left, right| left.name.cmp(&right.name));
         sorted
     }
 
-    /// Whether the dataset is as it was.
-    pub(crate) fn is_current(&self, mark: &DatasetVersion) -> bool {
-        self.0.get(&mark.name).is_some_and(|shelved| shelved.mark == *mark)
+    /// Returns true when the dataset is as it was.
+    pub(crate) fn is_current(&self, version: &DatasetVersion) -> bool {
+        self.0.get(&version.name).is_some_and(|entry| entry.version == *version)
     }
 
-    /// What stands here now: as `marks` say, of `read` where it was read again, else of what stood
-    /// here.
-    pub(crate) fn with_changes(&self, marks: Vec<DatasetVersion>, read: Vec<Dataset>) -> Self {
+    /// Returns the set of `versions`: each dataset from `read` where it was read again, else from
+    /// this set.
+    pub(crate) fn with_changes(&self, versions: Vec<DatasetVersion>, read: Vec<Dataset>) -> Self {
         let mut read: HashMap<String, Dataset> =
             read.into_iter().map(|dataset| (dataset.name.as_str().to_owned(), dataset)).collect();
-        let shelve = |mark: DatasetVersion| {
-            let dataset =
-                read.remove(&mark.name).map(Arc::new).or_else(|| self.get(&mark.name).cloned())?;
-            Some((mark.name.clone(), DatasetEntry { mark, dataset }))
+        let entry = |version: DatasetVersion| {
+            let dataset = read
+                .remove(&version.name)
+                .map(Arc::new)
+                .or_else(|| self.get(&version.name).cloned())?;
+            Some((version.name.clone(), DatasetEntry { version, dataset }))
         };
-        Self(marks.into_iter().filter_map(shelve).collect())
+        Self(versions.into_iter().filter_map(entry).collect())
     }
 }

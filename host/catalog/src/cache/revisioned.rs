@@ -1,6 +1,6 @@
-//! A cache that holds for one revision of the catalogue. When the revision moves, a new and empty
-//! cache takes its place; an answer that was being fetched meanwhile lands in the old one, which
-//! nobody reads any more. So nothing stale outlives the revision it was read under.
+//! A cache that holds for one revision of the catalog. When the revision moves, a new and empty
+//! cache takes its place; an answer that was being fetched meanwhile lands in the old one, which is
+//! not read any more. So nothing stale outlives the revision that it was read under.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ struct RevisionEntry<K, V> {
 }
 
 impl<K, V> RevisionedCache<K, V> {
-    /// Caches are made by `make`, which gives them their bound.
+    /// Creates caches with `make`, which gives them their bound.
     pub(crate) fn new(revision: i64, make: fn() -> Cache<K, V>) -> Self {
         Self { present: ArcSwap::from_pointee(RevisionEntry { revision, cache: make() }), make }
     }
 
-    /// The cache to use under `revision`. Ask for it before the database is asked: what is read
-    /// afterwards is at least as new as the cache it goes into.
+    /// Returns the cache to use under `revision`. Call it before the database is read: what is read
+    /// afterwards is at least as new as the cache that it goes into.
     pub(crate) fn for_revision(&self, revision: i64) -> Cache<K, V> {
         let present = self.present.load();
         if present.revision == revision {

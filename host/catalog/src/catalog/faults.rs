@@ -12,8 +12,8 @@ use crate::queries::READ_REVISION;
 use crate::queries::keys::LOOK_UP_KEY;
 use crate::queries::usage::COUNT_REQUEST;
 
-/// Time that each lookup of a key takes once a test has injected faults: long enough that concurrent
-/// lookups meet.
+/// Time that each lookup of a key takes once a test has injected faults: long enough that
+/// concurrent lookups meet.
 const LOOKUP_TIME: Duration = Duration::from_millis(20);
 
 /// Faults of one [`Catalog`]. By default there are none.

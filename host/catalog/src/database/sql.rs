@@ -16,11 +16,11 @@ use sqlx::{PgConnection, Postgres};
 #[cfg(feature = "postgres")]
 use tokio::time::timeout;
 
-/// Where statements go: a connection, within a transaction or without.
+/// A connection for statements, within a transaction or without.
 pub(crate) enum Connection<'c> {
     /// SQLite bounds its own waits.
     Sqlite(&'c mut SqliteConnection),
-    /// A statement may take so long: a network may swallow its answer.
+    /// The duration limits each statement: a network may swallow its answer.
     #[cfg(feature = "postgres")]
     Postgres(&'c mut PgConnection, Duration),
 }
@@ -71,7 +71,7 @@ pub(crate) trait DatabaseRow: for<'r> FromRow<'r, SqliteRow> {}
 impl<T: for<'r> FromRow<'r, SqliteRow>> DatabaseRow for T {}
 
 impl Connection<'_> {
-    /// Whether statements that only PostgreSQL understands may be sent.
+    /// Returns true when statements that only PostgreSQL understands may be sent.
     pub(crate) fn is_postgres(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,
@@ -85,45 +85,45 @@ impl Connection<'_> {
         match self {
             Self::Sqlite(connection) => Statement::Sqlite(connection, sqlx::query(sql)),
             #[cfg(feature = "postgres")]
-            Self::Postgres(connection, patience) => {
-                Statement::Postgres(connection, sqlx::query(sql), *patience)
+            Self::Postgres(connection, limit) => {
+                Statement::Postgres(connection, sqlx::query(sql), *limit)
             }
         }
     }
 }
 
 impl Statement<'_> {
-    /// The next value, `$1` first.
+    /// Binds the next value, `$1` first.
     pub(crate) fn bind<'v>(self, value: impl BindValue<'v>) -> Self {
         match self {
             Self::Sqlite(connection, query) => Self::Sqlite(connection, query.bind(value)),
             #[cfg(feature = "postgres")]
-            Self::Postgres(connection, query, patience) => {
-                Self::Postgres(connection, query.bind(value), patience)
+            Self::Postgres(connection, query, limit) => {
+                Self::Postgres(connection, query.bind(value), limit)
             }
         }
     }
 
-    /// Runs it; how many rows it wrote.
+    /// Runs the statement and returns the number of rows that it wrote.
     pub(crate) async fn execute(self) -> Result<u64, sqlx::Error> {
         match self {
             Self::Sqlite(connection, query) => Ok(query.execute(connection).await?.rows_affected()),
             #[cfg(feature = "postgres")]
-            Self::Postgres(connection, query, patience) => {
-                Ok(with_timeout(patience, query.execute(connection)).await?.rows_affected())
+            Self::Postgres(connection, query, limit) => {
+                Ok(with_timeout(limit, query.execute(connection)).await?.rows_affected())
             }
         }
     }
 
-    /// Every row.
+    /// Fetches every row.
     pub(crate) async fn all<R: DatabaseRow>(self) -> Result<Vec<R>, sqlx::Error> {
         match self {
             Self::Sqlite(connection, query) => {
                 query.fetch_all(connection).await?.iter().map(R::from_row).collect()
             }
             #[cfg(feature = "postgres")]
-            Self::Postgres(connection, query, patience) => {
-                with_timeout(patience, query.fetch_all(connection))
+            Self::Postgres(connection, query, limit) => {
+                with_timeout(limit, query.fetch_all(connection))
                     .await?
                     .iter()
                     .map(R::from_row)
@@ -132,15 +132,15 @@ impl Statement<'_> {
         }
     }
 
-    /// The first row, if there is one.
+    /// Fetches the first row, if there is one.
     pub(crate) async fn fetch_optional<R: DatabaseRow>(self) -> Result<Option<R>, sqlx::Error> {
         match self {
             Self::Sqlite(connection, query) => {
                 query.fetch_optional(connection).await?.as_ref().map(R::from_row).transpose()
             }
             #[cfg(feature = "postgres")]
-            Self::Postgres(connection, query, patience) => {
-                with_timeout(patience, query.fetch_optional(connection))
+            Self::Postgres(connection, query, limit) => {
+                with_timeout(limit, query.fetch_optional(connection))
                     .await?
                     .as_ref()
                     .map(R::from_row)
@@ -149,20 +149,20 @@ impl Statement<'_> {
         }
     }
 
-    /// The first row; an error when there is none.
+    /// Fetches the first row; an error when there is none.
     pub(crate) async fn fetch_one<R: DatabaseRow>(self) -> Result<R, sqlx::Error> {
         self.fetch_optional().await?.ok_or(sqlx::Error::RowNotFound)
     }
 }
 
-/// What `work` answers, unless that takes longer than `patience`. What was sent may still be
-/// answered later, so the connection is of no more use then.
+/// Awaits `work` for at most `limit`. A late answer may still arrive, so the connection is of no
+/// use after a timeout.
 #[cfg(feature = "postgres")]
 pub(crate) async fn with_timeout<T>(
-    patience: Duration,
+    limit: Duration,
     work: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {
     let late =
         |_| Err(sqlx::Error::Io(std::io::Error::new(ErrorKind::TimedOut, "no answer in time")));
-    timeout(patience, work).await.unwrap_or_else(late)
+    timeout(limit, work).await.unwrap_or_else(late)
 }

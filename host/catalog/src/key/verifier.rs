@@ -1,8 +1,8 @@
-//! Holders of keys. The checksum is judged first, then memory answers, then the database. Key texts
-//! go no further than this file: what is cached and looked up is their hash.
+//! Callers of keys. The checksum is validated first, then memory answers, then the database. Key
+//! texts go no further than this file: caches and lookups have their hashes.
 //!
-//! What is known of a valid key holds until a key is revoked or altered anywhere, which the
-//! database counts, and for a stated time while the database is away.
+//! A cached valid key holds until a key is revoked or altered anywhere, which the database counts,
+//! and for a stated time while the database is down.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +21,12 @@ const MAX_VALID_KEYS: u64 = 16_384;
 /// Keys in memory that do not exist, apart from the valid ones so that they evict none of those.
 const MAX_UNKNOWN_KEYS: u64 = 16_384;
 
-/// A well-formed key that does not exist is looked up again after this long: one that is made
+/// Time after which a well-formed key that does not exist is looked up again: one that is issued
 /// meanwhile works within the 2 s of contract-6-two-seconds.
 const NEGATIVE_CACHE_TTL: Duration = Duration::from_secs(1);
 
-/// Part of the database's connections that lookups of keys may take, of which nobody knows yet
-/// whether they exist: one in four.
+/// Part of the database's connections that lookups of keys that were never valid here may take: one
+/// in four.
 const CONNECTIONS_PER_LOOKUP: u32 = 4;
 
 /// A caller whose key has been checked. Only this check makes one, so a step that takes a `Caller`
@@ -81,10 +81,10 @@ pub struct KeyVerifier {
     stale: Duration,
 }
 
-/// What is known of a key without asking the database.
+/// Result of a check of a key without the database.
 #[derive(Debug)]
 pub enum KeyLookup {
-    /// The key is valid, and this is its holder.
+    /// The key is valid, and this is its caller.
     Valid(Caller),
     /// The key is malformed or mistyped, or did not exist a moment ago.
     Invalid,
@@ -92,7 +92,7 @@ pub enum KeyLookup {
     Uncached(UncachedKey),
 }
 
-/// A well-formed key of which memory knows nothing.
+/// A well-formed key that is in no cache.
 #[derive(Debug)]
 pub struct UncachedKey {
     hash: KeyHash,
@@ -100,8 +100,8 @@ pub struct UncachedKey {
 }
 
 impl UncachedKey {
-    /// Whether this host has found the key valid before. It is looked up again because some key was
-    /// revoked, and need not be this one.
+    /// Returns true when this host has found the key valid before. It is looked up again because
+    /// some key was revoked, which need not be this one.
     #[must_use]
     pub fn was_previously_valid(&self) -> bool {
         self.once_valid
@@ -109,8 +109,8 @@ impl UncachedKey {
 }
 
 impl KeyVerifier {
-    /// Checks keys of `store`, following the revisions that `live` sees in it. `plans` are the limits
-    /// that callers get.
+    /// Checks keys of `store`, following the revisions that `live` sees in it. `plans` are the
+    /// limits that callers get.
     #[must_use]
     pub fn new(
         store: Arc<Catalog>,
@@ -137,10 +137,10 @@ impl KeyVerifier {
         }
     }
 
-    /// What is known of the key `text` without a query.
+    /// Checks the key `text` without a query.
     ///
     /// # Errors
-    /// [`Failure`] when the database has been away for longer than what is known of keys holds.
+    /// [`CatalogError::TimedOut`] when the database has been down for longer than cached keys hold.
     pub async fn check_cached(&self, text: &str) -> Result<KeyLookup, CatalogError> {
         let Some(hash) = key::parse(text) else { return Ok(KeyLookup::Invalid) };
         let age = self.live.counts().age;
@@ -162,13 +162,13 @@ impl KeyVerifier {
         }))
     }
 
-    /// The holder of `key`, from the database; none when it does not exist or is revoked.
+    /// Reads the caller of `key` from the database; none when it does not exist or is revoked.
     /// Concurrent lookups of one key cost one query. Keys that have never been valid here share few
-    /// connections, so that however many of them come, the others are free for callers.
+    /// connections, so that however many of them come, the other connections are free for callers.
     ///
     /// # Errors
-    /// [`Failure`] when the database fails; [`Failure::TooManyLookups`] when others have taken all
-    /// permits for too long.
+    /// [`CatalogError::Shared`] when the database fails, or with [`CatalogError::TooManyLookups`]
+    /// when other lookups have taken all permits for too long.
     pub async fn fetch_caller(&self, key: UncachedKey) -> Result<Option<Caller>, CatalogError> {
         let valid = self.valid.for_revision(self.live.keys_revision());
         match valid.try_get_with(key.hash, self.query_key(key)).await {
@@ -180,7 +180,7 @@ impl KeyVerifier {
         }
     }
 
-    /// Both in one: the holder of the key `text`.
+    /// Checks the key `text`, with a query where it is needed.
     #[cfg(test)]
     pub(crate) async fn check(&self, text: &str) -> Result<Option<Caller>, CatalogError> {
         match self.check_cached(text).await? {
@@ -199,8 +199,8 @@ impl KeyVerifier {
         } else {
             Some(self.acquire_permit().await.map_err(LookupError::failed)?)
         };
-        let found = self.store.key(&hash).await.map_err(LookupError::failed)?;
-        match found.filter(|record| record.revoked_at.is_none()) {
+        let record = self.store.key(&hash).await.map_err(LookupError::failed)?;
+        match record.filter(|record| record.revoked_at.is_none()) {
             Some(record) => {
                 self.once_valid.insert(hash, ()).await;
                 let limits = self.plans.limits(record.plan);
@@ -224,7 +224,7 @@ impl KeyVerifier {
     }
 }
 
-/// Why a lookup gives no caller; only what it gives is kept with the valid keys.
+/// Reason why a lookup gives no caller. Never cached with the valid keys.
 enum LookupError {
     Invalid,
     Failed(Arc<CatalogError>),

@@ -1,75 +1,75 @@
-//! Whether the database is there, as far as anybody knows: while it is not, requests are told so at
-//! once instead of each finding out anew. Who follows the revision asks all the same, twice a
-//! second, and its first answer opens the door again.
+//! Circuit breaker of the database: while it is open, requests fail at once instead of each waiting
+//! for a timeout. The poll of the revision tries all the same, twice a second, and its first answer
+//! closes the circuit.
 
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// When nobody has asked for so long, nobody follows the revision: then anybody may find out.
+/// Time without an attempt after which any request may try: then nothing polls the revision.
 const HALF_OPEN_AFTER: Duration = Duration::from_secs(5);
 
-/// Classes of SQLSTATE in which the server is the trouble, not the statement: connection
-/// exceptions, insufficient resources, operator intervention (shutdown, start-up, recovery).
+/// Classes of SQLSTATE in which the server failed, not the statement: connection exceptions,
+/// insufficient resources, operator intervention (shutdown, start-up, recovery).
 const UNAVAILABLE_SQLSTATES: [&str; 3] = ["08", "53", "57P"];
 
-/// What is known.
+/// State of the circuit.
 pub(crate) struct PostgresCircuitBreaker {
-    away: AtomicBool,
-    asked: Mutex<Instant>,
+    open: AtomicBool,
+    last_attempt: Mutex<Instant>,
 }
 
 impl PostgresCircuitBreaker {
-    /// Of a database that has just been there.
+    /// Creates a closed circuit: the database has just answered.
     pub(super) fn new() -> Self {
-        Self { away: AtomicBool::new(false), asked: Mutex::new(Instant::now()) }
+        Self { open: AtomicBool::new(false), last_attempt: Mutex::new(Instant::now()) }
     }
 
-    /// Whether there is a point in asking.
+    /// Returns true when a request may be sent.
     pub(super) fn allows_request(&self) -> bool {
-        !self.away.load(Ordering::Relaxed) || self.last_attempt().elapsed() > HALF_OPEN_AFTER
+        !self.open.load(Ordering::Relaxed) || self.last_attempt().elapsed() > HALF_OPEN_AFTER
     }
 
-    /// Somebody asks.
+    /// Records an attempt.
     pub(super) fn record_attempt(&self) {
-        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.last_attempt.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// It answered.
+    /// Records an answer: closes the circuit.
     pub(super) fn record_success(&self) {
-        self.away.store(false, Ordering::Relaxed);
+        self.open.store(false, Ordering::Relaxed);
     }
 
-    /// Somebody got an error. One that the server sends because of a statement shows that it is
-    /// there.
+    /// Records an error. One that the server sends because of a statement shows that it is up.
     pub(super) fn failed(&self, error: &sqlx::Error) {
         match error {
             sqlx::Error::Database(error) => {
                 let code = error.code();
-                let trouble = code.is_some_and(|code| {
+                let unavailable = code.is_some_and(|code| {
                     UNAVAILABLE_SQLSTATES.iter().any(|class| code.starts_with(class))
                 });
-                self.away.store(trouble, Ordering::Relaxed);
+                self.open.store(unavailable, Ordering::Relaxed);
             }
             sqlx::Error::Io(_)
             | sqlx::Error::Tls(_)
             | sqlx::Error::Protocol(_)
             | sqlx::Error::PoolTimedOut
             | sqlx::Error::WorkerCrashed => {
-                self.away.store(true, Ordering::Relaxed);
+                self.open.store(true, Ordering::Relaxed);
             }
-            // Faults of ours, such as a value that cannot be read: they say nothing of the server.
+            // Errors of this process, such as a value that cannot be read: they say nothing of the
+            // server.
             _ => {}
         }
     }
 
     fn last_attempt(&self) -> Instant {
-        *self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.last_attempt.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is told at once.
+/// Returns the error of requests while the circuit is open.
 pub(super) fn circuit_open_error() -> sqlx::Error {
     sqlx::Error::Io(std::io::Error::new(
         ErrorKind::NotConnected,

@@ -1,5 +1,5 @@
-//! How PostgreSQL is opened: the address, one connection to find out whether it works and to bring
-//! the tables up to date, then a pool.
+//! Opens PostgreSQL: reads the address, migrates on one connection, which also finds out whether
+//! the server works, then makes a pool.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -14,15 +14,14 @@ use crate::database::sql::with_timeout;
 use crate::migrations::migrate_postgres;
 use crate::{CatalogError, DatabaseSettings};
 
-/// A connection that nobody has used for so long is asked whether it still works before somebody
-/// relies on it.
+/// Idle time after which a connection is pinged before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 
-/// How long the server waits for a host that has fallen silent inside a transaction before it rolls
-/// that back and frees what it holds.
+/// Time that the server waits for a host that has fallen silent inside a transaction before it
+/// rolls that back and frees its locks.
 const IDLE_IN_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What an address may say after its `?`, beyond settings of the session as `options[name]`.
+/// Parameters of an address after its `?`, beyond settings of the session as `options[name]`.
 const PARAMETERS: [&str; 18] = [
     "sslmode",
     "ssl-mode",
@@ -60,7 +59,7 @@ impl PostgresServer {
         migrate_postgres(&mut connection, &location).await?;
         connection.close().await.map_err(unreachable)?;
 
-        let presence = Arc::new(PostgresCircuitBreaker::new());
+        let circuit_breaker = Arc::new(PostgresCircuitBreaker::new());
         let pool = PgPoolOptions::new()
             .max_connections(settings.connections.max(1))
             .acquire_timeout(settings.acquire_timeout())
@@ -74,12 +73,18 @@ impl PostgresServer {
                 })
             })
             .connect_lazy_with(options.clone());
-        let moves = listen::start(options, pool.close_event());
-        Ok(Self { pool, presence, answer: settings.statement_timeout(), moves, location })
+        let notifications = listen::start(options, pool.close_event());
+        Ok(Self {
+            pool,
+            circuit_breaker,
+            answer: settings.statement_timeout(),
+            notifications,
+            location,
+        })
     }
 }
 
-/// Reads the address. What it holds is never repeated: there may be a password anywhere in it.
+/// Reads the address. Errors quote nothing of it: there may be a password anywhere.
 fn parse_options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOptions, CatalogError> {
     let bad = |reason: &str| CatalogError::BadPostgresAddress { reason: reason.to_owned() };
     if let Some((_, query)) = url.split_once('?') {
@@ -99,7 +104,7 @@ fn parse_options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOpti
     let name = options.get_application_name().unwrap_or("yearbook").to_owned();
     let options = options
         .application_name(&name)
-        // The server stops what nobody waits for any more.
+        // The server stops statements that no client waits for.
         .options([
             ("statement_timeout", milliseconds(settings.statement_timeout())),
             ("idle_in_transaction_session_timeout", milliseconds(IDLE_IN_TRANSACTION_TIMEOUT)),
@@ -107,7 +112,7 @@ fn parse_options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOpti
     Ok(options.disable_statement_logging())
 }
 
-/// Host, port and database.
+/// Returns host, port and database, for people.
 fn describe_location(options: &PgConnectOptions) -> String {
     let database = options.get_database().unwrap_or_default();
     match options.get_socket() {

@@ -1,6 +1,6 @@
-//! What hosts tell each other: that the revision has moved (`NOTIFY`, by a trigger in
-//! `migrations/postgres`). It only makes hosts look sooner than they would; whoever hears nothing
-//! still looks twice a second.
+//! Notifications between hosts that the revision has moved (`NOTIFY`, by a trigger in
+//! `migrations/postgres`). They only make hosts poll earlier; without any, a host still polls twice
+//! a second.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const SCHEMA: &str = "SELECT current_schema()::text";
 /// Delay before connecting again.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
-/// Listens on a connection of its own until nobody wants to know, or the store is closed.
+/// Listens on a connection of its own until the last receiver is dropped or the pool is closed.
 pub(super) fn start(options: PgConnectOptions, closing: CloseEvent) -> watch::Receiver<()> {
     let (sender, receiver) = watch::channel(());
     tokio::spawn(async move {
@@ -35,7 +35,7 @@ async fn reconnect_loop(options: PgConnectOptions, sender: &watch::Sender<()>) {
         .acquire_timeout(RECONNECT_DELAY)
         .connect_lazy_with(options);
     loop {
-        // Whoever is told of a failure elsewhere learns nothing new here.
+        // An outage is logged where requests fail.
         let ended = listen(&pool, sender).await;
         tracing::debug!(error = ?ended.err(), "nobody tells of changes; looking for them all the same");
         tokio::time::sleep(RECONNECT_DELAY).await;

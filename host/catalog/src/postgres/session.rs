@@ -1,6 +1,5 @@
-//! A connection on which something was begun. A server or a network that falls silent is not waited
-//! for: whatever is not known to have ended well costs its connection, and the server rolls back
-//! what was open on it.
+//! A connection with a transaction. A silent server or network is not waited for: a session that is
+//! not known to have ended well closes its connection, and the server rolls back the transaction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +12,7 @@ use crate::database::TransactionMode;
 use crate::database::sql::{Connection, with_timeout};
 
 /// Every statement sees what was committed before it, and a row that is written stays locked until
-/// the end: what the statements are written for. Said, since a server's default may be another.
+/// the end: the statements rely on that. Explicit, since a server's default may be another.
 const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 
 /// Until the transaction ends, nobody else decides what becomes of plugin releases.
@@ -25,23 +24,23 @@ const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// A connection from the pool.
 pub(crate) struct PostgresSession {
     connection: PoolConnection<Postgres>,
-    patience: Duration,
+    limit: Duration,
     transaction: bool,
-    /// Whether the connection is fit for the next who needs one.
+    /// True when the connection may go back to the pool.
     settled: bool,
-    presence: Arc<PostgresCircuitBreaker>,
+    circuit_breaker: Arc<PostgresCircuitBreaker>,
 }
 
 impl PostgresSession {
     pub(super) async fn begin(
         connection: PoolConnection<Postgres>,
-        begin: TransactionMode,
-        patience: Duration,
-        presence: Arc<PostgresCircuitBreaker>,
+        mode: TransactionMode,
+        limit: Duration,
+        circuit_breaker: Arc<PostgresCircuitBreaker>,
     ) -> Result<Self, sqlx::Error> {
-        let transaction = !matches!(begin, TransactionMode::Probe | TransactionMode::SingleRead);
-        let mut session = Self { connection, patience, transaction, settled: false, presence };
-        let begun = match begin {
+        let transaction = !matches!(mode, TransactionMode::Probe | TransactionMode::SingleRead);
+        let mut session = Self { connection, limit, transaction, settled: false, circuit_breaker };
+        let begun = match mode {
             TransactionMode::Probe | TransactionMode::SingleRead => Ok(()),
             TransactionMode::Read => session.execute_raw(BEGIN_READ).await,
             TransactionMode::Write => session.execute_raw(BEGIN_WRITE).await,
@@ -59,44 +58,46 @@ impl PostgresSession {
         }
     }
 
-    /// Where to send statements.
+    /// Returns the connection for statements.
     pub(crate) fn connection(&mut self) -> Connection<'_> {
-        Connection::Postgres(&mut self.connection, self.patience)
+        Connection::Postgres(&mut self.connection, self.limit)
     }
 
-    /// Makes what was done last.
+    /// Commits the transaction.
     pub(crate) async fn commit(mut self) -> Result<(), sqlx::Error> {
         if self.transaction {
-            self.execute_raw("COMMIT").await.inspect_err(|error| self.presence.failed(error))?;
+            self.execute_raw("COMMIT")
+                .await
+                .inspect_err(|error| self.circuit_breaker.failed(error))?;
         }
         self.settled = true;
-        self.presence.record_success();
+        self.circuit_breaker.record_success();
         Ok(())
     }
 
-    /// Undoes what was done, which was well.
+    /// Rolls the transaction back without an error.
     pub(crate) async fn roll_back(mut self) -> Result<(), sqlx::Error> {
         if self.transaction {
-            self.execute_raw("ROLLBACK").await.inspect_err(|error| self.presence.failed(error))?;
+            self.execute_raw("ROLLBACK")
+                .await
+                .inspect_err(|error| self.circuit_breaker.failed(error))?;
         }
         self.settled = true;
-        self.presence.record_success();
+        self.circuit_breaker.record_success();
         Ok(())
     }
 
-    /// Undoes what was done, because of `error`.
+    /// Rolls the transaction back because of `error`.
     pub(crate) async fn abandon(mut self, error: &sqlx::Error) {
-        self.presence.failed(error);
-        // Anything but a "no" of the server's leaves the conversation in the middle.
+        self.circuit_breaker.failed(error);
+        // Any error but one that the server sent leaves the protocol in the middle.
         if error.as_database_error().is_some() {
             self.settled = !self.transaction || self.execute_raw("ROLLBACK").await.is_ok();
         }
     }
 
     async fn execute_raw(&mut self, sql: &'static str) -> Result<(), sqlx::Error> {
-        with_timeout(self.patience, sqlx::raw_sql(sql).execute(&mut *self.connection))
-            .await
-            .map(drop)
+        with_timeout(self.limit, sqlx::raw_sql(sql).execute(&mut *self.connection)).await.map(drop)
     }
 }
 

@@ -20,8 +20,8 @@ const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1
 /// Deletes the changes that lead to the oldest retained snapshot or to one before it.
 const DROP_CHANGES: &str = "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1) RETURNING file_sha256";
 
-/// Selects changes with the credits of their snapshots. Where an older version left the credits out,
-/// they come from the snapshots, as long as these are retained.
+/// Selects changes with the credits of their snapshots. Where an older version left the credits
+/// out, they come from the snapshots, as long as these are retained.
 const CHANGES: &str = "
     SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns,
         COALESCE(c.from_attribution, f.attribution) AS from_attribution, COALESCE(c.from_licence, f.licence) AS from_licence,
@@ -35,7 +35,8 @@ impl Catalog {
     /// Empty: nothing is known of what came before the current one.
     ///
     /// # Errors
-    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer version.
+    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
+    /// version.
     pub async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, CatalogError> {
         transaction!(self, "list changes", Read, |connection| {
             changes_to_current(connection, dataset)

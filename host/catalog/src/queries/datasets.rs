@@ -70,7 +70,8 @@ impl Catalog {
     /// `known` was read are read again.
     ///
     /// # Errors
-    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer version.
+    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
+    /// version.
     pub async fn dataset_set(&self, known: &DatasetSet) -> Result<DatasetSet, CatalogError> {
         transaction!(self, "list datasets", Read, |connection| dataset_set(connection, known))
     }

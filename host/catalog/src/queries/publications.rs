@@ -41,8 +41,8 @@ pub struct Publication {
     /// The version. Its file must be registered ([`Catalog::register_upload`]) and stored: from the
     /// commit on it is served. The commit sets `created_at`.
     pub snapshot: Snapshot,
-    /// Id of the snapshot that this one was compared with ([`Catalog::current_snapshot`]); none: the
-    /// dataset had none.
+    /// Id of the snapshot that this one was compared with ([`Catalog::current_snapshot`]); none:
+    /// the dataset had none.
     pub predecessor: Option<String>,
     /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets
     /// `committed_at`.
@@ -85,8 +85,9 @@ impl Catalog {
     /// seconds.
     ///
     /// # Errors
-    /// [`CatalogError::DeletedConcurrently`] when a file that it names is neither registered by this
-    /// process nor referenced already; [`CatalogError::Query`] when the database does not answer.
+    /// [`CatalogError::DeletedConcurrently`] when a file that it names is neither registered by
+    /// this process nor referenced already; [`CatalogError::Query`] when the database does not
+    /// answer.
     pub async fn commit_snapshot(
         &self,
         publication: &Publication,
@@ -221,15 +222,16 @@ async fn commit_time(
     }
 }
 
-/// Returns `now`, or the first instant that HTTP can tell from `latest`: its dates have whole seconds.
+/// Returns `now`, or the first instant that HTTP can tell from `latest`: its dates have whole
+/// seconds.
 fn next_commit_time(latest: Option<Millis>, now: Millis) -> Millis {
     const SECOND: i64 = 1000;
     let Some(latest) = latest else { return now };
     now.max(Millis((latest.0.div_euclid(SECOND) + 1).saturating_mul(SECOND)))
 }
 
-/// Lists the expired snapshots of each dataset, retired ones included; datasets without any are left
-/// out.
+/// Lists the expired snapshots of each dataset, retired ones included; datasets without any are
+/// left out.
 async fn expired_by_dataset(
     connection: &mut Connection<'_>,
     retention: Retention,

@@ -1,5 +1,5 @@
-//! Plugin releases and their history. The policy behind a change lies with its author; the code of a
-//! release lies in the object store.
+//! Plugin releases and their history. The policy behind a change lies with its author; the code of
+//! a release lies in the object store.
 
 use serde::Serialize;
 use yearbook_domain::{Millis, Stored};
@@ -170,7 +170,8 @@ impl Catalog {
     /// Lists every known plugin release, by kind and name, oldest first.
     ///
     /// # Errors
-    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer version.
+    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
+    /// version.
     pub async fn releases(&self) -> Result<Vec<PluginRelease>, CatalogError> {
         transaction!(self, "list plugin releases", SingleRead, |connection| all(connection))
     }

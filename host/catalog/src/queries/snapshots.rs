@@ -68,7 +68,8 @@ const INSERT_TOMBSTONE: &str = "
 
 const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $1 RETURNING file_sha256";
 
-/// Lists each file once: datasets may share a file of changes, and one may be a snapshot's file too.
+/// Lists each file once: datasets may share a file of changes, and one may be a snapshot's file
+/// too.
 const REFERENCED_FILES: &str = "
     SELECT file_sha256, file_bytes FROM snapshots UNION SELECT file_sha256, file_bytes FROM changes ORDER BY file_sha256";
 
@@ -87,7 +88,8 @@ impl Catalog {
     /// Reads the newest snapshot of a dataset, retired or not: what a publisher compares with.
     ///
     /// # Errors
-    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer version.
+    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
+    /// version.
     pub async fn current_snapshot(
         &self,
         dataset: &DatasetName,

@@ -1,5 +1,5 @@
-//! How the domain's closed lists are spelt in the database: by their serde names, so that each word
-//! has one home. Works for every database.
+//! Words of the domain's enums in the database: their serde names, so that each word has one home.
+//! Works for every database.
 
 use serde::Serialize;
 use serde::de::value::{Error as WordError, StrDeserializer};
@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::error::UnreadableValue;
 
-/// The word for a unit variant.
+/// Returns the word of a unit variant.
 pub(crate) fn encode_enum<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => Ok(word),
@@ -16,21 +16,21 @@ pub(crate) fn encode_enum<T: Serialize>(value: &T) -> Result<String, sqlx::Error
     }
 }
 
-/// A list, whose order matters, as a JSON array.
+/// Returns a list, whose order matters, as a JSON array.
 pub(crate) fn encode_list<T: Serialize>(names: &[T]) -> Result<String, sqlx::Error> {
     serde_json::to_string(names).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
-/// A whole number of ours (rows, bytes, requests) as databases hold it.
+/// Returns a count (rows, bytes, requests) as databases hold it.
 pub(crate) fn encode_u64(number: u64) -> Result<i64, sqlx::Error> {
     i64::try_from(number).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
-/// Where values are read, for the message when one makes no sense.
+/// Place of values that are read, for the message about one that cannot be read.
 pub(crate) struct RowContext<'a> {
-    /// Which table.
+    /// The table.
     pub(crate) table: &'static str,
-    /// Which row, as people would call it.
+    /// The row, as people would call it.
     pub(crate) row: &'a str,
 }
 

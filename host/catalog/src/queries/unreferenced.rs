@@ -1,8 +1,8 @@
 //! Objects in the object store that no row of the catalog references (decision 0170). A process
 //! registers each upload before it stores or relies on the object. A row that references an object
 //! claims it, and is refused once `yearbook gc` may have deleted it. `gc` marks what has been
-//! unreferenced for long, deletes it, and forgets it. Each of these holds a lock on the table and on
-//! what is referenced until its transaction ends.
+//! unreferenced for long, deletes it, and forgets it. Each of these holds a lock on the table and
+//! on what is referenced until its transaction ends.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -16,8 +16,8 @@ use crate::database::sql::{Connection, Statement};
 use crate::error::DeletedConcurrently;
 use crate::{Catalog, CatalogError};
 
-/// PostgreSQL alone: until the transaction ends, nobody else decides what is referenced in the object
-/// store.
+/// PostgreSQL alone: until the transaction ends, nobody else decides what is referenced in the
+/// object store.
 const LOCK_OBJECTS: &str = "SELECT pg_advisory_xact_lock(79410003, hashtext(current_schema()))";
 
 /// Lists everything in the object store that a row of the catalog needs.

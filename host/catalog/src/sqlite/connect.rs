@@ -1,5 +1,4 @@
-//! How SQLite is opened, so that several processes can share one file and nothing that was
-//! acknowledged is lost.
+//! Opens SQLite so that several processes can share one file and no acknowledged write is lost.
 //!
 //! - Write-ahead logging: readers never wait for a writer, nor it for them.
 //! - `synchronous=FULL`: a commit is on the disk before it is acknowledged. NORMAL would be faster,
@@ -18,11 +17,11 @@ use super::SqliteFile;
 use crate::CatalogError;
 use crate::migrations::migrate_sqlite;
 
-/// How long to wait for another process to finish writing, and for a free connection. A commit
+/// Wait for another process to finish writing, and for a free connection. A commit
 /// holds the lock for milliseconds; the rest is room for a slow disk.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long to wait before trying again to switch to write-ahead logging.
+/// Delay before trying again to switch to write-ahead logging.
 const WAL_RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// Connections for reading: SQLite reads from memory, so more than a few only contend for cores.

@@ -9,7 +9,7 @@ use yearbook_domain::{Dataset, DatasetName};
 
 use crate::arguments::DatasetsCommand;
 use crate::context::CommandContext;
-use crate::output::TextTable;
+use crate::output::{TextTable, or_dash};
 
 pub(super) async fn run(context: &CommandContext, command: DatasetsCommand) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
@@ -227,8 +227,4 @@ fn wire_name(value: &impl serde::Serialize) -> String {
         .ok()
         .and_then(|value| value.as_str().map(str::to_owned))
         .unwrap_or_default()
-}
-
-fn or_dash(text: Option<&str>) -> String {
-    text.filter(|text| !text.is_empty()).unwrap_or("-").to_owned()
 }

@@ -3,13 +3,12 @@
 //! small object that it stores and removes. Owns which checks there are and how they are shown;
 //! each area has a file.
 
-mod cache;
 mod connectivity;
 mod listeners;
+mod local;
 mod plugins;
 mod public_url;
 mod resources;
-mod settings;
 mod stored_files;
 
 use anyhow::bail;
@@ -18,7 +17,7 @@ use serde::Serialize;
 use crate::context::CommandContext;
 use crate::output::TextTable;
 
-/// How a check came out.
+/// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Status {
@@ -29,7 +28,7 @@ enum Status {
     Fail,
 }
 
-/// What a check found: one line, with what to do where something is wrong.
+/// Result of a check: one line, with what to do where something is wrong.
 type Finding = (Status, String);
 
 /// One check.
@@ -58,8 +57,8 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
     let fresh = !context.settings.data_dir.exists();
     let values = &context.settings.values;
     let mut checks = CheckList::default();
-    checks.add("settings", Ok(settings::effective_settings(context)));
-    checks.add("data directory", connectivity::check_data_dir(&context.settings.data_dir));
+    checks.add("settings", Ok(local::effective_settings(context)));
+    checks.add("data directory", local::check_data_dir(&context.settings.data_dir));
 
     // A fresh data directory is made by `serve`, not by looking at it.
     let later = || Ok((Status::Ok, "nothing there yet; made when it is first needed".to_owned()));
@@ -85,7 +84,7 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
         plugins::releases(&mut checks, context, &**store, files).await;
     }
     checks.add("plugins", plugins::check_built_in(context, fresh).await);
-    checks.add("cache", cache::is_ours(&context.settings));
+    checks.add("cache", local::check_cache(&context.settings));
     checks.add("links", Ok(public_url::check_public_url(&values.server)));
     checks.add("memory", Ok(resources::check_memory(values)));
     checks.add("descriptors", Ok(resources::check_descriptors(values)));

@@ -61,7 +61,7 @@ fn read_component(context: &CommandContext, file: &Path) -> anyhow::Result<Compo
     ComponentFile::read(bytes, limit).with_context(|| format!("{} is no plugin", file.display()))
 }
 
-/// What came as a plugin's signature: the file that was named, or the one beside the plugin, if
+/// Signature of a plugin: the file that was named, or the one beside the plugin, if
 /// there is one.
 fn read_signature(file: &Path, named: Option<&Path>) -> anyhow::Result<Option<Signature>> {
     let beside = PathBuf::from(format!("{}.minisig", file.display()));

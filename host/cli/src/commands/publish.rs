@@ -13,7 +13,7 @@ use yearbook_publish::{PublishFailure, Publisher};
 use crate::context::CommandContext;
 use crate::output::PublishProgress;
 
-/// What became of one package.
+/// Outcome of one package.
 #[derive(Clone, Debug, Serialize)]
 struct PublishSummary {
     dataset: String,

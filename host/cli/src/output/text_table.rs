@@ -1,6 +1,6 @@
 //! Aligned columns for people.
 
-/// Widest cell that is padded for; a longer one pushes its own line only.
+/// Widest cell that columns are padded for, characters; a longer one shifts its own line only.
 const MAX_CELL_WIDTH: usize = 60;
 
 /// Rows under a header, left-aligned except the columns that hold numbers.
@@ -11,7 +11,7 @@ pub struct TextTable {
 }
 
 impl TextTable {
-    /// A table with these headings; one that starts with `#` heads a column of numbers.
+    /// Makes a table with these headings; one that starts with `#` heads a column of numbers.
     #[must_use]
     pub fn new(headings: &[&str]) -> Self {
         let numeric = headings.iter().map(|heading| heading.starts_with('#')).collect();
@@ -25,13 +25,13 @@ impl TextTable {
         self.rows.push(cells.into_iter().map(|cell| cell.replace(char::is_control, " ")).collect());
     }
 
-    /// Whether there is nothing but the headings.
+    /// True for a table with nothing but its headings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.len() == 1
     }
 
-    /// The table as lines.
+    /// Renders the table as lines.
     #[must_use]
     pub fn render(&self) -> String {
         let widths: Vec<usize> = (0..self.numeric.len())

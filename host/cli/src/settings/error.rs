@@ -1,9 +1,9 @@
-//! What is wrong with a setting, and where it was written.
+//! Errors of settings, each with the place where the setting was written.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a value was written.
+/// Place where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingOrigin {
     /// A settings file.
@@ -35,7 +35,7 @@ pub enum SettingError {
     /// The file is not TOML.
     #[error("{origin}: this is not TOML: {message}")]
     Syntax {
-        /// Where reading stopped.
+        /// Place where reading stopped.
         origin: SettingOrigin,
         /// The parser's sentence.
         message: String,
@@ -43,7 +43,7 @@ pub enum SettingError {
     /// No such key.
     #[error("{origin}: unknown key `{key}`; the nearest known key is `{nearest}`")]
     Unknown {
-        /// Where it was written.
+        /// Place where it was written.
         origin: SettingOrigin,
         /// As it was written.
         key: String,
@@ -53,13 +53,13 @@ pub enum SettingError {
     /// The value does not fit the key.
     #[error("{origin}: `{key}` must be {expected}, not {found}")]
     Value {
-        /// Where it was written.
+        /// Place where it was written.
         origin: SettingOrigin,
         /// Path of the key.
         key: String,
-        /// What would fit.
+        /// Description of the values that fit.
         expected: String,
-        /// What was written.
+        /// Value as written.
         found: String,
     },
     /// Values that fit alone do not fit together.

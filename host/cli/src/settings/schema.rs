@@ -1,4 +1,4 @@
-//! Which keys there are, and how a written value becomes a typed one. The keys are read off the
+//! Keys of the settings, and the way from a written value to a typed one. The keys are read off the
 //! default [`Document`], so a field that a crate adds to its settings is a key at once and no list
 //! has to follow.
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::variables::variable_name;
 use super::{Assignment, RawSetting, SettingError, SettingOrigin, SettingsDocument};
 
-/// What a client writes for "no limit" where a key may have none; TOML has no null.
+/// Word for "no limit" where a key may have none; TOML has no null.
 const UNLIMITED: &str = "unlimited";
 
 /// Every key with what may be written for it.
@@ -19,7 +19,7 @@ pub(super) struct SettingsSchema {
 struct SettingKey {
     path: String,
     kind: ValueKind,
-    /// Whether [`UNLIMITED`] may be written.
+    /// True where [`UNLIMITED`] may be written.
     unlimited: bool,
 }
 
@@ -130,7 +130,7 @@ impl SettingsSchema {
         }
     }
 
-    /// What would fit, from what serde says about a value of the right kind.
+    /// Description of the values that fit, from serde's sentence about a value of the right kind.
     fn describe_expected(&self, key: &SettingKey, message: &str) -> String {
         let or_none = if key.unlimited { format!(", or \"{UNLIMITED}\"") } else { String::new() };
         match message.split_once("expected ").map(|(_, expected)| expected) {
@@ -215,7 +215,7 @@ fn invalid_value(assignment: &Assignment, expected: String) -> SettingError {
     }
 }
 
-/// Whether the settings hold with `value` at `path`; if not, serde's sentence.
+/// Checks that the settings hold with `value` at `path`; the error is serde's sentence.
 fn validate(defaults: &Value, path: &str, value: &Value) -> Result<(), String> {
     let mut values = defaults.clone();
     set_path(&mut values, path, value.clone());

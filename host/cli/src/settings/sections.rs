@@ -51,7 +51,7 @@ pub struct StorageSection {
     pub retain_snapshots: u32,
     /// Hours for which any snapshot is kept.
     pub retain_hours: u32,
-    /// Hours for which `yearbook gc` leaves in the object store what nothing names any more. A
+    /// Hours for which `yearbook gc` leaves unreferenced objects in the object store. A
     /// response that began to read it and takes longer is cut off. Default 24: a day's export over
     /// a slow line. Never less than the other limits make a response or a view of the catalogue
     /// last.
@@ -84,7 +84,7 @@ pub struct DatabaseSection {
     pub bounds: yearbook_catalog::DatabaseSettings,
 }
 
-/// `[sandbox]`: what plugins may use.
+/// `[sandbox]`: resources that plugins may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxSection {
     /// Threads for decoding and encoding; 0: one a core.
@@ -104,18 +104,18 @@ pub struct SandboxSection {
 /// out of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PluginsSection {
-    /// How new releases come into service, and failing ones out of it.
+    /// Rules by which new releases come into service, and failing ones out of it.
     #[serde(flatten)]
     pub guard: ReleaseMonitorSettings,
-    /// Folder for what a plugin failed at, one file for each way in which a release fails; none:
-    /// nothing is kept. Such a file holds rows and options of a response.
+    /// Folder for failure dumps, one file for each way in which a release fails; none: no dump is
+    /// written. Such a file holds rows and options of a response.
     pub capsules: Option<PathBuf>,
-    /// What a component must have that did not come with the binary, and who is trusted.
+    /// Conditions for a component that did not come with the binary, and trusted signers.
     #[serde(flatten)]
     pub trust: yearbook_releases::TrustPolicy,
 }
 
-/// `[log]`: what is written to standard error.
+/// `[log]`: form and level of the log on standard error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogSection {
     /// Shape of a line.
@@ -127,7 +127,7 @@ pub struct LogSection {
     pub otlp_endpoint: Option<CollectorUrl>,
 }
 
-/// Where traces are sent: an `http` address, to which `/v1/traces` is added.
+/// Address of the collector of traces: an `http` address, to which `/v1/traces` is added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CollectorUrl(String);

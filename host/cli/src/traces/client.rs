@@ -1,61 +1,50 @@
-//! One POST to the collector: plain HTTP/1.1 on a connection of its own, on the thread that
-//! exports, so that no collector can keep the server's threads.
+//! One POST to the collector: plain HTTP/1.1, a connection for each batch, with a thread and a
+//! runtime of its own, so that no collector can hold the server's threads.
 
-use std::fmt;
-use std::io;
-use std::time::Duration;
+use std::io::Read as _;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::header::HOST;
-use http::{HeaderValue, Request, Response};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
+use http::{Request, Response};
 use opentelemetry_http::{HttpClient, HttpError};
-use tokio::net::TcpStream;
-use tokio::runtime::{Builder, Runtime};
+use reqwest::blocking::{Client, ClientBuilder};
 
-/// How long the collector may take for a batch.
-const TIMEOUT: Duration = Duration::from_secs(5);
+use crate::http_client::{TIMEOUT, client_builder};
 
-/// Longest answer that is read, bytes; it says how many spans were refused, and why.
-const MAX_RESPONSE_BYTES: usize = 64 << 10;
+/// Longest response body that is read, bytes; it says how many spans were refused, and why.
+const MAX_RESPONSE_BYTES: u64 = 64 << 10;
 
-/// Sends batches.
-pub(super) struct CollectorClient(Runtime);
+/// Sender of batches.
+#[derive(Debug)]
+pub(super) struct CollectorClient(Client);
 
 impl CollectorClient {
-    pub(super) fn new() -> io::Result<Self> {
-        Builder::new_current_thread().enable_all().build().map(Self)
-    }
-}
-
-impl fmt::Debug for CollectorClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Client")
+    /// Client that gives the collector [`TIMEOUT`] for each batch. Made outside an async runtime.
+    pub(super) fn new() -> reqwest::Result<Self> {
+        ClientBuilder::from(client_builder(TIMEOUT)).timeout(TIMEOUT).build().map(Self)
     }
 }
 
 #[async_trait]
 impl HttpClient for CollectorClient {
-    /// Blocks its thread, which is the exporter's own.
+    /// Blocks its thread, which is the exporter's own and has no async runtime.
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        self.0.block_on(async { tokio::time::timeout(TIMEOUT, send(request)).await? })
+        let (head, body) = request.into_parts();
+        let response = self
+            .0
+            .request(head.method, head.uri.to_string())
+            .headers(head.headers)
+            .body(body)
+            .send()?;
+        let mut answer = Response::builder().status(response.status());
+        if let Some(headers) = answer.headers_mut() {
+            headers.clone_from(response.headers());
+        }
+        let mut body = Vec::new();
+        if response.take(MAX_RESPONSE_BYTES + 1).read_to_end(&mut body)? as u64 > MAX_RESPONSE_BYTES
+        {
+            return Err("the collector's answer is too long".into());
+        }
+        Ok(answer.body(body.into())?)
     }
-}
-
-async fn send(mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-    let uri = request.uri().clone();
-    let authority = uri.authority().ok_or("the collector's address has no host")?;
-    let host = authority.host().trim_matches(['[', ']']);
-    let stream = TcpStream::connect((host, authority.port_u16().unwrap_or(80))).await?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let connection = tokio::spawn(connection);
-    *request.uri_mut() = uri.path().parse()?;
-    request.headers_mut().insert(HOST, HeaderValue::try_from(authority.as_str())?);
-    let (parts, body) = sender.send_request(request.map(Full::new)).await?.into_parts();
-    let body = Limited::new(body, MAX_RESPONSE_BYTES).collect().await?.to_bytes();
-    connection.abort();
-    Ok(Response::from_parts(parts, body))
 }

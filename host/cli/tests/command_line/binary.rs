@@ -11,7 +11,7 @@ pub(crate) struct Yearbook {
     folder: TempDir,
 }
 
-/// What one run said.
+/// Output of one run.
 pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,

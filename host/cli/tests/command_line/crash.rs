@@ -9,8 +9,8 @@
 mod deployment;
 #[path = "crash/install.rs"]
 mod install;
-#[path = "crash/points.rs"]
-mod points;
+#[path = "crash/kill_points.rs"]
+mod kill_points;
 #[path = "crash/publish.rs"]
 mod publish;
 #[path = "crash/reader.rs"]

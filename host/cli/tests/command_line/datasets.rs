@@ -1,4 +1,4 @@
-//! What is published, as operators see it (contract-6-datasets).
+//! Published datasets, as operators see them (contract-6-datasets).
 
 use crate::binary::Yearbook;
 

@@ -32,7 +32,7 @@ fn blocks(page: &str) -> Vec<Block> {
     console.map(block).collect()
 }
 
-/// Whether `text` is `pattern`, in which `…` stands for anything.
+/// True where `text` is `pattern`, in which `…` stands for anything.
 fn matches_pattern(text: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('…');
     let first = pieces.next().unwrap_or_default();

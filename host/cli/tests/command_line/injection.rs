@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use crate::served::CliServer;
 
-/// What is put wherever a client may put something. Percent-encoded where an address needs it.
+/// Text that is put wherever a client may put something. Percent-encoded where an address needs it.
 const HOSTILE: [&str; 22] = [
     "%0d%0aX-Evil:%201",
     "%0aX-Evil:%201",

@@ -30,7 +30,7 @@ fn only<'a>(seen: &'a CollectedSpans, name: &str) -> &'a Span {
         .unwrap_or_else(|| panic!("one {name} in {names:?}"))
 }
 
-/// What one request of rows gives, to a server that trusts `trusted`, and its key.
+/// Spans of one request of rows to a server that trusts `trusted`, and its key.
 fn traced(trusted: &str) -> (CollectedSpans, String) {
     let collector = TestCollector::start();
     let served = CliServer::start(&[

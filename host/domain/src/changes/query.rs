@@ -1,5 +1,5 @@
-//! The parameters of `/changes`, each judged in itself (contract-1-order). `since` can only be
-//! judged with the dataset at hand.
+//! The parameters of `/changes`, each validated by itself (contract-1-order). `since` can only be
+//! validated with the dataset at hand.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ pub const DEFAULT_LIMIT: u64 = 10_000;
 /// Parameters of `/data` that mean the same here; encoders' own (with a dot) do too.
 const SHARED_PARAMETERS: [&str; 3] = ["limit", "format", "geometry"];
 
-/// Parses `pairs` (from [`crate::query::pairs()`]) as [`DataQuery::parse`] does, with another
+/// Parses `pairs` (from [`crate::query::parse_pairs`]) as [`DataQuery::parse`] does, with another
 /// default for `limit`, which is at least 1 here. What else `/data` knows is ignored like any other
 /// unknown parameter.
 ///
@@ -57,7 +57,7 @@ fn parse_limit(raw: &str) -> Result<u64, ValidationError> {
     match scalar::parse_count("limit", raw) {
         Ok(0) => Err(too_few(raw)),
         Err(problem) if problem.kind == "greater_than_equal" => Err(too_few(raw)),
-        judged => judged,
+        parsed => parsed,
     }
 }
 

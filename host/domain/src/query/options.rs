@@ -26,13 +26,13 @@ pub enum ParameterType {
 /// A value that suits its declaration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterValue {
-    /// Of [`Kind::Text`].
+    /// Of [`ParameterType::Text`].
     Text(String),
-    /// Of [`Kind::Integer`].
+    /// Of [`ParameterType::Integer`].
     Integer(i64),
-    /// Of [`Kind::Number`].
+    /// Of [`ParameterType::Number`].
     Number(f64),
-    /// Of [`Kind::Boolean`].
+    /// Of [`ParameterType::Boolean`].
     Boolean(bool),
 }
 
@@ -40,7 +40,7 @@ pub enum ParameterValue {
 /// empty, only the texts in it pass.
 ///
 /// # Errors
-/// The [`Problem`] in Pydantic's words.
+/// The [`ValidationError`] in Pydantic's words.
 pub fn validate(
     name: &str,
     kind: ParameterType,

@@ -1,5 +1,5 @@
-//! The parameters of `/data`, each judged in itself (contract-1-order): every problem at once, in
-//! the order of declaration (contract-2-order), extensions last.
+//! The parameters of `/data`, each validated by itself (contract-1-order): every problem at once,
+//! in the order of declaration (contract-2-order), extensions last.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,8 +8,8 @@ use super::{DEFAULT_LIMIT, DataQuery, MAX_LISTED_NAMES, scalar};
 use crate::ValidationError;
 
 impl DataQuery {
-    /// Parses `pairs` (from [`super::pairs()`]). `formats` are those loaded now, in the order in
-    /// which a problem lists them. Unknown parameters are ignored.
+    /// Parses `pairs` (from [`super::parse_pairs`]). `formats` are those loaded now, in the order
+    /// in which a problem lists them. Unknown parameters are ignored.
     ///
     /// # Errors
     /// Every problem there is.
@@ -110,7 +110,8 @@ fn parse_columns(raw: &str) -> Result<Vec<String>, ValidationError> {
     Ok(names)
 }
 
-/// What is wrong with a list of more than [`LISTED_NAMES`] names, told before any of them is read.
+/// Returns the problem of a list of more than [`MAX_LISTED_NAMES`] names, before any of them is
+/// read.
 #[must_use]
 pub fn too_many_names_message(parameter: &str, raw: &str) -> Option<String> {
     let names = raw.bytes().filter(|byte| *byte == b',').count() + 1;

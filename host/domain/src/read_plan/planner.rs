@@ -13,17 +13,18 @@ use crate::{ColumnRole, DataQuery, Dataset, PlanLimits, Refusal, Snapshot, Valid
 pub const UNBOUNDED_ROWS: u64 = 100_000;
 
 /// Names of columns that a problem lists at most.
-const LISTED: usize = 40;
+const MAX_LISTED: usize = 40;
 
 /// Names that are looked for one by one: for so few a table of all columns costs more than it
 /// saves.
-const LOOKED_THROUGH: usize = 8;
+const MAX_LINEAR_NAMES: usize = 8;
 
 /// Decides what to read of `snapshot`, a version of `dataset`, from `first_row` on (0, or a
 /// cursor's). `limits` are those of the plan of the key that was checked.
 ///
 /// # Errors
-/// [`Refusal::InvalidParameters`] for `columns` that the snapshot does not have, then [`Refusal::UnboundedRequest`].
+/// [`Refusal::InvalidParameters`] for `columns` that the snapshot does not have, then
+/// [`Refusal::UnboundedRequest`].
 pub fn plan_read(
     dataset: &Dataset,
     snapshot: Arc<Snapshot>,
@@ -35,7 +36,7 @@ pub fn plan_read(
         .map_err(|problem| Refusal::InvalidParameters(vec![problem]))?;
     guard(dataset, &snapshot, limits, query)?;
     let dated = snapshot.date_column.is_some();
-    let (max_rows, capped_at) = bound(query.limit, limits.row_cap);
+    let (max_rows, plan_row_cap) = bound(query.limit, limits.row_cap);
     Ok(ReadPlan {
         dataset: dataset.name.clone(),
         namespace: dataset.namespace.clone(),
@@ -45,13 +46,13 @@ pub fn plan_read(
         search_text: query.dimensions.clone(),
         first_row,
         max_rows,
-        plan_row_cap: capped_at,
+        plan_row_cap,
         snapshot,
     })
 }
 
-/// Positions of the columns to send: those asked for, in that order, or all; `geometry=false`
-/// leaves geometry out of either.
+/// Returns positions of the columns to send: the requested ones, in that order, or all;
+/// `geometry=false` leaves geometry out of either.
 ///
 /// # Errors
 /// `value_error` at `columns` for names that the snapshot does not have, or when nothing is left.
@@ -59,11 +60,11 @@ pub fn resolve_projection(
     snapshot: &Snapshot,
     query: &DataQuery,
 ) -> Result<Vec<usize>, ValidationError> {
-    let wanted = |position: &usize| {
+    let selected = |position: &usize| {
         query.geometry || snapshot.columns[*position].role != ColumnRole::Geometry
     };
     let Some(names) = &query.columns else {
-        return Ok((0..snapshot.columns.len()).filter(wanted).collect());
+        return Ok((0..snapshot.columns.len()).filter(selected).collect());
     };
     let problem =
         |sentence: String| ValidationError::value_error("columns", &sentence, &names.join(","));
@@ -81,7 +82,7 @@ pub fn resolve_projection(
             listed(snapshot)
         )));
     }
-    let columns: Vec<usize> = positions.into_iter().flatten().filter(wanted).collect();
+    let columns: Vec<usize> = positions.into_iter().flatten().filter(selected).collect();
     if columns.is_empty() {
         return Err(problem(format!(
             "geometry=false leaves no column to send; ask for more than {GEOMETRY_COLUMN}"
@@ -90,10 +91,10 @@ pub fn resolve_projection(
     Ok(columns)
 }
 
-/// Position of each of `names` in the snapshot, in time that grows with the columns and the names,
-/// not with one times the other.
+/// Returns the position of each of `names` in the snapshot, in time that grows with the columns and
+/// the names, not with one times the other.
 fn positions(snapshot: &Snapshot, names: &[String]) -> Vec<Option<usize>> {
-    if names.len() <= LOOKED_THROUGH {
+    if names.len() <= MAX_LINEAR_NAMES {
         return names.iter().map(|name| snapshot.column_index(name)).collect();
     }
     let all: HashMap<&str, usize> = snapshot
@@ -107,15 +108,16 @@ fn positions(snapshot: &Snapshot, names: &[String]) -> Vec<Option<usize>> {
 
 /// `'a', 'b' and 7 more`.
 fn quoted(names: &[&str]) -> String {
-    let shown: Vec<String> = names.iter().take(LISTED).map(|name| format!("'{name}'")).collect();
+    let shown: Vec<String> =
+        names.iter().take(MAX_LISTED).map(|name| format!("'{name}'")).collect();
     let more = names.len() - shown.len();
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
 fn listed(snapshot: &Snapshot) -> String {
     let mut names: Vec<&str> =
-        snapshot.columns.iter().take(LISTED).map(|column| column.name.as_str()).collect();
-    if snapshot.columns.len() > LISTED {
+        snapshot.columns.iter().take(MAX_LISTED).map(|column| column.name.as_str()).collect();
+    if snapshot.columns.len() > MAX_LISTED {
         names.push("…");
     }
     names.join(", ")
@@ -144,15 +146,15 @@ fn guard(
     Ok(())
 }
 
-/// Whether a bulk download would give the caller what was asked for: licence and plan allow one,
-/// and the version is the current one, since no file is addressed by a snapshot's id.
+/// Returns true when a bulk download would hold the requested rows: licence and plan allow one, and
+/// the version is the current one, since no file is addressed by a snapshot's id.
 fn has_bulk(dataset: &Dataset, snapshot: &Snapshot, limits: PlanLimits) -> bool {
     limits.bulk != BulkEntitlement::None
         && dataset.current.bulk_redistribution
         && snapshot.id == dataset.current.id
 }
 
-/// `max_rows` and `capped_at` of a limit (0: everything) under a plan's cap.
+/// Returns `max_rows` and `plan_row_cap` of a limit (0: everything) under a plan's cap.
 fn bound(limit: u64, cap: Option<u64>) -> (Option<u64>, Option<u64>) {
     match (limit, cap) {
         (0, Some(cap)) => (Some(cap), Some(cap)),

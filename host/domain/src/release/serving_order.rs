@@ -1,6 +1,6 @@
-//! Order in which the releases of a name serve: the pinned one, then the one that was promoted last,
-//! an operator's before those that came with a binary. A host that cannot load the first takes the
-//! next.
+//! Order in which the releases of a name serve: the pinned one, then the one that was promoted
+//! last, an operator's before those that came with a binary. A host that cannot load the first
+//! takes the next.
 
 use std::collections::BTreeMap;
 
@@ -61,8 +61,8 @@ pub fn lines(releases: &[PluginRelease]) -> Vec<ServingOrder> {
     by_name.into_iter().filter_map(line).collect()
 }
 
-/// What was installed before `first` was promoted has been passed over already; an upgrade of a
-/// binary passes nothing over.
+/// Returns the newest release that waits to replace `first`. A release that was installed before
+/// `first` was promoted has been passed over already; an upgrade of a binary passes nothing over.
 fn newest_installed_after<'a>(
     first: &PluginRelease,
     releases: &[&'a PluginRelease],

@@ -1,6 +1,8 @@
-//! A streaming reader of WKT (OGC Simple Features 1.2.1, 7.2): parentheses, numbers, ranges, closed
-//! rings. Validity in the sense of Simple Features (self-intersections and the like) is not asked
+//! A check of WKT (OGC Simple Features 1.2.1, 7.2): forms, numbers, ranges, closed rings, over the
+//! reader that encoders use. Validity in the sense of Simple Features (self-intersections and the like) is not asked
 //! for: real boundary files break it, and they are served as published.
+
+use yearbook_wkt::WktReader;
 
 use super::bounds::GeometryBounds;
 
@@ -68,185 +70,150 @@ pub(crate) fn check(text: &str, bounds: &mut GeometryBounds) -> Result<(), Geome
         ("MULTIPOLYGON", GeometryType::Polygon),
     ]
     .into_iter()
-    .find_map(|(word, form)| text.strip_prefix(word).map(|rest| (form, rest)))
-    .filter(|(_, rest)| {
-        matches!(rest.trim_ascii_start().as_bytes(), [b'(', ..]) || rest.trim_ascii() == EMPTY
+    .find_map(|(word, form)| {
+        let rest = text.strip_prefix(word)?.trim_ascii();
+        (rest.starts_with('(') || rest == EMPTY).then_some((form, rest))
     })
     .ok_or_else(|| GeometryError::UnknownType(text.chars().take(24).collect()))?;
-    let mut reader = Reader { text: text.as_bytes(), at: text.len() - rest.len() };
-    if !reader.empty() {
-        reader.list(|reader| match form {
-            GeometryType::Point => reader.point_member(bounds),
-            GeometryType::Line => reader.line(bounds),
-            GeometryType::Polygon => reader.polygon(bounds),
-        })?;
+    if rest == EMPTY {
+        return Ok(());
     }
-    reader.skip_space();
-    if reader.peek().is_some() { reader.expected("the end") } else { Ok(()) }
+    let mut reader = WktReader::new(text);
+    reader.kind().map_err(|error| expected(error.at, "the name of a geometry"))?;
+    list(&mut reader, |reader| match form {
+        GeometryType::Point => point_member(reader, bounds),
+        GeometryType::Line => line(reader, bounds),
+        GeometryType::Polygon => polygon(reader, bounds),
+    })?;
+    reader.end().map_err(|error| expected(error.at, "the end"))
 }
 
 const EMPTY: &str = "EMPTY";
 
-struct Reader<'a> {
-    text: &'a [u8],
-    at: usize,
+fn expected(at: usize, expected: &'static str) -> GeometryError {
+    GeometryError::Syntax { at, expected }
 }
 
-impl Reader<'_> {
-    /// `( member, member, … )`.
-    fn list(
-        &mut self,
-        mut member: impl FnMut(&mut Self) -> Result<(), GeometryError>,
-    ) -> Result<(), GeometryError> {
-        self.symbol(b'(', "`(`")?;
-        loop {
-            member(self)?;
-            self.skip_space();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b')') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                _ => return self.expected("`,` or `)`"),
-            }
+/// Offset of the next byte that is no white space.
+fn next_byte(reader: &WktReader<'_>) -> usize {
+    let rest = reader.rest();
+    reader.at() + rest.len() - rest.trim_ascii_start().len()
+}
+
+/// Reads `EMPTY` (false), in capitals alone, or an opening parenthesis (true).
+fn open_or_empty(reader: &mut WktReader<'_>) -> Result<bool, GeometryError> {
+    let rest = reader.rest().trim_ascii_start();
+    if !rest.starts_with('(') && !rest.starts_with(EMPTY) {
+        return Err(expected(next_byte(reader), "`(`"));
+    }
+    reader.open_or_empty().map_err(|error| expected(error.at, "`(`"))
+}
+
+/// `( member, member, … )` or `EMPTY`; returns false for the latter.
+fn list(
+    reader: &mut WktReader<'_>,
+    mut member: impl FnMut(&mut WktReader<'_>) -> Result<(), GeometryError>,
+) -> Result<bool, GeometryError> {
+    if !open_or_empty(reader)? {
+        return Ok(false);
+    }
+    loop {
+        member(reader)?;
+        if !reader.next_member().map_err(|error| expected(error.at, "`,` or `)`"))? {
+            return Ok(true);
         }
     }
+}
 
-    /// A point with its own parentheses, as the standard has it, or without, as many programs write
-    /// it.
-    fn point_member(&mut self, bounds: &mut GeometryBounds) -> Result<(), GeometryError> {
-        if self.empty() {
-            return Ok(());
-        }
-        self.skip_space();
-        let parenthesised = self.peek() == Some(b'(');
-        if parenthesised {
-            self.at += 1;
-        }
-        let (x, y) = self.point()?;
-        if parenthesised {
-            self.symbol(b')', "`)`")?;
-        }
-        bounds.add(x, x, y, y);
-        Ok(())
+/// A point with its own parentheses, as the standard has it, or without, as many programs write it.
+fn point_member(
+    reader: &mut WktReader<'_>,
+    bounds: &mut GeometryBounds,
+) -> Result<(), GeometryError> {
+    let rest = reader.rest().trim_ascii_start();
+    let parenthesised = rest.starts_with('(');
+    if (parenthesised || rest.starts_with(EMPTY)) && !open_or_empty(reader)? {
+        return Ok(());
     }
-
-    fn line(&mut self, bounds: &mut GeometryBounds) -> Result<(), GeometryError> {
-        if self.empty() {
-            return Ok(());
+    let (x, y) = point(reader)?;
+    if parenthesised {
+        let at = next_byte(reader);
+        if !matches!(reader.next_member(), Ok(false)) {
+            return Err(expected(at, "`)`"));
         }
-        let path = self.path()?;
-        if path.points < LINE_POINTS {
+    }
+    bounds.add(x, x, y, y);
+    Ok(())
+}
+
+fn line(reader: &mut WktReader<'_>, bounds: &mut GeometryBounds) -> Result<(), GeometryError> {
+    let Some(path) = path(reader)? else { return Ok(()) };
+    if path.points < LINE_POINTS {
+        return Err(GeometryError::TooFewPoints {
+            what: "line",
+            points: path.points,
+            least: LINE_POINTS,
+            at: reader.at(),
+        });
+    }
+    path.widen(bounds);
+    Ok(())
+}
+
+fn polygon(reader: &mut WktReader<'_>, bounds: &mut GeometryBounds) -> Result<(), GeometryError> {
+    list(reader, |reader| {
+        if !reader.rest().trim_ascii_start().starts_with('(') {
+            return Err(expected(next_byte(reader), "`(`"));
+        }
+        let Some(ring) = path(reader)? else { return Ok(()) };
+        if ring.points < RING_POINTS {
             return Err(GeometryError::TooFewPoints {
-                what: "line",
-                points: path.points,
-                least: LINE_POINTS,
-                at: self.at,
+                what: "ring",
+                points: ring.points,
+                least: RING_POINTS,
+                at: reader.at(),
             });
         }
-        path.widen(bounds);
+        if ring.first != ring.last {
+            return Err(GeometryError::UnclosedRing(reader.at()));
+        }
+        // Inner rings lie within the outer one; adding them does no harm.
+        ring.widen(bounds);
         Ok(())
-    }
+    })
+    .map(drop)
+}
 
-    fn polygon(&mut self, bounds: &mut GeometryBounds) -> Result<(), GeometryError> {
-        if self.empty() {
-            return Ok(());
-        }
-        self.list(|reader| {
-            let ring = reader.path()?;
-            if ring.points < RING_POINTS {
-                return Err(GeometryError::TooFewPoints {
-                    what: "ring",
-                    points: ring.points,
-                    least: RING_POINTS,
-                    at: reader.at,
-                });
-            }
-            if ring.first != ring.last {
-                return Err(GeometryError::UnclosedRing(reader.at));
-            }
-            // Inner rings lie within the outer one; adding them does no harm.
-            ring.widen(bounds);
-            Ok(())
-        })
-    }
-
-    fn path(&mut self) -> Result<PathBounds, GeometryError> {
-        let mut path: Option<PathBounds> = None;
-        self.list(|reader| {
-            let point = reader.point()?;
-            path = Some(path.map_or_else(|| PathBounds::new(point), |path| path.and(point)));
-            Ok(())
-        })?;
-        path.map_or_else(|| self.expected("a point"), Ok)
-    }
-
-    fn point(&mut self) -> Result<(f64, f64), GeometryError> {
-        let x = self.number("a longitude")?;
-        if !self.skip_space() {
-            return self.expected("a space and a latitude");
-        }
-        let y = self.number("a latitude")?;
-        if !(-180.0..=180.0).contains(&x) {
-            return Err(GeometryError::Longitude(x));
-        }
-        if !(-90.0..=90.0).contains(&y) {
-            return Err(GeometryError::Latitude(y));
-        }
-        Ok((x, y))
-    }
-
-    fn number(&mut self, expected: &'static str) -> Result<f64, GeometryError> {
-        self.skip_space();
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        let length = rest
-            .iter()
-            .position(|b| !matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
-            .unwrap_or(rest.len());
-        let number = rest
-            .get(..length)
-            .and_then(|number| std::str::from_utf8(number).ok())
-            .and_then(|number| number.parse().ok());
-        let Some(number) = number else { return self.expected(expected) };
-        self.at += length;
-        Ok(number)
-    }
-
-    /// Whether `EMPTY` stands here; passes it.
-    fn empty(&mut self) -> bool {
-        let before = self.at;
-        self.skip_space();
-        let found = self.text.get(self.at..).is_some_and(|rest| rest.starts_with(EMPTY.as_bytes()));
-        self.at = if found { self.at + EMPTY.len() } else { before };
-        found
-    }
-
-    fn symbol(&mut self, symbol: u8, expected: &'static str) -> Result<(), GeometryError> {
-        self.skip_space();
-        if self.peek() != Some(symbol) {
-            return self.expected(expected);
-        }
-        self.at += 1;
+/// The points of a line or ring; none where it is `EMPTY`.
+fn path(reader: &mut WktReader<'_>) -> Result<Option<PathBounds>, GeometryError> {
+    let mut path: Option<PathBounds> = None;
+    list(reader, |reader| {
+        let point = point(reader)?;
+        path = Some(path.map_or_else(|| PathBounds::new(point), |path| path.and(point)));
         Ok(())
-    }
+    })?;
+    Ok(path)
+}
 
-    fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
+fn point(reader: &mut WktReader<'_>) -> Result<(f64, f64), GeometryError> {
+    let x = number(reader, "a longitude")?;
+    if !reader.rest().starts_with(|next: char| next.is_ascii_whitespace()) {
+        return Err(expected(reader.at(), "a space and a latitude"));
     }
+    let y = number(reader, "a latitude")?;
+    if !(-180.0..=180.0).contains(&x) {
+        return Err(GeometryError::Longitude(x));
+    }
+    if !(-90.0..=90.0).contains(&y) {
+        return Err(GeometryError::Latitude(y));
+    }
+    Ok((x, y))
+}
 
-    /// Passes white space; whether there was any.
-    fn skip_space(&mut self) -> bool {
-        let before = self.at;
-        while self.peek().is_some_and(|b| b.is_ascii_whitespace()) {
-            self.at += 1;
-        }
-        self.at > before
-    }
-
-    fn expected<T>(&self, expected: &'static str) -> Result<T, GeometryError> {
-        Err(GeometryError::Syntax { at: self.at, expected })
-    }
+fn number(reader: &mut WktReader<'_>, what: &'static str) -> Result<f64, GeometryError> {
+    let at = next_byte(reader);
+    let number = reader.number().ok().and_then(|number| number.parse().ok());
+    number.ok_or_else(|| expected(at, what))
 }
 
 /// What is kept of a line or ring.

@@ -9,7 +9,8 @@ use yearbook_sandbox::{EncodeError, PluginEncoder, Trap, TrialError, TrialRespon
 use super::{CanarySample, empty_totals};
 use crate::readback::{self, ValueComparison};
 
-/// What came of it; none: nothing that could be held against either. `warm`: whether cost counts.
+/// Compares both releases on one sample; none: the result says nothing of the canary. `warm`: cost
+/// counts.
 pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum> {
     // Every other time each part by an instance of its own, as hosts make large responses where
     // parts are independent.
@@ -57,7 +58,7 @@ pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum>
     Some(seen)
 }
 
-/// Whether both wrote the same: true where they did so in other bytes.
+/// Compares both responses. True: the same values in other bytes.
 fn compare_responses(
     sample: &CanarySample,
     one: &TrialResponse,
@@ -95,8 +96,8 @@ fn compare_responses(
     }
 }
 
-/// Whether a failure says nothing about the release: want of room, or a thread that had to stand
-/// back too long.
+/// Returns whether a failure says nothing about the release: want of room, or a thread that had to
+/// stand back too long.
 fn is_host_fault(failed: &TrialError) -> bool {
     matches!(
         failed.error,

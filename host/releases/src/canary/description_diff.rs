@@ -1,9 +1,9 @@
-//! Whether two releases promise clients the same. Where they do not, no comparison of responses can
-//! say which of them is right.
+//! Difference between the descriptions of two releases, as clients see it. Where they differ, no
+//! comparison of responses can say which of them is right.
 
 use yearbook_sandbox::EncoderDescription;
 
-/// What of `other`'s description clients would notice, in words; none: nothing.
+/// Difference of `other`'s description that clients would notice, in words.
 pub(crate) fn difference(one: &EncoderDescription, other: &EncoderDescription) -> Option<String> {
     let word = |what: &str, one: &str, other: &str| {
         (one != other).then(|| format!("its {what} is {other:?} instead of {one:?}"))

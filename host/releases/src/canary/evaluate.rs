@@ -1,4 +1,4 @@
-//! What becomes of a release that waits: a pure function of what all hosts saw together.
+//! Decision on a canary release: a pure function of the totals of all hosts.
 
 use yearbook_catalog::{CanaryTotals, ReleaseState};
 use yearbook_domain::Millis;
@@ -12,7 +12,7 @@ const FREE_MEMORY: u64 = 16 << 20;
 /// decides.
 const FREE_CPU_NS: u64 = 100_000;
 
-/// What becomes of it, and why.
+/// A decision and its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CanaryDecision {
     /// Promoted or rolled back.

@@ -10,7 +10,7 @@ use yearbook_sandbox::{Batches, OptionValue, PluginEncoder};
 
 use super::ShadowWorker;
 
-/// What a response is made of, as far as it is compared.
+/// Input of a response, as far as it is compared.
 pub(crate) struct CanarySample {
     /// The release that serves.
     pub(crate) incumbent: Arc<PluginEncoder>,

@@ -14,7 +14,7 @@ const NICE: i32 = 19;
 /// Pairs whose first sample is remembered to have been; more are begun anew.
 const MAX_PAIRS: usize = 256;
 
-/// Where samples go.
+/// Queue of samples.
 pub(crate) struct ShadowWorker {
     samples: SyncSender<CanarySample>,
 }

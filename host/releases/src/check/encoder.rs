@@ -27,8 +27,8 @@ pub(super) fn check(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
     check_large_batches(encoder, tally);
 }
 
-/// Whether the format declines a table as it is: it may want columns of certain roles, such as a
-/// geometry.
+/// Returns whether the format declines a table as it is: it may want columns of certain roles, such
+/// as a geometry.
 fn needs_more_columns(encoder: &PluginEncoder, table: &Table) -> bool {
     let Ok((schema, batches)) = record_batches(table) else { return false };
     let tried = encoder.trial(&schema, &[], &batches, false);
@@ -226,7 +226,7 @@ pub(super) fn advice_on(trap: &Trap) -> &'static str {
     }
 }
 
-/// Where two responses differ, in words; none: nowhere.
+/// First difference between two responses, in words.
 fn first_difference(one: &TrialResponse, other: &TrialResponse) -> Option<String> {
     let differ = |place: String, one: &[u8], other: &[u8]| {
         let at =

@@ -1,4 +1,4 @@
-//! What a check found, for people and for machines.
+//! Report of a check, for people and for machines.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub struct CheckReport {
     pub digest: String,
     /// Size of the component in bytes.
     pub bytes: usize,
-    /// Whether a core module was made a component.
+    /// Set where a core module was made a component.
     pub wrapped: bool,
     /// Names of what it imports; none when they cannot be read.
     pub imports: Option<Vec<String>>,
@@ -33,16 +33,16 @@ pub struct CheckReport {
     pub tries: usize,
     /// Tables that were left out, because this host hands no such column to plugins.
     pub skipped: Vec<String>,
-    /// What is wrong, at most 50 findings.
+    /// Findings, 50 at most.
     pub findings: Vec<Finding>,
     /// Findings beyond those listed.
     pub more_findings: usize,
-    /// What was used of each limit.
+    /// Usage of each limit.
     pub budget: Vec<LimitUsage>,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
+    /// Returns whether nothing is wrong.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.findings.is_empty()
@@ -52,22 +52,22 @@ impl CheckReport {
 /// Something that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Where: a call, a table, a field.
+    /// Place: a call, a table, a field.
     pub place: String,
-    /// What.
+    /// The fault.
     pub wrong: String,
-    /// What to do.
+    /// Advice.
     pub advice: String,
 }
 
-/// What was used of one limit.
+/// Usage of one limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LimitUsage {
     /// For people.
     pub what: &'static str,
     /// The most that was used.
     pub used: f64,
-    /// What may be used.
+    /// The limit.
     pub limit: f64,
     /// Of both.
     pub unit: &'static str,

@@ -1,6 +1,6 @@
 //! A failure dump as a file: one Arrow IPC stream that any Arrow library reads. The schema is the
-//! response's, with its own metadata. Everything that is not data stands beside it as JSON under keys
-//! that begin with `yearbook.capsule`. A reader trusts nothing of it.
+//! response's, with its own metadata. Everything that is not data stands beside it as JSON under
+//! keys that begin with `yearbook.capsule`. A reader trusts nothing of it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -30,7 +30,7 @@ const ABOUT: &str = "yearbook.capsule";
 const NOTES: &str = "yearbook.capsule.notes";
 const REQUEST: &str = "yearbook.capsule.request";
 
-/// How every Arrow stream ends that was written to its end.
+/// Last bytes of every complete Arrow stream.
 const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 /// A file is no failure dump that can be replayed.
@@ -223,8 +223,8 @@ fn parse_notes(text: &str) -> Result<Vec<(u64, Vec<u8>)>, DumpReadError> {
     notes.into_iter().map(note).collect::<Option<_>>().ok_or_else(|| damaged("a note is no base64"))
 }
 
-/// Refuses limits of an unknown origin under which nobody should replay. The stack is bounded when it
-/// is read.
+/// Refuses limits of an unknown origin under which nobody should replay. The stack is bounded when
+/// it is read.
 fn check_replay_bounds(limits: &Limits) -> Result<(), String> {
     const HOUR_MS: u64 = 3_600_000;
     let bytes = |bytes: usize| bytes as u64;

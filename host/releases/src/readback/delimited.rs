@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Schema};
 
 use super::{ValueComparison, quote};
 
-/// What may separate fields.
+/// Characters that may separate fields.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 pub(super) fn compare(schema: &Schema, one: &[u8], other: &[u8]) -> ValueComparison {
@@ -72,12 +72,12 @@ fn is_number(data_type: &DataType) -> bool {
 struct Field<'a> {
     text: Cow<'a, [u8]>,
     quoted: bool,
-    /// Whether its row ends with it.
+    /// Set where its row ends with it.
     last: bool,
 }
 
 impl Field<'_> {
-    /// Whether both hold the same; as numbers where `number`.
+    /// Returns whether both hold the same; as numbers where `number`.
     fn equals(&self, other: &Self, number: bool) -> bool {
         let parse = |field: &Self| std::str::from_utf8(&field.text).ok()?.parse::<f64>().ok();
         let same =
@@ -136,7 +136,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// What stands before the closing quote, and what follows it.
+/// Text before the closing quote, and the rest after it.
 fn unquote(text: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
     let mut out = Cow::Borrowed(&b""[..]);
     let mut from = 0;

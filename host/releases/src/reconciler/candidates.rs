@@ -1,5 +1,5 @@
-//! What stands beside a release that serves: the one that waits to take its place, and the one that
-//! would serve in its place.
+//! Candidates beside a release that serves: the canary that waits to take its place, and the
+//! fallback that would serve in its place.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::canary::difference;
 use crate::release_monitor::Candidates;
 
 impl PluginReconciler {
-    /// What stands beside each of `serving`, loaded; of encoders alone, since nothing tells whether
+    /// Loads the candidates of each of `serving`; of encoders alone, since nothing tells whether
     /// two projects for a tool are alike.
     pub(super) async fn load_candidates(
         &self,

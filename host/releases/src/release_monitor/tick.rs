@@ -1,5 +1,5 @@
-//! What a host brings to the catalogue, round by round: comparisons and the verdict on them,
-//! quarantines and their ends, and how much each release is used. A few small writes a second at
+//! Writes of a host to the catalogue, tick by tick: canary totals and decisions, quarantines and
+//! their ends, and the usage of each release. A few small writes a second at
 //! most, and none while nothing happens.
 
 use std::collections::HashMap;
@@ -14,20 +14,20 @@ use yearbook_domain::Millis;
 use yearbook_sandbox::PluginMetricsSnapshot;
 
 use super::ReleaseMonitor;
-use crate::ReleaseMonitorSettings;
+use super::quarantine::end_quarantines;
 use crate::canary::{CanaryPair, evaluate};
 use crate::circuit_breaker::{MetricsHistory, verdict};
 
-/// Who did what hosts conclude, for the history.
+/// Author of a host's transitions in the history.
 const BY: &str = "yearbook";
 
 /// Rounds after which the use of releases is written.
 const USE_TICKS: u32 = 5;
 
-/// How long what wakes a round waits for more.
+/// Delay after a wake-up, so that events at the same time share a tick.
 const WAKE_DELAY: Duration = Duration::from_millis(10);
 
-/// What a host remembers from round to round.
+/// State of a host from tick to tick.
 #[derive(Default)]
 struct TickState {
     /// Sums of all hosts, as of when this one added to them last.
@@ -36,16 +36,16 @@ struct TickState {
     /// Responses and failures of each release that have been written.
     written: HashMap<String, (u64, u64)>,
     rounds: u32,
-    /// Whether the last round failed, which was logged.
+    /// Set where the last tick failed, which was logged.
     failing: bool,
 }
 
 /// The catalogue as of this round.
-struct TickContext<'a> {
-    releases: &'a [PluginRelease],
-    lines: Vec<ServingOrder>,
+pub(super) struct TickContext<'a> {
+    pub(super) releases: &'a [PluginRelease],
+    pub(super) lines: Vec<ServingOrder>,
     counts: Vec<PluginMetricsSnapshot>,
-    now: Millis,
+    pub(super) now: Millis,
 }
 
 impl TickContext<'_> {
@@ -251,49 +251,8 @@ impl TickState {
     }
 }
 
-/// Whether a quarantine that lasts `until` then is over. It is kept as a time of the calendar,
-/// since all hosts and a restart must agree on it; one that lies further ahead than any quarantine
-/// lasts was written by a clock that was wrong, or ours has gone back, and must not last for years.
-fn is_over(until: Millis, now: Millis) -> bool {
-    let ahead = u128::from(until.0.saturating_sub(now.0).max(0).unsigned_abs());
-    ahead == 0 || ahead > ReleaseMonitorSettings::LONGEST_QUARANTINE.as_millis()
-}
-
-/// Ends quarantines whose time is up. Where another release serves, the one that failed has to show
-/// beside it that it can; where none does, it is tried on whoever asks.
-async fn end_quarantines(
-    guard: &ReleaseMonitor,
-    view: &TickContext<'_>,
-) -> Result<bool, CatalogError> {
-    let mut moved = false;
-    let over = |release: &&PluginRelease| {
-        release.state == ReleaseState::Quarantined
-            && release.until.is_some_and(|until| is_over(until, view.now))
-    };
-    for release in view.releases.iter().filter(over) {
-        let line = view
-            .lines
-            .iter()
-            .find(|line| line.kind == release.id.kind && line.name == release.id.name);
-        let serves = line.and_then(|line| line.candidates.first());
-        let (to, reason) = match serves {
-            Some(serves) if release.id.kind == "encoder" => {
-                let serves = serves.id.digest.get(..12).unwrap_or_default();
-                (
-                    ReleaseState::Installed,
-                    format!("its quarantine is over; it is compared with {serves}"),
-                )
-            }
-            _ => (ReleaseState::Promoted, "its quarantine is over; it is tried again".to_owned()),
-        };
-        moved |= transition(guard, &release.id, ReleaseState::Quarantined, to, reason, None, None)
-            .await?;
-    }
-    Ok(moved)
-}
-
 /// Records a conclusion, unless another host did or it no longer holds.
-async fn transition(
+pub(super) async fn transition(
     guard: &ReleaseMonitor,
     id: &ReleaseId,
     from: ReleaseState,
@@ -316,33 +275,4 @@ async fn transition(
         tracing::warn!(plugin, digest, to, reason, "a release is settled");
     }
     Ok(settled)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_clock_that_jumps_keeps_no_release_out_of_service_for_longer_than_a_day() {
-        const DAY: i64 = 86_400_000;
-        let until = 1_798_761_600_000;
-        // The clock, and whether a quarantine until then is over.
-        for (now, expected) in [
-            (until - 60_000, false),
-            (until - DAY, false),
-            (until - 1, false),
-            (until, true),
-            (until + 1, true),
-            // Forwards: over early, once, as after a restart of the host a day later.
-            (until + 365 * DAY, true),
-            // Backwards, or written by a host that was ahead: it would have lasted for a year.
-            (until - DAY - 1, true),
-            (until - 365 * DAY, true),
-            (0, true),
-            (i64::MIN, true),
-            (i64::MAX, true),
-        ] {
-            assert_eq!(is_over(Millis(until), Millis(now)), expected, "{now}");
-        }
-    }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Bytes of a signature's file at most: four lines.
 const SIGNATURE_BYTES: usize = 4 << 10;
 
-/// Where an identifier lies in a decoded key or signature: behind two letters for the algorithm.
+/// Position of an identifier in a decoded key or signature: behind two letters for the algorithm.
 const ID: std::ops::Range<usize> = 2..10;
 
 /// A public key: the line of `minisign.pub` that is no comment.
@@ -53,7 +53,7 @@ impl From<TrustedKey> for String {
     }
 }
 
-/// What came as a component's signature: the text of a `.minisig` file, not yet believed.
+/// A component's signature as it was handed in: the text of a `.minisig` file, not yet believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature(String);
 
@@ -83,7 +83,7 @@ impl Signature {
     /// Reads it.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A sentence about the fault.
     pub fn read(&self) -> Result<ParsedSignature, String> {
         let signature =
             minisign_verify::Signature::decode(&self.0).map_err(|error| error.to_string())?;

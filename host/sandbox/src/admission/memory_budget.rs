@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// What all instances of a sandbox hold.
+/// Memory that all instances of a sandbox hold.
 pub(crate) struct MemoryBudget {
     held: AtomicUsize,
     total: usize,
@@ -38,7 +38,7 @@ impl MemoryBudget {
         }
     }
 
-    /// Whether a response may begin.
+    /// Returns whether a response may begin.
     pub(crate) fn has_room(&self) -> bool {
         self.has_room_at(self.used())
     }

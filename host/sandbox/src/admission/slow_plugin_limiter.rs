@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::trap::Trap;
 
-/// How long a plugin that was stopped has one call at a time.
+/// Time for which a plugin that was stopped has one call at a time.
 const LIMITED_FOR: Duration = Duration::from_secs(10);
 
 /// The calls of one release.
@@ -53,7 +53,7 @@ impl SlowPluginLimiter {
         Arc::clone(&self.single).acquire_owned().await.ok()
     }
 
-    /// How many calls wait for their turn.
+    /// Number of calls that wait for their turn.
     pub(crate) fn queued(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }

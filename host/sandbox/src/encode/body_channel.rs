@@ -25,13 +25,13 @@ pub(crate) struct BodyChunk {
     pub(crate) lease: Option<ByteLease>,
 }
 
-/// Where a response's maker puts chunks.
+/// Sender of a response's chunks.
 pub(crate) struct BodySender {
     pub(crate) sender: mpsc::Sender<BodyChunk>,
     ending: Arc<Completion>,
 }
 
-/// What is known of a response's end, once there are no more chunks.
+/// End of a response, known once there are no more chunks.
 #[derive(Default)]
 pub(crate) struct Completion {
     whole: AtomicBool,

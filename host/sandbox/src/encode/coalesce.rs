@@ -9,8 +9,7 @@ use arrow::datatypes::{DataType, Int32Type};
 use futures::StreamExt;
 
 use super::Batches;
-use crate::encode::EncodeError;
-use crate::encode::EncoderDescription;
+use crate::encode::{EncodeError, EncoderDescription};
 
 pub(crate) use columns::concat;
 
@@ -30,7 +29,7 @@ pub(crate) struct BatchCoalescer {
     batches: Batches,
     /// None: every batch is a part.
     rows: Option<usize>,
-    /// Whether text becomes plain, for its weight.
+    /// Set where text becomes plain, for its weight.
     plain: bool,
     /// Parts begun.
     position: u32,
@@ -88,7 +87,7 @@ impl BatchCoalescer {
         self.closed_bytes
     }
 
-    /// Whether there is a next part: reads no more of it than one batch.
+    /// Returns whether there is a next chunk. Reads at most one batch of it.
     ///
     /// # Errors
     /// As for [`BatchCoalescer::next`].

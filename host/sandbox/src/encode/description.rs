@@ -13,7 +13,7 @@ use crate::options::{OptionValue, PluginParameter, complete, non_default};
 /// An encoder's description, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EncoderDescription {
-    /// What clients write in `format=`.
+    /// Name that clients write in `format=`.
     pub format: String,
     /// The plugin's own version.
     pub version: String,
@@ -24,13 +24,13 @@ pub struct EncoderDescription {
     /// Present: parts are independent and are joined by these bytes.
     #[serde(skip)]
     pub separator: Option<Vec<u8>>,
-    /// How many rows a part should have: batches are joined up to that many.
+    /// Rows that a chunk should have: batches are joined up to that number.
     #[serde(skip)]
     pub part_rows: Option<u32>,
-    /// Whether the guest takes dictionary-encoded text.
+    /// Set where the guest takes dictionary-encoded text.
     #[serde(skip)]
     pub dictionaries: bool,
-    /// Whether general compression makes the output much smaller.
+    /// Set where general compression makes the output much smaller.
     pub compressible: bool,
     /// Query parameters `<format>.<name>`.
     pub parameters: Vec<PluginParameter>,

@@ -2,11 +2,13 @@
 
 use crate::error::BoxError;
 use crate::guest::InputSize;
+use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
 use crate::limits::Limits;
 use crate::observe::{FailureReason, PluginError, ResponseOutcome};
+use crate::sanitize::sanitize_sentence;
 use crate::trap::{Trap, TrapKind};
 
-/// Why there is no response body at all. After the first chunk there is only [`TruncatedBody`].
+/// A response without any body. After the first chunk there is only [`TruncatedBody`].
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
     /// The format cannot carry the schema: the guest's sentence, for a 422.
@@ -29,7 +31,7 @@ pub enum EncodeError {
     Trapped {
         /// Format of the plugin.
         plugin: String,
-        /// Which limit.
+        /// The limit.
         trap: Trap,
     },
     /// The input is more than the guest can take within its limits: 413, or 422 for an option.
@@ -37,7 +39,7 @@ pub enum EncodeError {
     TooLarge {
         /// Format of the plugin.
         plugin: String,
-        /// Which limit.
+        /// The limit.
         trap: Trap,
     },
     /// The guest reported its own fault: 500.
@@ -71,7 +73,22 @@ impl EncodeError {
         }
     }
 
-    /// What stopped the guest, where something did.
+    /// The error that a guest reports. Its sentence reaches clients, so it is made harmless here.
+    pub(super) fn from_guest(plugin: &str, error: wire::Error) -> Self {
+        match error {
+            wire::Error::UnsupportedSchema(sentence) => {
+                Self::UnsupportedSchema(sanitize_sentence(&sentence))
+            }
+            wire::Error::InvalidOption(sentence) => {
+                Self::InvalidOption(sanitize_sentence(&sentence))
+            }
+            wire::Error::Internal(sentence) => {
+                Self::Internal { plugin: plugin.to_owned(), message: sanitize_sentence(&sentence) }
+            }
+        }
+    }
+
+    /// Trap that stopped the guest, if one did.
     pub(crate) fn trap(&self) -> Option<&Trap> {
         match self {
             Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => Some(trap),
@@ -98,7 +115,7 @@ impl EncodeError {
         }
     }
 
-    /// Whether the plugin is to blame: it was stopped, or said so itself.
+    /// Returns whether the plugin is at fault: it was stopped, or said so itself.
     #[must_use]
     pub fn is_failure_of_the_plugin(&self) -> bool {
         matches!(self, Self::Trapped { .. } | Self::Internal { .. })
@@ -140,6 +157,6 @@ impl PluginError for EncodeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the response was cut off")]
 pub struct TruncatedBody {
-    /// Whether the plugin is to blame.
+    /// Set where the plugin is at fault.
     pub by_plugin: bool,
 }

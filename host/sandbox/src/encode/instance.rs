@@ -9,19 +9,14 @@ use wasmtime::component::ResourceAny;
 use yearbook_domain::json_size::CELL_BYTES;
 use yearbook_shares::SlotPermit;
 
-use crate::encode::EncodeError;
-use crate::encode::{Notes, PluginEncoder};
-use crate::guest::HostState;
-use crate::guest::InputSize;
+use crate::encode::{EncodeError, Notes, PluginEncoder};
 use crate::guest::bindings::EncoderPlugin;
 use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
 use crate::guest::parameters::wire_option;
-use crate::guest::{WireConverter, WireSchema};
+use crate::guest::{HostState, InputSize, WireConverter, WireSchema};
 use crate::limits::Limits;
-use crate::observe::{CallMetrics, ResourceUsage};
-use crate::observe::{FailureDump, GuestFunction, GuestLogLine};
+use crate::observe::{CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage};
 use crate::options::{OptionValue, non_default};
-use crate::sanitize::sanitize_sentence;
 use crate::trap::Trap;
 
 /// Bytes that any call may return whatever its input: a header, a footer, a page held back.
@@ -85,7 +80,7 @@ impl EncoderInstance {
         });
         let opened = opened.and_then(|(guest, encoding)| match encoding {
             Ok(encoding) => Ok((guest, encoding)),
-            Err(error) => Err(guest_error(&encoder.description.format, error)),
+            Err(error) => Err(EncodeError::from_guest(&encoder.description.format, error)),
         });
         let (guest, encoding) = match opened {
             Ok(opened) => opened,
@@ -121,12 +116,12 @@ impl EncoderInstance {
         Ok(head)
     }
 
-    /// What a batch becomes.
+    /// Encodes a batch.
     pub(crate) fn encode_chunk(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
         self.try_encode_chunk(batch).map_err(|unmade| self.dump_chunk_failure(unmade))
     }
 
-    /// What a batch becomes. A failure is not kept yet: [`EncoderInstance::dump_chunk_failure`]
+    /// Encodes a batch. A failure is not dumped yet: [`EncoderInstance::dump_chunk_failure`]
     /// does that, unless there is another way.
     pub(crate) fn try_encode_chunk(
         &mut self,
@@ -230,7 +225,7 @@ impl EncoderInstance {
         self.allowance
     }
 
-    /// What it has logged so far; nothing where failures are not kept.
+    /// Lines that it has logged; none where dumps are disabled.
     pub(crate) fn guest_log(&self) -> &[GuestLogLine] {
         self.store.data().guest_log()
     }
@@ -261,7 +256,9 @@ impl EncoderInstance {
         let guest = &self.guest;
         let output = HostState::call(&mut self.store, |store| call(guest, store))
             .map_err(|trap| self.trap_error(trap))?
-            .map_err(|error| guest_error(self.store.data().work().plugin_name(), error))?;
+            .map_err(|error| {
+                EncodeError::from_guest(self.store.data().work().plugin_name(), error)
+            })?;
         let allowed = self.allowance.saturating_add(FREE_OUTPUT_BYTES);
         let returned = output.bytes();
         self.store.data().work().returned(returned);
@@ -293,7 +290,7 @@ fn write_dump(
     }
 }
 
-/// What a call returns, weighed.
+/// Result of a call, with its size.
 trait OutputSize {
     /// Bytes that the guest gave out.
     fn bytes(&self) -> usize;
@@ -308,21 +305,5 @@ impl OutputSize for Vec<u8> {
 impl OutputSize for wire::Piece {
     fn bytes(&self) -> usize {
         self.bytes.len().saturating_add(self.note.len())
-    }
-}
-
-/// A guest's sentence reaches clients.
-fn guest_error(plugin: &str, error: wire::Error) -> EncodeError {
-    match error {
-        wire::Error::UnsupportedSchema(sentence) => {
-            EncodeError::UnsupportedSchema(sanitize_sentence(&sentence))
-        }
-        wire::Error::InvalidOption(sentence) => {
-            EncodeError::InvalidOption(sanitize_sentence(&sentence))
-        }
-        wire::Error::Internal(sentence) => EncodeError::Internal {
-            plugin: plugin.to_owned(),
-            message: sanitize_sentence(&sentence),
-        },
     }
 }

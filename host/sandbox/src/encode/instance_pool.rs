@@ -10,7 +10,7 @@ use yearbook_shares::{CallerShare, SlotPermit};
 use super::PluginEncoder;
 use crate::encode::EncoderInstance;
 
-/// How long a further instance is kept without work: a client that reads slowly needs one only.
+/// Time that a further instance stays idle: a client that reads slowly needs one only.
 const IDLE: Duration = Duration::from_millis(100);
 
 /// The instances of a response that make nothing at the moment, and a count of all.
@@ -18,7 +18,7 @@ pub(crate) struct InstancePool {
     /// The instance that made the head and will make the tail.
     first: Option<Box<EncoderInstance>>,
     spare: Vec<EncoderInstance>,
-    /// When the last of `spare` came to rest.
+    /// Time at which the last of `spare` became idle.
     since: Instant,
     /// Instances alive, at work or not.
     held: usize,
@@ -28,7 +28,7 @@ pub(crate) struct InstancePool {
     holder: CallerShare,
 }
 
-/// Who makes a part.
+/// Instance for a chunk.
 pub(crate) enum InstanceLease {
     /// An instance that has been opened; `first`: the one for the tail.
     Reused { instance: Box<EncoderInstance>, first: bool },
@@ -84,7 +84,7 @@ impl InstancePool {
         self.first.take()
     }
 
-    /// Whether an instance rests that nobody needs for the tail.
+    /// Returns whether an instance is idle that is not needed for the footer.
     pub(crate) fn has_idle(&self) -> bool {
         !self.spare.is_empty()
     }

@@ -1,5 +1,5 @@
-//! What parts leave for the tail: kept in the order of the parts, with each part's place in the
-//! response. How many there may be, the instance that takes them knows.
+//! Notes that chunks leave for the footer: kept in the order of the parts, with each part's place
+//! in the response. How many there may be, the instance that takes them knows.
 
 use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
 

@@ -22,8 +22,7 @@ use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::instance_pool::{InstanceLease, InstancePool};
 use super::split_retry::ChunkOutput;
 use super::{Notes, PluginEncoder};
-use crate::encode::EncoderInstance;
-use crate::encode::{EncodeError, TruncatedBody};
+use crate::encode::{EncodeError, EncoderInstance, TruncatedBody};
 use crate::observe::{CallMetrics, ResponseMetrics};
 use crate::options::OptionValue;
 
@@ -48,7 +47,7 @@ pub(crate) struct ResponseDriver {
 /// A part that has been read, and its bytes.
 type ReadyGroup = (BatchGroup, ByteLease);
 
-/// How a response without an error ends.
+/// End of a response without an error.
 enum DriveOutcome {
     Complete,
     /// The client is gone, or as good as gone.

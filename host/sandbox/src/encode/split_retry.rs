@@ -7,13 +7,12 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 
 use super::{Notes, PluginEncoder, concat};
-use crate::encode::EncodeError;
-use crate::encode::EncoderInstance;
+use crate::encode::{EncodeError, EncoderInstance};
 use crate::guest::bindings::exports::yearbook::plugin::encoder::Piece;
 use crate::options::OptionValue;
 use crate::trap::Trap;
 
-/// What one part became: a piece, or one for each half.
+/// Output of one chunk: a piece, or one for each half.
 pub(crate) type ChunkOutput = Vec<Piece>;
 
 impl PluginEncoder {

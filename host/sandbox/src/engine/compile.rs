@@ -39,7 +39,7 @@ const THREADS: usize = 4;
 const DONE: u8 = b'+';
 const REFUSED: u8 = b'-';
 
-/// Who compiles for a sandbox.
+/// Process that compiles for a sandbox.
 #[derive(Clone, Debug, Default)]
 pub enum Compiler {
     /// This process, without a limit of time or memory: for components that are trusted, as those
@@ -94,7 +94,7 @@ impl Compiler {
     }
 }
 
-/// What the child answers, or why it was given up. The child is gone afterwards.
+/// The child's answer, or the reason it was given up. The child is gone afterwards.
 fn wait_for_child(
     mut child: Child,
     limits: &Limits,

@@ -27,8 +27,8 @@ impl ComponentCache {
     /// are not there. What nobody needs any more is removed from it.
     ///
     /// # Errors
-    /// [`Failure::Cache`] when they cannot be made, when either belongs to another user, when
-    /// others can write the folder, or when others can read the secret.
+    /// [`SandboxFailure::Cache`] when they cannot be made, when either belongs to another user,
+    /// when others can write the folder, or when others can read the secret.
     pub(crate) fn open(folder: &Path, key: &Path) -> Result<Self, SandboxFailure> {
         let failure =
             |reason: String| SandboxFailure::Cache { folder: folder.display().to_string(), reason };

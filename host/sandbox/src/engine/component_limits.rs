@@ -1,6 +1,6 @@
-//! How a component is built: a walk over its sections that compiles and runs nothing, in time that
-//! is linear in its size. What would keep a compiler busy beyond reason is refused here; time and
-//! memory bound the rest.
+//! Limits on a component's structure: a walk over its sections that compiles and runs nothing, in
+//! time that is linear in its size. What would keep a compiler busy beyond reason is refused here;
+//! time and memory bound the rest.
 
 use serde::Serialize;
 use wasmparser::{BinaryReaderError, Parser, Payload};
@@ -8,7 +8,7 @@ use wasmparser::{BinaryReaderError, Parser, Payload};
 use crate::error::ComponentRejection;
 use crate::sanitize::sanitize_sentence;
 
-/// What a component is made of, over all its modules.
+/// Structure of a component, over all its modules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ComponentStats {
     /// Core modules. At most 64: a Rust guest has three or so, a Python guest some twenty.

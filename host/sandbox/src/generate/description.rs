@@ -1,4 +1,4 @@
-//! What a generator says of itself, checked by the rules of encoders' descriptions.
+//! Description of a generator, checked by the rules of encoders' descriptions.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::sanitize::is_hidden;
 /// A generator's description, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GeneratorDescription {
-    /// What clients write in `/v1/integrations/<tool>`.
+    /// Name that clients write in `/v1/integrations/<tool>`.
     pub tool: String,
     /// The plugin's own version.
     pub version: String,

@@ -4,7 +4,7 @@
 use crate::observe::{FailureReason, PluginError, ResponseOutcome};
 use crate::trap::{Trap, TrapKind};
 
-/// Why a generator made no files.
+/// A generator's call that made no files.
 #[derive(Debug, thiserror::Error)]
 pub enum GenerateError {
     /// The tool cannot take one of the datasets: the guest's sentence, for a 422.
@@ -18,7 +18,7 @@ pub enum GenerateError {
     Trapped {
         /// Tool of the plugin.
         plugin: String,
-        /// Which limit.
+        /// The limit.
         trap: Trap,
     },
     /// The datasets or options are more than the guest can take within its limits: 413, or 422 for
@@ -27,7 +27,7 @@ pub enum GenerateError {
     TooLarge {
         /// Tool of the plugin.
         plugin: String,
-        /// Which limit.
+        /// The limit.
         trap: Trap,
     },
     /// The guest reported its own fault: 500.
@@ -43,7 +43,7 @@ pub enum GenerateError {
     Output {
         /// Tool of the plugin.
         plugin: String,
-        /// Which rule.
+        /// The rule.
         rule: String,
     },
     /// The memory of all guests together is used up. By this call alone: 500.
@@ -58,8 +58,8 @@ pub enum GenerateError {
 }
 
 impl GenerateError {
-    /// Whether the plugin is to blame: it was stopped, said so itself, or made files that break a
-    /// rule.
+    /// Returns whether the plugin is at fault: it was stopped, said so itself, or made files that
+    /// break a rule.
     #[must_use]
     pub fn is_failure_of_the_plugin(&self) -> bool {
         matches!(self, Self::Trapped { .. } | Self::Internal { .. } | Self::Output { .. })

@@ -32,7 +32,7 @@ pub struct ProjectFile {
     pub path: String,
     /// `type/subtype`, printable ASCII.
     pub media_type: String,
-    /// What stands in it.
+    /// Content of the file.
     pub content: String,
 }
 
@@ -106,7 +106,7 @@ fn is_short_name(name: &str) -> bool {
     name.as_bytes().windows(2).any(|pair| pair[0] == b'~' && pair[1].is_ascii_digit())
 }
 
-/// Whether Windows takes a name for a device, whatever follows its first dot.
+/// Returns whether Windows takes a name for a device, whatever follows its first dot.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
     let numbered = |kind| {

@@ -193,7 +193,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, BooleanArray, Int64Array, StringArray};
-    use arrow::datatypes::Field;
+    use arrow::datatypes::{Field, Schema};
 
     use super::*;
 

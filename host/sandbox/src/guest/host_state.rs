@@ -10,9 +10,7 @@ use super::GuestHost;
 use super::bindings::yearbook::plugin::{log, types};
 use crate::admission::MemoryBudget;
 use crate::limits::Limits;
-use crate::observe::CallMetrics;
-use crate::observe::GuestLogLine;
-use crate::observe::ResourceUsage;
+use crate::observe::{CallMetrics, GuestLogLine, ResourceUsage};
 use crate::sanitize::{escape_log_line, sanitize_sentence};
 use crate::trap::Trap;
 
@@ -25,27 +23,27 @@ const HANDLES: usize = 64;
 
 /// State of a store.
 pub(crate) struct HostState {
-    /// Where it is counted, and whose it is.
+    /// Counters of the response that it belongs to.
     work: Arc<CallMetrics>,
-    /// What all instances hold, and this one's part of it.
+    /// Memory of all instances, and this one's part of it.
     memory: Arc<MemoryBudget>,
     held: usize,
     limits: Limits,
     lines_left: u32,
-    /// Whether the log was told that lines are missing.
+    /// Set once the log says that lines are missing.
     told: bool,
-    /// What was logged, where a failure would be kept.
+    /// Lines that were logged, where dumps are enabled.
     heard: Vec<GuestLogLine>,
-    /// Which limit denied growth during the call at hand: the guest then traps as `unreachable`,
+    /// Limit that denied growth during the current call: the guest then traps as `unreachable`,
     /// like any panic, and only this tells why.
     denied: Option<Trap>,
     deadline: Deadline,
     used: ResourceUsage,
-    /// Whether the engine counts instructions.
+    /// Set where the engine counts instructions.
     counting: bool,
 }
 
-/// When the call at hand began, by both clocks, and which limit it broke.
+/// Start of the current call by both clocks, and the limit that it broke.
 struct Deadline {
     cpu: Duration,
     wall: Instant,
@@ -116,7 +114,7 @@ impl HostState {
         outcome.map_err(|error| store.data_mut().classify(&error))
     }
 
-    /// Where the instance is counted.
+    /// Counters of the response that the instance belongs to.
     pub(crate) fn work(&self) -> &CallMetrics {
         &self.work
     }
@@ -126,12 +124,12 @@ impl HostState {
         Arc::clone(&self.work)
     }
 
-    /// What the instance has logged so far; nothing where failures are not kept.
+    /// Lines that the instance has logged; none where dumps are disabled.
     pub(crate) fn guest_log(&self) -> &[GuestLogLine] {
         &self.heard
     }
 
-    /// What the instance has used so far.
+    /// Usage of the instance so far.
     pub(crate) fn used(&self) -> ResourceUsage {
         self.used
     }

@@ -1,4 +1,4 @@
-//! What a component imports and exports, against what there is: nothing but `log` is given to it,
+//! Imports and exports of a component, checked and linked: nothing but `log` is given to it,
 //! and it is of one of the two worlds.
 
 use wasmtime::Engine;
@@ -10,7 +10,8 @@ use crate::guest::bindings::generator::{GeneratorPlugin, GeneratorPluginPre};
 use crate::guest::bindings::{EncoderPlugin, EncoderPluginPre};
 use crate::sanitize::sanitize_sentence;
 
-/// What a component may import: `log`, and the interface of shared types, which has no function.
+/// Imports that a component may have: `log`, and the interface of shared types, which has no
+/// function.
 const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
 
 /// Refused imports that are named: a component may have thousands.

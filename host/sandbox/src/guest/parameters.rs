@@ -1,6 +1,6 @@
-//! Rules for what any plugin says of itself: names, words, media types, documentation and parameters,
-//! each with a length and a character rule. Also lends options to a guest. Text comes from a guest,
-//! so nothing else of the host sees it before.
+//! Rules for what any plugin says of itself: names, words, media types, documentation and
+//! parameters, each with a length and a character rule. Also lends options to a guest. Text comes
+//! from a guest, so nothing else of the host sees it before.
 
 use super::bindings::exports::yearbook::plugin::encoder as guest;
 use super::bindings::yearbook::plugin::types as wire;

@@ -1,7 +1,6 @@
-//! What is left of a plugin's failure: everything that one call needs to fail again, as one value.
-//! A capsule says which component failed at which call and why, and holds what that call was given:
-//! schema, options, the last batch, notes, or a generator's request. Knows nothing of who reads it
-//! (issue 5, point 4; decision 0160).
+//! Dump of a plugin's failure: everything that one call needs to fail again, as one value. It names
+//! the component, the call and the reason, and holds the call's input: schema, options, the last
+//! batch, notes, or a generator's request. Knows nothing of files or readers (decision 0160).
 
 use std::fmt;
 
@@ -14,21 +13,21 @@ use crate::generator_request::GeneratorRequest;
 use crate::limits::Limits;
 use crate::options::OptionValue;
 
-/// What the present form of a capsule is called; a reader takes no other.
+/// Version of a dump's form; a reader takes no other.
 pub const DUMP_VERSION: u32 = 1;
 
 /// A call that failed, with what it was given.
 #[derive(Clone, Debug)]
 pub struct FailureDump {
-    /// What happened, to whom and under which limits.
+    /// The failure, its component and the limits in force.
     pub about: DumpMetadata,
     /// The response's schema with its metadata; without columns where there was none.
     pub schema: SchemaRef,
     /// The rows of the part that failed; of a tail the last rows that its instance saw.
     pub batch: Option<RecordBatch>,
-    /// What a tail was given: each note with the place of its part in the response.
+    /// Notes for the footer: each with the place of its part in the response.
     pub notes: Vec<(u64, Vec<u8>)>,
-    /// What a generator was asked for.
+    /// Request for a generator.
     pub request: Option<GeneratorRequest>,
 }
 
@@ -42,13 +41,13 @@ pub struct DumpMetadata {
     pub component: FailingComponent,
     /// The call that failed.
     pub call: GuestFunction,
-    /// Why.
+    /// Reason of the failure.
     pub failure: FailureReason,
-    /// What the instance logged until then.
+    /// Lines that the instance logged until then.
     pub log: Vec<GuestLogLine>,
     /// Every option of the response.
     pub options: Vec<OptionValue>,
-    /// What the instance had done before that call.
+    /// Progress of the instance before that call.
     pub before: InstanceProgress,
     /// The limits in force.
     pub limits: Limits,
@@ -107,7 +106,7 @@ impl fmt::Display for GuestFunction {
     }
 }
 
-/// How a call failed.
+/// Reason of a failed call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailureReason {
@@ -128,11 +127,11 @@ pub struct GuestLogLine {
     pub message: String,
 }
 
-/// What an instance had done before the call that failed.
+/// Progress of an instance before the call that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct InstanceProgress {
-    /// Whether it had made the head.
+    /// Set where it had made the header.
     pub head: bool,
     /// Parts that it had made; a capsule holds the last alone, and that for a tail only.
     pub parts: usize,

@@ -6,7 +6,7 @@ use super::FailureReason;
 use crate::error::ComponentRejection;
 use crate::trap::TrapKind;
 
-/// How a response ended.
+/// End of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseOutcome {
     /// All of it was made.
@@ -32,7 +32,7 @@ pub enum ResponseOutcome {
 }
 
 impl ResponseOutcome {
-    /// Every one, in the order of [`super::Counts::outcomes`].
+    /// Every one, in the order of [`super::PluginMetricsSnapshot::outcomes`].
     pub const ALL: [Self; 10] = [
         Self::Completed,
         Self::UnsupportedSchema,
@@ -63,7 +63,7 @@ impl ResponseOutcome {
         }
     }
 
-    /// Whether the plugin is to blame.
+    /// Returns whether the plugin is at fault.
     #[must_use]
     pub fn is_failure_of_the_plugin(self) -> bool {
         matches!(self, Self::Internal | Self::Trapped | Self::BadOutput)

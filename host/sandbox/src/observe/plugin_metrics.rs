@@ -1,6 +1,5 @@
-//! What each release has done since this process started: counters that a response adds to without
-//! a lock, and that stay when the release is unloaded. Knows nothing of metrics or of how they are
-//! shown (issue 5, watching).
+//! Counters of each release since this process started: counters that a response adds to without
+//! a lock, and that stay when the release is unloaded. Knows nothing of how they are shown.
 
 mod registry;
 mod response_metrics;
@@ -24,7 +23,7 @@ pub const FIRST_BYTES_BUCKETS_US: [u64; 15] = [
     1_000_000, 2_500_000, 10_000_000,
 ];
 
-/// Which release.
+/// Identity of a release with its version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReleaseName {
     /// `encoder` or `generator`.
@@ -107,7 +106,7 @@ impl PluginMetrics {
         &self.release
     }
 
-    /// What they say now.
+    /// Values of all counters now.
     #[must_use]
     pub fn counts(&self) -> PluginMetricsSnapshot {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! What a guest used of its limits: what `plugin check` shows an author, and what a release is
-//! watched by. Knows nothing of what the limits are.
+//! Usage of a guest's limits: `plugin check` shows it to an author, and a release is monitored by
+//! it. Knows nothing of the limits themselves.
 
 use std::time::Duration;
 

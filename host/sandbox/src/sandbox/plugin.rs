@@ -52,7 +52,7 @@ impl Plugin {
         }
     }
 
-    /// What this release has done so far.
+    /// Counters of this release.
     #[must_use]
     pub fn tally(&self) -> &PluginMetrics {
         match self {

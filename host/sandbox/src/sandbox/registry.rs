@@ -52,7 +52,7 @@ impl PluginSet {
     }
 
     /// Every format that clients may name, those included that nothing serves at present; in the
-    /// order of [`Plugins::encoders`].
+    /// order of [`PluginSet::encoders`].
     #[must_use]
     pub fn formats(&self) -> Vec<&str> {
         let all: BTreeSet<&(usize, String)> =
@@ -60,8 +60,8 @@ impl PluginSet {
         all.into_iter().map(|(_, format)| format.as_str()).collect()
     }
 
-    /// Whether a format is known but has no release that may serve: 503 rather than an unknown
-    /// format.
+    /// Returns whether a format is known but has no release that may serve: it is unavailable, not
+    /// unknown.
     #[must_use]
     pub fn is_unavailable(&self, format: &str) -> bool {
         self.unavailable.contains(&sort_key(format))
@@ -97,7 +97,7 @@ fn sort_key(format: &str) -> (usize, String) {
     )
 }
 
-/// Where the current set is swapped.
+/// The current set of plugins, swapped in one step.
 #[derive(Default)]
 pub struct PluginRegistry {
     current: ArcSwap<PluginSet>,
@@ -124,7 +124,7 @@ impl PluginRegistry {
     /// Adds an encoder.
     ///
     /// # Errors
-    /// [`Rejected::Taken`] when a plugin of that format is there already.
+    /// [`ComponentRejection::NameTaken`] when a plugin of that format is there already.
     pub fn add_encoder(&self, encoder: &Arc<PluginEncoder>) -> Result<(), ComponentRejection> {
         let format = &encoder.description().format;
         let mut taken = false;
@@ -142,7 +142,7 @@ impl PluginRegistry {
     /// Adds a generator.
     ///
     /// # Errors
-    /// [`Rejected::Taken`] when a plugin of that tool is there already.
+    /// [`ComponentRejection::NameTaken`] when a plugin of that tool is there already.
     pub fn add_generator(
         &self,
         generator: &Arc<PluginGenerator>,
@@ -163,7 +163,7 @@ impl PluginRegistry {
     /// Adds a plugin of either kind.
     ///
     /// # Errors
-    /// [`Rejected::Taken`] when its name is there already among its kind.
+    /// [`ComponentRejection::NameTaken`] when its name is there already among its kind.
     pub fn add(&self, plugin: &Plugin) -> Result<(), ComponentRejection> {
         match plugin {
             Plugin::Encoder(encoder) => self.add_encoder(encoder),

@@ -1,7 +1,7 @@
 //! What most generators need: files of text, pages of rows, what a run costs, and the credits that
 //! must be passed on.
 
-use super::{BulkFiles, Column, Dataset, File, Plan, Request, Role};
+use super::{BulkFiles, Column, ColumnType, Dataset, File, Plan, Request, Role};
 
 /// The environment variable that generated programs take the key from, where their tool has no
 /// place for secrets.
@@ -37,6 +37,14 @@ impl Plan {
         self.row_cap.map_or(wanted, |cap| cap.min(wanted)).max(1)
     }
 
+    /// A warning that responses end at the plan's row cap, continued by `consequence`; none without
+    /// a cap.
+    #[must_use]
+    pub fn row_cap_warning(&self, consequence: &str) -> Option<String> {
+        let cap = self.row_cap?;
+        Some(format!("The {} plan caps a response at {cap} rows, {consequence}", self.name))
+    }
+
     /// A warning about a run of `requests` on a plan with a monthly limit; none without a limit.
     #[must_use]
     pub fn cost(&self, requests: u64) -> Option<String> {
@@ -50,6 +58,29 @@ impl Plan {
         Some(format!(
             "A full run costs {requests} request{plural}, and the {name} plan has {monthly} a month: {fits}."
         ))
+    }
+}
+
+impl ColumnType {
+    /// The type's name in JSON Schema; a date is a string there.
+    #[must_use]
+    pub fn json_type(self) -> &'static str {
+        match self {
+            Self::Text | Self::Date => "string",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+        }
+    }
+}
+
+impl Column {
+    /// Names of the types in JSON Schema that a value may have: `null` is one where the column is
+    /// nullable.
+    #[must_use]
+    pub fn json_types(&self) -> Vec<&'static str> {
+        let null = self.nullable.then_some("null");
+        std::iter::once(self.column_type.json_type()).chain(null).collect()
     }
 }
 
@@ -117,6 +148,13 @@ impl Request {
     #[must_use]
     pub fn keyless(&self) -> Option<String> {
         self.names(|dataset| dataset.primary_key.is_empty())
+    }
+
+    /// A warning that names the datasets without a primary key: `Without a primary key`, then
+    /// `consequence`, which is empty or begins with a comma; none where all have a key.
+    #[must_use]
+    pub fn keyless_warning(&self, consequence: &str) -> Option<String> {
+        self.keyless().map(|names| format!("Without a primary key{consequence}: {names}."))
     }
 
     /// README.md: `# <title> for <service>`, then `body` (Markdown), the warnings and the credits.

@@ -1,8 +1,5 @@
-//! Where things are kept: the data directory, the database, the object store; and whether their
-//! clocks agree with ours.
+//! Checks of what is reached over a connection: the database, its clock, and the object store.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
@@ -13,34 +10,9 @@ use yearbook_storage::ObjectStorage;
 use super::{Finding, Status};
 use crate::context::{CommandContext, redact_password};
 
-/// How far clocks may be apart before somebody should look, milliseconds. Months of quotas,
+/// Largest difference between two clocks that needs no attention, milliseconds. Months of quotas,
 /// `monthly` and retention go by clocks.
 const MAX_CLOCK_SKEW_MS: i64 = 5_000;
-
-pub(super) fn check_data_dir(path: &Path) -> anyhow::Result<Finding> {
-    if !path.exists() {
-        return Ok((Status::Ok, format!("{} is made when it is first needed", path.display())));
-    }
-    let probe = path.join(format!(".doctor-{}", std::process::id()));
-    std::fs::write(&probe, b"")
-        .with_context(|| format!("{} is not writable; give it to this user", path.display()))?;
-    std::fs::remove_file(&probe).with_context(|| format!("cannot remove {}", probe.display()))?;
-    let mode = std::fs::metadata(path)
-        .with_context(|| format!("cannot look at {}", path.display()))?
-        .permissions()
-        .mode()
-        & 0o777;
-    if mode & 0o077 != 0 {
-        return Ok((
-            Status::Warn,
-            format!(
-                "{0} is open to other users (mode {mode:03o}); it holds secrets: chmod 700 {0}",
-                path.display()
-            ),
-        ));
-    }
-    Ok((Status::Ok, format!("{} is writable", path.display())))
-}
 
 pub(super) async fn check_database(
     context: &CommandContext,
@@ -60,14 +32,16 @@ pub(super) async fn check_database(
 }
 
 pub(super) async fn check_clocks(store: &Catalog) -> anyhow::Result<Finding> {
-    let asked = yearbook_catalog::clock::now();
-    let told = store.database_time().await?;
-    Ok(compare_clocks(asked, told, yearbook_catalog::clock::now()))
+    let before = yearbook_catalog::clock::now();
+    let database = store.database_time().await?;
+    Ok(compare_clocks(before, database, yearbook_catalog::clock::now()))
 }
 
-/// `told` is what the database's clock said between `asked` and `heard` of ours.
-fn compare_clocks(asked: Millis, told: Millis, heard: Millis) -> Finding {
-    let apart = if told < asked { told.0 - asked.0 } else { (told.0 - heard.0).max(0) };
+/// Compares the time of the database with `before` and `after` of this machine's clock, between
+/// which the database read its own.
+fn compare_clocks(before: Millis, database: Millis, after: Millis) -> Finding {
+    let apart =
+        if database < before { database.0 - before.0 } else { (database.0 - after.0).max(0) };
     if apart.abs() <= MAX_CLOCK_SKEW_MS {
         return (Status::Ok, "this machine's clock agrees with the database's".to_owned());
     }
@@ -96,8 +70,8 @@ mod tests {
 
     #[test]
     fn clocks_that_are_apart_are_named_with_the_side() {
-        let check = |asked, told, heard, status, words: &str| {
-            let found = compare_clocks(Millis(asked), Millis(told), Millis(heard));
+        let check = |before, database, after, status, words: &str| {
+            let found = compare_clocks(Millis(before), Millis(database), Millis(after));
             assert!(found.0 == status && found.1.contains(words), "{found:?}");
         };
         check(1_000, 1_500, 2_000, Status::Ok, "agrees");

@@ -1,22 +1,21 @@
-//! Whether the addresses to listen on are free, or a server of ours answers there.
+//! Check of the addresses to listen on: free, or taken by a server of ours.
 
 use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::time::timeout;
+use tokio::net::TcpListener;
 
 use super::{Finding, Status};
+use crate::http_client;
 
-/// How long whoever listens there may take to say who it is.
+/// Longest time for the program that listens there to answer.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Bytes of an answer that are looked at.
-const MAX_RESPONSE_BYTES: u64 = 4 << 10;
+/// Body of `/health` of a yearbook that is alive.
+const HEALTHY: &str = r#"{"status":"ok"}"#;
 
-/// Looks at the address that `setting` names.
+/// Checks the address that `setting` names.
 pub(super) async fn check_listener(setting: &str, address: SocketAddr) -> Finding {
     let failed = match TcpListener::bind(address).await {
         Ok(_) => return (Status::Ok, format!("{address} ({setting}) is free")),
@@ -24,14 +23,12 @@ pub(super) async fn check_listener(setting: &str, address: SocketAddr) -> Findin
     };
     let wrong = |why: &str| (Status::Fail, format!("{address} ({setting}): {why}"));
     match failed.kind() {
-        ErrorKind::AddrInUse => match timeout(TIMEOUT, is_yearbook(address)).await {
-            Ok(Ok(true)) => {
-                (Status::Ok, format!("{address} ({setting}): a yearbook answers there"))
-            }
-            _ => wrong(
-                "another program listens there, or a yearbook that does not answer; stop it, or choose another port",
-            ),
-        },
+        ErrorKind::AddrInUse if is_yearbook(address).await => {
+            (Status::Ok, format!("{address} ({setting}): a yearbook answers there"))
+        }
+        ErrorKind::AddrInUse => wrong(
+            "another program listens there, or a yearbook that does not answer; stop it, or choose another port",
+        ),
         ErrorKind::PermissionDenied => {
             wrong("this user may not listen there; choose a port from 1024 on")
         }
@@ -42,31 +39,21 @@ pub(super) async fn check_listener(setting: &str, address: SocketAddr) -> Findin
     }
 }
 
-/// Whether `/health` is answered as we answer it.
-async fn is_yearbook(address: SocketAddr) -> std::io::Result<bool> {
-    // Who listens everywhere is reached at home.
-    let host = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        ip => ip,
-    };
-    let mut stream = TcpStream::connect((host, address.port())).await?;
-    stream
-        .write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        .await?;
-    let mut answer = Vec::new();
-    stream.take(MAX_RESPONSE_BYTES).read_to_end(&mut answer).await?;
-    let answer = String::from_utf8_lossy(&answer);
-    Ok(answer.starts_with("HTTP/1.1 200") && answer.ends_with(r#"{"status":"ok"}"#))
+/// True where `/health` at `address` is answered as we answer it.
+async fn is_yearbook(address: SocketAddr) -> bool {
+    let url = format!("http://{}", http_client::connect_address(address));
+    http_client::get(&url, "/health", TIMEOUT).await.is_ok_and(|body| body == HEALTHY)
 }
 
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
     use super::*;
 
-    /// Somebody who answers every connection with these bytes.
+    /// Address of a listener that answers every connection with these bytes.
     async fn spawn_responder(answer: &'static str) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

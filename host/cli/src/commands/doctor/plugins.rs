@@ -1,4 +1,4 @@
-//! Whether the plugins load that would serve here, and whether this host's settings let them in.
+//! Checks that the plugins that would serve here load, and that this host's settings let them in.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::{CheckList, Finding, Status};
 use crate::context::CommandContext;
 use crate::plugin_runtime;
 
-/// What the binary carries.
+/// Checks the plugins of the binary.
 pub(super) async fn check_built_in(
     context: &CommandContext,
     fresh: bool,
 ) -> anyhow::Result<Finding> {
-    let registry = plugin_runtime::load(context, context.workers(), !fresh).await?;
+    let registry = plugin_runtime::load_built_in(context, context.workers(), !fresh).await?;
     let plugins = registry.current();
     let formats = plugins.encoders().map(|encoder| encoder.description().format.as_str());
     let tools = plugins.generators().map(|generator| generator.description().tool.as_str());

@@ -1,4 +1,5 @@
-//! What links in answers, and generated projects, begin with: tools send the key wherever these
+//! Check of the address that links in answers, and generated projects, begin with: tools send the
+//! key wherever these
 //! lead (contract-6-clear-text).
 
 use yearbook_server::ServerSettings;

@@ -1,13 +1,13 @@
-//! Whether the limits fit this machine: what they add up to, against its memory and open files.
+//! Checks that the limits fit this machine: their sum, against its memory and open files.
 
 use super::{Finding, Status};
 use crate::settings::SettingsDocument;
 
-/// What a sandbox instance takes with its buffers while its client reads slowly, bytes (measured,
+/// Memory of a sandbox instance with its buffers while its client reads slowly, bytes (measured,
 /// see `sandbox.instances`).
 const INSTANCE_BYTES: u64 = 8 << 20;
 
-/// What the process takes besides, bytes: the program, its threads, pages and footers in memory.
+/// Memory of the process besides, bytes: the program, its threads, pages and footers in memory.
 const BASE_BYTES: u64 = 512 << 20;
 
 /// Descriptors that are neither clients with a slot nor databases: logs, listeners, clients that

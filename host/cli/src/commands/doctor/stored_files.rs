@@ -1,4 +1,4 @@
-//! Whether the files of snapshots are there, and with `--deep` whether they are what was published.
+//! Checks that the files of snapshots exist, and with `--deep` that their bytes are as published.
 
 use yearbook_catalog::Catalog;
 use yearbook_domain::StoredFile;

@@ -65,7 +65,7 @@ fn write_dumps(context: &CommandContext, capsules: &[FailureDump], folder: &Path
     capsules.iter().filter_map(write).collect()
 }
 
-/// How each failure is replayed.
+/// Command that replays each failure.
 fn replay_commands(capsules: &[PathBuf], file: &Path) -> String {
     let mut text = String::new();
     if !capsules.is_empty() {
@@ -132,7 +132,7 @@ pub(super) fn render_report(report: &CheckReport) -> String {
     text
 }
 
-/// Which component it is.
+/// Identity of the component.
 pub(super) fn digest_lines(digest: &str, wrapped: bool) -> String {
     let of = if wrapped { "         of the component made of the core module\n" } else { "" };
     format!("digest   {digest}\n{of}")

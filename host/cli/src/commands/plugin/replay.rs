@@ -1,4 +1,4 @@
-//! `yearbook plugin replay`: a call that failed, made again. Says whether it still fails, and how.
+//! `yearbook plugin replay`: repeats a call that failed, and reports the outcome.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,9 +11,10 @@ use yearbook_sandbox::{FailureDump, ReplayResult, SandboxConfig};
 
 use super::{read_component, short_digest};
 use crate::context::CommandContext;
+use crate::output::pluralize;
 use crate::{builtin, plugin_runtime};
 
-/// A component, and where it was found.
+/// Component, and the place where it was found.
 struct LocatedComponent {
     bytes: Vec<u8>,
     digest: String,
@@ -42,8 +43,8 @@ pub(super) async fn run(
         ..SandboxConfig::default()
     };
     let sandbox = plugin_runtime::new_sandbox(config, context.workers())?;
-    let (tried, bytes) = (capsule.clone(), found.bytes.clone());
-    let replayed = tokio::task::spawn_blocking(move || sandbox.replay(&bytes, &tried)).await?;
+    let (dump, bytes) = (capsule.clone(), found.bytes.clone());
+    let replayed = tokio::task::spawn_blocking(move || sandbox.replay(&bytes, &dump)).await?;
     let replayed = replayed.with_context(|| {
         format!("{} was not called: {}", short_digest(&found.digest), found.place)
     })?;
@@ -117,8 +118,8 @@ fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResu
     text
 }
 
-/// A damaged file can make the library that reads it panic, which is told as an error and not
-/// twice.
+/// Opens a failure dump. A damaged file can make the library that reads it panic; that is reported as
+/// an error and not a second time by the panic hook.
 fn open_dump(file: &Path) -> Result<FailureDump, DumpReadError> {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
@@ -127,29 +128,25 @@ fn open_dump(file: &Path) -> Result<FailureDump, DumpReadError> {
     opened
 }
 
-/// The call, with what it was given.
+/// Call with the size of its input.
 fn describe_call(capsule: &FailureDump) -> String {
     let call = capsule.about.call;
     match (&capsule.batch, &capsule.request) {
         (Some(batch), _) if call.name() == "part" => {
             format!(
                 "{call} of {} and {}",
-                pluralize(batch.num_rows(), "row"),
-                pluralize(batch.num_columns(), "column")
+                pluralize(batch.num_rows() as u64, "row"),
+                pluralize(batch.num_columns() as u64, "column")
             )
         }
         (_, Some(request)) => {
-            format!("{call} for {}", pluralize(request.datasets.len(), "dataset"))
+            format!("{call} for {}", pluralize(request.datasets.len() as u64, "dataset"))
         }
         _ => call.to_string(),
     }
 }
 
-fn pluralize(number: usize, of: &str) -> String {
-    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
-}
-
-/// The release with this digest: one that came with the binary, or one that was installed.
+/// Finds the release with this digest: one that came with the binary, or one that was installed.
 async fn find_component(
     context: &CommandContext,
     digest: &str,

@@ -1,7 +1,6 @@
-//! `yearbook plugin top`: what each release does now, from the metrics of a running server. Two
+//! `yearbook plugin top`: activity of each release, from the metrics of a running server. Two
 //! readings a second apart make a table; on a terminal it is made again every second.
 
-mod exposition;
 mod releases;
 
 use std::io::{self, IsTerminal};
@@ -50,10 +49,10 @@ pub(super) async fn run(
 }
 
 async fn scrape(url: &str) -> anyhow::Result<(Instant, ReleaseReading)> {
-    let text = http_client::get(url, "/metrics")
+    let text = http_client::get(url, "/metrics", http_client::TIMEOUT)
         .await
         .with_context(|| format!("cannot read the metrics of {url}"))?;
-    Ok((Instant::now(), ReleaseReading::from_samples(&exposition::parse_samples(&text))))
+    Ok((Instant::now(), ReleaseReading::from_samples(&yearbook_exposition::parse_samples(&text))))
 }
 
 fn render(rows: &[releases::ReleaseActivity]) -> String {

@@ -1,11 +1,11 @@
-//! Why a package was not published, as a table for people and as members for machines.
+//! Report of a package that was not published, as a table for people and as members for machines.
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use yearbook_publish::{PublishError, SHOWN_FAULTS};
 
-use crate::output::{DetailedError, TextTable};
+use crate::output::{DetailedError, TextTable, or_dash, pluralize};
 
 /// The error of a run that stopped at `path` after publishing `done`, of `total` packages.
 pub(super) fn explain(
@@ -70,15 +70,7 @@ fn headline(error: &anyhow::Error) -> Option<String> {
     }
 }
 
-fn pluralize(number: u64, thing: &str) -> String {
-    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
-}
-
 fn render_table(table: &TextTable, more: u64) -> String {
     let more = if more > 0 { format!("… and {more} more") } else { String::new() };
     format!("\n{}{more}", table.render()).trim_end().to_owned()
-}
-
-fn or_dash(text: Option<&str>) -> String {
-    text.filter(|text| !text.is_empty()).unwrap_or("-").to_owned()
 }

@@ -1,4 +1,4 @@
-//! Which settings are taken, and what a wrong one is told.
+//! Settings that are taken, and the sentences for wrong ones.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::PathBuf;

@@ -12,7 +12,7 @@ use yearbook_tests::app::S3Server;
 
 use crate::binary::{CommandOutput, Yearbook};
 
-/// Where objects are stored.
+/// Kind of object store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StoreKind {
     /// A folder in the data directory.

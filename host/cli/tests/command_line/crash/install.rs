@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::deployment::{CrashDeployment, StoreKind};
-use super::points::{KillMoments, KillTally, kills_per_case, time_run};
+use super::kill_points::{KillMoments, KillTally, kills_per_case, time_run};
 use super::reader::{CrashServer, ReaderThread};
 
 /// Of these runs, one installs an encoder, which takes longer; the others a generator.

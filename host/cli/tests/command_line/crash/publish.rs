@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::deployment::{CrashDeployment, StoreKind};
-use super::points::{KillMoments, KillTally, kills_per_case, time_run};
+use super::kill_points::{KillMoments, KillTally, kills_per_case, time_run};
 use super::reader::{CrashServer, ReaderThread};
 use crate::serve::within_two_seconds;
 

@@ -104,7 +104,7 @@ impl ReaderThread {
         Self { stop, reads, thread }
     }
 
-    /// How often it read; panics if a read found something wrong.
+    /// Number of reads; panics if one of them found something wrong.
     pub(super) fn stop(self) -> u32 {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap();

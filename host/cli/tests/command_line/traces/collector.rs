@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
 
-/// What came so far.
+/// Spans received so far.
 #[derive(Clone, Default)]
 pub(super) struct CollectedSpans {
     pub(super) spans: Vec<Span>,

@@ -1,16 +1,22 @@
-//! RFC 4180 records out of a stream of bytes, in one growing buffer. Knows nothing of types; tells
-//! a quoted field from an unquoted one, because that is what tells `""` from null.
+//! Records of RFC 4180 out of a stream of bytes, read by the crate `csv`. It reads leniently and
+//! tells no quoted field from an unquoted one; both are looked up in the raw bytes of the few
+//! records that have a quote or a carriage return. Knows nothing of types.
+
+mod window;
 
 use std::io::{self, Read};
+use std::ops::Range;
 
-use memchr::memchr;
+use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
+use memchr::{memchr, memchr2};
 
-/// Bytes of the buffer at first; it doubles while a single record does not fit.
-const FIRST_BUFFER: usize = 1 << 20;
+use window::{MAX_RECORD, RawWindow};
 
-/// Largest record, in bytes: a quote that is never closed must not take all memory before it is
-/// noticed.
-const MAX_RECORD: usize = 256 << 20;
+/// Bytes that `csv` reads at a time.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// A byte order mark, as `csv` skips it.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Why there is no next record.
 #[derive(Debug, thiserror::Error)]
@@ -28,224 +34,201 @@ pub(crate) enum CsvError {
     },
 }
 
-/// Where a field lies in the buffer, without its quotes.
-#[derive(Clone, Copy, Debug)]
-struct Field {
-    start: usize,
-    end: usize,
-    quoted: bool,
-    /// Whether doubled quotes must be undone.
-    doubled: bool,
-}
-
 /// A record, valid until the next is read.
 #[derive(Debug)]
 pub(crate) struct CsvRecord<'a> {
-    bytes: &'a [u8],
-    fields: &'a [Field],
+    /// None for a blank line, which has one empty field.
+    record: Option<&'a ByteRecord>,
+    /// Fields that are quoted; empty where none is.
+    quoted: &'a [bool],
+    /// Bytes of the line's end that `csv` left at the end of the last field: its carriage return.
+    surplus: usize,
 }
 
 impl CsvRecord<'_> {
     /// Number of fields, at least 1.
     pub(crate) fn len(&self) -> usize {
-        self.fields.len()
+        self.record.map_or(1, ByteRecord::len)
     }
 
     /// A field's content; none where it is empty and not quoted, or beyond the last.
     pub(crate) fn cell(&self, field: usize) -> Option<&[u8]> {
-        let field = self.fields.get(field)?;
-        let text = self.bytes.get(field.start..field.end)?;
-        (field.quoted || !text.is_empty()).then_some(text)
+        let record = self.record?;
+        let text = record.get(field)?;
+        let surplus = if field + 1 == record.len() { self.surplus } else { 0 };
+        let text = text.get(..text.len().saturating_sub(surplus))?;
+        let quoted = || self.quoted.get(field).copied().unwrap_or(false);
+        (!text.is_empty() || quoted()).then_some(text)
     }
 
     /// Bytes of content.
     pub(crate) fn bytes(&self) -> usize {
-        self.fields.iter().map(|field| field.end - field.start).sum()
+        self.record.map_or(0, |record| record.as_slice().len().saturating_sub(self.surplus))
     }
 }
 
 /// Reads records one after the other.
 pub(crate) struct CsvRecords<R> {
-    input: R,
-    buffer: Vec<u8>,
-    /// Where the next record starts in the buffer.
-    start: usize,
-    /// Where the bytes read so far end.
-    end: usize,
-    fields: Vec<Field>,
-    /// Whether the input has been read to its end.
-    exhausted: bool,
-    /// Whether nothing has been read yet, so that a byte order mark may come.
-    fresh: bool,
-}
-
-/// What one pass over the buffer found.
-enum Scan {
-    /// A whole record; where the next starts.
-    Complete(usize),
-    /// The record goes on behind the buffer.
-    More,
+    reader: Reader<RawWindow<R>>,
+    record: ByteRecord,
+    /// As [`CsvRecord::quoted`], reused.
+    quoted: Vec<bool>,
+    /// Blank lines before the record, still to be returned.
+    blank_lines: usize,
+    /// The record that follows the blank lines: its [`CsvRecord::surplus`], or its fault.
+    pending: Option<Result<usize, CsvError>>,
+    /// Where the next record begins in the stream.
+    position: u64,
 }
 
 impl<R: Read> CsvRecords<R> {
     pub(crate) fn new(input: R) -> Self {
+        Self::with_buffer(input, BUFFER_BYTES)
+    }
+
+    /// The same with a buffer of so many bytes, at least 4.
+    fn with_buffer(input: R, bytes: usize) -> Self {
+        // With a line feed for its only terminator, `csv` ends a record exactly behind that line
+        // feed, and a lone carriage return ends none.
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .terminator(Terminator::Any(b'\n'))
+            .buffer_capacity(bytes)
+            .from_reader(RawWindow::new(input));
         Self {
-            input,
-            buffer: vec![0; FIRST_BUFFER],
-            start: 0,
-            end: 0,
-            fields: Vec::new(),
-            exhausted: false,
-            fresh: true,
+            reader,
+            record: ByteRecord::new(),
+            quoted: Vec::new(),
+            blank_lines: 0,
+            pending: None,
+            position: 0,
         }
     }
 
     /// The next record; none at the end. After an error nothing more can be read.
     pub(crate) fn next(&mut self) -> Result<Option<CsvRecord<'_>>, CsvError> {
-        loop {
-            if self.start == self.end && self.exhausted {
-                return Ok(None);
-            }
-            if self.start < self.end
-                && let Scan::Complete(next) = self.scan()?
-            {
-                self.undouble();
-                self.start = next;
-                return Ok(Some(CsvRecord { bytes: &self.buffer, fields: &self.fields }));
-            }
-            self.fill()?;
+        if self.blank_lines == 0 && self.pending.is_none() {
+            self.read()?;
         }
+        if let Some(rest) = self.blank_lines.checked_sub(1) {
+            self.blank_lines = rest;
+            return Ok(Some(CsvRecord { record: None, quoted: &[], surplus: 0 }));
+        }
+        let Some(surplus) = self.pending.take().transpose()? else { return Ok(None) };
+        Ok(Some(CsvRecord { record: Some(&self.record), quoted: &self.quoted, surplus }))
     }
 
-    /// Finds the fields of the record at `start`.
-    fn scan(&mut self) -> Result<Scan, CsvError> {
-        let bytes = self.buffer.get(..self.end).unwrap_or_default();
-        let byte = |at: usize| bytes.get(at).copied();
-        self.fields.clear();
-        let mut at = self.start;
-        loop {
-            let field = self.fields.len();
-            let broken = |why| Err(CsvError::Record { field, why });
-            if byte(at) == Some(b'"') {
-                let start = at + 1;
-                let (mut cursor, mut doubled) = (start, false);
-                at = loop {
-                    let Some(quote) = memchr(b'"', bytes.get(cursor..).unwrap_or_default())
-                        .map(|found| cursor + found)
-                    else {
-                        return if self.exhausted {
-                            broken("opens a quote that is never closed")
-                        } else {
-                            Ok(Scan::More)
-                        };
-                    };
-                    match byte(quote + 1) {
-                        Some(b'"') => {
-                            doubled = true;
-                            cursor = quote + 2;
-                        }
-                        None if !self.exhausted => return Ok(Scan::More),
-                        _ => break quote,
-                    }
-                };
-                self.fields.push(Field { start, end: at, quoted: true, doubled });
-                at += 1;
-            } else {
-                let rest = bytes.get(at..).unwrap_or_default();
-                match rest.iter().position(|b| matches!(b, b',' | b'\n' | b'\r' | b'"')) {
-                    None if !self.exhausted => return Ok(Scan::More),
-                    None => {
-                        self.fields.push(Field {
-                            start: at,
-                            end: bytes.len(),
-                            quoted: false,
-                            doubled: false,
-                        });
-                        at = bytes.len();
-                    }
-                    Some(length) => {
-                        self.fields.push(Field {
-                            start: at,
-                            end: at + length,
-                            quoted: false,
-                            doubled: false,
-                        });
-                        at += length;
-                    }
-                }
-            }
-            match (byte(at), byte(at + 1)) {
-                (Some(b','), _) => at += 1,
-                (Some(b'\n'), _) => return Ok(Scan::Complete(at + 1)),
-                (Some(b'\r'), Some(b'\n')) => return Ok(Scan::Complete(at + 2)),
-                (None, _) if self.exhausted => return Ok(Scan::Complete(at)),
-                (None, _) | (Some(b'\r'), None) if !self.exhausted => return Ok(Scan::More),
-                (Some(b'\r'), _) => {
-                    return broken(
-                        "has a carriage return that no line feed follows; end lines with LF or CRLF, quote line breaks",
-                    );
-                }
-                (Some(b'"'), _) => {
-                    return broken(
-                        "has a quote inside an unquoted field; quote the whole field and double the quote",
-                    );
-                }
-                _ => {
-                    return broken(
-                        "goes on behind its closing quote; double quotes inside a field",
-                    );
-                }
-            }
+    /// Reads a record and the blank lines before it, which `csv` skips.
+    fn read(&mut self) -> Result<(), CsvError> {
+        let read = self.reader.read_byte_record(&mut self.record);
+        let (start, end) = (self.position, self.reader.position().byte());
+        let is_record = match read {
+            Ok(is_record) => is_record,
+            Err(error) => return Err(self.read_error(error)),
+        };
+        let raw = raw_bytes(&self.reader, start..end);
+        self.blank_lines = raw.iter().take_while(|byte| **byte == b'\n').count();
+        if is_record {
+            let raw = raw.get(self.blank_lines..).unwrap_or_default();
+            self.pending = Some(check(raw, &mut self.quoted));
         }
-    }
-
-    /// Turns `""` into `"` in place.
-    fn undouble(&mut self) {
-        for field in self.fields.iter_mut().filter(|field| field.doubled) {
-            let (mut from, mut to) = (field.start, field.start);
-            while from < field.end {
-                let value = self.buffer.get(from).copied().unwrap_or_default();
-                if let Some(place) = self.buffer.get_mut(to) {
-                    *place = value;
-                }
-                // Inside a field quotes come in pairs.
-                from += if value == b'"' { 2 } else { 1 };
-                to += 1;
-            }
-            field.end = to;
-        }
-    }
-
-    /// Reads on, moving an unfinished record to the front and doubling a buffer that it fills.
-    fn fill(&mut self) -> Result<(), CsvError> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        if self.end == self.buffer.len() {
-            if self.buffer.len() >= MAX_RECORD {
-                return Err(CsvError::Record {
-                    field: self.fields.len(),
-                    why: "belongs to a record of over 256 MiB; is a quote never closed?",
-                });
-            }
-            self.buffer.resize(self.buffer.len() * 2, 0);
-        }
-        // Filled to the brim: a record that is scanned again from its start must not be scanned for
-        // every small read.
-        while self.end < self.buffer.len() && !self.exhausted {
-            match self.input.read(self.buffer.get_mut(self.end..).unwrap_or_default()) {
-                Ok(0) => self.exhausted = true,
-                Ok(read) => self.end += read,
-                Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
-                Err(why) => return Err(CsvError::Io(why)),
-            }
-        }
-        if std::mem::take(&mut self.fresh)
-            && self.buffer.get(..self.end).is_some_and(|bytes| bytes.starts_with(b"\xEF\xBB\xBF"))
-        {
-            self.start = 3;
-        }
+        self.position = end;
+        self.reader.get_mut().release(end);
         Ok(())
+    }
+
+    fn read_error(&mut self, error: csv::Error) -> CsvError {
+        if self.reader.get_ref().is_full() {
+            let end = self.position.saturating_add(MAX_RECORD as u64);
+            let raw = raw_bytes(&self.reader, self.position..end);
+            let field = match walk(raw, &mut self.quoted) {
+                Err(CsvError::Record { field, .. }) => field,
+                _ => self.quoted.len().saturating_sub(1),
+            };
+            let why = "belongs to a record of over 256 MiB; is a quote never closed?";
+            return CsvError::Record { field, why };
+        }
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => CsvError::Io(error),
+            other => CsvError::Io(io::Error::other(format!("{other:?}"))),
+        }
+    }
+}
+
+/// Bytes `range` of the stream, without the byte order mark.
+fn raw_bytes<R: Read>(reader: &Reader<RawWindow<R>>, range: Range<u64>) -> &[u8] {
+    let start = range.start;
+    let raw = reader.get_ref().bytes(range);
+    if start == 0 { raw.strip_prefix(BYTE_ORDER_MARK).unwrap_or(raw) } else { raw }
+}
+
+/// Checks the raw bytes of a record, its line's end included, and finds its quoted fields. Returns
+/// the number of bytes of the line's end that `csv` takes for content.
+fn check(raw: &[u8], quoted: &mut Vec<bool>) -> Result<usize, CsvError> {
+    quoted.clear();
+    let (content, surplus) = match raw {
+        [content @ .., b'\r', b'\n'] => (content, 1),
+        [content @ .., b'\n'] => (content, 0),
+        content => (content, 0),
+    };
+    // Almost every record: every empty field is null, and nothing can be wrong.
+    if memchr2(b'"', b'\r', content).is_some() {
+        walk(raw, quoted)?;
+    }
+    Ok(surplus)
+}
+
+/// Goes over a raw record as RFC 4180 has it; fills in which fields are quoted. Returns the first
+/// violation: up to there `csv` and RFC 4180 agree on fields.
+fn walk(raw: &[u8], quoted: &mut Vec<bool>) -> Result<(), CsvError> {
+    quoted.clear();
+    let byte = |at: usize| raw.get(at).copied();
+    let mut at = 0;
+    loop {
+        let field = quoted.len();
+        let broken = |why| Err(CsvError::Record { field, why });
+        let is_quoted = byte(at) == Some(b'"');
+        if is_quoted {
+            let Some(quote) = closing_quote(raw, at + 1) else {
+                return broken("opens a quote that is never closed");
+            };
+            at = quote + 1;
+        } else {
+            let rest = raw.get(at..).unwrap_or_default();
+            let ends = |byte: &u8| matches!(byte, b',' | b'\n' | b'\r' | b'"');
+            at += rest.iter().position(ends).unwrap_or(rest.len());
+        }
+        quoted.push(is_quoted);
+        match (byte(at), byte(at + 1)) {
+            (Some(b','), _) => at += 1,
+            (None | Some(b'\n'), _) | (Some(b'\r'), Some(b'\n')) => return Ok(()),
+            (Some(b'\r'), _) => {
+                return broken(
+                    "has a carriage return that no line feed follows; end lines with LF or CRLF, quote line breaks",
+                );
+            }
+            (Some(b'"'), _) => {
+                return broken(
+                    "has a quote inside an unquoted field; quote the whole field and double the quote",
+                );
+            }
+            _ => {
+                return broken("goes on behind its closing quote; double quotes inside a field");
+            }
+        }
+    }
+}
+
+/// Where the quote stands that closes a field whose content begins at `start`.
+fn closing_quote(raw: &[u8], start: usize) -> Option<usize> {
+    let mut cursor = start;
+    loop {
+        let quote = cursor + memchr(b'"', raw.get(cursor..)?)?;
+        if raw.get(quote + 1) != Some(&b'"') {
+            return Some(quote);
+        }
+        cursor = quote + 2;
     }
 }
 

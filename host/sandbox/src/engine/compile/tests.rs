@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::{component_cache, engine};
+use crate::engine::{self, component_cache};
 
-/// What comes of a child that does this.
+/// Result of a child that runs this script.
 fn with(script: &str, limits: &Limits) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("compiler");

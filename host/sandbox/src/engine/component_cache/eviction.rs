@@ -1,6 +1,6 @@
-//! What leaves the folder of compiled plugins: entries that no start has used for long, of plugins
-//! that were removed and of engines before this one, and what killed processes left half-written. A
-//! mistake costs a compilation, so nobody is asked.
+//! Eviction from the folder of compiled plugins: entries that no start has used for long, of
+//! plugins that were removed and of engines before this one, and what killed processes left
+//! half-written. A mistake costs a compilation, so nobody is asked.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -15,10 +15,10 @@ pub(super) const PARTIAL: &str = "partial";
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long an entry stays after it was last used.
+/// Time that an entry stays after its last use.
 const UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How long what is half-written stays; writing takes seconds.
+/// Time that a partly written entry stays; writing takes seconds.
 const ABANDONED: Duration = DAY;
 
 /// Removes from `folder` what nobody needs any more, as far as that can be done.

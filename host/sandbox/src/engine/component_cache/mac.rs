@@ -1,5 +1,6 @@
 //! The secret of one host's cache, and the seal that it puts on an entry (HMAC-SHA-256, RFC 2104).
-//! Who can write the cache's folder but not read the secret cannot make an entry that counts.
+//! A user who can write the cache's folder but not read the secret cannot make an entry that
+//! counts.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -16,7 +17,7 @@ pub(super) const SEAL_BYTES: usize = 32;
 /// Bytes of a secret: as many as the hash has.
 const SECRET_BYTES: usize = 32;
 
-/// What a seal is for, so that no other use of the secret makes one; changes with the entries'
+/// Purpose of a seal, so that no other use of the secret makes one; changes with the entries'
 /// shape.
 const PURPOSE: &[u8] = b"yearbook compiled plugin 1\0";
 
@@ -48,7 +49,7 @@ impl MacKey {
         self.mac(name, artifact).finalize().into_bytes().into()
     }
 
-    /// Whether `seal` is the seal of this entry; takes as long for every wrong one.
+    /// Returns whether `seal` is the seal of this entry, in constant time.
     pub(super) fn verify(&self, name: &str, artifact: &[u8], seal: &[u8]) -> bool {
         self.mac(name, artifact).verify_slice(seal).is_ok()
     }

@@ -27,7 +27,7 @@ impl Host {
             .unwrap()
     }
 
-    /// Whether the component had to be compiled.
+    /// Returns whether the component had to be compiled.
     fn compiles(&self, cache: &ComponentCache, engine: &Engine, digest: &str) -> bool {
         let compiled = Cell::new(false);
         let made = cache.component(engine, digest, || -> wasmtime::Result<Vec<u8>> {

@@ -12,7 +12,7 @@ use super::{FIRST_BYTES_BUCKETS_US, PluginMetrics, ReleaseName, increment, nanos
 use crate::observe::{DumpTarget, PluginError, ResponseOutcome};
 use crate::trap::TrapKind;
 
-/// What the guests of one response, or of one trial, have done. Instances share it.
+/// Counters of the guests of one response, or of one trial. Instances share it.
 pub(crate) struct CallMetrics {
     tally: Arc<PluginMetrics>,
     cpu_ns: AtomicU64,
@@ -43,12 +43,12 @@ impl CallMetrics {
         &self.tally.release.name
     }
 
-    /// Which release.
+    /// The release.
     pub(crate) fn release(&self) -> &ReleaseName {
         &self.tally.release
     }
 
-    /// Where capsules go.
+    /// Destination of failure dumps.
     pub(crate) fn dump_target(&self) -> &DumpTarget {
         &self.dump_target
     }
@@ -134,7 +134,7 @@ impl ResponseMetrics {
         }
     }
 
-    /// What its guests do.
+    /// Counters of its guests.
     pub(crate) fn work(&self) -> Arc<CallMetrics> {
         Arc::clone(&self.work)
     }

@@ -6,15 +6,15 @@ use super::{FIRST_BYTES_BUCKETS_US, ReleaseName};
 use crate::observe::ResponseOutcome;
 use crate::trap::TrapKind;
 
-/// What a release has done so far.
+/// Counters of a release at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginMetricsSnapshot {
-    /// Which release.
+    /// The release.
     pub release: ReleaseName,
     /// Responses that were given a place among the instances.
     pub begun: u64,
-    /// Responses by how they ended, as [`ResponseOutcome::ALL`]; those begun that are missing here are
-    /// being made.
+    /// Responses by how they ended, as [`ResponseOutcome::ALL`]; those begun that are missing here
+    /// are being made.
     pub outcomes: [u64; ResponseOutcome::ALL.len()],
     /// Responses that were stopped, by what, as [`TrapKind::ALL`].
     pub traps: [u64; TrapKind::ALL.len()],
@@ -22,7 +22,7 @@ pub struct PluginMetricsSnapshot {
     pub refused: u64,
     /// Responses that wait for an instance now.
     pub waiting: usize,
-    /// How long responses waited for an instance, together.
+    /// Time that responses waited for an instance, together.
     pub waited: Duration,
     /// Calls into guests, those of trials included, without `describe`.
     pub calls: u64,
@@ -49,7 +49,7 @@ pub struct PluginMetricsSnapshot {
     pub cached: LoadMetrics,
 }
 
-/// How often something was loaded.
+/// Number of loads, and their time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadMetrics {
     /// Times.

@@ -1,11 +1,10 @@
-//! Metrics by release, and what two readings of them say.
+//! Metrics by release, and rates between two readings of them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
-
-use super::exposition::MetricSample;
+use yearbook_exposition::MetricSample;
 
 /// Outcomes that are a plugin's own fault.
 const FAILURE_OUTCOMES: [&str; 3] = ["internal", "trapped", "bad_output"];
@@ -17,7 +16,7 @@ type ReleaseLabels = [String; 4];
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ReleaseReading(BTreeMap<ReleaseLabels, ReleaseCounters>);
 
-/// What a reading says of one release.
+/// Counters of one release in one reading.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ReleaseCounters {
     responses: f64,
@@ -40,11 +39,11 @@ pub(super) struct ReleaseActivity {
     pub(super) version: String,
     pub(super) release: String,
     pub(super) responses_per_second: f64,
-    /// Time to the first bytes that half of the responses kept; none without a response.
+    /// Median time to first byte, seconds; none without a response.
     pub(super) p50_seconds: Option<f64>,
-    /// The same for 99 of 100.
+    /// 99th percentile of the time to first byte, seconds; none without a response.
     pub(super) p99_seconds: Option<f64>,
-    /// Cores.
+    /// CPU time per time, cores.
     pub(super) cpu_share: f64,
     pub(super) memory_bytes: f64,
     pub(super) instances: f64,
@@ -56,7 +55,7 @@ pub(super) struct ReleaseActivity {
 }
 
 impl ReleaseReading {
-    /// What `samples` say of plugins.
+    /// Reads the metrics of plugins off `samples`.
     pub(super) fn from_samples(samples: &[MetricSample]) -> Self {
         let mut releases = Self::default();
         for sample in samples {
@@ -86,7 +85,7 @@ impl ReleaseReading {
         releases
     }
 
-    /// What happened since `earlier`, `time` ago; the busiest first.
+    /// Activity since `earlier`, `time` ago; the busiest release first.
     pub(super) fn rates_since(&self, earlier: &Self, time: Duration) -> Vec<ReleaseActivity> {
         let seconds = time.as_secs_f64().max(f64::EPSILON);
         let nothing = ReleaseCounters::default();
@@ -123,15 +122,15 @@ impl ReleaseReading {
     }
 }
 
-/// The time that this share kept, by even spread within a bucket, as Prometheus reckons.
+/// Quantile of a histogram, by linear interpolation within a bucket as in Prometheus.
 fn quantile(buckets: &[(f64, f64)], share: f64) -> Option<f64> {
-    let wanted = buckets.last().map(|(_, count)| count * share).filter(|wanted| *wanted > 0.0)?;
+    let rank = buckets.last().map(|(_, count)| count * share).filter(|rank| *rank > 0.0)?;
     let (mut lower, mut below) = (0.0, 0.0);
     for (bound, count) in buckets {
-        if *count >= wanted {
+        if *count >= rank {
             // Beyond the last bound nothing is known but that.
             return Some(if bound.is_finite() {
-                lower + (bound - lower) * (wanted - below) / (count - below)
+                lower + (bound - lower) * (rank - below) / (count - below)
             } else {
                 lower
             });
@@ -143,7 +142,8 @@ fn quantile(buckets: &[(f64, f64)], share: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::exposition::parse_samples;
+    use yearbook_exposition::parse_samples;
+
     use super::*;
 
     fn reading(responses: u32, fast: u32, traps: u32) -> ReleaseReading {

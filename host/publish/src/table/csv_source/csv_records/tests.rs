@@ -21,8 +21,7 @@ impl Read for Drip<'_> {
 type Cells = Vec<Option<String>>;
 
 fn read(text: &[u8], step: usize, buffer: usize) -> Result<Vec<Cells>, CsvError> {
-    let mut records = CsvRecords::new(Drip(text, step));
-    records.buffer.truncate(buffer);
+    let mut records = CsvRecords::with_buffer(Drip(text, step), buffer.max(4));
     let mut rows = Vec::new();
     while let Some(record) = records.next()? {
         rows.push(
@@ -37,7 +36,7 @@ fn read(text: &[u8], step: usize, buffer: usize) -> Result<Vec<Cells>, CsvError>
 }
 
 fn rows(text: &str) -> Vec<Cells> {
-    read(text.as_bytes(), usize::MAX, FIRST_BUFFER).unwrap()
+    read(text.as_bytes(), usize::MAX, BUFFER_BYTES).unwrap()
 }
 
 fn cells(cells: &[Option<&str>]) -> Cells {
@@ -70,6 +69,31 @@ fn quotes_hold_commas_line_breaks_and_doubled_quotes() {
         rows("\"a,b\",\"c\r\nd\",\"e\"\"f\"\"\"\n"),
         [cells(&[Some("a,b"), Some("c\r\nd"), Some("e\"f\"")])]
     );
+}
+
+#[test]
+fn blank_lines_are_records_wherever_they_stand() {
+    let (a, blank) = (cells(&[Some("a")]), cells(&[None]));
+    for (text, expected) in [
+        ("a\r\n\r\na\r\n", vec![&a, &blank, &a]),
+        ("a\n\n\na\n", vec![&a, &blank, &blank, &a]),
+        ("a\n\n", vec![&a, &blank]),
+        ("a\r\n\r\n\r\n", vec![&a, &blank, &blank]),
+        ("\u{feff}\n\na", vec![&blank, &blank, &a]),
+        ("\n", vec![&blank]),
+    ] {
+        for step in [1, 2, usize::MAX] {
+            let found = read(text.as_bytes(), step, 4).unwrap();
+            assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{text:?} by {step}");
+        }
+    }
+}
+
+#[test]
+fn a_quoted_empty_field_may_end_a_line_of_either_kind() {
+    let expected = [cells(&[Some("a"), Some("")]), cells(&[Some("b"), None])];
+    assert_eq!(rows("a,\"\"\r\nb,\r\n"), expected);
+    assert_eq!(rows("a,\"\"\nb,\n"), expected);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What `plugin check` and a server leave of a plugin's failures, and `yearbook plugin replay`.
+//! Failure dumps of `plugin check` and of a server, and `yearbook plugin replay`.
 //! Needs the built-in plugins.
 
 use std::io::{BufRead, BufReader};

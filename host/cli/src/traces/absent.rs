@@ -1,17 +1,17 @@
-//! Stands in for traces where the feature `otlp` is off: no trace is exported, and a setting that
+//! Stand-in for traces where the feature `otlp` is off: no trace is exported, and a setting that
 //! asks for them is refused.
 
 use std::convert::Infallible;
 
 use anyhow::bail;
-use tracing::{Metadata, Subscriber};
+use tracing::Subscriber;
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Identity;
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::settings::Collector;
+use crate::settings::CollectorUrl;
 
-/// An exporter, which this build does not have.
+/// Exporter, which this build does not have.
 #[derive(Debug)]
 pub struct Traces(Infallible);
 
@@ -20,7 +20,7 @@ impl Traces {
     ///
     /// # Errors
     /// Always; the sentence says how to get a build that exports traces.
-    pub fn start(_collector: &Collector) -> anyhow::Result<Self> {
+    pub fn start(_collector: &CollectorUrl) -> anyhow::Result<Self> {
         bail!(
             "this build of yearbook cannot export traces: leave `log.otlp_endpoint` out, take a release build, or build with `cargo build --release --features otlp`"
         )
@@ -37,9 +37,4 @@ impl Traces {
     pub fn stop(self) {
         match self.0 {}
     }
-}
-
-/// Whether a crate of ours says it.
-pub(crate) fn is_ours(metadata: &Metadata<'_>) -> bool {
-    metadata.target().starts_with("yearbook_")
 }

@@ -1,11 +1,11 @@
-//! When to kill: moments spread over the time that a run takes.
+//! Moments at which a run is killed, spread over the time that it takes.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::deployment::CrashDeployment;
 
-/// How many runs of a kind are killed in each place: a quarter of all points. A tenth as many again
+/// Number of runs of a kind that are killed in each place: a quarter of all points. A tenth as many again
 /// begin on fresh data directories.
 pub(super) fn kills_per_case() -> u32 {
     let all =
@@ -35,10 +35,10 @@ impl KillMoments {
     }
 }
 
-/// What became of runs that were to be killed.
+/// Outcomes of runs that were to be killed.
 #[derive(Debug)]
 pub(super) struct KillTally {
-    /// How long a run is thought to take: a machine that others use, too, is not always as fast.
+    /// Expected duration of a run: a machine with other load is not always as fast.
     takes: Duration,
     pub(super) killed: u32,
     /// Those that had ended by then.
@@ -74,7 +74,7 @@ impl KillTally {
     }
 }
 
-/// How long `run` takes on a quiet machine: the shortest of three times, so that most of the
+/// Duration of `run` on a quiet machine: the shortest of three times, so that most of the
 /// moments come before its end.
 pub(super) fn time_run(mut run: impl FnMut()) -> Duration {
     let mut once = || {

@@ -1,18 +1,21 @@
-//! The tap, defined in full: with less, `meltano install` asks Meltano's hub.
+//! Plugins of the project: the tap, defined in full (with less, `meltano install` asks Meltano's
+//! hub), and a loader that needs no account, JSON lines in a folder, which is meant to be replaced.
 
 use serde_json::{Value, json};
 use yearbook_sdk::generator::KEY_VARIABLE;
 
 use crate::stream::TapStream;
 
-/// The tap's name in the project.
-pub(crate) const NAME: &str = "tap-rest-api-msdk";
+/// Name of the tap in the project.
+pub(crate) const EXTRACTOR: &str = "tap-rest-api-msdk";
+/// Name of the loader in the project.
+pub(crate) const LOADER: &str = "target-jsonl";
 
-/// The tap with its settings and streams.
-pub(crate) fn definition(base_url: &str, streams: &[TapStream<'_>]) -> Value {
+/// Tap with its settings and streams.
+pub(crate) fn extractor(base_url: &str, streams: &[TapStream<'_>]) -> Value {
     let setting = |name: &str, kind: &str| json!({"name": name, "kind": kind});
     json!({
-        "name": NAME,
+        "name": EXTRACTOR,
         "namespace": "tap_rest_api_msdk",
         // It imports pkg_resources, which later versions of setuptools lack.
         "pip_url": "tap-rest-api-msdk==1.4.2 setuptools<81",
@@ -41,5 +44,21 @@ pub(crate) fn definition(base_url: &str, streams: &[TapStream<'_>]) -> Value {
             "backoff_param": "Retry-After",
             "streams": streams.iter().map(TapStream::definition).collect::<Vec<_>>(),
         },
+    })
+}
+
+/// Loader with its settings. It appends to its files: a run that reads everything begins new ones,
+/// named by its time, and an incremental run goes on in the files that are there.
+pub(crate) fn loader(incremental: bool) -> Value {
+    json!({
+        "name": LOADER,
+        "namespace": "target_jsonl",
+        "pip_url": "target-jsonl==0.1.4 setuptools<81",
+        "executable": "target-jsonl",
+        "settings": [
+            {"name": "destination_path", "kind": "string"},
+            {"name": "do_timestamp_file", "kind": "boolean"},
+        ],
+        "config": {"destination_path": "output", "do_timestamp_file": !incremental},
     })
 }

@@ -1,0 +1,82 @@
+//! A stream that keeps the bytes of the record being read, so that its raw form can be looked at.
+//! Knows nothing of CSV but the largest record.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// Largest record, in bytes: a quote that is never closed must not take all memory before it is
+/// noticed. While a record is refused, these bytes and the fields that `csv` holds of them, up to
+/// twice as much, are in memory.
+pub(super) const MAX_RECORD: usize = 256 << 20;
+
+/// Bytes that the first read returns at least, unless the stream is shorter: `csv` finds a byte
+/// order mark only in the bytes read first, and takes one that stands alone for the end.
+const FIRST_BYTES: usize = 4;
+
+/// Passes bytes on and keeps those not yet released.
+pub(super) struct RawWindow<R> {
+    input: R,
+    /// Bytes of the stream from `first` on.
+    kept: Vec<u8>,
+    first: u64,
+    /// Position in the stream before which nothing is needed any more.
+    released: u64,
+    full: bool,
+}
+
+impl<R> RawWindow<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input, kept: Vec::new(), first: 0, released: 0, full: false }
+    }
+
+    /// Bytes `range` of the stream, as far as they have been read and not been released.
+    pub(super) fn bytes(&self, range: Range<u64>) -> &[u8] {
+        let index = |position: u64| {
+            usize::try_from(position.saturating_sub(self.first))
+                .unwrap_or(usize::MAX)
+                .min(self.kept.len())
+        };
+        self.kept.get(index(range.start)..index(range.end)).unwrap_or_default()
+    }
+
+    /// Gives up the bytes before `position`.
+    pub(super) fn release(&mut self, position: u64) {
+        self.released = position;
+    }
+
+    /// Whether reading ended because a record is larger than [`MAX_RECORD`].
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Drops what was released. Once a read, not once a record: each moves what is left.
+    fn compact(&mut self) {
+        let released = usize::try_from(self.released.saturating_sub(self.first))
+            .unwrap_or(usize::MAX)
+            .min(self.kept.len());
+        self.kept.drain(..released);
+        self.first += released as u64;
+    }
+}
+
+impl<R: Read> Read for RawWindow<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.compact();
+        if self.kept.len() >= MAX_RECORD {
+            self.full = true;
+            return Err(io::Error::other("a record is too large"));
+        }
+        let least = if self.first == 0 && self.kept.is_empty() { FIRST_BYTES } else { 1 };
+        let mut filled = 0;
+        while filled < least.min(buffer.len()) {
+            match self.input.read(buffer.get_mut(filled..).unwrap_or_default()) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.kept.extend_from_slice(buffer.get(..filled).unwrap_or_default());
+        Ok(filled)
+    }
+}

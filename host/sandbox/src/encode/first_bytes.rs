@@ -1,0 +1,117 @@
+//! The first bytes of a response: up to the first rows, or all of it where it fits in one chunk.
+//! Most responses fit, and one job on a worker makes all of them.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use tokio::runtime::Handle;
+use yearbook_shares::SlotPermit;
+
+use super::body_channel::BodyChunk;
+use super::coalesce::{BatchCoalescer, BatchGroup};
+use super::response_driver::ResponseDriver;
+use super::{
+    Batches, EncodeError, EncoderInstance, InstanceAdmission, Notes, PluginEncoder, TruncatedBody,
+};
+use crate::observe::CallMetrics;
+use crate::options::OptionValue;
+
+impl PluginEncoder {
+    /// Encodes up to the first rows, or all of a response that fits in one part.
+    pub(super) async fn first_bytes(
+        self: &Arc<Self>,
+        admission: InstanceAdmission,
+        work: &Arc<CallMetrics>,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+        batches: Batches,
+    ) -> Result<FirstBytes, EncodeError> {
+        let InstanceAdmission { permit, holder, runtime } = admission;
+        // A plugin that is late may not hold the instances of others while its calls wait for one
+        // another.
+        if self.limiter.queued() >= self.host.limits.instances.div_ceil(2) as usize {
+            return Err(EncodeError::Busy { retry_after: 1 });
+        }
+        let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
+        let mut parts = BatchCoalescer::new(batches, &self.description);
+        // Whether there is a second part tells whether the response is done after the first: most
+        // are, and then one trip to a worker makes all of it.
+        let first = parts.next().await?;
+        let done = first.is_none() || !parts.has_next().await?;
+        let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
+        let arguments = (Arc::clone(&schema), Arc::clone(&options));
+        let begun = self
+            .run_on_worker(move || {
+                encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)
+            })
+            .await?;
+        Ok(match begun {
+            FirstJob::Complete(bytes) => FirstBytes::Whole(bytes),
+            FirstJob::Incomplete { instance, notes, chunk } => {
+                let (response, chunks) = ResponseDriver::new(
+                    Arc::clone(self),
+                    holder,
+                    schema,
+                    options,
+                    instance,
+                    notes,
+                    parts,
+                );
+                FirstBytes::Streaming { response: Box::new(response), chunk, chunks, runtime }
+            }
+        })
+    }
+
+    /// Blocking: opens the response and encodes up to its first rows, or all of it when `done`.
+    fn begin(
+        &self,
+        permit: SlotPermit,
+        work: Arc<CallMetrics>,
+        schema: &Schema,
+        options: &[OptionValue],
+        first: Option<BatchGroup>,
+        done: bool,
+    ) -> Result<FirstJob, EncodeError> {
+        let mut instance = Box::new(EncoderInstance::open(self, permit, work, schema, options)?);
+        let mut notes = Notes::new();
+        let head = instance.encode_header()?;
+        notes.advance(head.len());
+        let mut part = Vec::new();
+        if let Some(first) = first {
+            let pieces;
+            (instance, pieces) = self.encode_chunk(instance, &first, schema, options, true)?;
+            part = self.assemble_chunk(pieces, &mut notes);
+        }
+        if !done {
+            return Ok(FirstJob::Incomplete {
+                instance,
+                notes,
+                chunk: BodyChunk { lead: head.into(), bytes: part.into(), lease: None },
+            });
+        }
+        let tail = instance.encode_footer(&notes)?;
+        let pieces = [head, part, tail];
+        let mut whole = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
+        pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
+        Ok(FirstJob::Complete(whole.into()))
+    }
+}
+
+/// A response when its first bytes are made.
+pub(super) enum FirstBytes {
+    Whole(Bytes),
+    Streaming {
+        response: Box<ResponseDriver>,
+        chunk: BodyChunk,
+        chunks: BoxStream<'static, Result<Bytes, TruncatedBody>>,
+        runtime: Handle,
+    },
+}
+
+/// A response after its first job on a worker.
+enum FirstJob {
+    Complete(Bytes),
+    Incomplete { instance: Box<EncoderInstance>, notes: Notes, chunk: BodyChunk },
+}
