@@ -13,9 +13,9 @@ use yearbook_catalog::{
     Catalog, CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Quota, Retention, key,
 };
 use yearbook_domain::{Millis, Plan};
-use yearbook_releases::{ReleaseMonitor, ReleaseMonitorSettings};
 use yearbook_publish::Publisher;
 use yearbook_publish::{DataPackage, SilentReporter};
+use yearbook_releases::{ReleaseMonitor, ReleaseMonitorSettings};
 use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_scan::{ReadMetricsSnapshot, Reader};
 use yearbook_server::{AppState, LimitSettings, ResponseCacheStats, ServiceSettings, Services};

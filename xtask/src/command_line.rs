@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use yearbook_generate::TableShape;
 
@@ -114,7 +114,7 @@ enum Generate {
         /// Number of rows
         rows: u64,
         /// Shape of the table
-        #[arg(long, value_parser = PossibleValuesParser::new(TableShape::NAMES).try_map(|name| name.parse::<TableShape>()))]
+        #[arg(long, value_parser = shapes())]
         shape: TableShape,
         /// Compress the table with gzip
         #[arg(long)]
@@ -132,6 +132,11 @@ enum Generate {
         /// Folder to write a folder for each into
         directory: PathBuf,
     },
+}
+
+/// Returns the parser of a shape's name.
+fn shapes() -> impl TypedValueParser<Value = TableShape> {
+    PossibleValuesParser::new(TableShape::NAMES).try_map(|name| name.parse::<TableShape>())
 }
 
 /// Reads the arguments of this process and runs the command.

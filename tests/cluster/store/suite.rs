@@ -149,11 +149,12 @@ async fn damage_is_named_and_publishing_again_repairs_it_in_every_store() {
             let length = damaged.len();
             subject.replace(&ObjectStorage::key(&file), Some(damaged)).await;
             let got = subject.files.get_range(&file, 0..100_000).await;
-            // What lies behind the published bytes is never read.
+            let damaged_key = ObjectStorage::key(&file);
+            // Bytes behind the published ones are never read.
             match got {
                 Ok(bytes) => assert!(length > 100_000 && bytes == content, "{name}: {length}"),
                 Err(failure) => assert!(
-                    matches!(&failure, StorageFailure::Damaged { key, .. } if *key == ObjectStorage::key(&file)),
+                    matches!(&failure, StorageFailure::Damaged { key, .. } if *key == damaged_key),
                     "{name}: {failure}"
                 ),
             }

@@ -29,7 +29,8 @@ const HELPERS: &str = r#"
     (i32.store (i32.const 268) (i32.const 0))
     (i32.store (i32.const 272) (i32.const 0))
     (i32.const 256))
-  (func $piece (param $at i32) (param $bytes i32) (param $note i32) (param $note_bytes i32) (result i32)
+  (func $piece (param $at i32) (param $bytes i32) (param $note i32) (param $note_bytes i32)
+    (result i32)
     (drop (call $list (local.get $at) (local.get $bytes)))
     (i32.store (i32.const 268) (local.get $note))
     (i32.store (i32.const 272) (local.get $note_bytes))
@@ -60,7 +61,8 @@ const HELPERS: &str = r#"
                             (i32.sub (i32.const 0) (local.get $align))))
     (global.set $heap (i32.add (local.get $at) (local.get $size)))
     (if (i32.gt_u (global.get $heap) (i32.mul (memory.size) (i32.const 65536)))
-      (then (drop (memory.grow (i32.add (i32.shr_u (local.get $size) (i32.const 16)) (i32.const 1))))))
+      (then (drop (memory.grow
+        (i32.add (i32.shr_u (local.get $size) (i32.const 16)) (i32.const 1))))))
     (local.get $at))
 "#;
 

@@ -1,6 +1,6 @@
-//! `cargo bench -p yearbook-tests --bench scan [-- ROWS]`: the cost of scans, without HTTP or encoders. Prints
-//! medians, and fails for nothing. The table is months by series, sorted by month, as statistics
-//! are.
+//! `cargo bench -p yearbook-lab --bench scan [-- ROWS]`: the cost of scans, without HTTP or
+//! encoders. Prints medians, and fails for nothing. The table is months by series, sorted by month,
+//! as statistics are.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
@@ -19,7 +19,7 @@ use yearbook_workers::Workers;
 /// Months in the table; the rest of the rows are further series.
 const MONTHS: usize = 600;
 
-/// How long each measurement is repeated.
+/// Time for which each measurement is repeated.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 const DESCRIPTOR: &str = r#"{

@@ -94,9 +94,13 @@ pub(crate) fn list() -> Vec<AttackCase> {
             "a file of 30 MB of nothing, small when it is packed",
             |name| {
                 let body = "(i32.store (i32.const 256) (i32.const 4096)) (i32.store (i32.const 260) (i32.const 1))
-                    (i32.store (i32.const 264) (i32.const 4096)) (i32.store (i32.const 268) (i32.const 0))
-                    (i32.store (i32.const 272) (i32.mul (memory.grow (i32.const 460)) (i32.const 65536))) (i32.store (i32.const 276) (i32.const 30000000))
-                    (i32.store (i32.const 2052) (i32.const 256)) (i32.store (i32.const 2056) (i32.const 1)) (i32.const 2048)";
+                    (i32.store (i32.const 264) (i32.const 4096))
+                    (i32.store (i32.const 268) (i32.const 0))
+                    (i32.store (i32.const 272)
+                      (i32.mul (memory.grow (i32.const 460)) (i32.const 65536)))
+                    (i32.store (i32.const 276) (i32.const 30000000))
+                    (i32.store (i32.const 2052) (i32.const 256))
+                    (i32.store (i32.const 2056) (i32.const 1)) (i32.const 2048)";
                 GeneratorGuest::named(name).does(body).build()
             },
             ExpectedEnd::Broken(format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),

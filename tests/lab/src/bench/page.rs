@@ -11,10 +11,11 @@ use crate::page::{ReportPage, ReportTable, format_number};
 use crate::wrk;
 
 const HEAD: &str = "\
-The same numbers stand in [benchmarks.json](benchmarks.json).
-Ratios are of one run on one machine, in which all peers took turns; believe them before any absolute number. Tables are synthetic
-and the same at every run: one number in five with every digit, notes with quotes, line breaks and scripts beyond ASCII. Versions of the
-peers: [tests/lab/peers/requirements.txt](../tests/lab/peers/requirements.txt).
+The same numbers stand in [benchmarks.json](benchmarks.json). Ratios are of one run on one machine,
+in which all peers took turns; believe them before any absolute number. Tables are synthetic and the
+same at every run: one number in five with every digit, notes with quotes, line breaks and scripts
+beyond ASCII. Versions of the peers:
+[tests/lab/peers/requirements.txt](../tests/lab/peers/requirements.txt).
 ";
 
 /// Renders everything that was measured.
@@ -77,10 +78,15 @@ fn encode_section(page: &mut ReportPage, figures: &Measurements) {
     }
     page.section("Encoding");
     page.text(
-        "Million rows a second; medians. One thread each, except where two instances share a response on two threads. Everybody's output was read back\n\
-        and held the table. arrow-rs and the peers are given plain text, our encoders few-valued text as dictionaries, as they get it in the product.\n\
-        Output leaves in chunks that the client owns and lets go, as a response does: of a mebibyte from arrow-rs, of a part from our encoders. pyarrow and polars write to\n\
-        /dev/null, DuckDB to a file in memory, which costs it under a tenth. pyarrow writes Arrow without copying, so nothing is left of it. `long` has 1,000,000 rows of 7 columns, `wide` 200,000 of 31, `spatial` 20,000 areas of 250 corners, `small` 100 rows of `long`.",
+        "Million rows a second; medians. One thread each, except where two instances share a\n\
+        response on two threads. Everybody's output was read back\n\
+        and held the table. arrow-rs and the peers are given plain text, our encoders few-valued\n\
+        text as dictionaries, as they get it in the product.\n\
+        Output leaves in chunks that the client owns and lets go, as a response does: of a\n\
+        mebibyte from arrow-rs, of a part from our encoders. pyarrow and polars write to\n\
+        /dev/null, DuckDB to a file in memory, which costs it under a tenth. pyarrow writes\n\
+        Arrow without copying, so nothing is left of it. `long` has 1,000,000 rows of 7 columns,\n\
+        `wide` 200,000 of 31, `spatial` 20,000 areas of 250 corners, `small` 100 rows of `long`.",
     );
     let mut head = vec!["format, table"];
     head.extend(WHO.iter().map(|(_, name)| *name));
@@ -109,8 +115,12 @@ fn plugins_section(page: &mut ReportPage, figures: &Measurements) {
     }
     page.section("Plugins");
     page.text(
-        "A fresh instance is a response without a row: instance, calls, and clearing it away. Crossing alone is a guest that looks at no cell, one worker: converting, copying into the guest, the calls; its share\n\
-        of a format is its time by that format's. A swap is `yearbook plugin install --now` of a release that differs in nothing but its digest, and then the time until a running host serves it.",
+        "A fresh instance is a response without a row: instance, calls, and clearing it away.\n\
+        Crossing alone is a guest that looks at no cell, one worker: converting, copying into\n\
+        the guest, the calls; its share\n\
+        of a format is its time by that format's. A swap is `yearbook plugin install --now` of a\n\
+        release that differs in nothing but its digest, and then the time until a running host\n\
+        serves it.",
     );
     let head = [
         "case",
@@ -140,11 +150,16 @@ fn requests_section(page: &mut ReportPage, cores: &CoreAssignment, figures: &Mea
     }
     page.section("Requests under load");
     page.text(&format!(
-        "`wrk` with {} connections on core {}, the server on {}; medians. Every answer of Yearbook goes through a fresh sandbox unless it says\n\
-        cached. A million rows in `long`, 20,000 areas of 64 corners; before anything was measured, each answer was compared with the published rows.\n\n\
-        - ROAPI holds its tables in memory and promises no order of rows. Its addresses know no search in text, so it is sent SQL.\n\
-        - Datasette reads an immutable SQLite file with primary keys, and is told not to count rows or suggest facets.\n\
-        - FastAPI + DuckDB is [a page of Python](../tests/lab/peers/fastapi_duckdb.py): tables compressed in DuckDB's memory, orjson, one worker.",
+        "`wrk` with {} connections on core {}, the server on {}; medians. Every answer of\n\
+        Yearbook goes through a fresh sandbox unless it says\n\
+        cached. A million rows in `long`, 20,000 areas of 64 corners; before anything was\n\
+        measured, each answer was compared with the published rows.\n\n\
+        - ROAPI holds its tables in memory and promises no order of rows. Its addresses know no\n\
+        search in text, so it is sent SQL.\n\
+        - Datasette reads an immutable SQLite file with primary keys, and is told not to count\n\
+        rows or suggest facets.\n\
+        - FastAPI + DuckDB is [a page of Python](../tests/lab/peers/fastapi_duckdb.py): tables\n\
+        compressed in DuckDB's memory, orjson, one worker.",
         wrk::CONNECTIONS,
         cores.generator,
         cores.server
@@ -186,8 +201,11 @@ fn exports_section(page: &mut ReportPage, figures: &Measurements) {
     }
     page.section("Whole tables");
     page.text(
-        "One download after the other, each server with all cores, the client among them; medians. First byte is that of the body: headers may be early.\n\
-        Peak memory is the server's highest resident size during a download; idle is what it held when it was ready. ROAPI sends `Content-Length`: it makes the whole answer before it sends any of it.\n\
+        "One download after the other, each server with all cores, the client among them;\n\
+        medians. First byte is that of the body: headers may be early.\n\
+        Peak memory is the server's highest resident size during a download; idle is what it\n\
+        held when it was ready. ROAPI sends `Content-Length`: it makes the whole answer before\n\
+        it sends any of it.\n\
         FastAPI streams batches of 65,536 rows through orjson and pyarrow.",
     );
     let head = [
@@ -225,7 +243,8 @@ fn growth_section(page: &mut ReportPage, figures: &Measurements) {
     }
     page.section("Growth");
     page.text(
-        "Whole tables of `long` from Yearbook, all cores. Idle is what the server held when it was ready. The last line is a quarter in each format.",
+        "Whole tables of `long` from Yearbook, all cores. Idle is what the server held when it\n\
+        was ready. The last line is a quarter in each format.",
     );
     let mut table = ReportTable::of_figures(&[
         "export",

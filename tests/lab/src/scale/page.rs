@@ -10,22 +10,35 @@ use crate::page::{ReportPage, ReportTable, format_number};
 const TIMES: [f64; 4] = [1.0, 10.0, 100.0, 1_000.0];
 
 const AFTER: &str = "
-Where measured tables are small, nothing had to be read twice: pages and footers stay in memory (`cache` of [operations.md](operations.md)). With many large tables asked for in turn, reads are what
-`yearbook_storage_reads_total` says. Lines through two points say nothing of what happens far beyond them: the last row is an order of magnitude, not a plan.
+Where measured tables are small, nothing had to be read twice: pages and footers stay in memory
+(`cache` of [operations.md](operations.md)). With many large tables asked for in turn, reads are
+what `yearbook_storage_reads_total` says. Lines through two points say nothing of what happens far
+beyond them: the last row is an order of magnitude, not a plan.
 
 ## What gives way first
-**One time.** Nothing: a machine of a few cores serves it, and a second one is for when the first is replaced. SQLite on one machine does; PostgreSQL is what lets there be two.
+**One time.** Nothing: a machine of a few cores serves it, and a second one is for when the first is
+replaced. SQLite on one machine does; PostgreSQL is what lets there be two.
 
-**Ten times.** *The network to clients*: most bytes are those of the few large exports, as the mix has it. What helps is there: clients that send `Accept-Encoding` get less, unchanged responses are 304, Parquet is a fraction of CSV, and whole
-files leave from the object store where `storage.bulk = \"redirect\"` ([s3.md](s3.md)). Hosts are added as cores are wanted; they share nothing but the database and the store.
+**Ten times.** *The network to clients*: most bytes are those of the few large exports, as the mix
+has it. What helps is there: clients that send `Accept-Encoding` get less, unchanged responses are
+304, Parquet is a fraction of CSV, and whole files leave from the object store where
+`storage.bulk = \"redirect\"` ([s3.md](s3.md)). Hosts are added as cores are wanted; they share nothing
+but the database and the store.
 
-**A hundred times.** *`/v1/datasets`* is one document of all datasets by the specification: a host renders it once after each change and sends it to whoever has not the newest (304 else), but clients have to read it. Pages of it would be a new
-version of the interface. *The catalog* is read again at each refresh: only what moved ([0180](decisions/0180-hosts-reload-only-changed-datasets.md)), yet the marks of all datasets are asked for, and publications within 50 ms are read as one; the column \"part of a host's time\"
-says when that ends. Then datasets are divided over several catalogs, each a service of its own behind one proxy: nothing in a request needs two of them but the key.
+**A hundred times.** *`/v1/datasets`* is one document of all datasets by the specification: a host
+renders it once after each change and sends it to whoever has not the newest (304 else), but clients
+have to read it. Pages of it would be a new version of the interface. *The catalog* is read again at
+each refresh: only what moved ([0180](decisions/0180-hosts-reload-only-changed-datasets.md)), yet
+the marks of all datasets are asked for, and publications within 50 ms are read as one; the column
+\"part of a host's time\" says when that ends. Then datasets are divided over several catalogs, each
+a service of its own behind one proxy: nothing in a request needs two of them but the key.
 
-**A thousand times.** *Counting quotas*: each request of a limited plan is one statement on its key's row before the work begins, and a database's cores end where the table says. Keys can be divided over databases without changing what is
-promised; handing out quotas in portions to hosts would be cheaper still, but a host would then refuse what another has left, so it is not done. *Reads of the store*, if they are not served from memory, want many prefixes or a cache of
-files on each host, which there is not yet.
+**A thousand times.** *Counting quotas*: each request of a limited plan is one statement on its
+key's row before the work begins, and a database's cores end where the table says. Keys can be
+divided over databases without changing what is promised; handing out quotas in portions to hosts
+would be cheaper still, but a host would then refuse what another has left, so it is not done.
+*Reads of the store*, if they are not served from memory, want many prefixes or a cache of files on
+each host, which there is not yet.
 ";
 
 /// Renders the whole page.
@@ -41,8 +54,10 @@ pub(super) fn render(command: &str, machine: &str, measured: &[DatabaseCosts]) -
 fn requests(page: &mut ReportPage, measured: &[DatabaseCosts]) {
     page.section("What a request costs");
     page.text(
-        "One host, and the load generator and the database on the same cores. Processor time is the server's, and of PostgreSQL that of its own processes (SQLite's is the server's);\n\
-        reads are calls of the object store; bytes are the body's. The table that is read has a million rows; except where it is named, there is no response cache.",
+        "One host, and the load generator and the database on the same cores. Processor time is\n\
+        the server's, and of PostgreSQL that of its own processes (SQLite's is the server's);\n\
+        reads are calls of the object store; bytes are the body's. The table that is read has a\n\
+        million rows; except where it is named, there is no response cache.",
     );
     let mut table = ReportTable::new(&[
         ("request", Left),
@@ -69,8 +84,11 @@ fn requests(page: &mut ReportPage, measured: &[DatabaseCosts]) {
 fn catalogs(page: &mut ReportPage, measured: &[DatabaseCosts]) {
     page.section("What datasets cost");
     page.text(
-        "Synthetic datasets (`cargo xtask generate datasets`) of 120 rows and ten columns, and one of a million rows. *Start*: from the command to an answer. *Seen*: from the end of `yearbook publish` of one dataset to an\n\
-        answer with its new snapshot, the median of five and the latest. *Read*: to read the catalog from the database again. Times are milliseconds.",
+        "Synthetic datasets (`cargo xtask generate datasets`) of 120 rows and ten columns, and\n\
+        one of a million rows. *Start*: from the command to an answer. *Seen*: from the end of\n\
+        `yearbook publish` of one dataset to an\n\
+        answer with its new snapshot, the median of five and the latest. *Read*: to read the\n\
+        catalog from the database again. Times are milliseconds.",
     );
     let mut table = ReportTable::new(&[
         ("datasets", Right),
@@ -118,7 +136,9 @@ fn needs(page: &mut ReportPage, measured: &[DatabaseCosts]) -> Result<()> {
         TRAFFIC_MIX.iter().map(|(kind, share)| format!("{share} × {}", kind.name())).collect();
     page.section("What follows");
     page.text(&format!(
-        "Arithmetic on the tables above, with {database}. Assumed, and to be replaced by what your own metrics say: {REQUESTS} requests a second and {DATASETS} datasets are *one time*; of a thousand requests {}; each dataset\n\
+        "Arithmetic on the tables above, with {database}. Assumed, and to be replaced by what\n\
+        your own metrics say: {REQUESTS} requests a second and {DATASETS} datasets are *one\n\
+        time*; of a thousand requests {}; each dataset\n\
         is refreshed {REFRESHES_A_DAY} time a day; cores are {TARGET_UTILISATION} busy.",
         mix.join(", "),
     ));

@@ -38,12 +38,14 @@ const FAULTS: [(&str, &str); 10] = [
     ("refresh", "nothing but a new version of the dataset every second"),
     (
         "kill",
-        "one host after the other is killed (SIGKILL), 0.3 s later started again, and so on without a pause",
+        "one host after the other is killed (SIGKILL), 0.3 s later started again, and so on \
+        without a pause",
     ),
     ("swap", "a format is installed and removed, again and again"),
     (
         "keys",
-        "keys are revoked; sixty requests at once with a quota of ten, while the host that counts them is killed",
+        "keys are revoked; sixty requests at once with a quota of ten, while the host that \
+        counts them is killed",
     ),
     ("database-gone", "connections to the database are refused"),
     ("database-silent", "the network swallows what goes to and from the database"),
@@ -57,24 +59,34 @@ const FAULTS: [(&str, &str); 10] = [
 ];
 
 const HEAD: &str = "\
-Three `yearbook serve`, one PostgreSQL, one S3 server, and nginx with [deploy/nginx/yearbook.conf](../deploy/nginx/yearbook.conf), all on one machine. Eight clients ask nginx without a pause for a
-table of 10,000 rows as CSV, JSON, Arrow, Parquet and bulk file, for its first rows and for its preview. Every body that comes whole is compared with what the version that its headers name has to be, byte for byte or row for
-row. In the store's faults a version is published every second in a moment when the store is well, so that hosts have to read while it is not.
+Three `yearbook serve`, one PostgreSQL, one S3 server, and nginx with
+[deploy/nginx/yearbook.conf](../deploy/nginx/yearbook.conf), all on one machine. Eight clients ask
+nginx without a pause for a table of 10,000 rows as CSV, JSON, Arrow, Parquet and bulk file, for its
+first rows and for its preview. Every body that comes whole is compared with what the version that
+its headers name has to be, byte for byte or row for row. In the store's faults a version is
+published every second in a moment when the store is well, so that hosts have to read while it is
+not.
 
 ## What is promised, and held to by each test
-- No wrong byte: a body that comes whole belongs wholly to one snapshot. *Wrong* below is 0, or the test fails.
+- No wrong byte: a body that comes whole belongs wholly to one snapshot. *Wrong* below is 0, or the
+  test fails.
 - Nothing hangs: every request ends, within bounds that are settings.
 - A quota is never exceeded, whatever dies while it is counted.
-- Without the database, keys of unlimited plans read on for `database.stale_keys_s` (300 s); others are told 503 at once.
-- A refresh, a swap of plugins, an outage of the database and a slow store refuse nobody who has no quota.
+- Without the database, keys of unlimited plans read on for `database.stale_keys_s` (300 s); others
+  are told 503 at once.
+- A refresh, a swap of plugins, an outage of the database and a slow store refuse nobody who has no
+  quota.
 - All of it recovers by itself.
 ";
 
 const AFTER: &str = "
-*503*: honest, with `Retry-After`. *502, 504*: nginx found no host. *500*: stored bytes that are damaged whenever they are read. *Cut*: the body visibly ended too early, which a client notices. *Lost*: no answer. *Back after*: from the end of the
-fault to the last answer that was not data; 0 where there was none.
+*503*: honest, with `Retry-After`. *502, 504*: nginx found no host. *500*: stored bytes that are
+damaged whenever they are read. *Cut*: the body visibly ended too early, which a client notices.
+*Lost*: no answer. *Back after*: from the end of the fault to the last answer that was not data; 0
+where there was none.
 
-A kill cuts what that host was sending; nginx asks another host for everything that had not begun. A client that asks again after a cut, 502 or 503 gets its data: everything is a GET.
+A kill cuts what that host was sending; nginx asks another host for everything that had not begun. A
+client that asks again after a cut, 502 or 503 gets its data: everything is a GET.
 ";
 
 /// Renders the whole page.

@@ -55,10 +55,12 @@ const ATTACKS: [(&str, &str); 12] = [
 ];
 
 const HEAD: &str = "\
-One `yearbook serve` with the settings that it is shipped with, except that it keeps no answers, so that each is made by a plugin.
-A client reads a hundred rows as JSON, 25 times a second, every other time over a new connection.
-Meanwhile somebody with other keys and another address does what the table says, and begins again whenever the server ends it.
-Client, attacker and server share the machine. The attacker's threads have the lowest priority there, so that what is measured is what he asks of the server, and little of his own processor time.
+One `yearbook serve` with the settings that it is shipped with, except that it keeps no answers, so
+that each is made by a plugin. A client reads a hundred rows as JSON, 25 times a second, every other
+time over a new connection. Meanwhile somebody with other keys and another address does what the
+table says, and begins again whenever the server ends it. Client, attacker and server share the
+machine. The attacker's threads have the lowest priority there, so that what is measured is what he
+asks of the server, and little of his own processor time.
 
 ## What is promised, and held to by each test
 - Nobody else is refused, cut off or held up.
@@ -66,7 +68,8 @@ Client, attacker and server share the machine. The attacker's threads have the l
 ";
 
 const AFTER: &str = "
-*Tries*: connections and requests of the attacker. *Refused*: requests of the polite client that were not answered with their rows.
+*Tries*: connections and requests of the attacker. *Refused*: requests of the polite client that
+were not answered with their rows.
 *Quiet* is the same client before and after the attack.
 ";
 
@@ -129,7 +132,8 @@ mod tests {
         let figures = |name: &str| {
             (
                 name.to_owned(),
-                json!({"tries": 7, "requests": 8, "failed": 0, "p99_us": 3000, "quiet_p99_us": 2000}),
+                json!({"tries": 7, "requests": 8, "failed": 0, "p99_us": 3000, "quiet_p99_us":
+                2000}),
             )
         };
         let mut all: Vec<_> = ATTACKS.iter().map(|(name, _)| figures(name)).collect();
