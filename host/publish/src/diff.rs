@@ -81,7 +81,7 @@ pub(crate) async fn compare_snapshots(
     })
 }
 
-/// What both passes share.
+/// State that both passes share.
 struct Comparison {
     workers: Arc<Workers>,
     /// The newer snapshot's columns, plain and nullable.
@@ -111,7 +111,7 @@ struct ComparedSnapshot {
     snapshot: Snapshot,
     /// For each column of the newer snapshot, this one's with the same name and type.
     positions: Vec<Option<usize>>,
-    /// What is read; never empty.
+    /// Positions of the columns that are read; never empty.
     read: Vec<usize>,
 }
 

@@ -11,7 +11,7 @@ use yearbook_storage::StorageFailure;
 pub struct DescriptorProblem {
     /// JSON path, `resources[0].schema.fields[3].type`; empty: the document itself.
     pub at: String,
-    /// What is wrong and what to do about it.
+    /// The fault, and what to do about it.
     pub message: String,
 }
 
@@ -33,7 +33,7 @@ pub struct TableFault {
     pub row: Option<u64>,
     /// Column; none: the row as a whole.
     pub column: Option<String>,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
 }
 
@@ -51,7 +51,7 @@ impl std::fmt::Display for TableFault {
 /// Faults that people are shown; machines get the whole list (contract-7-faults).
 pub const SHOWN_FAULTS: usize = 50;
 
-/// Why nothing was published.
+/// Reasons for which nothing was published.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
@@ -70,7 +70,7 @@ pub enum PublishError {
         path: PathBuf,
         /// The faults in row order: all of them, or the first 100,000 found.
         faults: Vec<TableFault>,
-        /// How many there are in all.
+        /// Number of all faults.
         total: u64,
     },
     /// The data file is not what its name says, or is damaged.
@@ -78,9 +78,9 @@ pub enum PublishError {
     Unreadable {
         /// The data file.
         path: PathBuf,
-        /// What it was taken for.
+        /// The format that its name says.
         format: &'static str,
-        /// Where reading it failed.
+        /// The place and the fault.
         why: String,
     },
     /// A local file refused an operation.
@@ -99,9 +99,9 @@ pub enum PublishError {
     /// A fault of this program.
     #[error("publishing failed at {stage}: {why}; this is a bug in the service")]
     Internal {
-        /// Which step.
+        /// The stage.
         stage: &'static str,
-        /// What happened.
+        /// The error's text.
         why: String,
     },
 }

@@ -18,7 +18,7 @@ pub(crate) struct FaultList {
     names: Arc<[String]>,
     kept: Vec<TableFault>,
     total: u64,
-    /// Which columns have any; a fault of a whole row touches all of them.
+    /// Columns that have faults; a fault of a whole row touches all of them.
     columns: Vec<bool>,
 }
 
@@ -60,7 +60,7 @@ impl FaultList {
         self.push(None, column.map(str::to_owned), message);
     }
 
-    /// Whether no fault touches any of these columns.
+    /// Returns whether no fault touches any of these columns.
     pub(crate) fn is_clean(&self, columns: &[usize]) -> bool {
         columns.iter().all(|column| !self.columns.get(*column).copied().unwrap_or(true))
     }

@@ -14,18 +14,18 @@ use yearbook_storage::{ObjectStorage, StaleUpload, StorageFailure, StoredObject}
 /// Removed at a time: as many as a store removes well before [`DELETION_DEADLINE`] has passed.
 const BATCH_SIZE: usize = 50;
 
-/// What is to go.
+/// Settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct GcSettings {
     /// Snapshots that stay.
     pub retention: Retention,
-    /// How long what nothing names stays: longer than any response that began to read it.
+    /// Age at which unreferenced objects go: longer than any response that began to read them.
     pub unnamed_for: Duration,
     /// Only say what would go.
     pub dry_run: bool,
 }
 
-/// What went, or would.
+/// Objects that went, or would.
 #[derive(Clone, Debug, Default)]
 pub struct GcSummary {
     /// Snapshots that retention dropped. Their files go when they have been unnamed for long
@@ -41,7 +41,7 @@ pub struct GcSummary {
     pub leftovers: Vec<StaleUpload>,
 }
 
-/// Why a run ended early.
+/// Reasons for which a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum GcError {
     /// The catalogue failed.
@@ -60,7 +60,7 @@ pub enum GcError {
 /// Collects once.
 ///
 /// # Errors
-/// What catalogue and object store fail with. What had been removed by then is gone, and the next
+/// [`GcError`]. Objects that had been removed by then are gone, and the next
 /// run goes on.
 pub async fn collect_garbage(
     store: &Catalog,

@@ -16,7 +16,7 @@ use crate::error::PublishError;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
 
-/// What the catalogue is to commit.
+/// A snapshot for the catalogue to commit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SnapshotDraft {
     /// The dataset's address.
@@ -25,9 +25,9 @@ pub struct SnapshotDraft {
     pub namespace: Namespace,
     /// The version; its file is in the store. Where it is new, the commit says when it was created.
     pub snapshot: Snapshot,
-    /// Whether the snapshot is the current one that was passed in, so that only `checked_at` moves.
+    /// Set if the snapshot is the current one that was passed in, so that only `checked_at` moves.
     pub unchanged: bool,
-    /// What changed since the snapshot that was passed in; none without one, when it is the same
+    /// Changes since the snapshot that was passed in; none without one, when it is the same
     /// one, or when its file is damaged.
     pub changes: Option<ChangeSet>,
 }
@@ -36,7 +36,7 @@ pub struct SnapshotDraft {
 /// snapshot, if it has one: when the id comes out the same and its file is intact, nothing is
 /// written.
 ///
-/// What changed since `current` is stored beside it.
+/// Changes since `current` are stored beside it.
 ///
 /// Memory: the bound in `table.rs`; afterwards that in `diff.rs`. Temporary disk: the stored
 /// file, then that of changes, in the system's temporary folder.
@@ -62,7 +62,7 @@ pub async fn publish(
         changes,
     };
     if let Some(current) = current.filter(|current| current.id == id)
-        && stages::is_intact(files, &current.file).await?
+        && files.blocks_are_intact(&current.file).await?
     {
         return Ok(draft(current.clone(), true, None));
     }

@@ -15,7 +15,7 @@ use crate::progress::ProgressReporter;
 use crate::publish::publish;
 use crate::uploads::UploadRegistry;
 
-/// How often a package is compared before its publisher gives up: each time another publisher of
+/// Attempts at publishing a package: each failed one means that another publisher of
 /// the same dataset was faster.
 const MAX_ATTEMPTS: usize = 5;
 
@@ -31,13 +31,13 @@ pub struct Publisher {
 /// A package that is published.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishResult {
-    /// What was committed. Its snapshot's `created_at` is the catalogue's to say.
+    /// The committed publication. Its snapshot's `created_at` is set by the catalogue.
     pub publication: Publication,
-    /// Whether the snapshot was current already.
+    /// Set if the snapshot was current already.
     pub unchanged: bool,
 }
 
-/// Why a package is not published.
+/// Reasons for which a package is not published.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishFailure {
     /// The package has faults, or could not be stored.
@@ -51,9 +51,9 @@ pub enum PublishFailure {
         "{name} is stored but not committed, so nothing has changed for clients; publish it again"
     )]
     CommitFailed {
-        /// Which dataset.
+        /// The dataset.
         name: DatasetName,
-        /// What the catalogue failed with.
+        /// The catalogue's error.
         source: CatalogError,
     },
     /// Others publish the same dataset again and again.
@@ -61,7 +61,7 @@ pub enum PublishFailure {
         "other publishers of {name} were faster {MAX_ATTEMPTS} times in a row; let one process publish it"
     )]
     TooManyConflicts {
-        /// Which dataset.
+        /// The dataset.
         name: DatasetName,
     },
 }

@@ -14,7 +14,7 @@ use parquet::errors::ParquetError;
 use yearbook_domain::Column;
 use yearbook_scan::schema::stored_schema;
 
-/// What goes into the file beside the rows.
+/// Content of the file beside the rows.
 pub(crate) struct SnapshotFileMetadata<'a> {
     /// With `few_values` decided.
     pub(crate) columns: &'a [Column],

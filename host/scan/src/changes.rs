@@ -19,10 +19,10 @@ use crate::schema::{
 };
 use crate::{Reader, RowCounts, StorageFailure};
 
-/// Which changes will be read for one response.
+/// Changes that are read for one response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangesPlan {
-    /// Which dataset.
+    /// The dataset.
     pub dataset: DatasetName,
     /// Its namespace.
     pub namespace: Namespace,
@@ -30,7 +30,7 @@ pub struct ChangesPlan {
     pub snapshot: Arc<Snapshot>,
     /// Columns of every part, in order.
     pub columns: Vec<Column>,
-    /// Whether geometry is wanted.
+    /// Includes geometry columns if set.
     pub geometry: bool,
     /// Rows of change files, in order; all have `columns`.
     pub parts: Vec<(ChangeSet, Range<u64>)>,

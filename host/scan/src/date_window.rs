@@ -77,7 +77,7 @@ fn page_bounds(
     })
 }
 
-/// How many of `rows` are before the bound.
+/// Number of `rows` before the bound.
 async fn count_before(
     source: &FileSource,
     group: usize,

@@ -15,7 +15,7 @@ use yearbook_storage::ObjectStorage;
 
 use crate::{Reader, StorageFailure, schema};
 
-/// How much a sample holds.
+/// Bounds of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreviewLimits {
     /// Rows at most.
@@ -110,7 +110,7 @@ fn truncate_batch(
     RecordBatch::try_new_with_options(plain, columns, &options)
 }
 
-/// What is kept of each text, given the bytes that are `left` of its row.
+/// Bytes of each text that stay, given the bytes that are `left` of its row.
 fn truncate_texts<'a>(
     texts: impl Iterator<Item = Option<&'a str>>,
     left: &mut [usize],

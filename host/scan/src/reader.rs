@@ -63,7 +63,7 @@ impl Reader {
         Self { budget: FetchBudget::new(bytes), ..self }
     }
 
-    /// Whether stored files lie on this machine. Then what [`Reader::scan`] returns is ready when
+    /// Returns whether stored files lie on this machine. Then the [`Scan`] of a plan is ready when
     /// it is first polled on a worker, and so is every batch: all of a small response can be made
     /// in one job.
     #[must_use]
@@ -90,7 +90,7 @@ impl Reader {
         let source = self.open_file(snapshot).await?;
         let selection = self.selection(&source, plan).await?;
         let projection = Projection::new(&source.opened, &plan.columns, schema)?;
-        let Some(needle) = &plan.search_text else {
+        let Some(text) = &plan.search_text else {
             return Ok(scan::scan_window(
                 source,
                 projection,
@@ -100,7 +100,7 @@ impl Reader {
             ));
         };
         let window = selection.start.max(plan.first_row).min(selection.end)..selection.end;
-        scan::search_window(source, projection, window, SearchPattern::new(needle), plan.max_rows)
+        scan::search_window(source, projection, window, SearchPattern::new(text), plan.max_rows)
             .await
     }
 
@@ -150,7 +150,7 @@ impl Reader {
         Ok(RowCounts::from_range(&selection, plan.first_row, plan.max_rows).0)
     }
 
-    /// What reading has done so far.
+    /// Returns the counters of reading so far.
     #[must_use]
     pub fn counts(&self) -> ReadMetricsSnapshot {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

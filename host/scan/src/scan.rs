@@ -18,7 +18,7 @@ use crate::search_pattern::SearchPattern;
 pub struct Scan {
     /// Schema of every batch, with the credits as metadata.
     pub schema: SchemaRef,
-    /// How many rows there are, and where they go on.
+    /// Number of rows, and the row at which a next page begins.
     pub counts: RowCounts,
     /// The rows, in the snapshot's order; never an empty batch. Nothing is read before it is
     /// polled, and one step ahead at most afterwards. Ends after the first failure. Dropping it
@@ -38,13 +38,13 @@ pub(crate) fn scan_window(
     build_scan(source, projection, counts, rows, RowFilter::All)
 }
 
-/// The rows of `window` with `needle` in a dimension, up to `max_rows`. With a maximum, the filter
+/// The rows of `window` with `pattern` in a dimension, up to `max_rows`. With a maximum, the filter
 /// columns are read now and only they; without, step by step as the stream is polled.
 pub(crate) async fn search_window(
     source: FileSource,
     projection: Projection,
     window: Range<u64>,
-    needle: SearchPattern,
+    pattern: SearchPattern,
     max_rows: Option<u64>,
 ) -> Result<Scan, StorageFailure> {
     if source.opened.dimensions.is_empty() {
@@ -62,10 +62,10 @@ pub(crate) async fn search_window(
             projection,
             RowCounts::default(),
             window,
-            RowFilter::Search(Arc::new(DimensionSearch::new(needle))),
+            RowFilter::Search(Arc::new(DimensionSearch::new(pattern))),
         ));
     };
-    let found = search::find(&source, window, needle, max_rows).await?;
+    let found = search::find(&source, window, pattern, max_rows).await?;
     let rows = found.from..found.from + found.rows.len() as u64;
     let counts = RowCounts::from_search(found.rows.count_set_bits() as u64, found.next);
     Ok(build_scan(source, projection, counts, rows, RowFilter::Selection { rows: found.rows }))

@@ -12,8 +12,8 @@ use memchr::memmem::Finder;
 
 /// A substring that is looked for in text. Every character stands for itself and for those that
 /// fold to the same. Folding and searching take time in proportion to the text, however long the
-/// needle: a pattern compiled from the longest needle that an address can carry would take seconds.
-/// Cheap to clone.
+/// pattern: a pattern compiled from the longest pattern that an address can carry would take
+/// seconds. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchPattern(Arc<Finder<'static>>);
 
@@ -25,7 +25,7 @@ impl SearchPattern {
         Self(Arc::new(Finder::new(&folded).into_owned()))
     }
 
-    /// Which of `texts` contain it; those that are null never do.
+    /// Returns one bit for each of `texts`, set where it contains the pattern; null never does.
     pub(crate) fn hits(&self, texts: &CaseFolded, nulls: Option<&NullBuffer>) -> BooleanBuffer {
         let mut hits = MutableBuffer::from_len_zeroed(texts.len().div_ceil(8));
         self.for_each_match(texts, |index| bit_util::set_bit(&mut hits, index));
@@ -67,7 +67,7 @@ impl SearchPattern {
 /// Texts folded, one behind the other.
 pub(crate) struct CaseFolded {
     text: Vec<u8>,
-    /// Where each begins, and where the last one ends.
+    /// Offset of each text, and the end of the last one.
     starts: Vec<usize>,
 }
 
@@ -95,12 +95,12 @@ impl CaseFolded {
         folded
     }
 
-    /// How many texts there are.
+    /// Number of texts.
     fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Where text `index` begins; the end of all text past the last one.
+    /// Offset of text `index`; the end of all text past the last one.
     fn start(&self, index: usize) -> usize {
         self.starts.get(index).copied().unwrap_or(self.text.len())
     }

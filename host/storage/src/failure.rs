@@ -18,7 +18,7 @@ pub enum StorageFailure {
     InvalidUrl {
         /// As configured.
         url: String,
-        /// What is wrong and what to write instead.
+        /// The fault, and what to write instead.
         why: String,
     },
     /// A local file or folder refused an operation.
@@ -74,7 +74,7 @@ pub enum StorageFailure {
     Damaged {
         /// Key of the object.
         key: String,
-        /// Where reading it failed.
+        /// The place and the fault.
         why: String,
     },
     /// A plugin's component is not in the store.
@@ -90,13 +90,13 @@ pub enum StorageFailure {
     ComponentDamaged {
         /// Key of the object.
         key: String,
-        /// What differs.
+        /// The difference.
         why: String,
     },
     /// The catalogue and a file disagree, or a plan asks for what its snapshot does not have.
     #[error("{what} does not fit its snapshot: {why}; this is a bug in the service")]
     Mismatch {
-        /// Which plan or file.
+        /// The plan or file.
         what: String,
         /// The contradiction.
         why: String,
@@ -104,13 +104,13 @@ pub enum StorageFailure {
     /// Background work was cut short because the process is shutting down.
     #[error("background work on {what} was cut short; the process is shutting down")]
     ShuttingDown {
-        /// What was being worked on.
+        /// The object of the work.
         what: String,
     },
 }
 
 impl StorageFailure {
-    /// Whether the store is to blame and not what it holds: it may be well again soon.
+    /// Returns whether the store failed, not what it holds: a later attempt may succeed.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Store { .. } | Self::Timeout { .. })

@@ -49,9 +49,9 @@ const CHECKSUM_CACHE_BYTES: u64 = 8 << 20;
 #[derive(Clone)]
 pub struct ObjectStorage {
     store: Arc<dyn ObjectStore>,
-    /// Where the store is a local folder, that folder.
+    /// The folder, if the store is one.
     local: Option<Arc<LocalFolder>>,
-    /// How it is used where it is not.
+    /// Settings for a store on the network.
     remote: RemoteSettings,
     /// Block checksums by digest of the file.
     sums: Cache<String, Arc<BlockChecksums>>,
@@ -59,7 +59,7 @@ pub struct ObjectStorage {
     declare: Option<Arc<dyn UploadRegistrar>>,
 }
 
-/// How a store that is not a folder is used.
+/// Settings and state of a store that is not a folder.
 #[derive(Clone, Default)]
 struct RemoteSettings {
     settings: StorageSettings,
@@ -84,8 +84,8 @@ impl ObjectStorage {
     /// no store; call at start-up.
     ///
     /// # Errors
-    /// [`StorageFailure::InvalidUrl`] for an address of no known kind and for variables that make no sense,
-    /// [`StorageFailure::Local`] when the folder cannot be made.
+    /// [`StorageFailure::InvalidUrl`] for an address of no known kind and for variables that make
+    /// no sense, [`StorageFailure::Local`] when the folder cannot be made.
     pub fn open_with(
         url: &str,
         settings: &StorageSettings,
@@ -112,7 +112,7 @@ impl ObjectStorage {
         format!("snapshots/{}.crc32", file.sha256)
     }
 
-    /// Whether the store answers at all, for readiness checks.
+    /// Asks the store for anything, for readiness checks.
     ///
     /// # Errors
     /// The store's refusal.
@@ -129,7 +129,7 @@ impl ObjectStorage {
         listed.map(drop).map_err(|source| StorageFailure::store("ping", source))
     }
 
-    /// Whether the file is there in its full size.
+    /// Returns whether the file is there in its full size.
     ///
     /// # Errors
     /// The store's refusal; absence is not one.
@@ -170,9 +170,9 @@ impl ObjectStorage {
     /// error: every block is checked.
     ///
     /// # Errors
-    /// [`StorageFailure::Missing`]; [`StorageFailure::Damaged`] when a checksum differs, the stored object is
-    /// shorter than what was published, or a range lies outside it; [`StorageFailure::Store`] on the
-    /// store's refusal.
+    /// [`StorageFailure::Missing`]; [`StorageFailure::Damaged`] when a checksum differs, the stored
+    /// object is shorter than what was published, or a range lies outside it;
+    /// [`StorageFailure::Store`] on the store's refusal.
     pub async fn get_ranges(
         &self,
         file: &StoredFile,
@@ -183,13 +183,13 @@ impl ObjectStorage {
         got
     }
 
-    /// What reading has cost so far.
+    /// Returns the counters of reading so far.
     #[must_use]
     pub fn counts(&self) -> StorageMetricsSnapshot {
         self.counters.read(&self.remote.requests)
     }
 
-    /// Whether stored files lie in a folder of this machine, so that reading them never waits for a
+    /// Returns whether stored files lie in a folder of this machine, so that no read waits for a
     /// network.
     #[must_use]
     pub fn is_local(&self) -> bool {

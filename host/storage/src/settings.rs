@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How a store on the network is used.
+/// Settings of a store on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StorageSettings {
@@ -14,20 +14,20 @@ pub struct StorageSettings {
     /// Longest that one request to the store may take, its body included, milliseconds. Default
     /// 6,000: a part of 8 MiB at 11 Mbit/s. Who publishes over a slower line raises it.
     pub attempt_ms: u64,
-    /// How often a request that failed is made again, after waits that grow from 0.1 s to 2 s by
+    /// Number of retries of a failed request, after waits that grow from 0.1 s to 2 s by
     /// chance. Default 4.
     pub retries: usize,
     /// Longest that a read may take with all its requests and waits, milliseconds; no request is
     /// made again later than that. Default 20,000: below `server.first_byte_ms`, so that clients
     /// hear what was the matter.
     pub answer_ms: u64,
-    /// How `/v1/bulk` sends whole files.
+    /// Delivery of whole files by `/v1/bulk`.
     pub bulk: BulkDelivery,
-    /// How long a signed address holds, seconds; a download that has begun goes on. Default 60.
+    /// Life of a signed address, seconds; a download that has begun goes on. Default 60.
     pub link_s: u64,
 }
 
-/// How whole files leave the store.
+/// Ways of whole files out of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BulkDelivery {

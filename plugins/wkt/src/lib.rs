@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-/// What a geometry is.
+/// Kind of a geometry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the standard's own names")]
 pub enum GeometryKind {
@@ -43,7 +43,7 @@ impl GeometryKind {
         }
     }
 
-    /// What the members of a multi-part geometry are.
+    /// Kind of the members of a multi-part geometry.
     #[must_use]
     pub fn member(self) -> Option<Self> {
         match self {
@@ -79,7 +79,7 @@ impl std::error::Error for MalformedWkt {}
 /// A position's two numbers, as they are written.
 pub type CoordinateText<'a> = [&'a str; 2];
 
-/// How deep collections may stand in collections.
+/// Greatest depth of collections in collections.
 pub const MAX_DEPTH: usize = 32;
 
 /// A place in a text.
@@ -124,7 +124,7 @@ impl<'a> WktReader<'a> {
         }
     }
 
-    /// Whether a number stands here: a point of a MULTIPOINT without parentheses of its own.
+    /// Returns whether a number stands here: a point of a MULTIPOINT without its own parentheses.
     pub fn peek_number(&mut self) -> bool {
         self.skip_whitespace();
         self.peek().is_some_and(|byte| is_number_byte(byte) && !byte.is_ascii_alphabetic())

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use yearbook_storage::StorageFailure;
 
-/// What happened to a row, in Delta's words.
+/// Kind of a change, in Delta's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChangeType {
     Insert,
@@ -50,11 +50,11 @@ enum Rule {
         keys: RowHasher,
         /// Position of the row with this key.
         places: HashMap<u128, u32>,
-        /// What each row contains.
+        /// Content of each row.
         contents: Vec<u128>,
         states: Vec<State>,
     },
-    /// How many of each row are not yet accounted for.
+    /// Number of each row not yet accounted for.
     Whole { counts: HashMap<u128, u64> },
 }
 
@@ -102,7 +102,7 @@ impl RowIndex {
         Ok(self)
     }
 
-    /// What became of the next rows of the older snapshot.
+    /// Changes of the next rows of the older snapshot.
     pub(super) fn classify_old(
         &mut self,
         batch: &RecordBatch,
@@ -139,7 +139,7 @@ impl RowIndex {
         Ok(found)
     }
 
-    /// What the next rows of the newer snapshot are, once all of the older one have been seen.
+    /// Changes of the next rows of the newer snapshot, once all of the older one have been seen.
     pub(super) fn classify_new(
         &mut self,
         batch: &RecordBatch,
@@ -170,7 +170,7 @@ impl RowIndex {
     }
 }
 
-/// Whether there is one of `row` left; then there is one less.
+/// Takes one of `row`, if one is left; returns whether there was one.
 fn take_one(counts: &mut HashMap<u128, u64>, row: &u128) -> bool {
     match counts.get_mut(row) {
         Some(count) if *count > 0 => {

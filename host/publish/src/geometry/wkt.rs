@@ -1,6 +1,6 @@
 //! A check of WKT (OGC Simple Features 1.2.1, 7.2): forms, numbers, ranges, closed rings, over the
-//! reader that encoders use. Validity in the sense of Simple Features (self-intersections and the like) is not asked
-//! for: real boundary files break it, and they are served as published.
+//! reader that encoders use. Validity in the sense of Simple Features (self-intersections and the
+//! like) is not asked for: real boundary files break it, and they are served as published.
 
 use yearbook_wkt::WktReader;
 
@@ -12,7 +12,7 @@ const RING_POINTS: usize = 4;
 /// Points that a line needs.
 const LINE_POINTS: usize = 2;
 
-/// What is wrong with a geometry and where.
+/// A fault of a geometry, with its place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum GeometryError {
     /// Not one of the three forms.
@@ -25,7 +25,7 @@ pub(crate) enum GeometryError {
     Syntax {
         /// Offset from 0.
         at: usize,
-        /// What belongs there.
+        /// The text that belongs there.
         expected: &'static str,
     },
     /// A coordinate out of range.
@@ -42,9 +42,9 @@ pub(crate) enum GeometryError {
     TooFewPoints {
         /// `ring` or `line`.
         what: &'static str,
-        /// How many there are.
+        /// Number of points.
         points: usize,
-        /// How many there must be.
+        /// Least number of points.
         least: usize,
         /// Offset of its end.
         at: usize,
@@ -53,7 +53,7 @@ pub(crate) enum GeometryError {
 
 const HINT: &str = "; coordinates are degrees (EPSG:4326), longitude first";
 
-/// What the lists of coordinates are.
+/// Kind of the members of a geometry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GeometryType {
     Point,
@@ -216,7 +216,7 @@ fn number(reader: &mut WktReader<'_>, what: &'static str) -> Result<f64, Geometr
     number.ok_or_else(|| expected(at, what))
 }
 
-/// What is kept of a line or ring.
+/// Ends, extent and size of a line or ring.
 #[derive(Clone, Copy)]
 struct PathBounds {
     first: (f64, f64),

@@ -87,7 +87,7 @@ const PRECISIONS: [(&str, SourceUrlPrecision); 2] =
 const LAYOUTS: [(&str, TableLayout); 2] =
     [("long", TableLayout::Long), ("wide", TableLayout::Wide)];
 
-/// How often a source is checked again (contract-7-cadence). A closed list, since refreshing acts
+/// Cadences of a refresh (contract-7-cadence). A closed list, since refreshing acts
 /// on it; `none` is a closed release.
 const CADENCES: [&str; 8] =
     ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"];
@@ -96,7 +96,7 @@ const CADENCES: [&str; 8] =
 struct ColumnKind {
     key: &'static str,
     types: &'static [ColumnType],
-    /// What is wrong with a column of another type.
+    /// The fault of a column of another type.
     why: &'static str,
 }
 
@@ -204,7 +204,7 @@ fn parse_column_list(
     Some(names)
 }
 
-/// What is wrong with naming the column `name` in a list of this kind.
+/// The fault of the column `name` in a list of this kind.
 fn column_fault(name: &str, kind: &ColumnKind, schema: &TableSchema) -> Option<String> {
     let field = schema.find(name)?;
     if name == DATE_COLUMN && kind.key == DIMENSIONS.key {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::error::DescriptorProblem;
 
-/// What is wrong with the descriptor so far.
+/// Problems of the descriptor so far.
 #[derive(Debug, Default)]
 pub(super) struct DescriptorProblems(pub(super) Vec<DescriptorProblem>);
 
@@ -54,7 +54,7 @@ impl<'a> DescriptorNode<'a> {
         node
     }
 
-    /// Whether a member is written as null.
+    /// Returns whether a member is written as null.
     pub(super) fn is_null(&self, key: &str) -> bool {
         self.value.get(key).is_some_and(Value::is_null)
     }

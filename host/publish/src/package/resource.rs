@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::node::{DescriptorNode, DescriptorProblems};
 
-/// How the table is written.
+/// Formats of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InputFormat {
     /// RFC 4180, UTF-8.

@@ -23,7 +23,7 @@ pub(super) fn line(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems)
     }
 }
 
-/// What is wrong with `text` as a header's value.
+/// The fault of `text` as a header's value.
 pub(super) fn find_header_fault(text: &str) -> Option<String> {
     if let Some((at, control)) = text.chars().enumerate().find(|(_, c)| c.is_control()) {
         let code = u32::from(control);

@@ -7,9 +7,8 @@ use std::sync::atomic::Ordering;
 
 use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
-use yearbook_domain::{Column, StoredFile};
+use yearbook_domain::Column;
 use yearbook_scan::schema::{credit_entries, unchecked_schema};
-use yearbook_storage::{ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
 use crate::error::PublishError;
@@ -168,29 +167,6 @@ pub(super) async fn write(
     run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(internal_error(STAGE))?;
     Ok(temporary)
 }
-
-/// Whether the store still holds what was published: publishing the same package again is how a
-/// damaged file is repaired.
-pub(super) async fn is_intact(
-    files: &ObjectStorage,
-    file: &StoredFile,
-) -> Result<bool, StorageFailure> {
-    let mut at = 0;
-    while at < file.bytes {
-        let end = file.bytes.min(at + VERIFY_CHUNK_BYTES);
-        match files.get_range(file, at..end).await {
-            Ok(_) => at = end,
-            Err(StorageFailure::Missing { .. } | StorageFailure::Damaged { .. }) => {
-                return Ok(false);
-            }
-            Err(failure) => return Err(failure),
-        }
-    }
-    Ok(true)
-}
-
-/// Bytes of a stored file held in memory while it is verified.
-const VERIFY_CHUNK_BYTES: u64 = 8 << 20;
 
 /// Date column, then primary key (contract-3-order), as positions.
 fn sort_columns(package: &DataPackage) -> Vec<usize> {

@@ -45,7 +45,8 @@ pub(crate) fn boolean(text: &[u8]) -> Result<bool, &'static str> {
     }
 }
 
-/// Whether `text` is a day of the proleptic Gregorian calendar as `YYYY-MM-DD` (spec-2.2-dates).
+/// Returns whether `text` is a day of the proleptic Gregorian calendar as `YYYY-MM-DD`
+/// (spec-2.2-dates).
 pub(crate) fn check_date(text: &[u8]) -> Result<(), &'static str> {
     const FORM: &str = "is not a date of the form YYYY-MM-DD";
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else { return Err(FORM) };
@@ -65,7 +66,8 @@ pub(crate) fn check_date(text: &[u8]) -> Result<(), &'static str> {
     if (1..=days).contains(&day) { Ok(()) } else { Err("is not a date: the month has no such day") }
 }
 
-/// Whether `text` is a period code: `YYYY-Qn`, `YYYY-MM`, `YYYY` or `YYYY/YY` (spec-2.2-period).
+/// Returns whether `text` is a period code: `YYYY-Qn`, `YYYY-MM`, `YYYY` or `YYYY/YY`
+/// (spec-2.2-period).
 pub(crate) fn check_period(text: &[u8]) -> Result<(), &'static str> {
     let known = match text.split_at_checked(4) {
         Some((year, rest)) if parse_digits(year).is_some() => match rest {

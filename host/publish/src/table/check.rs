@@ -18,10 +18,10 @@ use crate::faults::{FaultList, quote};
 use crate::geometry::{self, GeometryBounds};
 use crate::package::DataPackage;
 
-/// Where proportions lie (spec-2.2-proportions).
+/// Range of proportions (spec-2.2-proportions).
 const PROPORTION: RangeInclusive<f64> = 0.0..=1.0;
 
-/// What values of a column must be beyond their type.
+/// Rules for values of a column beyond its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     Any,
@@ -47,7 +47,7 @@ pub(crate) struct TableChecker {
     bounds: GeometryBounds,
 }
 
-/// What the checker learned.
+/// Facts of the checked table.
 #[derive(Clone, Debug)]
 pub(crate) struct TableFacts {
     /// A flag a column.
@@ -146,7 +146,7 @@ impl TableChecker {
         }
     }
 
-    /// What was learned; only true where no fault was found.
+    /// Returns the facts; true only where no fault was found.
     pub(crate) fn finish(self) -> TableFacts {
         TableFacts {
             few_values: self

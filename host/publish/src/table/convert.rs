@@ -16,7 +16,7 @@ use crate::faults::FaultList;
 /// Integers up to this are floats without loss.
 const MAX_EXACT: i64 = 1 << 53;
 
-/// How one column of the input becomes ours.
+/// Conversion of one column of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conversion {
     /// Arrow's cast, exact for these types; where it gives null for a value, the value does not

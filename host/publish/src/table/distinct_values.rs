@@ -46,7 +46,7 @@ impl DistinctValues {
         }
     }
 
-    /// Whether they are few.
+    /// Returns whether they are few.
     pub(crate) fn is_few(&self) -> bool {
         self.seen.is_some()
     }

@@ -30,7 +30,7 @@ pub(crate) const GROUP_BYTES: usize = 16 << 20;
 pub(crate) struct RowBlock {
     /// Positions in the snapshot's order.
     pub(crate) rows: Range<usize>,
-    /// Whether a row group ends with it.
+    /// Set if a row group ends with it.
     pub(crate) ends_group: bool,
 }
 

@@ -8,7 +8,7 @@ use rayon::slice::ParallelSliceMut;
 
 use super::PackageTable;
 
-/// Where a row is: chunk, row in the chunk.
+/// Position of a row: chunk, row in the chunk.
 pub(crate) type RowPosition = (u32, u32);
 
 /// Every row's place, in the snapshot's order.
@@ -25,7 +25,7 @@ impl RowOrder {
             let keys = SortKeys::new(table, columns)?;
             // Most packages come sorted already, and then looking is all it takes.
             if !places.is_sorted_by(|a, b| keys.row(*a) <= keys.row(*b)) {
-                places.par_sort_unstable_by(|a, b| keys.row(*a).cmp(&keys.row(*b)).then(a.cmp(b)));
+                keys.sort(&mut places);
             }
         }
         Ok(Self { places })
@@ -53,6 +53,11 @@ impl SortKeys {
         };
         let chunks = table.chunks.iter().map(encode).collect::<Result<_, _>>()?;
         Ok(Self { chunks, empty: converter.empty_rows(0, 0) })
+    }
+
+    /// Sorts by key, rows of the same key by position.
+    pub(crate) fn sort(&self, places: &mut [RowPosition]) {
+        places.par_sort_unstable_by(|a, b| self.row(*a).cmp(&self.row(*b)).then(a.cmp(b)));
     }
 
     /// The key of the row at `place`, which must come from the same table.

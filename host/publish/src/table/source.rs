@@ -23,9 +23,9 @@ pub(crate) struct TableSourceError(pub(crate) String);
 /// A source with its progress in bytes of the file (rows for Parquet and Arrow).
 pub(crate) struct TableInput {
     pub(crate) source: Box<dyn TableSource>,
-    /// How much there is; none: unknown.
+    /// Size of the input; none: unknown.
     pub(crate) total: Option<u64>,
-    /// How much has been read, in the unit of `total`; none: count rows.
+    /// Amount read so far, in the unit of `total`; none: count rows.
     pub(crate) position: Option<Arc<AtomicU64>>,
 }
 

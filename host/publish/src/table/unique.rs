@@ -3,7 +3,6 @@
 
 use arrow::error::ArrowError;
 use arrow::util::display::array_value_to_string;
-use rayon::slice::ParallelSliceMut;
 
 use super::PackageTable;
 use super::row_order::{RowPosition, SortKeys, file_order};
@@ -25,7 +24,7 @@ pub(crate) fn check(
     if places.is_sorted_by(|a, b| keys.row(*a) < keys.row(*b)) {
         return Ok(());
     }
-    places.par_sort_unstable_by(|a, b| keys.row(*a).cmp(&keys.row(*b)).then(a.cmp(b)));
+    keys.sort(&mut places);
     let mut first = None;
     let mut repeats: Vec<(RowPosition, RowPosition)> = Vec::new();
     let mut total = 0_usize;

@@ -88,8 +88,8 @@ impl BatchStream {
                     }
                 }
             } else {
-                let Some(piece) = self.next_range() else { return Ok(None) };
-                self.current = self.context.fetch(piece).await?;
+                let Some(range) = self.next_range() else { return Ok(None) };
+                self.current = self.context.fetch(range).await?;
             }
         }
     }
@@ -97,17 +97,17 @@ impl BatchStream {
     /// Has the next step fetched while the current one is decoded and consumed.
     fn start_prefetch(&mut self) {
         if self.ahead.as_ref().is_some_and(|ahead| ahead.tasks.is_empty())
-            && let Some(piece) = self.next_range()
+            && let Some(range) = self.next_range()
             && let Some(ahead) = &mut self.ahead
         {
             let context = Arc::clone(&self.context);
-            ahead.tasks.spawn_on(async move { context.fetch(piece).await }, &ahead.runtime);
+            ahead.tasks.spawn_on(async move { context.fetch(range).await }, &ahead.runtime);
         }
     }
 
-    /// The next piece that holds a wanted row, as far as that is known.
+    /// The next range that holds a wanted row, as far as that is known.
     fn next_range(&mut self) -> Option<RowRange> {
-        self.steps.by_ref().find_map(|piece| self.context.apply_selection(piece))
+        self.steps.by_ref().find_map(|range| self.context.apply_selection(range))
     }
 
     async fn decode(&mut self, step: ReadTask) -> Result<(), StorageFailure> {

@@ -8,10 +8,10 @@ use yearbook_domain::json_size;
 use crate::decode::{ParquetFile, Projection};
 
 /// Changes whenever the same plan on the same file would be sliced differently; part of every
-/// entity tag. [`crate::decode::ReadTaskLimits`] counts as slicing, and so do the values in a dictionary.
-/// 2: a few rows carry only the values that they use, which changes Parquet made of them. 3:
-/// columns say what they are for, which Arrow and Parquet pass on. 4: batches of half a mebibyte.
-/// 5: rows are weighed as text, and a batch may weigh 4 MiB.
+/// entity tag. [`crate::decode::ReadTaskLimits`] counts as slicing, and so do the values in a
+/// dictionary. 2: a few rows carry only the values that they use, which changes Parquet made of
+/// them. 3: columns say what they are for, which Arrow and Parquet pass on. 4: batches of half a
+/// mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB.
 pub const BATCHING_VERSION: u32 = 5;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
@@ -95,8 +95,9 @@ pub(super) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
     slices
 }
 
-/// What `batch` weighs at most, without a look at its rows: the longest value of a dictionary
-/// counts for each. Where this is too much and its rows weigh less, it is not cut either.
+/// Upper bound of the weight of `batch`, without a look at its rows: the longest value of a
+/// dictionary counts for each. Where this is too much and its rows weigh less, it is not cut
+/// either.
 fn max_weight(batch: &RecordBatch) -> usize {
     let rows = batch.num_rows();
     let values = batch.columns().iter().map(|column| match text_column(column) {
@@ -112,7 +113,7 @@ fn max_weight(batch: &RecordBatch) -> usize {
     values.fold(rows * base_row_weight(batch), usize::saturating_add)
 }
 
-/// What each row weighs.
+/// Weight of each row.
 fn row_weights(batch: &RecordBatch) -> Vec<usize> {
     let fixed = batch
         .columns()

@@ -22,7 +22,7 @@ use crate::search::{DimensionSearch, match_rows};
 /// there. Larger ones would only drive out what others come back for.
 pub(super) const SMALL_SCAN_ROWS: usize = 16 << 10;
 
-/// Which rows of the range are wanted.
+/// Selects rows of a range.
 pub(crate) enum RowFilter {
     /// All of them.
     All,
@@ -35,7 +35,7 @@ pub(crate) enum RowFilter {
     },
 }
 
-/// What every step needs.
+/// State that all read tasks of a scan share.
 pub(super) struct ScanContext {
     pub(super) source: FileSource,
     pub(super) projection: Projection,
@@ -59,9 +59,9 @@ pub(super) struct FetchedRows {
     reader: ParquetRecordBatchReader,
     /// Rows that the reader still has: its end is known without another trip to a worker.
     left: usize,
-    /// What could not be fetched yet for want of room.
+    /// Rows that could not be fetched yet for want of room.
     rest: Option<RowRange>,
-    /// Where a step is fetched in parts, the dictionaries that came with the first: all parts share
+    /// Dictionaries of the first part, where a read task is fetched in parts: all parts share
     /// them, as if there had been room, because bytes of some formats depend on it.
     dictionaries: Vec<Option<ArrayRef>>,
     /// None where there was no room.
@@ -72,58 +72,55 @@ impl ScanContext {
     /// Fetches a step; none when nothing in it matches.
     pub(super) async fn fetch(
         &self,
-        mut piece: RowRange,
+        mut range: RowRange,
     ) -> Result<Option<ReadTask>, StorageFailure> {
         let opened = &self.source.opened;
         if let RowFilter::Search(search) = &self.filter {
-            let wanted = match_rows(&self.source, piece.clone(), search, usize::MAX).await?;
+            let wanted = match_rows(&self.source, range.clone(), search, usize::MAX).await?;
             let Some(wanted) = wanted else { return Ok(None) };
-            piece.wanted = Some(wanted);
+            range.wanted = Some(wanted);
         }
-        let group = piece.group;
+        let group = range.group;
         // Steps of one row group do not share their dictionary, whatever is in memory: what
         // encoders get is the same each time.
         let alone = || is_one_task(self.source.steps, opened, &self.projection.leaves, group);
-        if self.small && piece.rows.len() <= batch_rows(opened, &self.projection, group) && alone()
+        if self.small && range.rows.len() <= batch_rows(opened, &self.projection, group) && alone()
         {
-            return self.decode_cached(piece).await.map(Some);
+            return self.decode_cached(range).await.map(Some);
         }
-        Ok(self.fetch_part(piece, Vec::new()).await?.map(ReadTask::Fetched))
+        Ok(self.fetch_part(range, Vec::new()).await?.map(ReadTask::Fetched))
     }
 
-    /// Fetches as much of `piece` as there is room for: all of it, or one batch.
+    /// Fetches as much of `range` as there is room for: all of it, or one batch.
     async fn fetch_part(
         &self,
-        mut piece: RowRange,
+        mut range: RowRange,
         dictionaries: Vec<Option<ArrayRef>>,
     ) -> Result<Option<FetchedRows>, StorageFailure> {
         let opened = &self.source.opened;
-        let group = piece.group;
+        let group = range.group;
         let rows = batch_rows(opened, &self.projection, group);
-        let room = self.source.budget.take(self.bytes(&piece));
+        let room = self.source.budget.take(self.bytes(&range));
         let rest = if room.is_none() && self.is_divisible(group) {
-            split_off(&mut piece, rows)
+            split_off(&mut range, rows)
         } else {
             None
         };
-        let left = piece.wanted.as_ref().map_or(piece.rows.len(), BooleanBuffer::count_set_bits);
+        let left = range.wanted.as_ref().map_or(range.rows.len(), BooleanBuffer::count_set_bits);
         let reader =
-            self.source.reader(&opened.output, self.projection.mask(opened), piece, rows).await?;
+            self.source.reader(&opened.output, self.projection.mask(opened), range, rows).await?;
         Ok(reader.map(|reader| FetchedRows { group, reader, left, rest, dictionaries, room }))
     }
 
-    /// Compressed bytes of a piece, by the averages of its row group.
-    fn bytes(&self, piece: &RowRange) -> u64 {
-        let chunks = self.source.opened.metadata.row_group(piece.group);
-        let bytes =
-            |&leaf: &usize| u64::try_from(chunks.column(leaf).compressed_size()).unwrap_or(0);
-        let all: u64 = self.projection.leaves.iter().map(bytes).sum();
-        let rows = self.source.opened.rows_of(piece.group).max(1) as u64;
-        all.saturating_mul(piece.rows.len() as u64) / rows
+    /// Compressed bytes of a range, by the averages of its row group.
+    fn bytes(&self, range: &RowRange) -> u64 {
+        let all = self.source.opened.compressed_bytes(range.group, &self.projection.leaves);
+        let rows = self.source.opened.rows_of(range.group).max(1) as u64;
+        all.saturating_mul(range.rows.len() as u64) / rows
     }
 
-    /// Whether parts of a step make the same batches as all of it: not where a dictionary would be
-    /// made up for each batch.
+    /// Returns whether parts of a read task make the same batches as all of it: not where a
+    /// dictionary is made up for each batch.
     fn is_divisible(&self, group: usize) -> bool {
         let opened = &self.source.opened;
         let keyed = |leaf: usize| {
@@ -142,8 +139,8 @@ impl ScanContext {
     }
 
     /// A step of one batch, made of pages that are kept.
-    async fn decode_cached(&self, piece: RowRange) -> Result<ReadTask, StorageFailure> {
-        let RowRange { group, rows, wanted } = piece;
+    async fn decode_cached(&self, range: RowRange) -> Result<ReadTask, StorageFailure> {
+        let RowRange { group, rows, wanted } = range;
         let length = rows.len();
         let mut columns = self.source.columns(group, &self.projection.leaves, rows).await?;
         let mut count = length;
@@ -200,36 +197,36 @@ impl ScanContext {
         Ok((slices, remains))
     }
 
-    /// `piece` with the matches that are known; none when there are none in it.
-    pub(super) fn apply_selection(&self, mut piece: RowRange) -> Option<RowRange> {
+    /// `range` with the matches that are known; none when there are none in it.
+    pub(super) fn apply_selection(&self, mut range: RowRange) -> Option<RowRange> {
         if let RowFilter::Selection { rows } = &self.filter {
-            let first = self.source.opened.start(piece.group) + piece.rows.start as u64 - self.from;
-            let wanted = rows.slice(usize::try_from(first).ok()?, piece.rows.len());
+            let first = self.source.opened.start(range.group) + range.rows.start as u64 - self.from;
+            let wanted = rows.slice(usize::try_from(first).ok()?, range.rows.len());
             let (first, last) = (wanted.set_indices().next()?, wanted.set_indices().last()?);
-            piece.rows = piece.rows.start + first..piece.rows.start + last + 1;
-            piece.wanted = Some(wanted.slice(first, last + 1 - first));
+            range.rows = range.rows.start + first..range.rows.start + last + 1;
+            range.wanted = Some(wanted.slice(first, last + 1 - first));
         }
-        Some(piece)
+        Some(range)
     }
 }
 
-/// Cuts `piece` behind its first `rows` wanted rows; returns what is behind them.
-fn split_off(piece: &mut RowRange, rows: usize) -> Option<RowRange> {
-    let first = match &piece.wanted {
+/// Cuts `range` behind its first `rows` wanted rows; returns what is behind them.
+fn split_off(range: &mut RowRange, rows: usize) -> Option<RowRange> {
+    let first = match &range.wanted {
         None => rows,
         Some(wanted) => wanted.set_indices().nth(rows.saturating_sub(1))? + 1,
     };
-    if first >= piece.rows.len() {
+    if first >= range.rows.len() {
         return None;
     }
-    let length = piece.rows.len() - first;
+    let length = range.rows.len() - first;
     let rest = RowRange {
-        group: piece.group,
-        rows: piece.rows.start + first..piece.rows.end,
-        wanted: piece.wanted.as_ref().map(|wanted| wanted.slice(first, length)),
+        group: range.group,
+        rows: range.rows.start + first..range.rows.end,
+        wanted: range.wanted.as_ref().map(|wanted| wanted.slice(first, length)),
     };
-    piece.rows.end = piece.rows.start + first;
-    piece.wanted = piece.wanted.take().map(|wanted| wanted.slice(0, first));
+    range.rows.end = range.rows.start + first;
+    range.wanted = range.wanted.take().map(|wanted| wanted.slice(0, first));
     Some(rest)
 }
 

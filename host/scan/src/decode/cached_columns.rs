@@ -89,8 +89,8 @@ impl FileSource {
             leaves.iter().copied(),
         );
         let length = rows.len();
-        let piece = RowRange { group, rows, wanted: None };
-        let decoded = match self.reader(&self.opened.output, mask, piece, length).await? {
+        let range = RowRange { group, rows, wanted: None };
+        let decoded = match self.reader(&self.opened.output, mask, range, length).await? {
             Some(reader) => self.batch(group, reader, Ok::<_, ParquetError>).await?,
             None => None,
         };

@@ -11,8 +11,8 @@ use super::footer::{ColumnChunkId, is_dictionary_encoded};
 use crate::StorageFailure;
 
 impl FileSource {
-    /// The dictionaries of those of `leaves` that are [`is_dictionary_encoded`] in row group `group`;
-    /// those that are not in memory are read, and nothing else is.
+    /// The dictionaries of those of `leaves` that are [`is_dictionary_encoded`] in row group
+    /// `group`; those that are not in memory are read, and nothing else is.
     pub(crate) async fn load_dictionaries(
         &self,
         group: usize,

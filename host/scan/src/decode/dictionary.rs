@@ -36,11 +36,11 @@ impl ColumnDictionary {
         &self.values
     }
 
-    /// Which values contain `needle`; none when the values are not text.
-    pub(crate) fn hits(&self, needle: &SearchPattern) -> Option<BooleanBuffer> {
+    /// Values that contain `pattern`, one bit each; none when the values are not text.
+    pub(crate) fn hits(&self, pattern: &SearchPattern) -> Option<BooleanBuffer> {
         let texts = self.values.as_string_opt::<i32>()?;
         let folded = self.folded.get_or_init(|| CaseFolded::new(texts));
-        Some(needle.hits(folded, texts.nulls()))
+        Some(pattern.hits(folded, texts.nulls()))
     }
 
     /// Bytes in memory, the folded copy counted before it is made.
@@ -49,7 +49,7 @@ impl ColumnDictionary {
     }
 }
 
-/// Where the dictionary of a chunk lies in its file: before the first page of data.
+/// Bytes of a chunk's dictionary in its file: those before the first page of data.
 pub(super) fn dictionary_page_range(chunk: &ColumnChunkMetaData) -> Range<u64> {
     let (start, length) = chunk.byte_range();
     let data = u64::try_from(chunk.data_page_offset()).unwrap_or(start);

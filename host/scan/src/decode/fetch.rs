@@ -31,7 +31,7 @@ pub(super) async fn fetch(
 /// tables of ordinary width, sixteen of the largest that a step may have.
 pub(crate) const FETCH_BUDGET_BYTES: u64 = 128 << 20;
 
-/// What a permit stands for: semaphores count to 2^32 at once.
+/// Bytes of one permit: semaphores count to 2^32 at once.
 const PERMIT_BYTES: u64 = 1 << 10;
 
 /// Room for fetched bytes. Nobody waits for it, since those who hold it may be waiting for clients:

@@ -1,4 +1,4 @@
-//! From a piece of a stored file to decoded batches: bytes are fetched on the reactor, decoded on
+//! From a range of a stored file to decoded batches: bytes are fetched on the reactor, decoded on
 //! workers.
 
 use std::fmt::Display;
@@ -35,22 +35,22 @@ pub(crate) struct FileSource {
 }
 
 impl FileSource {
-    /// Fetches what decoding `piece` needs and no more: the pages, of the columns in `mask`, that
+    /// Fetches what decoding `range` needs and no more: the pages, of the columns in `mask`, that
     /// hold wanted rows. What comes back decodes without further input. None when no row is wanted.
     pub(crate) async fn reader(
         &self,
         how: &ArrowReaderMetadata,
         mask: ProjectionMask,
-        piece: RowRange,
+        range: RowRange,
         batch_rows: usize,
     ) -> Result<Option<ParquetRecordBatchReader>, StorageFailure> {
-        let group = piece.group;
+        let group = range.group;
         let rows_of_group = self.opened.rows_of(group);
         let builder = ParquetPushDecoderBuilder::new_with_metadata(how.clone())
             .with_projection(mask)
             .with_batch_size(batch_rows);
         let start = move || {
-            let selection = RowGroupSelection::new(group, to_row_selection(piece, rows_of_group));
+            let selection = RowGroupSelection::new(group, to_row_selection(range, rows_of_group));
             advance_decoder(
                 builder.with_row_group_selections(vec![selection]).build()?,
                 vec![],
@@ -153,15 +153,15 @@ fn advance_decoder(
 
 /// The wanted rows as the decoder counts them, from the beginning of the row group; none: all of
 /// it.
-fn to_row_selection(piece: RowRange, rows_of_group: usize) -> Option<RowSelection> {
-    let Some(wanted) = piece.wanted else {
-        let whole = piece.rows == (0..rows_of_group);
+fn to_row_selection(range: RowRange, rows_of_group: usize) -> Option<RowSelection> {
+    let Some(wanted) = range.wanted else {
+        let whole = range.rows == (0..rows_of_group);
         return (!whole).then(|| {
-            RowSelection::from_consecutive_ranges(std::iter::once(piece.rows), rows_of_group)
+            RowSelection::from_consecutive_ranges(std::iter::once(range.rows), rows_of_group)
         });
     };
     let mut mask = BooleanBufferBuilder::new(rows_of_group);
-    mask.append_n(piece.rows.start, false);
+    mask.append_n(range.rows.start, false);
     mask.append_buffer(&wanted);
     mask.append_n(rows_of_group.saturating_sub(mask.len()), false);
     Some(RowSelection::from_boolean_buffer(mask.finish()))

@@ -42,18 +42,18 @@ pub(crate) struct ColumnChunkId {
 pub(crate) struct ParquetFile {
     /// Unlike that of every other opened file: what names it in caches.
     pub(crate) number: u64,
-    /// Which file.
+    /// The stored file.
     pub(crate) file: StoredFile,
     /// Its key, for messages.
     pub(crate) key: String,
     /// Footer and page indexes.
     pub(crate) metadata: Arc<ParquetMetaData>,
-    /// How columns are decoded for clients.
+    /// Decoding of columns for clients.
     pub(crate) output: ArrowReaderMetadata,
-    /// How columns are decoded for the needle: text as a dictionary where the file keeps it so
+    /// Decoding of columns for a search: text as a dictionary where the file keeps it so
     /// throughout.
     pub(crate) filter: ArrowReaderMetadata,
-    /// Columns of the file that the needle is looked for in, ascending.
+    /// Columns of the file that the pattern is looked for in, ascending.
     pub(crate) dimensions: Vec<usize>,
     /// First row of each row group, and the number of rows.
     starts: Vec<u64>,
@@ -75,6 +75,14 @@ impl ParquetFile {
     /// Number of rows of row group `index`.
     pub(crate) fn rows_of(&self, index: usize) -> usize {
         usize::try_from(self.start(index + 1) - self.start(index)).unwrap_or(usize::MAX)
+    }
+
+    /// Compressed bytes of the columns `leaves` in row group `group`.
+    pub(crate) fn compressed_bytes(&self, group: usize, leaves: &[usize]) -> u64 {
+        let chunks = self.metadata.row_group(group);
+        let bytes =
+            |&leaf: &usize| u64::try_from(chunks.column(leaf).compressed_size()).unwrap_or(0);
+        leaves.iter().map(bytes).sum()
     }
 
     /// The chunk of column `leaf` of the file in row group `group`.
@@ -214,7 +222,7 @@ fn validate(
     })
 }
 
-/// Whether every value of a column chunk stands in its dictionary page.
+/// Returns whether every value of a column chunk stands in its dictionary page.
 pub(crate) fn is_dictionary_encoded(chunk: &ColumnChunkMetaData) -> bool {
     let only =
         |encoding| chunk.page_encoding_stats_mask().is_some_and(|mask| mask.is_only(encoding));

@@ -43,16 +43,16 @@ pub(crate) struct ReadMetrics {
     pub(crate) scans: AtomicU64,
     /// Pages decoded for small reads.
     pub(crate) pages: AtomicU64,
-    /// Row groups that a needle was looked for in.
+    /// Row groups that a pattern was looked for in.
     pub(crate) groups: AtomicU64,
     /// Row groups of those whose dictionaries tell that it is not there.
     pub(crate) ruled_out: AtomicU64,
     /// Pages, dictionaries and footers that were in memory when they were wanted, and that were
     /// not.
     pub(crate) found: [(AtomicU64, AtomicU64); 3],
-    /// Dictionary values in which a needle was looked for.
+    /// Dictionary values in which a pattern was looked for.
     pub(crate) values: AtomicU64,
-    /// Rows decoded, of any number of columns, to look for a needle in them.
+    /// Rows decoded, of any number of columns, to look for a pattern in them.
     pub(crate) rows: AtomicU64,
 }
 

@@ -27,7 +27,7 @@ const DICTIONARY_CACHE_BYTES: u64 = 64 << 20;
 pub(crate) struct PageCache {
     pages: Cache<(ColumnChunkId, usize), ArrayRef>,
     dictionaries: Cache<ColumnChunkId, Arc<ColumnDictionary>>,
-    /// What reading has cost since the start.
+    /// Counters of reading since the start.
     pub(crate) effort: ReadMetrics,
 }
 

@@ -10,15 +10,15 @@ use super::footer::ParquetFile;
 /// Neighbouring rows of one row group.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RowRange {
-    /// Which row group.
+    /// The row group.
     pub(crate) group: usize,
     /// Rows, counted within the row group.
     pub(crate) rows: Range<usize>,
-    /// Which of `rows` are wanted; none: all.
+    /// One bit for each of `rows`, set for those to read; none: all.
     pub(crate) wanted: Option<BooleanBuffer>,
 }
 
-/// How much a step is. Two steps at most are in memory for one response: the one being decoded and
+/// Size of a read task. Two at most are in memory for one response: the one being decoded and
 /// the one being fetched. Batches end where steps end, so a change here is one of
 /// [`crate::BATCHING_VERSION`] too.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ impl Default for ReadTaskLimits {
     }
 }
 
-/// Pieces of `rows` in order, none empty. Where pieces begin and end is decided by file and
+/// Pieces of `rows` in order, none empty. Where ranges begin and end is decided by file and
 /// columns, and only trimmed by `rows`.
 pub(crate) fn task_ranges(
     limits: ReadTaskLimits,
@@ -60,7 +60,7 @@ pub(crate) fn task_ranges(
     })
 }
 
-/// Whether row group `group` is one step: then one step is all that a scan takes of it.
+/// Returns whether row group `group` is one read task: then a scan takes it whole.
 pub(crate) fn is_one_task(
     limits: ReadTaskLimits,
     opened: &ParquetFile,
@@ -78,11 +78,7 @@ fn rows_per_task(
     group: usize,
 ) -> usize {
     let rows = opened.rows_of(group);
-    let chunks = opened.metadata.row_group(group);
-    let bytes: u64 = leaves
-        .iter()
-        .map(|&leaf| u64::try_from(chunks.column(leaf).compressed_size()).unwrap_or(0))
-        .sum();
+    let bytes = opened.compressed_bytes(group, leaves);
     let spans = usize::try_from(bytes.div_ceil(limits.bytes))
         .unwrap_or(usize::MAX)
         .max(rows.div_ceil(limits.rows))

@@ -1,5 +1,5 @@
-//! A search through dimensions: the needle is looked for once in the dictionary of each column of a
-//! row group, and what holds no match in any dictionary is not read.
+//! A search through dimensions: the pattern is looked for once in the dictionary of each column of
+//! a row group, and what holds no match in any dictionary is not read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,28 +12,28 @@ use crate::StorageFailure;
 use crate::decode::{ColumnDictionary, FileSource, ReadMetrics};
 use crate::search_pattern::{CaseFolded, SearchPattern};
 
-/// A needle, and what was found in the dictionaries of the row group looked at last.
+/// A pattern, and what was found in the dictionaries of the row group looked at last.
 pub(crate) struct DimensionSearch {
-    needle: SearchPattern,
+    pattern: SearchPattern,
     last: Mutex<Option<(usize, Arc<ColumnPredicates>)>>,
 }
 
 /// The columns of a row group that may hold a match, ascending.
 pub(super) type ColumnPredicates = Vec<ColumnPredicate>;
 
-/// How rows of a column are judged.
+/// A test of the rows of a column.
 pub(super) struct ColumnPredicate {
     /// Column of the file.
     pub(super) leaf: usize,
-    /// Which values of its dictionary match; none where it has no dictionary, or not for all
+    /// Values of its dictionary that match; none where it has no dictionary, or not for all
     /// values.
     hits: Option<BooleanBuffer>,
 }
 
 impl DimensionSearch {
     /// A search that has not begun.
-    pub(crate) fn new(needle: SearchPattern) -> Self {
-        Self { needle, last: Mutex::new(None) }
+    pub(crate) fn new(pattern: SearchPattern) -> Self {
+        Self { pattern, last: Mutex::new(None) }
     }
 
     /// The dimensions of row group `group` that may hold a match.
@@ -42,45 +42,45 @@ impl DimensionSearch {
         source: &FileSource,
         group: usize,
     ) -> Result<Arc<ColumnPredicates>, StorageFailure> {
-        if let Some((last, looks)) = &*self.last.lock().unwrap_or_else(PoisonError::into_inner)
+        if let Some((last, predicates)) = &*self.last.lock().unwrap_or_else(PoisonError::into_inner)
             && *last == group
         {
-            return Ok(Arc::clone(looks));
+            return Ok(Arc::clone(predicates));
         }
         let dimensions = &source.opened.dimensions;
         let dictionaries = source.load_dictionaries(group, dimensions).await?;
         let columns: Vec<_> = dimensions.iter().copied().zip(dictionaries).collect();
-        let (needle, kept) = (self.needle.clone(), Arc::clone(&source.kept));
+        let (pattern, kept) = (self.pattern.clone(), Arc::clone(&source.kept));
         let job = move || {
-            let look = |(leaf, dictionary): (usize, Option<Arc<ColumnDictionary>>)| {
+            let predicate = |(leaf, dictionary): (usize, Option<Arc<ColumnDictionary>>)| {
                 let Some(dictionary) = dictionary else {
                     return Some(ColumnPredicate { leaf, hits: None });
                 };
                 ReadMetrics::add(&kept.effort.values, dictionary.values().len());
-                let hits = dictionary.hits(&needle);
-                let hopeless = hits.as_ref().is_some_and(|hits| !hits.has_true());
-                (!hopeless).then_some(ColumnPredicate { leaf, hits })
+                let hits = dictionary.hits(&pattern);
+                let excluded = hits.as_ref().is_some_and(|hits| !hits.has_true());
+                (!excluded).then_some(ColumnPredicate { leaf, hits })
             };
-            Ok(columns.into_iter().filter_map(look).collect())
+            Ok(columns.into_iter().filter_map(predicate).collect())
         };
-        let looks: Arc<ColumnPredicates> = Arc::new(source.run_on_worker(group, job).await?);
+        let predicates: Arc<ColumnPredicates> = Arc::new(source.run_on_worker(group, job).await?);
         ReadMetrics::add(&source.kept.effort.groups, 1);
-        ReadMetrics::add(&source.kept.effort.ruled_out, usize::from(looks.is_empty()));
+        ReadMetrics::add(&source.kept.effort.ruled_out, usize::from(predicates.is_empty()));
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((group, Arc::clone(&looks)));
-        Ok(looks)
+            Some((group, Arc::clone(&predicates)));
+        Ok(predicates)
     }
 
-    /// The rows of `batch`, decoded columns in the order of `looks`, in which any contains the
-    /// needle.
+    /// The rows of `batch`, decoded columns in the order of `predicates`, in which any contains the
+    /// pattern.
     pub(super) fn rows(
         &self,
         batch: &RecordBatch,
-        looks: &ColumnPredicates,
+        predicates: &ColumnPredicates,
     ) -> Result<BooleanBuffer, ParquetError> {
         let mut found = BooleanBuffer::new_unset(batch.num_rows());
-        for (column, look) in batch.columns().iter().zip(looks) {
-            found = &found | &self.column(column, look)?;
+        for (column, predicate) in batch.columns().iter().zip(predicates) {
+            found = &found | &self.column(column, predicate)?;
         }
         Ok(found)
     }
@@ -88,12 +88,12 @@ impl DimensionSearch {
     fn column(
         &self,
         column: &ArrayRef,
-        look: &ColumnPredicate,
+        predicate: &ColumnPredicate,
     ) -> Result<BooleanBuffer, ParquetError> {
         if let Some(texts) = column.as_string_opt::<i32>() {
-            return Ok(self.needle.hits(&CaseFolded::new(texts), texts.nulls()));
+            return Ok(self.pattern.hits(&CaseFolded::new(texts), texts.nulls()));
         }
-        let (Some(keyed), Some(hits)) = (column.as_dictionary_opt::<Int32Type>(), &look.hits)
+        let (Some(keyed), Some(hits)) = (column.as_dictionary_opt::<Int32Type>(), &predicate.hits)
         else {
             return Err(ParquetError::General(format!(
                 "a dimension column is {}, not text",

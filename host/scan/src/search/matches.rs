@@ -1,4 +1,4 @@
-//! Which rows contain a needle, found by reading the dimension columns alone.
+//! Rows that contain a pattern, found by reading the dimension columns alone.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::StorageFailure;
 use crate::decode::{FileSource, ReadMetrics, RowRange, task_ranges};
 use crate::search_pattern::SearchPattern;
 
-/// Rows decoded at a time while a needle is looked for.
+/// Rows decoded at a time while a pattern is looked for.
 const SEARCH_BATCH_ROWS: usize = 8192;
 
-/// Rows looked at before whole steps are: a common needle with a small maximum is found in these.
+/// Rows looked at before whole steps are: a common pattern with a small maximum is found in these.
 const INITIAL_SEARCH_ROWS: u64 = 16 << 10;
 
-/// Rows that contain a needle.
+/// Rows that contain a pattern.
 pub(crate) struct Matches {
     /// The row of the file that the first bit of `rows` stands for.
     pub(crate) from: u64,
@@ -32,22 +32,22 @@ pub(crate) struct Matches {
 pub(crate) async fn find(
     source: &FileSource,
     window: Range<u64>,
-    needle: SearchPattern,
+    pattern: SearchPattern,
     max_rows: u64,
 ) -> Result<Matches, StorageFailure> {
     let opened = &source.opened;
-    let search = Arc::new(DimensionSearch::new(needle));
+    let search = Arc::new(DimensionSearch::new(pattern));
     let mut from = window.start;
     let mut rows = BooleanBufferBuilder::new(0);
     let mut left = usize::try_from(max_rows).unwrap_or(usize::MAX);
     let first = window.end.min(window.start.saturating_add(INITIAL_SEARCH_ROWS));
     let parts = [window.start..first, first..window.end];
-    let pieces = parts.into_iter().flat_map(|part| {
+    let ranges = parts.into_iter().flat_map(|part| {
         task_ranges(source.steps, Arc::clone(opened), opened.dimensions.clone(), part)
     });
-    for piece in pieces {
-        let at = opened.start(piece.group) + piece.rows.start as u64;
-        let found = match_rows(source, piece.clone(), &search, left).await?;
+    for range in ranges {
+        let at = opened.start(range.group) + range.rows.start as u64;
+        let found = match_rows(source, range.clone(), &search, left).await?;
         match found
             .as_ref()
             .and_then(|mask| mask.set_indices().nth(left).map(|index| (mask, index)))
@@ -61,30 +61,30 @@ pub(crate) async fn find(
         match found {
             Some(mask) => rows.append_buffer(&mask),
             // Rows before the first match need not be remembered.
-            None if rows.is_empty() => from = at + piece.rows.len() as u64,
-            None => rows.append_n(piece.rows.len(), false),
+            None if rows.is_empty() => from = at + range.rows.len() as u64,
+            None => rows.append_n(range.rows.len(), false),
         }
     }
     Ok(Matches { from, rows: rows.finish(), next: None })
 }
 
-/// Which rows of `piece` match; none: no row does. Every row of it must be wanted. Once more than
+/// Rows of `range` that match; none: no row does. It must have no selection. Once more than
 /// `enough` have been found, rows further on are left unset.
 pub(crate) async fn match_rows(
     source: &FileSource,
-    piece: RowRange,
+    range: RowRange,
     search: &Arc<DimensionSearch>,
     enough: usize,
 ) -> Result<Option<BooleanBuffer>, StorageFailure> {
-    let (group, length) = (piece.group, piece.rows.len());
-    let looks = search.prune_row_group(source, group).await?;
-    if looks.is_empty() {
+    let (group, length) = (range.group, range.rows.len());
+    let predicates = search.prune_row_group(source, group).await?;
+    if predicates.is_empty() {
         return Ok(None);
     }
     let schema = source.opened.metadata.file_metadata().schema_descr();
-    let columns = ProjectionMask::leaves(schema, looks.iter().map(|look| look.leaf));
+    let columns = ProjectionMask::leaves(schema, predicates.iter().map(|predicate| predicate.leaf));
     let Some(mut reader) =
-        source.reader(&source.opened.filter, columns, piece, SEARCH_BATCH_ROWS).await?
+        source.reader(&source.opened.filter, columns, range, SEARCH_BATCH_ROWS).await?
     else {
         return Ok(None);
     };
@@ -92,8 +92,9 @@ pub(crate) async fn match_rows(
     let mut matches = 0;
     // One job a batch, so that long searches take turns with other responses.
     while found.len() < length && matches <= enough {
-        let (search, looks) = (Arc::clone(search), Arc::clone(&looks));
-        let rows = source.batch(group, reader, move |batch| search.rows(&batch, &looks)).await?;
+        let (search, predicates) = (Arc::clone(search), Arc::clone(&predicates));
+        let rows =
+            source.batch(group, reader, move |batch| search.rows(&batch, &predicates)).await?;
         let Some((rest, rows)) = rows else { break };
         ReadMetrics::add(&source.kept.effort.rows, rows.len());
         found.append_buffer(&rows);

@@ -21,7 +21,7 @@ impl ObjectStorage {
         format!("plugins/{digest}.wasm")
     }
 
-    /// Whether a component is there in its full size.
+    /// Returns whether a component is there in its full size.
     ///
     /// # Errors
     /// The store's refusal; absence is not one.
@@ -51,8 +51,8 @@ impl ObjectStorage {
     /// a catalogue vouches for.
     ///
     /// # Errors
-    /// [`StorageFailure::ComponentMissing`]; [`StorageFailure::ComponentDamaged`] when size or digest differ;
-    /// [`StorageFailure::Store`] on the store's refusal.
+    /// [`StorageFailure::ComponentMissing`]; [`StorageFailure::ComponentDamaged`] when size or
+    /// digest differ; [`StorageFailure::Store`] on the store's refusal.
     pub async fn get_component(&self, digest: &str, bytes: u64) -> Result<Bytes, StorageFailure> {
         let key = Self::component_key(digest);
         let refused = |source| match source {
@@ -101,7 +101,7 @@ impl ObjectStorage {
         put.map(drop).map_err(|source| StorageFailure::store(&key, source))
     }
 
-    /// What lies there as the signature of a component; anybody's, until it is verified. None where
+    /// The object stored as the signature of a component; unverified. None where
     /// there is nothing, or more than a signature has.
     ///
     /// # Errors

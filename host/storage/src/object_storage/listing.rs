@@ -156,7 +156,7 @@ fn remove_stale_files(
     Ok(found)
 }
 
-/// Whether the name is of an upload under way: what it is to become, `#` and a number, as
+/// Returns whether the name is of an upload under way: its final name, `#` and a number, as
 /// `object_store` names it.
 fn is_upload_name(name: &str) -> bool {
     let number = name.rsplit_once('#').map(|(_, number)| number);

@@ -37,13 +37,13 @@ impl LocalFolder {
         }
     }
 
-    /// Where the store is.
+    /// The folder of the store.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Blocking: [`ObjectStorage::get_ranges`]. The file is opened each time, so that one that was put in
-    /// its place is seen, one that was deleted is missed, and its room is given back at once
+    /// Blocking: [`ObjectStorage::get_ranges`]. The file is opened each time, so that one that was
+    /// put in its place is seen, one that was deleted is missed, and its room is given back at once
     /// (decision 0112).
     pub(super) fn read(
         &self,

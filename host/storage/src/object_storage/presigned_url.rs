@@ -18,7 +18,8 @@ impl ObjectStorage {
     /// The file is there in its full size when this returns; its bytes have not been checked.
     ///
     /// # Errors
-    /// [`StorageFailure::Missing`]; [`StorageFailure::Damaged`] when it has another size; the store's refusal.
+    /// [`StorageFailure::Missing`]; [`StorageFailure::Damaged`] when it has another size; the
+    /// store's refusal.
     #[cfg(feature = "s3")]
     pub async fn link(
         &self,

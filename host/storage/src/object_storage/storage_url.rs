@@ -14,10 +14,10 @@ use super::{ObjectStorage, RemoteSettings};
 use crate::StorageFailure;
 use crate::settings::{BulkDelivery, StorageSettings};
 
-/// What an address may be.
+/// Advice on addresses.
 const SUPPORTED_URLS: &str = "write file:/path/to/folder or s3://bucket/prefix";
 
-/// What a folder cannot do.
+/// Refusal of redirects to a folder.
 const REDIRECT_NEEDS_S3: &str = "is a folder, to which nobody can be redirected; set storage.bulk = \"stream\", or use s3://bucket/prefix";
 
 /// Says why a build without the feature refuses S3.

@@ -15,7 +15,7 @@ use super::hash::{self, FileHasher};
 use super::{ObjectStorage, TRANSFER_BYTES};
 use crate::StorageFailure;
 
-/// Where declarations are kept.
+/// Registers uploads before their first byte is written.
 pub trait UploadRegistrar: Send + Sync {
     /// Declares `stored`; once this is done nothing removes it. It may be there already.
     ///
@@ -44,7 +44,8 @@ impl ObjectStorage {
     /// Uploads a finished local file under its digest: [`ObjectStorage::put_open_file`].
     ///
     /// # Errors
-    /// [`StorageFailure::Local`] when `path` cannot be opened, else as [`ObjectStorage::put_open_file`].
+    /// [`StorageFailure::Local`] when `path` cannot be opened, else as
+    /// [`ObjectStorage::put_open_file`].
     pub async fn put_snapshot(&self, path: &Path) -> Result<StoredFile, StorageFailure> {
         let opened = std::fs::File::open(path)
             .map_err(|source| StorageFailure::local("read", path, source))?;

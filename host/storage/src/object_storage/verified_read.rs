@@ -57,13 +57,33 @@ impl ObjectStorage {
         if few { check() } else { run_blocking(check).await? }
     }
 
-    /// Whether the store holds exactly these bytes. Reads them all: for publishing, and for whoever
-    /// looks for damage.
+    /// Returns whether the store holds exactly these bytes. Reads all of them: for publishing, and
+    /// to looks for damage.
     ///
     /// # Errors
     /// The store's refusal; absence and damage are none.
     pub async fn is_intact(&self, file: &StoredFile) -> Result<bool, StorageFailure> {
         Ok(self.exists(file).await? && self.hash_stored_file(file).await?.0 == *file)
+    }
+
+    /// Returns whether the store holds every block of a file as its checksums say. Reads the file a
+    /// few MiB at a time.
+    ///
+    /// # Errors
+    /// The store's refusal; absence and damage are none.
+    pub async fn blocks_are_intact(&self, file: &StoredFile) -> Result<bool, StorageFailure> {
+        let mut at = 0;
+        while at < file.bytes {
+            let end = file.bytes.min(at + TRANSFER_BYTES as u64);
+            match self.get_range(file, at..end).await {
+                Ok(_) => at = end,
+                Err(StorageFailure::Missing { .. } | StorageFailure::Damaged { .. }) => {
+                    return Ok(false);
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(true)
     }
 
     /// Bytes as the store has them, within the time that a read may take.
@@ -129,7 +149,7 @@ impl ObjectStorage {
             .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
     }
 
-    /// What lies beside the file; none when it is missing or damaged.
+    /// The checksums beside the file; none when they are missing or damaged.
     pub(super) async fn stored_checksums(
         &self,
         file: &StoredFile,
@@ -191,7 +211,7 @@ pub(super) fn validate_recomputed(
     (found == file).then(|| Arc::new(sums)).ok_or_else(wrong)
 }
 
-/// What is read of a file so that every byte of some ranges can be checked.
+/// Whole blocks of a file around some ranges, so that every byte of these can be checked.
 pub(super) struct BlockRanges {
     file: StoredFile,
     wanted: Vec<Range<u64>>,

@@ -18,7 +18,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// A byte order mark, as `csv` skips it.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Why there is no next record.
+/// Reasons for which there is no next record.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CsvError {
     /// The stream failed.
@@ -29,7 +29,7 @@ pub(crate) enum CsvError {
     Record {
         /// Position of the field in its record, from 0.
         field: usize,
-        /// What is wrong and what to do.
+        /// The fault, and what to do about it.
         why: &'static str,
     },
 }
@@ -77,7 +77,7 @@ pub(crate) struct CsvRecords<R> {
     blank_lines: usize,
     /// The record that follows the blank lines: its [`CsvRecord::surplus`], or its fault.
     pending: Option<Result<usize, CsvError>>,
-    /// Where the next record begins in the stream.
+    /// Offset of the next record in the stream.
     position: u64,
 }
 
@@ -220,7 +220,7 @@ fn walk(raw: &[u8], quoted: &mut Vec<bool>) -> Result<(), CsvError> {
     }
 }
 
-/// Where the quote stands that closes a field whose content begins at `start`.
+/// Position of the quote that closes a field whose content begins at `start`.
 fn closing_quote(raw: &[u8], start: usize) -> Option<usize> {
     let mut cursor = start;
     loop {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
-/// What is wrong with the places of chunks and pages in a file of `bytes`.
+/// The first fault in the locations of chunks and pages in a file of `bytes`.
 pub(super) fn fault(metadata: &ParquetMetaData, bytes: u64) -> Option<String> {
     let index = metadata.page_index();
     for (group, of_group) in metadata.row_groups().iter().enumerate() {

@@ -13,7 +13,7 @@ const MAX_ERROR_BYTES: u64 = 64 << 10;
 /// kB.
 const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
 
-/// What a request asks for, as far as it bounds the answer.
+/// The part of a request that bounds its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExpectedBody {
     /// So many bytes of an object.
@@ -32,7 +32,7 @@ struct TooLong {
 }
 
 impl ExpectedBody {
-    /// What `request` asks for.
+    /// Reads the bounds from `request`.
     pub(super) fn from_request(request: &HttpRequest) -> Self {
         match request.headers().get(RANGE).and_then(|range| range_bytes(range.to_str().ok()?)) {
             Some(bytes) => Self::Range(bytes),
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// What is read of an answer of `status` that states and sends so many bytes.
+    /// Reads an answer of `status` that states and sends so many bytes.
     async fn read(
         expected: ExpectedBody,
         status: u16,

@@ -44,7 +44,7 @@ impl<R> RawWindow<R> {
         self.released = position;
     }
 
-    /// Whether reading ended because a record is larger than [`MAX_RECORD`].
+    /// Returns whether reading ended because a record is larger than [`MAX_RECORD`].
     pub(super) fn is_full(&self) -> bool {
         self.full
     }
