@@ -37,7 +37,8 @@ pub use queries::Revisions;
 pub use queries::canary::{CanaryTotals, ReleaseUsage};
 pub use queries::keys::KeyRecord;
 pub use queries::publications::{CommitOutcome, DroppedSnapshot, Publication};
-pub use queries::releases::{ChangeOutcome, ReleaseChange, ReleaseEvent, StateTransition};
+pub use queries::release_events::ReleaseEvent;
+pub use queries::releases::{ChangeOutcome, ReleaseChange, StateTransition};
 pub use queries::snapshots::SnapshotStatus;
 pub use queries::unreferenced::{
     DELETION_DEADLINE, DeletionBatch, UnreferencedObject, UploadRegistration,

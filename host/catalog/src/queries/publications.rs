@@ -5,7 +5,7 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot, Stored};
 
 use super::sql_enum::RowContext;
-use super::{bump_revision, changes, database_time, snapshots, unreferenced};
+use super::{bump_revision, changes, database_time, snapshot_writes, snapshots, unreferenced};
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError, Retention};
@@ -165,9 +165,9 @@ async fn commit_as_current(
                 uploader,
             )
             .await?;
-            let before = snapshots::delete_snapshot(connection, current.number).await?;
+            let before = snapshot_writes::delete_snapshot(connection, current.number).await?;
             let renewed = Snapshot { created_at: Millis(current.created_at), ..snapshot.clone() };
-            let renumbered = snapshots::insert_snapshot(connection, name, &renewed).await?;
+            let renumbered = snapshot_writes::insert_snapshot(connection, name, &renewed).await?;
             changes::renumber(connection, current.number, renumbered).await?;
             unreferenced::drop_references(connection, &[before]).await?;
         }
@@ -194,9 +194,12 @@ async fn commit_as_current(
         connection.query(LATEST).bind(name.as_str()).fetch_one().await?;
     let created_at =
         next_commit_time(latest.map(Millis), commit_time(connection, publication).await?);
-    let number =
-        snapshots::insert_snapshot(connection, name, &Snapshot { created_at, ..snapshot.clone() })
-            .await?;
+    let number = snapshot_writes::insert_snapshot(
+        connection,
+        name,
+        &Snapshot { created_at, ..snapshot.clone() },
+    )
+    .await?;
     if let (Some(before), Some(changes)) = (current, changes) {
         changes::insert(
             connection,
@@ -278,7 +281,7 @@ async fn delete_expired(
     let mut dropped = Vec::new();
     let mut unreferenced = Vec::new();
     for (number, snapshot) in expired_snapshots(connection, dataset, retention, now).await? {
-        unreferenced.push(snapshots::bury_snapshot(connection, number, now).await?);
+        unreferenced.push(snapshot_writes::bury_snapshot(connection, number, now).await?);
         dropped.push(snapshot);
     }
     unreferenced.extend(changes::drop_outdated(connection, dataset).await?);

@@ -1,10 +1,10 @@
-//! Plugin releases and their history. The policy behind a change lies with its author; the code of
+//! Plugin releases. The policy behind a change lies with its author; the code of
 //! a release lies in the object store.
 
-use serde::Serialize;
 use yearbook_domain::{Millis, Stored};
 
 use super::canary::delete_canary_totals;
+use super::release_events::insert_event;
 use super::sql_enum::{RowContext, encode_enum, encode_u64};
 use super::{ReleaseIdRow, bump_revision, unreferenced};
 use crate::catalog::transaction;
@@ -38,11 +38,6 @@ const RELEASES: &str = "
     SELECT kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, promotion, pinned, reason, until, quarantines
     FROM plugin_releases ORDER BY kind, name, installed_at, digest";
 
-const INSERT_EVENT: &str = "
-    INSERT INTO plugin_events (kind, name, digest, what, by_whom, at, reason) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING number";
-
-const RELEASE_EVENTS: &str = "SELECT number, kind, name, digest, what, by_whom, at, reason FROM plugin_events ORDER BY number";
-
 /// A change of state that an operator or a host makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReleaseChange {
@@ -67,29 +62,6 @@ pub enum ChangeOutcome {
     NoSuchRelease,
     /// No such transition from the state that the release is in; nothing happened.
     NotAllowedFrom(ReleaseState),
-}
-
-/// One event in the history of releases.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ReleaseEvent {
-    /// Grows with time.
-    pub number: i64,
-    /// The release.
-    #[serde(flatten)]
-    pub id: ReleaseId,
-    /// A state's word, or `pinned` or `unpinned`.
-    pub what: String,
-    /// Author.
-    pub by: String,
-    /// Time of the event.
-    #[serde(serialize_with = "serialize_rfc3339")]
-    pub at: Millis,
-    /// Reason, where one was given.
-    pub reason: Option<String>,
-}
-
-fn serialize_rfc3339<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&at.to_rfc3339())
 }
 
 /// A change of state that hosts decide from what they measured. Each host may decide it; it happens
@@ -175,16 +147,6 @@ impl Catalog {
     pub async fn releases(&self) -> Result<Vec<PluginRelease>, CatalogError> {
         transaction!(self, "list plugin releases", SingleRead, |connection| all(connection))
     }
-
-    /// Lists every event of plugin releases, oldest first.
-    ///
-    /// # Errors
-    /// [`CatalogError::Query`] when the database does not answer.
-    pub async fn release_events(&self) -> Result<Vec<ReleaseEvent>, CatalogError> {
-        transaction!(self, "list what happened to plugins", SingleRead, |connection| {
-            events(connection)
-        })
-    }
 }
 
 impl Statement<'_> {
@@ -229,31 +191,6 @@ impl ReleaseRow {
             quarantines: u32::try_from(self.quarantines).unwrap_or(u32::MAX),
             id: self.id.into(),
         })
-    }
-}
-
-/// A row of `plugin_events`.
-#[derive(sqlx::FromRow)]
-struct EventRow {
-    number: i64,
-    #[sqlx(flatten)]
-    id: ReleaseIdRow,
-    what: String,
-    by_whom: String,
-    at: i64,
-    reason: Option<String>,
-}
-
-impl EventRow {
-    fn read(self) -> ReleaseEvent {
-        ReleaseEvent {
-            number: self.number,
-            id: self.id.into(),
-            what: self.what,
-            by: self.by_whom,
-            at: Millis(self.at),
-            reason: self.reason,
-        }
     }
 }
 
@@ -429,30 +366,4 @@ async fn pin(
 async fn all(connection: &mut Connection<'_>) -> Result<Vec<PluginRelease>, sqlx::Error> {
     let rows: Vec<ReleaseRow> = connection.query(RELEASES).all().await?;
     rows.into_iter().map(ReleaseRow::read).collect()
-}
-
-async fn events(connection: &mut Connection<'_>) -> Result<Vec<ReleaseEvent>, sqlx::Error> {
-    let rows: Vec<EventRow> = connection.query(RELEASE_EVENTS).all().await?;
-    Ok(rows.into_iter().map(EventRow::read).collect())
-}
-
-/// Adds an event and returns its number.
-async fn insert_event(
-    connection: &mut Connection<'_>,
-    id: &ReleaseId,
-    what: &str,
-    by: &str,
-    at: Millis,
-    reason: Option<&str>,
-) -> Result<i64, sqlx::Error> {
-    let (number,): (i64,) = connection
-        .query(INSERT_EVENT)
-        .bind_release(id)
-        .bind(what)
-        .bind(by)
-        .bind(at.0)
-        .bind(reason)
-        .fetch_one()
-        .await?;
-    Ok(number)
 }

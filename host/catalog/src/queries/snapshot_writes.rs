@@ -1,0 +1,107 @@
+//! Writes of snapshots with their columns, and of the tombstones of dropped ones. Decides nothing
+//! about which snapshot is current or dropped (`publications.rs`).
+
+use yearbook_domain::{DatasetName, Millis, Snapshot, Stored};
+
+use super::sql_enum::{encode_enum, encode_list, encode_u64};
+use crate::database::sql::Connection;
+
+const INSERT_SNAPSHOT: &str = "
+    INSERT INTO snapshots (
+        dataset, id, created_at, row_count, file_sha256, file_bytes, title, description, source, attribution, licence,
+        source_url, source_url_precision, refresh_cadence, bulk_redistribution, layout, primary_key, dimensions,
+        date_column, first_date, last_date, west, south, east, north, licence_title, licence_url, sources
+    ) VALUES (
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
+        $26, $27, $28
+    ) RETURNING number";
+
+const INSERT_COLUMN: &str = "
+    INSERT INTO columns (snapshot, position, name, column_type, nullable, role, unit, description, few_values)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+const INSERT_TOMBSTONE: &str = "
+    INSERT INTO dropped_snapshots (dataset, id, created_at, dropped_at)
+    SELECT dataset, id, created_at, $2 FROM snapshots WHERE number = $1
+    ON CONFLICT (dataset, id) DO UPDATE SET created_at = excluded.created_at, dropped_at = excluded.dropped_at";
+
+const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $1 RETURNING file_sha256";
+
+/// Adds a snapshot and returns its number.
+pub(super) async fn insert_snapshot(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    snapshot: &Snapshot,
+) -> Result<i64, sqlx::Error> {
+    let credit = &snapshot.credit;
+    let (first_date, last_date) =
+        snapshot.date_range.as_ref().map(|(first, last)| (first.as_str(), last.as_str())).unzip();
+    let bound = |index: usize| snapshot.bbox.map(|bbox| bbox.0[index]);
+    let (number,): (i64,) = connection
+        .query(INSERT_SNAPSHOT)
+        .bind(dataset.as_str())
+        .bind(&snapshot.id)
+        .bind(snapshot.created_at.0)
+        .bind(encode_u64(snapshot.rows)?)
+        .bind(&snapshot.file.sha256)
+        .bind(encode_u64(snapshot.file.bytes)?)
+        .bind(&snapshot.title)
+        .bind(&snapshot.description)
+        .bind(&credit.source)
+        .bind(&credit.attribution)
+        .bind(&credit.licence)
+        .bind(&credit.source_url)
+        .bind(credit.source_url_precision.as_ref().map(encode_enum).transpose()?)
+        .bind(&snapshot.refresh_cadence)
+        .bind(snapshot.bulk_redistribution)
+        .bind(encode_enum(&snapshot.layout)?)
+        .bind(encode_list(&snapshot.primary_key)?)
+        .bind(encode_list(&snapshot.dimensions)?)
+        .bind(&snapshot.date_column)
+        .bind(first_date)
+        .bind(last_date)
+        .bind(bound(0))
+        .bind(bound(1))
+        .bind(bound(2))
+        .bind(bound(3))
+        .bind(&credit.licence_title)
+        .bind(&credit.licence_url)
+        .bind(encode_list(&credit.sources)?)
+        .fetch_one()
+        .await?;
+    for (position, column) in (0_i64..).zip(&snapshot.columns) {
+        connection
+            .query(INSERT_COLUMN)
+            .bind(number)
+            .bind(position)
+            .bind(&column.name)
+            .bind(encode_enum(&column.column_type)?)
+            .bind(column.nullable)
+            .bind(encode_enum(&column.role)?)
+            .bind(&column.unit)
+            .bind(&column.description)
+            .bind(column.few_values)
+            .execute()
+            .await?;
+    }
+    Ok(number)
+}
+
+/// Deletes a snapshot's row, leaving a tombstone of the time `at`, and returns what it named.
+pub(super) async fn bury_snapshot(
+    connection: &mut Connection<'_>,
+    number: i64,
+    at: Millis,
+) -> Result<Stored, sqlx::Error> {
+    connection.query(INSERT_TOMBSTONE).bind(number).bind(at.0).execute().await?;
+    delete_snapshot(connection, number).await
+}
+
+/// Deletes a snapshot's row and returns what it named.
+pub(super) async fn delete_snapshot(
+    connection: &mut Connection<'_>,
+    number: i64,
+) -> Result<Stored, sqlx::Error> {
+    let (sha256,): (String,) = connection.query(DELETE_SNAPSHOT).bind(number).fetch_one().await?;
+    Ok(Stored::snapshot(&sha256))
+}
