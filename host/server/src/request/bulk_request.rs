@@ -7,7 +7,7 @@ use axum::extract::Request;
 use http::request::Parts;
 use yearbook_domain::bulk::{self, BulkPlan, Freshness};
 use yearbook_domain::query::parse_pairs;
-use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, Refusal, Snapshot};
+use yearbook_domain::{Dataset, DatasetName, Namespace, Refusal, Snapshot};
 
 use super::{Authenticated, bulk_names};
 use crate::error::Error;
@@ -80,7 +80,9 @@ async fn snapshot_of_freshness(
 ) -> Result<Arc<Snapshot>, Error> {
     let named = match freshness {
         Freshness::Current => None,
-        Freshness::Monthly => yearbook_catalog::monthly_snapshot(&dataset.snapshots, yearbook_catalog::clock::now()),
+        Freshness::Monthly => {
+            yearbook_catalog::monthly_snapshot(&dataset.snapshots, yearbook_catalog::clock::now())
+        }
     };
     let Some(named) = named else { return Ok(Arc::clone(&dataset.current)) };
     let found = app.live.snapshot(dataset, &named.id).await?;

@@ -12,8 +12,8 @@ use yearbook_sandbox::{
     BoxError, EncodeError, EncodedBody, OptionValue, PluginEncoder, ReleasePolicy,
     RequestFingerprint,
 };
-use yearbook_shares::CallerShare;
 use yearbook_scan::{Reader, RowCounts};
+use yearbook_shares::CallerShare;
 use yearbook_storage::StorageFailure;
 use yearbook_workers::Workers;
 
