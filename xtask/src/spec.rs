@@ -99,7 +99,7 @@ fn rules_with_proofs(rules: &[Rule]) -> impl Iterator<Item = (&Rule, &String)> {
     })
 }
 
-/// What is named as a proof and isn't there, or is there more than once.
+/// Proofs that do not exist, or exist more than once.
 fn missing(rules: &[Rule], proofs: &TestIndex) -> Vec<String> {
     let judge = |(rule, test): (&Rule, &String)| {
         let (place, id) = (&rule.place, &rule.id);
@@ -115,7 +115,7 @@ fn missing(rules: &[Rule], proofs: &TestIndex) -> Vec<String> {
     rules_with_proofs(rules).filter_map(judge).collect()
 }
 
-/// What is named as a proof and did not run.
+/// Proofs that did not run.
 fn not_executed(rules: &[Rule], proofs: &TestIndex, executed: &ExecutedTests) -> Vec<String> {
     let ran = |test: &str| {
         let function = test.rsplit("::").next().unwrap_or_default();

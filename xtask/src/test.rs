@@ -8,7 +8,7 @@ use crate::checks::postgres::Postgres;
 use crate::checks::report::{CheckCounts, StepReport};
 use crate::checks::suites;
 use crate::repository::Repository;
-use crate::{command, lab, spec, toolchain, tools};
+use crate::{command, lab, spec, tidy, toolchain, tools};
 
 mod integrations;
 mod languages;
@@ -86,6 +86,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     report.step("interface: what is released is as it was", || steps::interface(repository));
     report
         .step("specification: every rule has a test or a reason to wait", || spec::run(repository));
+    report.step("tidy: sources and pages keep the house rules", || tidy::run(repository));
     if !quick {
         report.step("crates: everything that Cargo.lock names is fetched", || {
             steps::fetch_crates(repository)

@@ -30,6 +30,7 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         rules::cited_rules,
         rules::section_numbers,
         rules::decisions,
+        rules::invariants,
         words::statuses,
         words::format_names,
         words::environment,

@@ -44,7 +44,7 @@ pub use queries::unreferenced::{
     DELETION_DEADLINE, DeletionBatch, UnreferencedObject, UploadRegistration,
 };
 pub use queries::usage::{ReserveOutcome, UsageIncrement};
-pub use quota::reservation::{QuotaExceeded, Reservation, ReserveError};
+pub use quota::reservation::{QuotaExceeded, QuotaReservation, ReserveError};
 pub use quota::{Quota, QuotaUsage};
 pub use retention::{Retention, monthly_snapshot};
 pub use settings::DatabaseSettings;

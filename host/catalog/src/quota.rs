@@ -13,7 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use yearbook_domain::Millis;
 
 use crate::{
-    Caller, Catalog, CatalogError, QuotaExceeded, Reservation, ReserveError, ReserveOutcome,
+    Caller, Catalog, CatalogError, QuotaExceeded, QuotaReservation, ReserveError, ReserveOutcome,
     UsageIncrement,
 };
 
@@ -78,7 +78,10 @@ impl Quota {
     /// # Errors
     /// [`ReserveError::Exceeded`] when there is none left; [`ReserveError::Failed`] when the
     /// database cannot count, and the request must be refused as our fault.
-    pub async fn reserve(self: &Arc<Self>, caller: &Caller) -> Result<Reservation, ReserveError> {
+    pub async fn reserve(
+        self: &Arc<Self>,
+        caller: &Caller,
+    ) -> Result<QuotaReservation, ReserveError> {
         self.reserve_at(caller, crate::clock::now()).await
     }
 
@@ -86,12 +89,12 @@ impl Quota {
         self: &Arc<Self>,
         caller: &Caller,
         now: Millis,
-    ) -> Result<Reservation, ReserveError> {
+    ) -> Result<QuotaReservation, ReserveError> {
         let (meter, key_id, month, resets_at) =
             (Arc::clone(self), caller.id().to_owned(), now.month(), now.next_month());
         let Some(limit) = caller.limits().requests_per_month else {
             let usage = QuotaUsage { used: 0, limit: None, resets_at };
-            return Ok(Reservation::new(meter, key_id, month, usage));
+            return Ok(QuotaReservation::new(meter, key_id, month, usage));
         };
         // In a task of its own, which a caller that goes away does not stop half-way: the
         // reservation is then dropped and given back.
@@ -99,7 +102,7 @@ impl Quota {
             match meter.store.reserve_request(&key_id, &month, limit).await? {
                 ReserveOutcome::Granted { used } => {
                     let usage = QuotaUsage { used, limit: Some(limit), resets_at };
-                    Ok(Reservation::new(Arc::clone(&meter), key_id, month, usage))
+                    Ok(QuotaReservation::new(Arc::clone(&meter), key_id, month, usage))
                 }
                 ReserveOutcome::Exhausted { used } => {
                     Err(QuotaExceeded { used, limit, resets_at }.into())

@@ -1,4 +1,4 @@
-//! Which snapshots stay when a new one arrives (contract-6-retention, spec-4.3-freshness). Pure
+//! Snapshots that stay when a new one arrives (contract-6-retention, spec-4.3-freshness). Pure
 //! rules, no SQL.
 
 use yearbook_domain::{Millis, SnapshotSummary};

@@ -14,7 +14,7 @@ const REMOVAL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Wait between two attempts.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
 
-/// Why an upload was not registered.
+/// Reasons why an upload is not registered.
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
     /// The catalogue failed.

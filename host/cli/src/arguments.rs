@@ -207,7 +207,7 @@ pub enum PluginCommand {
         /// Its signature, made with minisign [default: FILE.wasm.minisig if there is one]
         #[arg(long, value_name = "FILE")]
         signature: Option<PathBuf>,
-        /// Who did it and why
+        /// Name and reason for the history
         #[command(flatten)]
         who: Actor,
     },
@@ -221,7 +221,7 @@ pub enum PluginCommand {
     Rollback {
         /// Format or tool
         name: String,
-        /// Who did it and why
+        /// Name and reason for the history
         #[command(flatten)]
         who: Actor,
     },
@@ -229,7 +229,7 @@ pub enum PluginCommand {
     Remove {
         /// Format or tool
         name: String,
-        /// Who did it and why
+        /// Name and reason for the history
         #[command(flatten)]
         who: Actor,
     },
@@ -255,7 +255,7 @@ pub enum PluginCommand {
         /// Take the pin away instead
         #[arg(long)]
         off: bool,
-        /// Who does it [default: the system user]
+        /// Name for the history [default: the system user]
         #[arg(long, value_name = "NAME")]
         by: Option<String>,
     },
@@ -273,10 +273,10 @@ pub enum TemplateKind {
 /// Author of a change, for the history.
 #[derive(Args, Clone, Debug)]
 pub struct Actor {
-    /// Who does it [default: the system user]
+    /// Name for the history [default: the system user]
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,
-    /// Why, for the history
+    /// Reason for the history
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! Why a package was not published. Every message says what is at fault and what to do; nothing has
-//! become visible.
+//! Reasons why a package is not published. Every message says what is at fault and what to do;
+//! nothing has become visible.
 
 use std::path::PathBuf;
 

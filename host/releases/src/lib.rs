@@ -2,8 +2,8 @@
 //! host serves, and back. Checks components in the sandbox, installs them (bytes into the object
 //! store, a release into the catalogue), keeps a host's registry in line with the catalogue, and
 //! monitors what serves: a canary release is compared with the one that serves, and a release that
-//! fails too often is quarantined. Never touches HTTP, arguments or environment; never touches SQL or
-//! wasmtime.
+//! fails too often is quarantined. Never touches HTTP, arguments or environment; never touches SQL
+//! or wasmtime.
 
 mod canary;
 mod check;

@@ -1,4 +1,4 @@
-//! Where a date begins in a file whose rows are sorted by date: statistics tell, and at most the
+//! First row of a date in a file whose rows are sorted by date: statistics tell, and at most the
 //! pages on the boundary are decoded, unless an earlier search left them in memory.
 
 use std::ops::Range;

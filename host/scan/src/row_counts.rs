@@ -1,5 +1,5 @@
-//! How many rows a read has and a selection has, as far as it is known without reading them: from
-//! the catalogue's count and the place of the dates, which are sorted.
+//! Numbers of rows of a read and of a selection, as far as they are known without reading them:
+//! from the catalogue's count and the place of the dates, which are sorted.
 
 use std::ops::Range;
 

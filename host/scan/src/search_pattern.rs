@@ -1,6 +1,6 @@
-//! What `dimensions` looks for (spec-4.1-dimensions, contract-3-folding): a literal substring, case
-//! folded by simple Unicode case folding, nothing normalised. Text is folded and searched in bulk,
-//! not value by value.
+//! Pattern that `dimensions` searches (spec-4.1-dimensions, contract-3-folding): a literal
+//! substring, case folded by simple Unicode case folding, nothing normalised. Text is folded and
+//! searched in bulk, not value by value.
 
 use std::sync::Arc;
 

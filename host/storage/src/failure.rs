@@ -1,4 +1,4 @@
-//! What goes wrong with stored data through no fault of the caller: logged once, never shown to
+//! Failures of stored data through no fault of the caller: logged once, never shown to
 //! clients.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What holds of the pool as a whole.
+//! Rules of the pool as a whole.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-/// What ran so far.
+/// Tests that ran so far.
 #[derive(Debug, Default)]
 pub(crate) struct ExecutedTests {
     /// Crate, modules and function of each, in this order.
@@ -45,8 +45,8 @@ impl ExecutedTests {
         }
     }
 
-    /// Whether a test of this name ran to its end; `errors::name` asks for one of a crate or module
-    /// `errors`.
+    /// True where a test of this name ran to its end; `errors::name` asks for one of a crate or
+    /// module `errors`.
     pub(super) fn has(&self, name: &str) -> bool {
         let mut parts = name.rsplit("::");
         let function = parts.next().unwrap_or_default();
@@ -57,7 +57,7 @@ impl ExecutedTests {
         })
     }
 
-    /// How many there are.
+    /// Number of tests.
     pub(super) fn len(&self) -> usize {
         self.tests.len()
     }

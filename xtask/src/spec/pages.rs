@@ -18,13 +18,13 @@ const PAGES: [&str; 5] = [
     "docs/reliability.md",
 ];
 
-/// What stands before the reason why a page is one.
+/// Text before the reason why a page is a draft.
 pub const DRAFT: &str = "**Draft:";
 
-/// What stands behind a commit that is not all that was measured.
+/// Text behind a commit that is not all that was measured.
 pub const CHANGED: &str = " with uncommitted changes";
 
-/// What is wrong with the pages. Drafts, and a history that is not here, are printed and are no
+/// Faults of the pages. Drafts, and a history that is not here, are printed and are no
 /// fault.
 pub(super) fn faults(repository: &Repository) -> Result<Vec<String>> {
     let git = |arguments: &[&str]| {

@@ -45,7 +45,7 @@ impl TestIndex {
         self
     }
 
-    /// Where tests called `name` stand; `errors::name` asks for one in a file or folder `errors`.
+    /// Places of the tests called `name`; `errors::name` asks for one in a file or folder `errors`.
     pub(super) fn find(&self, name: &str) -> Vec<String> {
         let mut parts = name.rsplit("::");
         let Some(places) = parts.next().and_then(|function| self.places.get(function)) else {
@@ -58,7 +58,7 @@ impl TestIndex {
         matching.map(|place| place.join("/")).collect()
     }
 
-    /// Whether more than one test has this function's name, wherever it stands.
+    /// True where more than one test has this function's name, wherever it stands.
     pub(super) fn is_shared(&self, function: &str) -> bool {
         self.places.get(function).is_some_and(|places| places.len() > 1)
     }

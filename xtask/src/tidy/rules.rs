@@ -7,6 +7,12 @@ use super::SourceTree;
 /// Folder of the rules.
 const SPEC: &str = "docs/spec/";
 
+/// Page with the map and the invariants.
+const ARCHITECTURE: &str = "ARCHITECTURE.md";
+
+/// Heading of the list of invariants, one paragraph below.
+const INVARIANTS: &str = "## What never touches what\n";
+
 /// Folder of the decisions.
 const DECISIONS: &str = "docs/decisions/";
 
@@ -75,6 +81,29 @@ pub(super) fn decisions(tree: &SourceTree) -> Vec<String> {
     faults
 }
 
+/// Invariants of ARCHITECTURE.md without the name of what enforces them, or with a test that does
+/// not exist.
+pub(super) fn invariants(tree: &SourceTree) -> Vec<String> {
+    let page = tree.texts.get(ARCHITECTURE).map_or("", String::as_str);
+    let Some((_, list)) = page.split_once(INVARIANTS) else {
+        return vec![format!("{ARCHITECTURE}: there is no list of invariants")];
+    };
+    let mut faults = Vec::new();
+    for invariant in list.split("\n\n").nth(1).unwrap_or_default().split("\n- ") {
+        let first = invariant.trim_start_matches("- ").lines().next().unwrap_or_default();
+        if !["(Cargo", "(tidy)", "(test: "].iter().any(|mark| invariant.contains(mark)) {
+            faults.push(format!("{ARCHITECTURE}: nothing enforces \"{first}\""));
+        }
+        let named = invariant.split_once("(test: `").and_then(|(_, rest)| rest.split('`').next());
+        if let Some(test) = named
+            && !tree.of_kind("rs").any(|(_, text)| text.contains(&format!("fn {test}(")))
+        {
+            faults.push(format!("{ARCHITECTURE}: there is no test {test}"));
+        }
+    }
+    faults
+}
+
 /// Ids of the form `spec-4.1-cap` in a line.
 fn rule_ids(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !(c.is_ascii_alphanumeric() || "-._".contains(c)))
@@ -104,6 +133,16 @@ mod tests {
             ["host/a.rs:1: no page of docs/spec has a rule spec-4.1-gone"]
         );
         assert_eq!(section_numbers(&tree).len(), 1);
+    }
+
+    #[test]
+    fn an_invariant_names_what_enforces_it() {
+        let page = "## What never touches what\nIntro.\n\n- A. (tidy)\n- B.\n  (test: `gone`)\n- C.\n\nEnd.\n";
+        let tree = SourceTree::of(&[("ARCHITECTURE.md", page), ("host/a.rs", "fn here() {}\n")]);
+        assert_eq!(
+            invariants(&tree),
+            ["ARCHITECTURE.md: there is no test gone", "ARCHITECTURE.md: nothing enforces \"C.\""]
+        );
     }
 
     #[test]

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use super::{SourceTree, code, numbered, product_code};
 
-/// Files of the server that may name statuses: the one that chooses them, and those that read one.
-const STATUSES: [&str; 4] = [
+/// Files that may name statuses: the one that chooses them, and those that read one.
+const STATUSES: [&str; 6] = [
     "host/server/src/http/status.rs",
     "host/server/src/http/middleware/error_bodies.rs",
     "host/server/src/http/middleware/traces.rs",
     "host/server/src/metrics/http.rs",
+    "host/server/src/openapi/refusals.rs",
+    "host/storage/src/object_storage/s3/connector.rs",
 ];
 
 /// Formats that ship; the host has no line for any of them but where it embeds them.
@@ -17,8 +19,15 @@ const FORMATS: [&str; 9] =
     ["json", "csv", "arrow", "parquet", "ndjson", "geojson", "geoparquet", "xlsx", "sdmx-csv"];
 
 /// Files that may name formats, with the reason.
-const FORMAT_NAMES: [(&str, &str); 1] =
-    [("host/cli/src/builtin.rs", "it lists the components to embed")];
+const FORMAT_NAMES: [(&str, &str); 7] = [
+    ("host/cli/src/builtin.rs", "it lists the components to embed"),
+    ("host/domain/src/bulk.rs", "stored files are Parquet"),
+    ("host/storage/src/object_storage/listing.rs", "stored files are Parquet"),
+    ("host/sandbox/src/sandbox/registry.rs", "contract-2-formats orders the list of formats"),
+    ("host/releases/src/readback.rs", "canaries are compared by what their outputs hold"),
+    ("host/publish/src/package/resource.rs", "formats of published tables"),
+    ("host/publish/src/package/table_schema.rs", "a type of Table Schema has the name of a format"),
+];
 
 /// Files that may read the environment.
 const ENVIRONMENT: [&str; 2] = ["host/cli/src/main.rs", "host/cli/build.rs"];

@@ -1,4 +1,4 @@
-//! What holds for PostgreSQL alone. Runs where `YEARBOOK_TEST_POSTGRES` is the address of a server
+//! Rules of PostgreSQL alone. Runs where `YEARBOOK_TEST_POSTGRES` is the address of a server
 //! to make schemas on, as `cargo xtask test` sets it, and requires it; skipped, saying so, where it
 //! is not.
 
@@ -22,7 +22,7 @@ use crate::{
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
-/// Where tests find a server.
+/// Variable with the address of a server for tests.
 const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
 
 /// A schema for one test; the first host makes it.

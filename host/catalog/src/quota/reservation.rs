@@ -1,4 +1,4 @@
-//! One request taken off a month. [`Reservation::commit`] charges it. [`Reservation::release`]
+//! One request taken off a month. [`QuotaReservation::commit`] charges it. [`QuotaReservation::release`]
 //! gives it back, and so does dropping it (a panic, a timeout, a client that went away before the
 //! answer began).
 
@@ -33,7 +33,7 @@ pub enum ReserveError {
 
 /// A request that may be answered.
 #[must_use = "a reservation that is dropped is given back"]
-pub struct Reservation {
+pub struct QuotaReservation {
     usage: QuotaUsage,
     /// None once it is committed or released.
     open: Option<PendingReservation>,
@@ -45,7 +45,7 @@ struct PendingReservation {
     month: String,
 }
 
-impl Reservation {
+impl QuotaReservation {
     pub(crate) fn new(meter: Arc<Quota>, key_id: String, month: String, usage: QuotaUsage) -> Self {
         Self { usage, open: Some(PendingReservation { meter, key_id, month }) }
     }
@@ -100,7 +100,7 @@ impl Reservation {
     }
 }
 
-impl Drop for Reservation {
+impl Drop for QuotaReservation {
     fn drop(&mut self) {
         let Some(PendingReservation { meter, key_id, month }) = self.open.take() else { return };
         if self.usage.limit.is_some() {

@@ -1,4 +1,4 @@
-//! What holds for SQLite alone: how its file is opened, shared, migrated and killed.
+//! Rules of SQLite alone: its file is opened, shared, migrated and killed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -28,7 +28,7 @@ struct UploadWriter {
     store: Arc<Catalog>,
     plugins: bool,
     content: u64,
-    /// What it found when it looked into the object store.
+    /// Objects that it found in the object store.
     at: Step,
 }
 
@@ -48,7 +48,7 @@ enum CollectorRun {
 struct CatalogModel {
     /// The operator's, who declares nothing.
     store: Arc<Catalog>,
-    /// Whether the writers have others: a store declares for one process.
+    /// Set where the writers have others: a store declares for one process.
     apart: bool,
     objects: BTreeSet<Stored>,
     readers: Vec<(Stored, Millis)>,

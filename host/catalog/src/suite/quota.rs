@@ -9,7 +9,7 @@ use yearbook_domain::{Millis, Plan};
 
 use super::TestDatabase;
 use super::fixtures::{caller, issue_key, wait_until};
-use crate::{Catalog, Quota, QuotaExceeded, QuotaUsage, Reservation, ReserveError};
+use crate::{Catalog, Quota, QuotaExceeded, QuotaReservation, QuotaUsage, ReserveError};
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
@@ -17,7 +17,7 @@ async fn used(store: &Catalog) -> u64 {
     store.used_requests("key_1", &crate::clock::now().month()).await.unwrap()
 }
 
-fn exceeded(outcome: Result<Reservation, ReserveError>) -> QuotaExceeded {
+fn exceeded(outcome: Result<QuotaReservation, ReserveError>) -> QuotaExceeded {
     match outcome {
         Err(ReserveError::Exceeded(exceeded)) => exceeded,
         Err(ReserveError::Failed(failure)) => panic!("{failure}"),

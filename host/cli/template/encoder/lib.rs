@@ -13,7 +13,7 @@ pub struct Format {
 }
 
 impl Encoder for Format {
-    /// What clients see of the format. The rules for each field stand in
+    /// Description that clients see. The rules for each field stand in
     /// `yearbook/wit/1.0.0/package.wit`.
     fn describe() -> Description {
         Description {
@@ -51,7 +51,7 @@ impl Encoder for Format {
     }
 }
 
-/// How values are written.
+/// Style in which values are written.
 struct Labelled;
 
 impl Dialect for Labelled {

@@ -12,7 +12,7 @@ yearbook_sdk::export_generator!(Tool);
 pub struct Tool;
 
 impl Generator for Tool {
-    /// What clients see of the integration. The rules for each field stand in
+    /// Description that clients see. The rules for each field stand in
     /// `yearbook/wit/1.0.0/package.wit`.
     fn describe() -> Description {
         Description {

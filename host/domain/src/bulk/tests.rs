@@ -37,7 +37,7 @@ fn snapshot(id: &str, allowed: bool) -> Arc<Snapshot> {
     })
 }
 
-/// What `plan` gets that asks with the query `raw`: the snapshot's id, or the kind of refusal.
+/// Answer to a caller of `plan` for the query `raw`: the snapshot's id, or the kind of refusal.
 fn check(key: Plan, raw: &str, (monthly, current): (bool, bool), expected: &str) {
     let dataset = Dataset {
         name: DatasetName::parse("d").unwrap(),

@@ -1,4 +1,4 @@
-//! What became of each row: an index of the newer snapshot, asked row by row of the older one.
+//! Fate of each row: an index of the newer snapshot, asked row by row of the older one.
 
 use std::collections::HashMap;
 

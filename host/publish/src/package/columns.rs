@@ -1,4 +1,4 @@
-//! What each column is for, and the table's layout (contract-4-roles, contract-7-measures).
+//! Role of each column, and the table's layout (contract-4-roles, contract-7-measures).
 
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
 use yearbook_domain::{Column, ColumnRole, ColumnType, TableLayout};

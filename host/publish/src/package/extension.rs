@@ -1,5 +1,6 @@
-//! What a data package has no word for: the object under `"yearbook"` (contract-7-descriptor).
-//! Unknown keys are errors, because a misspelt one would silently not hold.
+//! Facts for which a data package has no word: the object under `"yearbook"`
+//! (contract-7-descriptor). Unknown keys are errors, because a misspelt one would silently not
+//! hold.
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;

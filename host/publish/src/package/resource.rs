@@ -1,4 +1,4 @@
-//! Where the table is and how it is written: `resources[0]`. Anything that would make the file read
+//! Place and format of the table: `resources[0]`. Anything that would make the file read
 //! differently from how this crate reads it is refused, never ignored.
 
 use std::path::{Component, Path, PathBuf};

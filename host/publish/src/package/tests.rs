@@ -1,4 +1,4 @@
-//! Which descriptors are taken, and the words for each fault (contract-7-descriptor).
+//! Descriptors that are accepted, and the words for each fault (contract-7-descriptor).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

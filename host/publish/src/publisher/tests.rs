@@ -14,7 +14,7 @@ use yearbook_catalog::{DatabaseSettings, open, sqlite_url};
 use super::*;
 use crate::progress::SilentReporter;
 
-/// How long a publication waits for another before the test has failed.
+/// Time that a publication waits for another before the test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Shared {

@@ -1,4 +1,4 @@
-//! What `docs/spec/rows.md` promises of values, checked on every chunk whatever format it came
+//! Promises of `docs/spec/rows.md` about values, checked on every chunk whatever format it came
 //! from.
 
 use std::ops::RangeInclusive;

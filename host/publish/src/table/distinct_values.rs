@@ -1,4 +1,4 @@
-//! Whether a text column holds few distinct values, so that reading it as a dictionary pays.
+//! Test for few distinct values in a text column, so that reading it as a dictionary pays.
 
 use std::collections::HashSet;
 

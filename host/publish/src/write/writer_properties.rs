@@ -1,4 +1,4 @@
-//! How the Parquet file is laid out, each number with its reason.
+//! Layout of the Parquet file, each number with its reason.
 
 use parquet::basic::Compression;
 use parquet::file::metadata::{KeyValue, SortingColumn};

@@ -1,4 +1,4 @@
-//! What small reads and searches leave in memory for the next ones: decoded pages and dictionaries.
+//! Memory that small reads and searches leave for the next ones: decoded pages and dictionaries.
 //! All of it was checked when it was read, and none of it can become wrong, since a stored file is
 //! never changed.
 

@@ -1,4 +1,4 @@
-//! What contains a needle: simple case folding, nothing else (contract-3-folding).
+//! Texts that contain a pattern: simple case folding, nothing else (contract-3-folding).
 
 use proptest::prelude::*;
 

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use axum::response::Response;
-use yearbook_catalog::{QuotaUsage, Reservation as QuotaReservation};
+use yearbook_catalog::{QuotaReservation, QuotaUsage};
 use yearbook_shares::CallerShare;
 
 use super::open_responses::OpenResponse;

@@ -1,4 +1,4 @@
-//! Who gets a slot, and who waits.
+//! Order of callers at slots.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

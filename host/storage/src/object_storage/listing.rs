@@ -28,7 +28,7 @@ const DIGEST_CHARACTERS: usize = 64;
 /// Something that the store holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredObject {
-    /// What.
+    /// The object's key.
     pub stored: Stored,
     /// Bytes of all its objects.
     pub bytes: u64,

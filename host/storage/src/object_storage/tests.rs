@@ -1,4 +1,4 @@
-//! What the store of files must hold: content addresses, checks of every byte read, nothing
+//! Guarantees of the store of files: content addresses, checks of every byte read, nothing
 //! half-written.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -14,7 +14,7 @@ const CLASSES: usize = LARGE / UNIT + 1 + 4 * 21;
 /// Memory is asked for in steps of this, bytes: each step costs the host two system calls.
 const STEP: usize = 1 << 20;
 
-/// Where blocks come from.
+/// Source of blocks.
 pub(super) trait Memory {
     /// Makes `bytes` more memory usable behind `end`, or elsewhere. Where it begins and ends.
     fn more(&mut self, bytes: usize) -> Option<(usize, usize)>;
@@ -190,7 +190,7 @@ impl<M: Memory> Heap<M> {
         self.free[class] = base;
     }
 
-    /// Whether so many bytes are usable from the top on; asks for more memory if not.
+    /// True where so many bytes are usable from the top on; asks for more memory if not.
     fn has_room(&mut self, size: usize) -> bool {
         while self.end - self.top < size {
             let missing = size - (self.end - self.top);

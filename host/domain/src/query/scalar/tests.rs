@@ -1,4 +1,4 @@
-//! What Pydantic 2.14 answered to each of these texts; the few places where contract-2-dates is
+//! Answers of Pydantic 2.14 to each of these texts; the few places where contract-2-dates is
 //! narrower stand apart.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

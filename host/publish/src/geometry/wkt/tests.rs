@@ -1,4 +1,5 @@
-//! Which texts are geometry that may be published (spec-2.2-geometry), and which fault is named.
+//! Texts that are geometry that may be published (spec-2.2-geometry), and the fault that is named
+//! for others.
 
 use proptest::prelude::*;
 

@@ -22,8 +22,8 @@ fn packages() -> Vec<PathBuf> {
     found
 }
 
-/// Whether the page's table names the dataset with that number of rows; a dataset of two versions
-/// has both numbers in one cell.
+/// True where the page's table names the dataset with that number of rows; a dataset of two
+/// versions has both numbers in one cell.
 fn is_listed(page: &str, name: &str, rows: u64) -> bool {
     let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>();
     let mut lines = page.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! What makes a table refused, and how the report names it (contract-7-faults).
+//! Faults that refuse a table, and their names in the report (contract-7-faults).
 
 use arrow::array::{ArrayRef, StringArray};
 use arrow::ipc::writer::FileWriter;

@@ -1,4 +1,4 @@
-//! How rows are cut into row groups, by rows and by bytes.
+//! Rows are cut into row groups by rows and by bytes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! Where a stored file says that its pages lie, judged before anything is read there: the Parquet
-//! reader subtracts offsets that it believes.
+//! Locations of pages as a stored file gives them, validated before anything is read there: the
+//! Parquet reader subtracts offsets that it believes.
 
 use std::ops::Range;
 

@@ -16,7 +16,7 @@ use yearbook_domain::{
 
 use super::super::*;
 
-/// How a fixture's table and file look.
+/// Table and file of a fixture.
 #[derive(Clone, Debug)]
 pub(super) struct FixtureOptions {
     pub(super) rows: usize,
@@ -24,7 +24,7 @@ pub(super) struct FixtureOptions {
     /// Rows of a row group and of a page, about.
     pub(super) group: usize,
     pub(super) page: usize,
-    /// Whether text is dictionary-encoded: fully, until its dictionary is full, or never.
+    /// Extent of dictionary encoding: fully, until its dictionary is full, or never.
     pub(super) dictionary: Option<usize>,
     pub(super) statistics: bool,
     /// A row whose geometry is 5 MiB.

@@ -85,8 +85,8 @@ async fn check(shape: FixtureOptions, ask: Ask) {
     assert_eq!(seen, all.len());
 }
 
-/// What a plan says of its rows, before they are read and while they are, is true; `remaining` are
-/// the rows from its first on.
+/// A plan's statements about its rows, before they are read and while they are, are true;
+/// `remaining` are the rows from its first on.
 async fn check_counts(stored: &StoredFixture, plan: &ReadPlan, remaining: &[u64]) {
     let whole = ReadPlan { first_row: 0, ..plan.clone() };
     let rows =

@@ -1,4 +1,4 @@
-//! What is not asked for is not read: bytes are counted at the store.
+//! Nothing is read that nobody asks for: bytes are counted at the store.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -127,7 +127,8 @@ mod tests {
         PaceLimits::new(&ServerSettings::default())
     }
 
-    /// When a body is cut whose client takes `bytes` every `every` seconds, within `seconds`.
+    /// Time at which a body is cut whose client takes `bytes` every `every` seconds, within
+    /// `seconds`.
     fn cut(bytes: u64, every: u64, seconds: u64) -> Option<(u64, CutReason)> {
         let (pace, mut judgement) = (pace(), PaceTracker::begin(0));
         (1..=seconds).find_map(|now| {

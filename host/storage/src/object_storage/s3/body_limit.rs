@@ -1,4 +1,4 @@
-//! How much of an answer is read: as much as was asked for, and an error beyond it. A store that
+//! Bound on a response's body: as much as was asked for, and an error beyond it. A store that
 //! sends more, by mistake or by intent, costs no memory.
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};

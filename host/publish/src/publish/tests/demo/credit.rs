@@ -1,9 +1,9 @@
-//! What the repository's own packages say of themselves: licence, cadence, sources, credit and
+//! Statements of the repository's own packages: licence, cadence, sources, credit and
 //! topics (contract-7-demo-credit). Reads descriptors alone; no table.
 
 use super::*;
 
-/// How often a source is checked again (contract-7-cadence).
+/// Interval between checks of a source (contract-7-cadence).
 const CADENCES: [&str; 8] =
     ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"];
 
