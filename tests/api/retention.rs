@@ -14,7 +14,7 @@ async fn collect(app: &TestApp, unnamed_for: Duration) -> GcSummary {
     tokio::time::sleep(Duration::from_millis(5)).await;
     let retention = Retention { snapshots: 1, hours: 0 };
     let collected = collect_garbage(
-        &*app.store,
+        &app.store,
         &app.files,
         GcSettings { retention, unnamed_for, dry_run: false },
     )

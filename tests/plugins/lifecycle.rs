@@ -24,7 +24,7 @@ async fn installed(
 ) -> Result<InstalledRelease, ReleaseError> {
     let component = ComponentFile::read(bytes, 32 << 20).unwrap();
     let wish = InstallOptions { now, by: "ann".to_owned(), reason: None, signature: None };
-    install(&*app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish).await
+    install(&app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -91,43 +91,39 @@ async fn rollback_returns_to_the_release_before_and_in_the_end_to_what_is_built_
     let two = installed(&app, patched("json", "0.1.0", "0.1.2"), true).await.unwrap().id.digest;
     eventually(|| serving(&app.registry, "json").as_ref() == Some(&two)).await;
     for expected in [&one, &built_in] {
-        let outcome = rollback(&*app.store, "json", "ann", None).await.unwrap();
+        let outcome = rollback(&app.store, "json", "ann", None).await.unwrap();
         assert_eq!(outcome.serving[0].1.as_ref().map(|release| &release.id.digest), Some(expected));
         eventually(|| serving(&app.registry, "json").as_ref() == Some(expected)).await;
     }
-    let nothing = rollback(&*app.store, "json", "ann", None).await.unwrap_err().to_string();
+    let nothing = rollback(&app.store, "json", "ann", None).await.unwrap_err().to_string();
     assert!(nothing.contains("no other promoted release"), "{nothing}");
     assert!(matches!(
-        rollback(&*app.store, "xlsx", "ann", None).await,
+        rollback(&app.store, "xlsx", "ann", None).await,
         Err(ReleaseError::NoSuchPlugin(_))
     ));
 
     // A pin outlasts promotions, and guards against rolling back.
-    pin(&*app.store, "json", Some(&one[..10]), "ann").await.unwrap();
+    pin(&app.store, "json", Some(&one[..10]), "ann").await.unwrap();
     installed(&app, patched("json", "0.1.0", "0.1.3"), true).await.unwrap();
     eventually(|| serving(&app.registry, "json").as_ref() == Some(&one)).await;
     assert!(
-        rollback(&*app.store, "json", "ann", None).await.unwrap_err().to_string().contains("--off")
+        rollback(&app.store, "json", "ann", None).await.unwrap_err().to_string().contains("--off")
     );
     assert!(matches!(
-        pin(&*app.store, "json", Some(""), "ann").await,
+        pin(&app.store, "json", Some(""), "ann").await,
         Err(ReleaseError::Digest { found: 4, .. })
     ));
-    pin(&*app.store, "json", None, "ann").await.unwrap();
-    assert!(pin(&*app.store, "json", None, "ann").await.is_err());
+    pin(&app.store, "json", None, "ann").await.unwrap();
+    assert!(pin(&app.store, "json", None, "ann").await.is_err());
 
-    let removed = remove(&*app.store, "json", "ann", Some("tired of it".to_owned())).await.unwrap();
+    let removed = remove(&app.store, "json", "ann", Some("tired of it".to_owned())).await.unwrap();
     assert_eq!(removed.changed.len(), 3);
     eventually(|| serving(&app.registry, "json").as_ref() == Some(&built_in)).await;
     assert!(
-        remove(&*app.store, "json", "ann", None)
-            .await
-            .unwrap_err()
-            .to_string()
-            .contains("built in")
+        remove(&app.store, "json", "ann", None).await.unwrap_err().to_string().contains("built in")
     );
     assert_eq!(
-        states(&*app.store, "json")
+        states(&app.store, "json")
             .await
             .iter()
             .filter(|(_, state)| *state == ReleaseState::Removed)
@@ -161,7 +157,7 @@ async fn a_format_without_a_healthy_release_is_503_with_what_to_do() {
         "and costs nothing"
     );
     // Removed, it is a format that nobody knows.
-    remove(&*app.store, "csv", "ann", None).await.unwrap();
+    remove(&app.store, "csv", "ann", None).await.unwrap();
     app.live.refresh().await.unwrap();
     eventually(|| !app.registry.current().is_unavailable("csv")).await;
     assert_eq!(app.get(path).key(&key).send().await.problems()[0].1, "literal_error");

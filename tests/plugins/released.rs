@@ -108,7 +108,7 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
         let component = ComponentFile::read(fixture(name), 32 << 20).unwrap();
         let wish =
             InstallOptions { now: true, by: "ann".to_owned(), reason: None, signature: None };
-        install(&*app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish)
+        install(&app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish)
             .await
             .unwrap();
     }

@@ -49,7 +49,7 @@ pub(crate) async fn start_reconciler(
     let keeper = PluginReconciler::start(
         Arc::clone(&app.sandbox),
         app.files.clone(),
-        &*app.store,
+        &app.store,
         Arc::clone(&app.registry),
         Arc::clone(&app.guard),
         TrustPolicy::default(),
@@ -99,7 +99,7 @@ pub(crate) async fn second_host_with(
     let keeper = PluginReconciler::start(
         sandbox,
         app.files.clone(),
-        &*store,
+        &store,
         Arc::clone(&registry),
         Arc::clone(&guard),
         trust,

@@ -59,7 +59,7 @@ async fn installed(
 ) -> Result<InstalledRelease, ReleaseError> {
     let component = ComponentFile::read(bytes, 32 << 20).unwrap();
     let wish = InstallOptions { now: true, by: "ann".to_owned(), reason: None, signature };
-    install(&*app.store, &app.files, &app.sandbox, trust, component, wish).await
+    install(&app.store, &app.files, &app.sandbox, trust, component, wish).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -85,7 +85,7 @@ impl CatalogCache {
     /// [`CatalogError`] when the first read fails: a server that has nothing to serve should not
     /// start.
     pub async fn start(store: Arc<Catalog>, every: Duration) -> Result<Arc<Self>, CatalogError> {
-        let view = CatalogView::load(&*store, &DatasetSet::default()).await?;
+        let view = CatalogView::load(&store, &DatasetSet::default()).await?;
         let live = Arc::new(Self {
             pinned: RevisionedCache::new(view.revisions.all, || {
                 PinnedSnapshotCache::new(MAX_PINNED_SNAPSHOTS)
@@ -208,10 +208,10 @@ impl CatalogCache {
     }
 
     async fn reload_if_changed(&self) -> Result<(), CatalogError> {
-        let revisions = with_query_timeout(&*self.store, self.store.revisions()).await?;
+        let revisions = with_query_timeout(&self.store, self.store.revisions()).await?;
         let known = self.view.load_full();
         if revisions != known.revisions {
-            let view = CatalogView::load(&*self.store, &known.datasets).await?;
+            let view = CatalogView::load(&self.store, &known.datasets).await?;
             tracing::debug!(
                 revision = view.revisions.all,
                 datasets = view.sorted.len(),

@@ -83,7 +83,7 @@ pub(crate) async fn start_runtime(
     let reconciler = PluginReconciler::start(
         Arc::clone(&sandbox),
         files.clone(),
-        &**store,
+        store,
         Arc::clone(&registry),
         Arc::clone(&guard),
         trust,

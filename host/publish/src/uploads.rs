@@ -13,7 +13,7 @@ pub struct UploadRegistry(pub Arc<Catalog>);
 
 impl UploadRegistrar for UploadRegistry {
     fn declare<'a>(&'a self, stored: &'a Stored) -> BoxFuture<'a, Result<(), String>> {
-        register_upload(&*self.0, stored)
+        register_upload(&self.0, stored)
             .map(|registered| registered.map_err(|error| error.to_string()))
             .boxed()
     }

@@ -14,7 +14,7 @@ use yearbook_tests::fuzz::{
 type CheckFn = Box<dyn FnMut(&[u8]) + Send>;
 
 /// The subject, started with the first input.
-static JUDGE: OnceLock<Mutex<CheckFn>> = OnceLock::new();
+static CHECK: OnceLock<Mutex<CheckFn>> = OnceLock::new();
 
 fn selected_subject() -> Mutex<CheckFn> {
     fn of<S: FuzzSubject + Send + 'static>() -> CheckFn {
@@ -34,6 +34,6 @@ fn selected_subject() -> Mutex<CheckFn> {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let judge = JUDGE.get_or_init(chosen);
-    judge.lock().unwrap_or_else(PoisonError::into_inner)(input);
+    let check = CHECK.get_or_init(selected_subject);
+    check.lock().unwrap_or_else(PoisonError::into_inner)(input);
 });

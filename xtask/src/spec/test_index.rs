@@ -158,7 +158,8 @@ mod tests {
     #[test]
     fn what_no_run_executes_is_none() {
         let text = "#[cfg(feature = \"slow\")]\n#[test]\nfn conditional() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn plain() {}\n}\n\
-            // #[test]\nfn commented() {}\n#[test]\n#[cfg(windows)]\nfn elsewhere() {}\nasync fn helper() {}\n";
+            // #[test]\nfn commented() {}\n\
+            #[test]\n#[cfg(windows)]\nfn elsewhere() {}\nasync fn helper() {}\n";
         assert_eq!(rust_tests(text), ["plain"]);
     }
 

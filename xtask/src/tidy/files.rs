@@ -32,9 +32,12 @@ pub(super) fn widths(tree: &SourceTree) -> Vec<String> {
     });
     let markdown = tree.of_kind("md").filter(|(path, _)| !WRITTEN_PAGES.contains(path));
     let markdown = markdown.flat_map(|(path, text)| {
+        let mut fenced = false;
         numbered(text)
-            .filter(|(_, line)| {
+            .filter(move |(_, line)| {
+                fenced ^= line.starts_with("```");
                 line.chars().count() > MARKDOWN_COLUMNS
+                    && !fenced
                     && !line.starts_with('|')
                     && !line.starts_with("    ")
                     && !line.contains("](")

@@ -97,7 +97,7 @@ async fn an_older_host_works_on_an_expanded_catalogue_and_not_on_a_contracted_on
         INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'newer', TRUE, '', 0);";
     sqlx::raw_sql(newer).execute(&mut schema.external_connection().await).await.unwrap();
     for host in [store, schema.store().await] {
-        publish(&*host, "cpi", "two", TODAY + 1).await;
+        publish(&host, "cpi", "two", TODAY + 1).await;
         assert_eq!(host.datasets().await.unwrap()[0].current.id, "two");
     }
     sqlx::raw_sql("UPDATE revision SET least_migration = 9999")
@@ -113,7 +113,7 @@ async fn an_older_host_works_on_an_expanded_catalogue_and_not_on_a_contracted_on
 async fn what_others_commit_is_told_and_usage_is_not() {
     let Some(schema) = TestSchema::new() else { return };
     let (server, operator) = (schema.store().await, schema.store().await);
-    issue_key(&*operator, "key_1", Plan::Free).await;
+    issue_key(&operator, "key_1", Plan::Free).await;
     let mut moves = server.change_notifications().unwrap();
     let told = async |moves: &mut watch::Receiver<()>| {
         tokio::time::timeout(TWO_SECONDS / 4, moves.changed()).await.is_ok()
@@ -123,7 +123,7 @@ async fn what_others_commit_is_told_and_usage_is_not() {
     while !told(&mut moves).await {
         publishes += 1;
         assert!(publishes < 20, "nobody tells");
-        publish(&*operator, "cpi", &format!("s{publishes}"), TODAY + publishes).await;
+        publish(&operator, "cpi", &format!("s{publishes}"), TODAY + publishes).await;
     }
     while told(&mut moves).await {}
     operator.reserve_request("key_1", "2026-11", 10).await.unwrap();
@@ -138,7 +138,7 @@ async fn a_statement_that_waits_too_long_is_given_up_and_costs_its_connection_al
     let settings =
         DatabaseSettings { connections: 1, answer_ms: 300, ..DatabaseSettings::default() };
     let store = open(&schema.0, &settings).await.unwrap();
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     let mut stranger = schema.external_connection().await;
     let mut lock = stranger.begin().await.unwrap();
     sqlx::raw_sql("LOCK TABLE usage IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
@@ -158,7 +158,7 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
     let Some(schema) = TestSchema::new() else { return };
     let settings = DatabaseSettings { connections: 4, ..DatabaseSettings::default() };
     let store = open(&schema.0, &settings).await.unwrap();
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     let live = CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
     let ring =
         Arc::new(KeyVerifier::new(Arc::clone(&store), live, &settings, PlanTable::default()));

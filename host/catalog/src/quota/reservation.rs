@@ -1,6 +1,6 @@
-//! One request taken off a month. [`QuotaReservation::commit`] charges it. [`QuotaReservation::release`]
-//! gives it back, and so does dropping it (a panic, a timeout, a client that went away before the
-//! answer began).
+//! One request taken off a month. [`QuotaReservation::commit`] charges it;
+//! [`QuotaReservation::release`] gives it back, and so does dropping it: a panic, a timeout, a
+//! client that went away before the answer began.
 
 use std::sync::Arc;
 

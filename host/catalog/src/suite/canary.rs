@@ -61,7 +61,7 @@ async fn register_two(store: &Catalog) -> (PluginRelease, PluginRelease) {
 
 pub(crate) async fn what_hosts_saw_of_a_release_is_added_up(place: TestDatabase) {
     let (one, other) = (place.host().await, place.host().await);
-    let (serves, waits) = register_two(&*one).await;
+    let (serves, waits) = register_two(&one).await;
     let revision = one.revision().await.unwrap();
     one.add_canary_totals(&canary_totals(&waits, 3, 20, None)).await.unwrap();
     let sum =
@@ -93,7 +93,7 @@ pub(crate) async fn what_hosts_saw_of_a_release_is_added_up(place: TestDatabase)
 
 pub(crate) async fn of_two_hosts_that_conclude_the_same_one_records_it(place: TestDatabase) {
     let (one, other) = (place.host().await, place.host().await);
-    let (_, waits) = register_two(&*one).await;
+    let (_, waits) = register_two(&one).await;
     let verdict = state_transition(&waits, ReleaseState::Installed, ReleaseState::Promoted);
     let (here, there) =
         tokio::join!(one.transition_release(&verdict), other.transition_release(&verdict));
@@ -105,7 +105,7 @@ pub(crate) async fn of_two_hosts_that_conclude_the_same_one_records_it(place: Te
 
 pub(crate) async fn a_conclusion_that_no_longer_holds_is_not_recorded(place: TestDatabase) {
     let store = place.host().await;
-    let (serves, waits) = register_two(&*store).await;
+    let (serves, waits) = register_two(&store).await;
     let promote = state_transition(&waits, ReleaseState::Installed, ReleaseState::Promoted);
     let against = StateTransition { against: Some("x".repeat(64)), ..promote.clone() };
     assert!(
@@ -149,7 +149,7 @@ pub(crate) async fn quarantines_are_counted_until_an_operator_promotes_the_relea
     place: TestDatabase,
 ) {
     let store = place.host().await;
-    let (serves, _) = register_two(&*store).await;
+    let (serves, _) = register_two(&store).await;
     let stands = async || {
         let found = store
             .releases()
@@ -186,7 +186,7 @@ pub(crate) async fn quarantines_are_counted_until_an_operator_promotes_the_relea
 
 pub(crate) async fn a_release_that_is_installed_anew_is_tried_anew(place: TestDatabase) {
     let store = place.host().await;
-    let (_, waits) = register_two(&*store).await;
+    let (_, waits) = register_two(&store).await;
     store.add_canary_totals(&canary_totals(&waits, 3, 20, Some("a wrong byte"))).await.unwrap();
     assert!(
         store

@@ -20,13 +20,13 @@ pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(
     place: TestDatabase,
 ) {
     let (server, publisher) = (place.host().await, place.host().await);
-    publish(&*publisher, "cpi", "one", TODAY).await;
+    publish(&publisher, "cpi", "one", TODAY).await;
     let live = CatalogCache::start(server, CatalogCache::POLL_INTERVAL).await.unwrap();
     assert_eq!(live.dataset("cpi").unwrap().current.id, "one");
     assert!(live.dataset("rent").is_none());
 
-    publish(&*publisher, "rent", "two", TODAY).await;
-    publish(&*publisher, "cpi", "three", TODAY + 1).await;
+    publish(&publisher, "rent", "two", TODAY).await;
+    publish(&publisher, "cpi", "three", TODAY + 1).await;
     wait_until(TWO_SECONDS, async || live.dataset("rent").is_some()).await;
     wait_until(TWO_SECONDS, async || {
         live.dataset("cpi").is_some_and(|dataset| dataset.current.id == "three")
@@ -43,13 +43,13 @@ pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(
 pub(crate) async fn the_last_view_stays_when_the_database_fails(place: TestDatabase) {
     let store = place.host().await;
     let faulty = store.with_faults();
-    publish(&*store, "cpi", "one", TODAY).await;
+    publish(&store, "cpi", "one", TODAY).await;
     let live = CatalogCache::start(faulty.clone(), Duration::from_millis(20)).await.unwrap();
     assert!(live.healthy());
 
     faulty.fail(true);
     wait_until(TWO_SECONDS, async || !live.healthy()).await;
-    publish(&*store, "cpi", "two", TODAY + 1).await;
+    publish(&store, "cpi", "two", TODAY + 1).await;
     assert!(live.refresh().await.is_err());
     assert_eq!(live.dataset("cpi").unwrap().current.id, "one");
 
@@ -68,7 +68,7 @@ pub(crate) async fn the_last_view_stays_when_the_database_fails(place: TestDatab
 pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(place: TestDatabase) {
     let store = place.host().await;
     let faulty = store.with_faults();
-    publish(&*store, "cpi", "one", TODAY).await;
+    publish(&store, "cpi", "one", TODAY).await;
     let live = CatalogCache::start(faulty.clone(), NEVER).await.unwrap();
     let before = live.dataset("cpi").unwrap();
     let asked = faulty.calls();
@@ -78,7 +78,7 @@ pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(pla
     assert_eq!(faulty.calls(), asked);
     assert!(Arc::ptr_eq(&before, &live.dataset("cpi").unwrap()));
 
-    publish(&*store, "cpi", "one", TODAY + DAY).await;
+    publish(&store, "cpi", "one", TODAY + DAY).await;
     live.refresh().await.unwrap();
     assert_eq!(faulty.calls(), 2 * asked, "everything once");
     assert_eq!(live.dataset("cpi").unwrap().checked_at.0, TODAY + DAY);
@@ -89,7 +89,7 @@ pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(pla
     let store = place.host().await;
     let faulty = store.with_faults();
     for (id, day) in [("a", -3), ("b", -2), ("c", -1)] {
-        publish(&*store, "cpi", id, TODAY + day * DAY).await;
+        publish(&store, "cpi", id, TODAY + day * DAY).await;
     }
     let live = CatalogCache::start(faulty.clone(), NEVER).await.unwrap();
     let dataset = live.dataset("cpi").unwrap();
@@ -103,7 +103,7 @@ pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(pla
     assert_eq!(faulty.calls(), asked + 2);
 
     // A commit that drops b.
-    commit(&*store, &publication("cpi", "d", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
+    commit(&store, &publication("cpi", "d", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
     live.refresh().await.unwrap();
     assert!(live.snapshot(&dataset, "b").await.unwrap().is_none());
     faulty.fail(true);
@@ -127,12 +127,12 @@ pub(crate) async fn a_release_of_another_process_is_known_within_2_s_contract_6(
     let live = CatalogCache::start(server, CatalogCache::POLL_INTERVAL).await.unwrap();
     let mut releases = live.releases();
     assert!(releases.borrow_and_update().is_empty());
-    register(&*operator, &release("csv", "a", TODAY)).await.unwrap();
+    register(&operator, &release("csv", "a", TODAY)).await.unwrap();
     tokio::time::timeout(TWO_SECONDS, releases.changed()).await.unwrap().unwrap();
     assert_eq!(releases.borrow_and_update().len(), 1);
 
     // What is no business of plugins wakes nobody who follows them.
-    publish(&*operator, "cpi", "one", TODAY).await;
+    publish(&operator, "cpi", "one", TODAY).await;
     live.refresh().await.unwrap();
     assert!(!releases.has_changed().unwrap());
 }

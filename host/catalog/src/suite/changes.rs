@@ -35,10 +35,10 @@ async fn history(store: &Catalog) -> Vec<String> {
 
 pub(crate) async fn a_history_of_changes_comes_back_in_order(place: TestDatabase) {
     let store = place.host().await;
-    assert_eq!(history(&*store).await, [""; 0]);
+    assert_eq!(history(&store).await, [""; 0]);
     let (b, c) = (following("a", "b", TODAY + HOUR), following("b", "c", TODAY + 2 * HOUR));
     for publication in [&publication("cpi", "a", TODAY), &b, &c] {
-        commit(&*store, publication, Retention::default()).await.unwrap();
+        commit(&store, publication, Retention::default()).await.unwrap();
     }
     assert_eq!(
         store.changes(&name("cpi")).await.unwrap(),
@@ -46,11 +46,9 @@ pub(crate) async fn a_history_of_changes_comes_back_in_order(place: TestDatabase
     );
     // Back to what it was, and once more the same.
     for _ in 0..2 {
-        commit(&*store, &following("c", "a", TODAY + 3 * HOUR), Retention::default())
-            .await
-            .unwrap();
+        commit(&store, &following("c", "a", TODAY + 3 * HOUR), Retention::default()).await.unwrap();
     }
-    assert_eq!(history(&*store).await, ["a>b", "b>c", "c>a"]);
+    assert_eq!(history(&store).await, ["a>b", "b>c", "c>a"]);
     assert_eq!(store.changes(&name("rent")).await.unwrap(), []);
     let digests: Vec<String> =
         store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
@@ -62,26 +60,26 @@ pub(crate) async fn a_history_of_changes_comes_back_in_order(place: TestDatabase
 
 pub(crate) async fn a_gap_begins_the_history_anew(place: TestDatabase) {
     let store = place.host().await;
-    commit(&*store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
-    commit(&*store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
+    commit(&store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
+    commit(&store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
     // What it was compared with could not be read.
-    commit(&*store, &publication("cpi", "c", TODAY + 2), Retention::default()).await.unwrap();
-    assert_eq!(history(&*store).await, [""; 0]);
-    commit(&*store, &following("c", "d", TODAY + 3), Retention::default()).await.unwrap();
-    assert_eq!(history(&*store).await, ["c>d"]);
-    commit(&*store, &publication("cpi", "e", TODAY + 4), Retention::default()).await.unwrap();
-    assert_eq!(history(&*store).await, [""; 0]);
+    commit(&store, &publication("cpi", "c", TODAY + 2), Retention::default()).await.unwrap();
+    assert_eq!(history(&store).await, [""; 0]);
+    commit(&store, &following("c", "d", TODAY + 3), Retention::default()).await.unwrap();
+    assert_eq!(history(&store).await, ["c>d"]);
+    commit(&store, &publication("cpi", "e", TODAY + 4), Retention::default()).await.unwrap();
+    assert_eq!(history(&store).await, [""; 0]);
 }
 
 pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(place: TestDatabase) {
     let store = place.host().await;
-    commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
+    commit(&store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     for (from, to, day) in [("a", "b", -40), ("b", "c", -9), ("c", "d", -8), ("d", "e", -7)] {
-        commit(&*store, &following(from, to, TODAY + day * DAY), KEEP_NEWEST_ONLY).await.unwrap();
+        commit(&store, &following(from, to, TODAY + day * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     }
     // b is what `monthly` names, e is current; a is gone.
     assert_eq!(store.snapshot_status(&name("cpi"), "c").await.unwrap(), SnapshotStatus::Dropped);
-    assert_eq!(history(&*store).await, ["b>c", "c>d", "d>e"]);
+    assert_eq!(history(&store).await, ["b>c", "c>d", "d>e"]);
     let credits: Vec<_> = store
         .changes(&name("cpi"))
         .await
@@ -104,12 +102,12 @@ pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snap
     place: TestDatabase,
 ) {
     let store = place.host().await;
-    commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
+    commit(&store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     for (from, to, day) in [("a", "b", -40), ("b", "c", -9), ("c", "d", -8)] {
         let mut publication = following(from, to, TODAY + day * DAY);
         let changes = publication.changes.as_mut().unwrap();
         (changes.from_credit, changes.to_credit) = (None, None);
-        commit(&*store, &publication, KEEP_NEWEST_ONLY).await.unwrap();
+        commit(&store, &publication, KEEP_NEWEST_ONLY).await.unwrap();
     }
     // b is what `monthly` names and d is current; c is gone.
     let own = Some(CreditLine::from(&snapshot("b", TODAY).credit));
@@ -125,11 +123,11 @@ pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snap
 
 pub(crate) async fn a_file_written_anew_keeps_its_changes(place: TestDatabase) {
     let store = place.host().await;
-    commit(&*store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
-    commit(&*store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
+    commit(&store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
+    commit(&store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
     let mut repaired = publication("cpi", "b", TODAY + 2);
     repaired.snapshot.file.sha256 = "f".repeat(64);
-    commit(&*store, &repaired, Retention::default()).await.unwrap();
-    commit(&*store, &following("b", "c", TODAY + 3), Retention::default()).await.unwrap();
-    assert_eq!(history(&*store).await, ["a>b", "b>c"]);
+    commit(&store, &repaired, Retention::default()).await.unwrap();
+    commit(&store, &following("b", "c", TODAY + 3), Retention::default()).await.unwrap();
+    assert_eq!(history(&store).await, ["a>b", "b>c"]);
 }

@@ -29,21 +29,21 @@ async fn compared(store: &Catalog, predecessor: Option<&str>, id: &str) -> Commi
 pub(crate) async fn a_draft_whose_predecessor_has_moved_is_refused(place: TestDatabase) {
     let (store, other) = (place.host().await, place.host().await);
     assert_eq!(
-        compared(&*store, Some("a"), "b").await,
+        compared(&store, Some("a"), "b").await,
         CommitOutcome::Conflict,
         "there is nothing to follow"
     );
     assert!(store.datasets().await.unwrap().is_empty());
-    assert_eq!(compared(&*store, None, "a").await, CommitOutcome::New);
+    assert_eq!(compared(&store, None, "a").await, CommitOutcome::New);
     // Two compared with `a`, and one of them is faster.
-    assert_eq!(compared(&*other, Some("a"), "b").await, CommitOutcome::New);
+    assert_eq!(compared(&other, Some("a"), "b").await, CommitOutcome::New);
     let before = (store.datasets().await.unwrap(), store.revision().await.unwrap());
     for (what, predecessor, id) in [
         ("another one", Some("a"), "c"),
         ("unchanged when it was compared", Some("a"), "a"),
         ("found no snapshot", None, "c"),
     ] {
-        assert_eq!(compared(&*store, predecessor, id).await, CommitOutcome::Conflict, "{what}");
+        assert_eq!(compared(&store, predecessor, id).await, CommitOutcome::Conflict, "{what}");
         assert_eq!(
             (store.datasets().await.unwrap(), store.revision().await.unwrap()),
             before,
@@ -51,7 +51,7 @@ pub(crate) async fn a_draft_whose_predecessor_has_moved_is_refused(place: TestDa
         );
     }
     // What it compares again follows without a gap.
-    assert_eq!(compared(&*store, Some("b"), "c").await, CommitOutcome::New);
+    assert_eq!(compared(&store, Some("b"), "c").await, CommitOutcome::New);
     let changes = store.changes(&name("cpi")).await.unwrap();
     assert_eq!(
         changes.iter().map(|set| (set.from.as_str(), set.to.as_str())).collect::<Vec<_>>(),
@@ -63,31 +63,31 @@ pub(crate) async fn what_is_current_already_is_unchanged_whatever_it_was_compare
     place: TestDatabase,
 ) {
     let store = place.host().await;
-    assert_eq!(compared(&*store, None, "a").await, CommitOutcome::New);
-    assert_eq!(compared(&*store, Some("a"), "b").await, CommitOutcome::New);
+    assert_eq!(compared(&store, None, "a").await, CommitOutcome::New);
+    assert_eq!(compared(&store, Some("a"), "b").await, CommitOutcome::New);
     for predecessor in [None, Some("a"), Some("b")] {
         assert_eq!(
-            compared(&*store, predecessor, "b").await,
+            compared(&store, predecessor, "b").await,
             CommitOutcome::Unchanged,
             "{predecessor:?}"
         );
     }
     // The same content counts, not the same row of the history.
-    assert_eq!(compared(&*store, Some("b"), "a").await, CommitOutcome::New);
-    assert_eq!(compared(&*store, Some("a"), "c").await, CommitOutcome::New);
+    assert_eq!(compared(&store, Some("b"), "a").await, CommitOutcome::New);
+    assert_eq!(compared(&store, Some("a"), "c").await, CommitOutcome::New);
     assert_eq!(store.changes(&name("cpi")).await.unwrap().len(), 3);
 }
 
 pub(crate) async fn a_retired_dataset_is_followed_without_a_gap(place: TestDatabase) {
     let store = place.host().await;
-    publish(&*store, "cpi", "a", TODAY).await;
+    publish(&store, "cpi", "a", TODAY).await;
     store.retire_dataset(&name("cpi")).await.unwrap();
-    assert_eq!(compared(&*store, Some("x"), "b").await, CommitOutcome::Conflict);
+    assert_eq!(compared(&store, Some("x"), "b").await, CommitOutcome::Conflict);
     assert!(
         store.dataset(&name("cpi")).await.unwrap().is_none(),
         "what is refused brings nothing back"
     );
-    assert_eq!(compared(&*store, Some("a"), "b").await, CommitOutcome::New);
+    assert_eq!(compared(&store, Some("a"), "b").await, CommitOutcome::New);
     assert_eq!(store.changes(&name("cpi")).await.unwrap().len(), 1);
 }
 

@@ -34,7 +34,7 @@ pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: TestDatabase) {
         let publication =
             Publication { snapshot: snapshot.clone(), ..publication(dataset, "x", TODAY) };
         assert_eq!(
-            commit(&*writer, &publication, Retention::default()).await.unwrap(),
+            commit(&writer, &publication, Retention::default()).await.unwrap(),
             CommitOutcome::New
         );
         assert_eq!(
@@ -65,7 +65,7 @@ pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: TestDatabase) {
 pub(crate) async fn datasets_are_sorted_by_name(place: TestDatabase) {
     let store = place.host().await;
     for dataset in ["rent", "a_b", "cpi", "ab", "a1"] {
-        publish(&*store, dataset, dataset, TODAY).await;
+        publish(&store, dataset, dataset, TODAY).await;
     }
     let names: Vec<String> =
         store.datasets().await.unwrap().iter().map(|dataset| dataset.name.to_string()).collect();
@@ -74,20 +74,20 @@ pub(crate) async fn datasets_are_sorted_by_name(place: TestDatabase) {
 
 pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: TestDatabase) {
     let (writer, reader) = (place.host().await, place.host().await);
-    publish(&*writer, "still", "one", TODAY).await;
+    publish(&writer, "still", "one", TODAY).await;
     let mut known = reader.dataset_set(&DatasetSet::default()).await.unwrap();
     let still = Arc::clone(known.get("still").unwrap());
     let file = "f".repeat(64);
     for step in 0..8 {
         match step {
-            0 => publish(&*writer, "cpi", "a", TODAY - 70 * DAY).await,
-            1 => publish(&*writer, "cpi", "b", TODAY - 50 * DAY).await,
+            0 => publish(&writer, "cpi", "a", TODAY - 70 * DAY).await,
+            1 => publish(&writer, "cpi", "b", TODAY - 50 * DAY).await,
             // Looked at again, and nothing new.
-            2 => publish(&*writer, "cpi", "b", TODAY).await,
+            2 => publish(&writer, "cpi", "b", TODAY).await,
             3 => {
                 let mut renewed = publication("cpi", "b", TODAY);
                 renewed.snapshot.file.sha256 = file.clone();
-                commit(&*writer, &renewed, Retention::default()).await.unwrap();
+                commit(&writer, &renewed, Retention::default()).await.unwrap();
             }
             4 => {
                 let moved = Publication {
@@ -95,7 +95,7 @@ pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: TestDatabas
                     ..publication("cpi", "b", TODAY)
                 };
                 commit(
-                    &*writer,
+                    &writer,
                     &Publication {
                         snapshot: known.get("cpi").unwrap().current.as_ref().clone(),
                         ..moved
@@ -112,8 +112,7 @@ pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: TestDatabas
             // So many that all are read.
             _ => {
                 for number in 0..40 {
-                    publish(&*writer, &format!("many_{number}"), &format!("m{number}"), TODAY)
-                        .await;
+                    publish(&writer, &format!("many_{number}"), &format!("m{number}"), TODAY).await;
                 }
             }
         }
@@ -133,10 +132,10 @@ pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: TestDatabas
 
 pub(crate) async fn the_newest_commit_is_current(place: TestDatabase) {
     let store = place.host().await;
-    publish(&*store, "cpi", "first", TODAY).await;
+    publish(&store, "cpi", "first", TODAY).await;
     // A publisher's clock may be behind: the order of commits counts.
-    publish(&*store, "cpi", "second", TODAY - HOUR).await;
-    assert_eq!(history(&*store).await, ["first", "second"]);
+    publish(&store, "cpi", "second", TODAY - HOUR).await;
+    assert_eq!(history(&store).await, ["first", "second"]);
     assert_eq!(store.datasets().await.unwrap()[0].current.id, "second");
     let second = store.snapshot(&name("cpi"), "second").await.unwrap().unwrap();
     assert_eq!(second.created_at, Millis(TODAY + 1_000), "later all the same");
@@ -150,14 +149,14 @@ pub(crate) async fn a_file_written_anew_replaces_the_old_one_and_the_snapshot_ke
     place: TestDatabase,
 ) {
     let store = place.host().await;
-    publish(&*store, "cpi", "first", TODAY).await;
+    publish(&store, "cpi", "first", TODAY).await;
     let mut repaired = Publication {
         snapshot: snapshot("first", TODAY + HOUR),
         ..publication("cpi", "first", TODAY + HOUR)
     };
     repaired.snapshot.file.sha256 = "f".repeat(64);
     assert_eq!(
-        commit(&*store, &repaired, Retention::default()).await.unwrap(),
+        commit(&store, &repaired, Retention::default()).await.unwrap(),
         CommitOutcome::Unchanged
     );
     let current = store.snapshot(&name("cpi"), "first").await.unwrap().unwrap();
@@ -166,15 +165,15 @@ pub(crate) async fn a_file_written_anew_replaces_the_old_one_and_the_snapshot_ke
         (repaired.snapshot.file.clone(), snapshot("first", TODAY).created_at)
     );
     assert_eq!(store.referenced_files().await.unwrap(), [repaired.snapshot.file]);
-    assert_eq!(history(&*store).await, ["first"]);
+    assert_eq!(history(&store).await, ["first"]);
 }
 
 pub(crate) async fn the_same_snapshot_only_moves_checked_at_contract_7(place: TestDatabase) {
     let store = place.host().await;
-    publish(&*store, "cpi", "same", TODAY).await;
+    publish(&store, "cpi", "same", TODAY).await;
     let again = publication("cpi", "same", TODAY + DAY);
     assert_eq!(
-        commit(&*store, &again, Retention::default()).await.unwrap(),
+        commit(&store, &again, Retention::default()).await.unwrap(),
         CommitOutcome::Unchanged
     );
     let dataset = store.datasets().await.unwrap().remove(0);
@@ -185,8 +184,8 @@ pub(crate) async fn the_same_snapshot_only_moves_checked_at_contract_7(place: Te
 
 pub(crate) async fn a_late_publisher_does_not_turn_checked_at_back(place: TestDatabase) {
     let store = place.host().await;
-    publish(&*store, "cpi", "same", TODAY).await;
-    publish(&*store, "cpi", "same", TODAY - DAY).await;
+    publish(&store, "cpi", "same", TODAY).await;
+    publish(&store, "cpi", "same", TODAY - DAY).await;
     assert_eq!(store.datasets().await.unwrap()[0].checked_at, Millis(TODAY));
 }
 
@@ -194,11 +193,11 @@ pub(crate) async fn data_that_went_back_is_current_again(place: TestDatabase) {
     let store = place.host().await;
     for (id, at) in [("a", TODAY), ("b", TODAY + HOUR), ("a", TODAY + 2 * HOUR)] {
         assert_eq!(
-            commit(&*store, &publication("cpi", id, at), Retention::default()).await.unwrap(),
+            commit(&store, &publication("cpi", id, at), Retention::default()).await.unwrap(),
             CommitOutcome::New
         );
     }
-    assert_eq!(history(&*store).await, ["a", "b", "a"]);
+    assert_eq!(history(&store).await, ["a", "b", "a"]);
     let found = store.snapshot(&name("cpi"), "a").await.unwrap().unwrap();
     assert_eq!(found.created_at, Millis(TODAY + 2 * HOUR));
 }
@@ -207,8 +206,8 @@ pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(
     place: TestDatabase,
 ) {
     let store = place.host().await;
-    publish(&*store, "cpi", "one", TODAY).await;
-    publish(&*store, "rent", "two", TODAY).await;
+    publish(&store, "cpi", "one", TODAY).await;
+    publish(&store, "rent", "two", TODAY).await;
     assert!(store.retire_dataset(&name("cpi")).await.unwrap());
     assert!(!store.retire_dataset(&name("cpi")).await.unwrap(), "retired already");
     let names: Vec<String> =
@@ -223,10 +222,10 @@ pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(
 
     let again = publication("cpi", "one", TODAY + DAY);
     assert_eq!(
-        commit(&*store, &again, Retention::default()).await.unwrap(),
+        commit(&store, &again, Retention::default()).await.unwrap(),
         CommitOutcome::Unchanged
     );
-    assert_eq!(history(&*store).await, ["one"]);
+    assert_eq!(history(&store).await, ["one"]);
 }
 
 pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: TestDatabase) {
@@ -234,14 +233,14 @@ pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Te
     // 14 days apart: the first of November lies between b and c.
     for (id, day) in [("a", -42), ("b", -28), ("c", -14), ("d", -1), ("e", 0)] {
         commit(
-            &*store,
+            &store,
             &publication("cpi", id, TODAY + day * DAY),
             Retention { snapshots: 2, hours: 24 },
         )
         .await
         .unwrap();
     }
-    assert_eq!(history(&*store).await, ["b", "d", "e"], "b is what `monthly` names");
+    assert_eq!(history(&store).await, ["b", "d", "e"], "b is what `monthly` names");
     for (id, standing) in [
         ("a", SnapshotStatus::Dropped),
         ("b", SnapshotStatus::Retained),
@@ -261,26 +260,24 @@ pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Te
 pub(crate) async fn a_dropped_snapshot_that_is_published_again_is_retained(place: TestDatabase) {
     let store = place.host().await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8), ("b", -7), ("d", -6), ("e", -5)] {
-        commit(&*store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY)
-            .await
-            .unwrap();
+        commit(&store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     }
     // The oldest of this month is what `monthly` names.
-    assert_eq!(history(&*store).await, ["a", "e"]);
+    assert_eq!(history(&store).await, ["a", "e"]);
     assert_eq!(store.snapshot_status(&name("cpi"), "b").await.unwrap(), SnapshotStatus::Dropped);
-    commit(&*store, &publication("cpi", "b", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
+    commit(&store, &publication("cpi", "b", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
     assert_eq!(store.snapshot_status(&name("cpi"), "b").await.unwrap(), SnapshotStatus::Retained);
-    assert_eq!(history(&*store).await, ["a", "b"]);
+    assert_eq!(history(&store).await, ["a", "b"]);
 }
 
 pub(crate) async fn datasets_do_not_drop_each_others_history(place: TestDatabase) {
     let store = place.host().await;
     for day in [-100, -50, -10] {
-        publish(&*store, "rent", &format!("rent{day}"), TODAY + day * DAY).await;
+        publish(&store, "rent", &format!("rent{day}"), TODAY + day * DAY).await;
     }
     for day in [-3, -2, -1, 0] {
         commit(
-            &*store,
+            &store,
             &publication("cpi", &format!("cpi{day}"), TODAY + day * DAY),
             KEEP_NEWEST_ONLY,
         )
@@ -295,12 +292,10 @@ pub(crate) async fn datasets_do_not_drop_each_others_history(place: TestDatabase
 pub(crate) async fn referenced_files_are_those_of_retained_snapshots(place: TestDatabase) {
     let store = place.host().await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8)] {
-        commit(&*store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY)
-            .await
-            .unwrap();
+        commit(&store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     }
     // The same bytes under another dataset are one file.
-    publish(&*store, "rent", "c", TODAY).await;
+    publish(&store, "rent", "c", TODAY).await;
     let files = store.referenced_files().await.unwrap();
     assert_eq!(files, [snapshot("a", 0).file, snapshot("c", 0).file]);
 }
@@ -316,15 +311,15 @@ pub(crate) async fn the_revision_moves_with_every_change_that_readers_must_notic
         assert_eq!(now > seen, expected, "{what}: {seen} to {now}");
         seen = now;
     };
-    publish(&*store, "cpi", "one", TODAY).await;
+    publish(&store, "cpi", "one", TODAY).await;
     moved("commit", true).await;
-    publish(&*store, "cpi", "one", TODAY + 1).await;
+    publish(&store, "cpi", "one", TODAY + 1).await;
     moved("commit of the same", true).await;
     store.retire_dataset(&name("cpi")).await.unwrap();
     moved("retire", true).await;
     store.retire_dataset(&name("cpi")).await.unwrap();
     moved("retire again", false).await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     moved("insert_key", true).await;
     store.reserve_request("key_1", "2026-11", 10).await.unwrap();
     store.refund_request("key_1", "2026-11").await.unwrap();
@@ -346,16 +341,16 @@ pub(crate) async fn the_revision_moves_with_every_change_that_readers_must_notic
 
 pub(crate) async fn a_commit_that_fails_leaves_nothing(place: TestDatabase) {
     let store = place.host().await;
-    publish(&*store, "cpi", "good", TODAY).await;
+    publish(&store, "cpi", "good", TODAY).await;
     let before = (store.datasets().await.unwrap(), store.revision().await.unwrap());
     // More rows than any database counts: found out after the dataset's row has been written.
     let mut bad = publication("cpi", "bad", TODAY + DAY);
     bad.snapshot.rows = u64::MAX;
-    let failure = commit(&*store, &bad, Retention::default()).await.unwrap_err();
+    let failure = commit(&store, &bad, Retention::default()).await.unwrap_err();
     assert!(failure.is_safe_to_retry(), "{failure}");
     assert_eq!((store.datasets().await.unwrap(), store.revision().await.unwrap()), before);
-    publish(&*store, "cpi", "better", TODAY + DAY).await;
-    assert_eq!(history(&*store).await, ["good", "better"]);
+    publish(&store, "cpi", "better", TODAY + DAY).await;
+    assert_eq!(history(&store).await, ["good", "better"]);
 }
 
 pub(crate) async fn concurrent_publishers_leave_one_whole_history(place: TestDatabase) {
@@ -363,12 +358,11 @@ pub(crate) async fn concurrent_publishers_leave_one_whole_history(place: TestDat
     let mut tasks = tokio::task::JoinSet::new();
     for index in 0..20_i64 {
         let host = Arc::clone(&hosts[usize::from(index % 2 == 0)]);
-        tasks.spawn(
-            async move { publish(&*host, "cpi", &format!("s{index}"), TODAY + index).await },
-        );
+        tasks
+            .spawn(async move { publish(&host, "cpi", &format!("s{index}"), TODAY + index).await });
     }
     tasks.join_all().await;
-    let mut ids = history(&*hosts[0]).await;
+    let mut ids = history(&hosts[0]).await;
     // All are younger than a day.
     assert_eq!(ids.len(), 20);
     let dataset = hosts[1].dataset(&name("cpi")).await.unwrap().unwrap();
@@ -382,10 +376,10 @@ pub(crate) async fn concurrent_publishers_leave_one_whole_history(place: TestDat
 
 pub(crate) async fn readers_never_see_half_a_commit(place: TestDatabase) {
     let (writer, reader) = (place.host().await, place.host().await);
-    publish(&*writer, "cpi", "s0", TODAY).await;
+    publish(&writer, "cpi", "s0", TODAY).await;
     let publishing = tokio::spawn(async move {
         for index in 1..40 {
-            publish(&*writer, "cpi", &format!("s{index}"), TODAY + index).await;
+            publish(&writer, "cpi", &format!("s{index}"), TODAY + index).await;
         }
     });
     while !publishing.is_finished() {

@@ -36,7 +36,7 @@ async fn verifier_with_settings(
 
 pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: TestDatabase) {
     let store = place.host().await;
-    let text = issue_key(&*store, "key_1", Plan::Free).await;
+    let text = issue_key(&store, "key_1", Plan::Free).await;
     let (ring, faulty) = verifier(&store).await;
     let asked = faulty.calls();
     let last = if text.ends_with('x') { 'y' } else { 'x' };
@@ -59,7 +59,7 @@ pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: TestDatabase
 
 pub(crate) async fn a_good_key_is_asked_for_once(place: TestDatabase) {
     let store = place.host().await;
-    let text = issue_key(&*store, "key_1", Plan::Enterprise).await;
+    let text = issue_key(&store, "key_1", Plan::Enterprise).await;
     let (ring, faulty) = verifier(&store).await;
     let ring = Arc::new(ring);
     let asked = faulty.calls();
@@ -97,7 +97,7 @@ pub(crate) async fn an_unknown_key_works_within_2_s_of_being_made_contract_6(pla
 
 pub(crate) async fn a_revoked_key_is_refused_within_2_s_contract_6(place: TestDatabase) {
     let (server, operator) = (place.host().await, place.host().await);
-    let text = issue_key(&*operator, "key_1", Plan::Free).await;
+    let text = issue_key(&operator, "key_1", Plan::Free).await;
     let (ring, _) = verifier(&server).await;
     assert!(ring.check(&text).await.unwrap().is_some());
     operator.revoke_key("key_1", crate::clock::now()).await.unwrap();
@@ -106,8 +106,8 @@ pub(crate) async fn a_revoked_key_is_refused_within_2_s_contract_6(place: TestDa
 
 pub(crate) async fn a_failing_database_does_not_make_a_key_unknown(place: TestDatabase) {
     let store = place.host().await;
-    let known = issue_key(&*store, "key_1", Plan::Pro).await;
-    let unseen = issue_key(&*store, "key_2", Plan::Pro).await;
+    let known = issue_key(&store, "key_1", Plan::Pro).await;
+    let unseen = issue_key(&store, "key_2", Plan::Pro).await;
     let (ring, faulty) = verifier(&store).await;
     assert!(ring.check(&known).await.unwrap().is_some());
     faulty.fail(true);
@@ -122,12 +122,12 @@ pub(crate) async fn what_is_known_of_keys_outlives_everything_but_a_change_of_ke
     place: TestDatabase,
 ) {
     let store = place.host().await;
-    let known = issue_key(&*store, "key_1", Plan::Pro).await;
-    issue_key(&*store, "key_2", Plan::Pro).await;
+    let known = issue_key(&store, "key_1", Plan::Pro).await;
+    issue_key(&store, "key_2", Plan::Pro).await;
     let (ring, faulty, live) = verifier_with_settings(&store, &DatabaseSettings::default()).await;
     assert!(ring.check(&known).await.unwrap().is_some());
-    publish(&*store, "cpi", "one", TODAY).await;
-    issue_key(&*store, "key_3", Plan::Pro).await;
+    publish(&store, "cpi", "one", TODAY).await;
+    issue_key(&store, "key_3", Plan::Pro).await;
     live.refresh().await.unwrap();
     faulty.fail(true);
     assert!(ring.check(&known).await.unwrap().is_some(), "from memory");
@@ -140,7 +140,7 @@ pub(crate) async fn what_is_known_of_keys_outlives_everything_but_a_change_of_ke
 
 pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(place: TestDatabase) {
     let store = place.host().await;
-    let known = issue_key(&*store, "key_1", Plan::Pro).await;
+    let known = issue_key(&store, "key_1", Plan::Pro).await;
     let (ring, faulty, live) = verifier_with_settings(
         &store,
         &DatabaseSettings { stale_keys_s: 1, ..DatabaseSettings::default() },
@@ -157,7 +157,7 @@ pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(pl
 
 pub(crate) async fn unknown_keys_are_looked_up_a_few_at_a_time_contract_5(place: TestDatabase) {
     let store = place.host().await;
-    let text = issue_key(&*store, "key_1", Plan::Free).await;
+    let text = issue_key(&store, "key_1", Plan::Free).await;
     let settings =
         DatabaseSettings { connections: 8, acquire_ms: 60_000, ..DatabaseSettings::default() };
     let (ring, faulty, _live) = verifier_with_settings(&store, &settings).await;
@@ -212,10 +212,8 @@ pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(
     place: TestDatabase,
 ) {
     let store = place.host().await;
-    let (kept, revoked) = (
-        issue_key(&*store, "key_1", Plan::Pro).await,
-        issue_key(&*store, "key_2", Plan::Pro).await,
-    );
+    let (kept, revoked) =
+        (issue_key(&store, "key_1", Plan::Pro).await, issue_key(&store, "key_2", Plan::Pro).await);
     let (stranger, _) = key::issue().unwrap();
     let (ring, _, live) = verifier_with_settings(&store, &DatabaseSettings::default()).await;
     for text in [&kept, &revoked] {

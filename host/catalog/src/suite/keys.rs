@@ -56,7 +56,7 @@ pub(crate) async fn ids_and_hashes_are_unique(place: TestDatabase) {
 
 pub(crate) async fn a_key_is_revoked_once(place: TestDatabase) {
     let store = place.host().await;
-    let hash = key::parse(&issue_key(&*store, "key_1", Plan::Starter).await).unwrap();
+    let hash = key::parse(&issue_key(&store, "key_1", Plan::Starter).await).unwrap();
     assert!(store.revoke_key("key_1", Millis(TODAY + 5)).await.unwrap());
     assert!(!store.revoke_key("key_1", Millis(TODAY + 9)).await.unwrap());
     assert!(!store.revoke_key("key_2", Millis(TODAY)).await.unwrap());

@@ -27,7 +27,7 @@ fn exceeded(outcome: Result<QuotaReservation, ReserveError>) -> QuotaExceeded {
 
 pub(crate) async fn a_reservation_carries_what_the_headers_say(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     let meter = Quota::new(Arc::clone(&store));
     let caller = caller("key_1", Plan::Free);
     for used in 1..=10 {
@@ -54,7 +54,7 @@ pub(crate) async fn a_reservation_carries_what_the_headers_say(place: TestDataba
 
 pub(crate) async fn a_dropped_reservation_is_given_back_contract_5(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     let meter = Quota::new(Arc::clone(&store));
     let held: Vec<_> = {
         let mut held = Vec::new();
@@ -63,32 +63,32 @@ pub(crate) async fn a_dropped_reservation_is_given_back_contract_5(place: TestDa
         }
         held
     };
-    assert_eq!(used(&*store).await, 10);
+    assert_eq!(used(&store).await, 10);
     drop(held);
-    wait_until(TWO_SECONDS, async || used(&*store).await == 0).await;
+    wait_until(TWO_SECONDS, async || used(&store).await == 0).await;
 }
 
 pub(crate) async fn a_released_reservation_is_given_back_at_once(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     let meter = Quota::new(Arc::clone(&store));
     let reservation = meter.reserve(&caller("key_1", Plan::Free)).await.unwrap();
     reservation.release().await;
-    assert_eq!(used(&*store).await, 0);
+    assert_eq!(used(&store).await, 0);
 }
 
 pub(crate) async fn a_committed_reservation_stays_charged(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     let meter = Quota::new(Arc::clone(&store));
     meter.reserve(&caller("key_1", Plan::Free)).await.unwrap().commit();
     meter.shutdown().await.unwrap();
-    assert_eq!(used(&*store).await, 1);
+    assert_eq!(used(&store).await, 1);
 }
 
 pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     let faulty = store.with_faults();
     let meter = Quota::new(faulty.clone());
     faulty.block_reservations();
@@ -103,12 +103,12 @@ pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(pla
     faulty.unblock_reservations();
     // The database counts the request, then takes it back.
     wait_until(TWO_SECONDS, async || faulty.calls() == before + 2).await;
-    wait_until(TWO_SECONDS, async || used(&*store).await == 0).await;
+    wait_until(TWO_SECONDS, async || used(&store).await == 0).await;
 }
 
 pub(crate) async fn what_could_not_be_given_back_is_given_back_later(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     let faulty = store.with_faults();
     let meter = Quota::new(faulty.clone());
     let caller = caller("key_1", Plan::Free);
@@ -119,17 +119,17 @@ pub(crate) async fn what_could_not_be_given_back_is_given_back_later(place: Test
     first.release().await;
     drop(second);
     assert!(meter.shutdown().await.is_err());
-    assert_eq!(used(&*store).await, 2);
+    assert_eq!(used(&store).await, 2);
     faulty.fail(false);
     meter.shutdown().await.unwrap();
-    assert_eq!(used(&*store).await, 0);
+    assert_eq!(used(&store).await, 0);
 }
 
 pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_second(
     place: TestDatabase,
 ) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Enterprise).await;
+    issue_key(&store, "key_1", Plan::Enterprise).await;
     let faulty = store.with_faults();
     let meter = Quota::new(faulty.clone());
     let caller = caller("key_1", Plan::Enterprise);
@@ -142,7 +142,7 @@ pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_secon
             _ => drop(reservation.commit()),
         }
     }
-    wait_until(TWO_SECONDS, async || used(&*store).await == 50).await;
+    wait_until(TWO_SECONDS, async || used(&store).await == 50).await;
     // A hundred requests, one or two writes.
     assert!(faulty.calls() <= 2, "{}", faulty.calls());
     let usage = meter.usage(&caller).await.unwrap();
@@ -151,21 +151,21 @@ pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_secon
 
 pub(crate) async fn shutdown_writes_every_count(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Pro).await;
+    issue_key(&store, "key_1", Plan::Pro).await;
     let meter = Quota::new(Arc::clone(&store));
     for _ in 0..7 {
         meter.reserve(&caller("key_1", Plan::Pro)).await.unwrap().commit();
     }
     assert_eq!(meter.usage(&caller("key_1", Plan::Pro)).await.unwrap().used, 7);
     meter.shutdown().await.unwrap();
-    assert_eq!(used(&*store).await, 7);
+    assert_eq!(used(&store).await, 7);
     meter.shutdown().await.unwrap();
-    assert_eq!(used(&*store).await, 7);
+    assert_eq!(used(&store).await, 7);
 }
 
 pub(crate) async fn counts_survive_a_failing_database(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Pro).await;
+    issue_key(&store, "key_1", Plan::Pro).await;
     let faulty = store.with_faults();
     let meter = Quota::new(faulty.clone());
     faulty.fail(true);
@@ -176,12 +176,12 @@ pub(crate) async fn counts_survive_a_failing_database(place: TestDatabase) {
     }
     faulty.fail(false);
     meter.shutdown().await.unwrap();
-    assert_eq!(used(&*store).await, 5);
+    assert_eq!(used(&store).await, 5);
 }
 
 pub(crate) async fn no_two_meters_grant_the_last_request_contract_5(place: TestDatabase) {
     let hosts = [place.host().await, place.host().await];
-    issue_key(&*hosts[0], "key_1", Plan::Free).await;
+    issue_key(&hosts[0], "key_1", Plan::Free).await;
     let meters = hosts.clone().map(Quota::new);
     let mut tasks = tokio::task::JoinSet::new();
     for index in 0..50 {
@@ -198,12 +198,12 @@ pub(crate) async fn no_two_meters_grant_the_last_request_contract_5(place: TestD
         });
     }
     assert_eq!(tasks.join_all().await.into_iter().filter(|&granted| granted).count(), 10);
-    assert_eq!(used(&*hosts[0]).await, 10);
+    assert_eq!(used(&hosts[0]).await, 10);
 }
 
 pub(crate) async fn a_month_that_ends_is_charged_to_the_month_it_began_in(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     let meter = Quota::new(Arc::clone(&store));
     let caller = caller("key_1", Plan::Free);
     let (before, after) = (Millis(1_798_761_599_999), Millis(1_798_761_600_000));
@@ -228,7 +228,7 @@ pub(crate) async fn a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contra
     place: TestDatabase,
 ) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     let meter = Quota::new(Arc::clone(&store));
     let caller = caller("key_1", Plan::Free);
     let (december, january) = (Millis(1_798_761_599_999), Millis(1_798_761_600_000));

@@ -57,7 +57,7 @@ pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Test
         release("json", "c", TODAY - 1),
     ];
     for release in releases.iter().rev() {
-        assert!(register(&*store, release).await.unwrap());
+        assert!(register(&store, release).await.unwrap());
     }
     let known = store.releases().await.unwrap();
     let unpromoted: Vec<PluginRelease> =
@@ -89,7 +89,7 @@ pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: Test
         store.change_release(&change(&csv, ReleaseState::Promoted)).await.unwrap(),
         ChangeOutcome::NoSuchRelease
     );
-    register(&*store, &csv).await.unwrap();
+    register(&store, &csv).await.unwrap();
     let before = (store.revision().await.unwrap(), store.releases().await.unwrap());
     let refused = store.change_release(&change(&csv, ReleaseState::Installed)).await.unwrap();
     assert_eq!(refused, ChangeOutcome::NotAllowedFrom(ReleaseState::Promoted));
@@ -116,33 +116,33 @@ pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: Test
 pub(crate) async fn a_promotion_goes_before_earlier_ones(place: TestDatabase) {
     let store = place.host().await;
     let (a, b) = (release("csv", "a", TODAY), release("csv", "b", TODAY));
-    register(&*store, &a).await.unwrap();
-    register(&*store, &b).await.unwrap();
-    assert_eq!(order(&*store).await, "ba");
+    register(&store, &a).await.unwrap();
+    register(&store, &b).await.unwrap();
+    assert_eq!(order(&store).await, "ba");
     store.change_release(&change(&a, ReleaseState::Promoted)).await.unwrap();
-    assert_eq!(order(&*store).await, "ab");
+    assert_eq!(order(&store).await, "ab");
     store.change_release(&change(&a, ReleaseState::Quarantined)).await.unwrap();
-    assert_eq!(order(&*store).await, "b");
+    assert_eq!(order(&store).await, "b");
     store.change_release(&change(&b, ReleaseState::RolledBack)).await.unwrap();
-    assert_eq!(order(&*store).await, "", "known, and nothing may serve");
+    assert_eq!(order(&store).await, "", "known, and nothing may serve");
 }
 
 pub(crate) async fn a_name_has_one_pin_and_a_release_out_of_service_none(place: TestDatabase) {
     let store = place.host().await;
     let (a, b) = (release("csv", "a", TODAY), release("csv", "b", TODAY));
-    register(&*store, &a).await.unwrap();
-    register(&*store, &b).await.unwrap();
+    register(&store, &a).await.unwrap();
+    register(&store, &b).await.unwrap();
     let pin = async |release: &PluginRelease, to| {
         store.pin_release(&release.id, to, "ann", Millis(TODAY)).await.unwrap()
     };
     assert!(pin(&a, true).await && !pin(&a, true).await);
-    assert_eq!(order(&*store).await, "ab");
+    assert_eq!(order(&store).await, "ab");
     assert!(pin(&b, true).await);
-    assert_eq!(order(&*store).await, "ba");
+    assert_eq!(order(&store).await, "ba");
     assert_eq!(store.releases().await.unwrap().iter().filter(|release| release.pinned).count(), 1);
     store.change_release(&change(&b, ReleaseState::Quarantined)).await.unwrap();
     assert!(!pin(&b, true).await, "it may not serve");
-    assert_eq!(order(&*store).await, "a");
+    assert_eq!(order(&store).await, "a");
     store.change_release(&change(&b, ReleaseState::Promoted)).await.unwrap();
     assert!(store.releases().await.unwrap().iter().all(|release| !release.pinned));
     assert!(pin(&a, true).await && pin(&a, false).await && !pin(&a, false).await);

@@ -56,12 +56,12 @@ pub(crate) async fn what_nobody_declared_is_not_named(place: TestDatabase) {
         Err(CatalogError::DeletedConcurrently(_))
     ));
     assert!(store.releases().await.unwrap().is_empty());
-    publish(&*store, "cpi", "a", TODAY).await;
+    publish(&store, "cpi", "a", TODAY).await;
     // What is named already needs no declaration, whoever named it.
     other.commit_snapshot(&publication("rent", "a", TODAY), Retention::default()).await.unwrap();
     assert!(
         store.register_upload(&file("b")).await.unwrap() == UploadRegistration::Registered
-            && names(&condemn(&*store, &[file("b")], Millis(0)).await.due).is_empty()
+            && names(&condemn(&store, &[file("b")], Millis(0)).await.due).is_empty()
     );
     let second =
         Publication { predecessor: Some("a".to_owned()), ..publication("cpi", "b", TODAY + 1) };
@@ -75,20 +75,20 @@ pub(crate) async fn what_is_loose_for_long_is_removed_once_and_what_is_named_nev
     place: TestDatabase,
 ) {
     let (store, other) = (place.host().await, place.host().await);
-    publish(&*store, "cpi", "named", TODAY).await;
+    publish(&store, "cpi", "named", TODAY).await;
     let found = [file("named"), file("orphan"), Stored::component(&"c".repeat(64))];
     let early = store.database_time().await.unwrap();
     assert_eq!(
-        names(&condemn(&*store, &found, early).await.later),
+        names(&condemn(&store, &found, early).await.later),
         found[1..],
         "found for the first time"
     );
-    let late = after_all(&*store).await;
+    let late = after_all(&store).await;
     let tried = store.mark_for_deletion(&found, late, ANY, true).await.unwrap();
     let one = store.mark_for_deletion(&found, late, 1, false).await.unwrap();
     assert_eq!((names(&tried.due), names(&one.due)), (found[1..].to_vec(), found[1..2].to_vec()));
     // Another gc takes the rest, and leaves what is in hand.
-    let rest = condemn(&*other, &found, late).await;
+    let rest = condemn(&other, &found, late).await;
     assert_eq!((names(&rest.due), rest.being_removed), (found[2..].to_vec(), 1));
     assert_eq!(
         store.register_upload(&file("orphan")).await.unwrap(),
@@ -110,7 +110,7 @@ pub(crate) async fn what_is_loose_for_long_is_removed_once_and_what_is_named_nev
 pub(crate) async fn what_was_removed_meanwhile_is_not_named(place: TestDatabase) {
     let store = place.host().await;
     store.register_upload(&file("a")).await.unwrap();
-    let due = condemn(&*store, &[file("a")], after_all(&*store).await).await;
+    let due = condemn(&store, &[file("a")], after_all(&store).await).await;
     let slow =
         async || store.commit_snapshot(&publication("cpi", "a", TODAY), Retention::default()).await;
     assert!(
@@ -123,20 +123,18 @@ pub(crate) async fn what_was_removed_meanwhile_is_not_named(place: TestDatabase)
         message.contains(&file("a").to_string()) && message.contains("do it again"),
         "{message}"
     );
-    publish(&*store, "cpi", "a", TODAY).await;
+    publish(&store, "cpi", "a", TODAY).await;
 }
 
 pub(crate) async fn what_is_let_go_is_loose_from_then_on(place: TestDatabase) {
     let store = place.host().await;
     let found = [file("a"), file("b"), file("c"), Stored::component(&"a".repeat(64))];
-    let before = after_all(&*store).await;
+    let before = after_all(&store).await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8)] {
-        commit(&*store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY)
-            .await
-            .unwrap();
+        commit(&store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     }
     let csv = release("csv", "a", TODAY);
-    register(&*store, &csv).await.unwrap();
+    register(&store, &csv).await.unwrap();
     let change = |to| ReleaseChange {
         id: csv.id.clone(),
         to,
@@ -146,13 +144,13 @@ pub(crate) async fn what_is_let_go_is_loose_from_then_on(place: TestDatabase) {
     };
     store.change_release(&change(ReleaseState::Removed)).await.unwrap();
     // The oldest of this month is what `monthly` names.
-    let looked = condemn(&*store, &found, before).await;
+    let looked = condemn(&store, &found, before).await;
     assert_eq!(
         (names(&looked.due), names(&looked.later)),
         (vec![], vec![file("b"), found[3].clone()])
     );
     assert!(looked.later.iter().all(|loose| loose.since >= before));
-    let due = condemn(&*store, &found, after_all(&*store).await).await;
+    let due = condemn(&store, &found, after_all(&store).await).await;
     assert_eq!(names(&due.due), [file("b"), found[3].clone()]);
     store.forget_deleted(&names(&due.due), due.at).await.unwrap();
     // A release that was removed serves again once its component has been stored again.
@@ -163,7 +161,7 @@ pub(crate) async fn what_is_let_go_is_loose_from_then_on(place: TestDatabase) {
     ));
     store.register_upload(&found[3]).await.unwrap();
     store.change_release(&promote).await.unwrap();
-    assert!(names(&condemn(&*store, &found, after_all(&*store).await).await.due).is_empty());
+    assert!(names(&condemn(&store, &found, after_all(&store).await).await.due).is_empty());
 }
 
 pub(crate) async fn retention_applies_without_a_publish(place: TestDatabase) {
@@ -172,7 +170,7 @@ pub(crate) async fn retention_applies_without_a_publish(place: TestDatabase) {
     for (id, at) in
         [("a", now - 90 * DAY), ("b", now - 60 * DAY), ("c", now - 40 * DAY), ("d", now - 2 * HOUR)]
     {
-        publish(&*store, "cpi", id, at).await;
+        publish(&store, "cpi", id, at).await;
     }
     store.retire_dataset(&name("cpi")).await.unwrap();
     let before = store.revision().await.unwrap();

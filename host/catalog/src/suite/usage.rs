@@ -14,7 +14,7 @@ const MONTH: &str = "2026-11";
 
 pub(crate) async fn the_eleventh_request_is_refused_contract_5(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     for used in 1..=10 {
         assert_eq!(
             store.reserve_request("key_1", MONTH, 10).await.unwrap(),
@@ -33,7 +33,7 @@ pub(crate) async fn of_fifty_concurrent_requests_on_two_hosts_ten_are_granted_co
     place: TestDatabase,
 ) {
     let hosts = [place.host().await, place.host().await];
-    issue_key(&*hosts[0], "key_1", Plan::Free).await;
+    issue_key(&hosts[0], "key_1", Plan::Free).await;
     let mut tasks = tokio::task::JoinSet::new();
     for index in 0..50 {
         let host = Arc::clone(&hosts[index % 2]);
@@ -57,7 +57,7 @@ pub(crate) async fn of_fifty_concurrent_requests_on_two_hosts_ten_are_granted_co
 
 pub(crate) async fn what_is_given_back_can_be_taken_again(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     assert_eq!(
         store.reserve_request("key_1", MONTH, 1).await.unwrap(),
         ReserveOutcome::Granted { used: 1 }
@@ -74,8 +74,8 @@ pub(crate) async fn what_is_given_back_can_be_taken_again(place: TestDatabase) {
 
 pub(crate) async fn months_and_keys_are_counted_apart(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
-    issue_key(&*store, "key_2", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_2", Plan::Free).await;
     for (key, month) in [("key_1", "2026-11"), ("key_1", "2026-12"), ("key_2", "2026-11")] {
         assert_eq!(
             store.reserve_request(key, month, 1).await.unwrap(),
@@ -92,7 +92,7 @@ pub(crate) async fn months_and_keys_are_counted_apart(place: TestDatabase) {
 
 pub(crate) async fn a_limit_of_zero_grants_nothing(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Free).await;
+    issue_key(&store, "key_1", Plan::Free).await;
     assert_eq!(
         store.reserve_request("key_1", MONTH, 0).await.unwrap(),
         ReserveOutcome::Exhausted { used: 0 }
@@ -109,7 +109,7 @@ pub(crate) async fn a_limit_of_zero_grants_nothing(place: TestDatabase) {
 
 pub(crate) async fn unlimited_usage_is_added_all_or_none(place: TestDatabase) {
     let store = place.host().await;
-    issue_key(&*store, "key_1", Plan::Pro).await;
+    issue_key(&store, "key_1", Plan::Pro).await;
     let count = |key_id: &str, requests| UsageIncrement {
         key_id: key_id.to_owned(),
         month: MONTH.to_owned(),

@@ -14,10 +14,10 @@ use crate::output::{TextTable, or_dash};
 pub(super) async fn run(context: &CommandContext, command: DatasetsCommand) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     match command {
-        DatasetsCommand::List => list(context, &*store).await,
-        DatasetsCommand::Show { name } => show(context, &find_dataset(&*store, &name).await?),
+        DatasetsCommand::List => list(context, &store).await,
+        DatasetsCommand::Show { name } => show(context, &find_dataset(&store, &name).await?),
         DatasetsCommand::Snapshots { name } => {
-            snapshots(context, &find_dataset(&*store, &name).await?)
+            snapshots(context, &find_dataset(&store, &name).await?)
         }
         DatasetsCommand::Retire { name } => retire(context, store, &name).await,
     }
@@ -131,7 +131,7 @@ async fn retire(
         .await
         .with_context(|| format!("{name} was not retired; try again"))?
     {
-        bail!(unknown_dataset(&*store, name).await);
+        bail!(unknown_dataset(&store, name).await);
     }
     context.output.print_result(&json!({ "name": name, "retired": true }), || {
         format!("{name} is retired; running servers answer 404 within 2 seconds. Publishing it again brings it back.")

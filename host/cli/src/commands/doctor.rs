@@ -70,7 +70,7 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
     };
     checks.add("database", found);
     if let Some(store) = &store {
-        checks.add("clocks", connectivity::check_clocks(&**store).await);
+        checks.add("clocks", connectivity::check_clocks(store).await);
     }
     let mut files = None;
     let found = if fresh && values.storage.url.is_none() {
@@ -80,8 +80,8 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
     };
     checks.add("object store", found);
     if let (Some(store), Some(files)) = (&store, &files) {
-        stored_files::snapshots(&mut checks, &**store, files, deep).await;
-        plugins::releases(&mut checks, context, &**store, files).await;
+        stored_files::snapshots(&mut checks, store, files, deep).await;
+        plugins::releases(&mut checks, context, store, files).await;
     }
     checks.add("plugins", plugins::check_built_in(context, fresh).await);
     checks.add("cache", local::check_cache(&context.settings));

@@ -38,7 +38,7 @@ pub(super) async fn run(context: &CommandContext, dry_run: bool) -> anyhow::Resu
         unnamed_for: context.settings.orphan_grace_period(),
         dry_run,
     };
-    let collected = collect_garbage(&*store, &files, settings).await;
+    let collected = collect_garbage(&store, &files, settings).await;
     store.close().await;
     let said = build_report(collected?, settings);
     context.output.print_result(&said, || render(&said))

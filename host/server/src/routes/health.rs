@@ -67,7 +67,7 @@ pub(crate) async fn readiness(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    let (code, report) = state.readiness.report(Instant::now, run_checks(&state)).await?;
+    let (code, report) = Box::pin(state.readiness.report(Instant::now, run_checks(&state))).await?;
     let mut response = report.respond(&state, request.headers(), CachePolicy::NoStore).await?;
     *response.status_mut() = code;
     if code == status::SERVICE_UNAVAILABLE {

@@ -32,7 +32,7 @@ pub(super) async fn run(
     let wish = InstallOptions { now, by: who.name(), reason: who.reason, signature };
     let trust = &context.settings.values.plugins.trust;
     let installed =
-        yearbook_releases::install(&*store, &files, &sandbox, trust, component, wish).await;
+        yearbook_releases::install(&store, &files, &sandbox, trust, component, wish).await;
     store.close().await;
     let installed = installed.map_err(with_report)?;
     let value = json!({
