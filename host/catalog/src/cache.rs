@@ -46,7 +46,7 @@ pub struct CatalogCache {
 /// Counters of polls.
 #[derive(Debug, Default)]
 struct PollCounters {
-    looks: AtomicU64,
+    polls: AtomicU64,
     failures: AtomicU64,
     ns: AtomicU64,
     /// Time at which the view was last known to be current, nanoseconds after the start.
@@ -57,7 +57,7 @@ struct PollCounters {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PollMetrics {
     /// Polls.
-    pub looks: u64,
+    pub polls: u64,
     /// Polls that failed.
     pub failures: u64,
     /// Time that they took, together.
@@ -172,9 +172,9 @@ impl CatalogCache {
         let was_healthy = self.healthy.swap(outcome.is_ok(), Ordering::Relaxed);
         match &outcome {
             Err(failure) if was_healthy => {
-                tracing::error!(%failure, "the catalogue does not answer: serving what is in memory")
+                tracing::error!(%failure, "the catalog does not answer: serving what is in memory")
             }
-            Ok(()) if !was_healthy => tracing::info!("the catalogue answers again"),
+            Ok(()) if !was_healthy => tracing::info!("the catalog answers again"),
             _ => {}
         }
         outcome
@@ -183,11 +183,11 @@ impl CatalogCache {
     /// Returns the results of polling.
     #[must_use]
     pub fn counts(&self) -> PollMetrics {
-        let PollCounters { looks, failures, ns, right_at_ns } = &self.following;
+        let PollCounters { polls, failures, ns, right_at_ns } = &self.following;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let age = self.started.elapsed().saturating_sub(Duration::from_nanos(read(right_at_ns)));
         PollMetrics {
-            looks: read(looks),
+            polls: read(polls),
             failures: read(failures),
             time: Duration::from_nanos(read(ns)),
             age,
@@ -196,8 +196,8 @@ impl CatalogCache {
 
     fn count(&self, begun: Instant, right: bool) {
         let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let PollCounters { looks, failures, ns, right_at_ns } = &self.following;
-        looks.fetch_add(1, Ordering::Relaxed);
+        let PollCounters { polls, failures, ns, right_at_ns } = &self.following;
+        polls.fetch_add(1, Ordering::Relaxed);
         ns.fetch_add(nanoseconds(begun.elapsed()), Ordering::Relaxed);
         if right {
             // Right as of when it was asked for.
@@ -215,7 +215,7 @@ impl CatalogCache {
             tracing::debug!(
                 revision = view.revisions.all,
                 datasets = view.sorted.len(),
-                "read the catalogue again"
+                "read the catalog again"
             );
             let releases = Arc::clone(&view.releases);
             self.view.store(Arc::new(view));

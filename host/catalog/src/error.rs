@@ -43,7 +43,7 @@ pub enum CatalogError {
     },
     /// PostgreSQL refuses the connection.
     #[error(
-        "cannot reach the catalogue {location}: {source}. Check that PostgreSQL runs there, that the database exists, and that the address has the right user, password and sslmode"
+        "cannot reach the catalog {location}: {source}. Check that PostgreSQL runs there, that the database exists, and that the address has the right user, password and sslmode"
     )]
     Unreachable {
         /// Location of the database.
@@ -53,7 +53,7 @@ pub enum CatalogError {
     },
     /// The database cannot be opened.
     #[error(
-        "cannot open the catalogue {location}: {source}. Check that its folder exists on a local disk, that this user may write to both, and that the disk is not full"
+        "cannot open the catalog {location}: {source}. Check that its folder exists on a local disk, that this user may write to both, and that the disk is not full"
     )]
     Open {
         /// Location of the database.
@@ -63,7 +63,7 @@ pub enum CatalogError {
     },
     /// The file system cannot share memory between processes, which write-ahead logging needs.
     #[error(
-        "the catalogue {location} cannot use write-ahead logging (journal mode is {mode:?}): move it from a network share to a local disk"
+        "the catalog {location} cannot use write-ahead logging (journal mode is {mode:?}): move it from a network share to a local disk"
     )]
     NoWriteAheadLog {
         /// Location of the database.
@@ -73,7 +73,7 @@ pub enum CatalogError {
     },
     /// The tables cannot be brought up to date.
     #[error(
-        "cannot bring the catalogue {location} up to date: {source}. Nothing was changed; run the version of yearbook that made it, or restore a backup"
+        "cannot bring the catalog {location} up to date: {source}. Nothing was changed; run the version of yearbook that made it, or restore a backup"
     )]
     Migrate {
         /// Location of the database.
@@ -83,7 +83,7 @@ pub enum CatalogError {
     },
     /// A newer version has changed the tables in a way that this one does not know.
     #[error(
-        "the catalogue {location} was brought to migration {least} by a newer version of yearbook, and this one knows {known}: run a newer version"
+        "the catalog {location} was brought to migration {least} by a newer version of yearbook, and this one knows {known}: run a newer version"
     )]
     TooNew {
         /// Location of the database.
@@ -95,7 +95,7 @@ pub enum CatalogError {
     },
     /// A query failed, or its answer could not be read.
     #[error(
-        "the catalogue {location} failed to {operation}: {source}. `yearbook doctor` checks the database"
+        "the catalog {location} failed to {operation}: {source}. `yearbook doctor` checks the database"
     )]
     Query {
         /// Location of the database.
@@ -107,7 +107,7 @@ pub enum CatalogError {
     },
     /// The commit of a transaction failed, so its outcome is unknown.
     #[error(
-        "the catalogue {location} failed to finish a transaction ({operation}), which may or may not have happened: {source}. `yearbook doctor` checks the database"
+        "the catalog {location} failed to finish a transaction ({operation}), which may or may not have happened: {source}. `yearbook doctor` checks the database"
     )]
     CommitUnknown {
         /// Location of the database.
@@ -118,7 +118,7 @@ pub enum CatalogError {
         source: sqlx::Error,
     },
     /// The database did not answer in time.
-    #[error("the catalogue {location} did not answer within {} s", after.as_secs())]
+    #[error("the catalog {location} did not answer within {} s", after.as_secs())]
     TimedOut {
         /// Location of the database.
         location: String,
@@ -140,7 +140,7 @@ pub enum CatalogError {
     #[error("the operating system gave no random numbers: {0}")]
     Random(#[from] getrandom::Error),
     /// A task ended before it answered, as at shutdown.
-    #[error("the work on the catalogue was cut short: {0}")]
+    #[error("the work on the catalog was cut short: {0}")]
     TaskAborted(#[from] tokio::task::JoinError),
     /// One failure for several waiters.
     #[error(transparent)]

@@ -13,7 +13,7 @@ use crate::{Catalog, CatalogError, DatabaseSettings};
 /// Characters that are escaped in the path of a `sqlite:` address.
 const PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
-/// Opens the catalogue at `url`, making it and bringing its tables up to date where needed. Several
+/// Opens the catalog at `url`, making it and bringing its tables up to date where needed. Several
 /// processes may open the same one at the same time.
 ///
 /// `sqlite:/path/catalogue.db` is a file; `sqlite::memory:` a catalog that lives as long as the

@@ -17,7 +17,7 @@ const RETRY_DELAY: Duration = Duration::from_millis(200);
 /// Reasons why an upload is not registered.
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
-    /// The catalogue failed.
+    /// The catalog failed.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     /// A `gc` removes the object and does not come to an end.

@@ -40,11 +40,11 @@ pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<(
 
 /// `yearbook migrate`: brings the database up to date, as a step of its own (contract-6-fresh).
 async fn migrate(context: &CommandContext) -> anyhow::Result<()> {
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     store.close().await;
     let url = redact_password(&context.settings.database_url());
     context.output.print_result(&json!({ "database": url, "migrated": true }), || {
-        format!("The catalogue {url} is up to date.")
+        format!("The catalog {url} is up to date.")
     })
 }
 

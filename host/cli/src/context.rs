@@ -26,16 +26,16 @@ pub struct CommandContext {
 }
 
 impl CommandContext {
-    /// Opens the catalogue and brings its database up to date.
+    /// Opens the catalog and brings its database up to date.
     ///
     /// # Errors
     /// When the data directory cannot be made or the database cannot be opened.
-    pub async fn catalogue(&self) -> anyhow::Result<Arc<Catalog>> {
+    pub async fn catalog(&self) -> anyhow::Result<Arc<Catalog>> {
         self.create_data_dir()?;
         let url = self.settings.database_url();
         yearbook_catalog::open(&url, &self.settings.values.database.bounds)
             .await
-            .with_context(|| format!("cannot open the catalogue {}", redact_password(&url)))
+            .with_context(|| format!("cannot open the catalog {}", redact_password(&url)))
     }
 
     /// Opens the object store.

@@ -1,5 +1,5 @@
 //! Loader of plugins: the components of the binary in a sandbox, and for a server the reconciler,
-//! which follows the catalogue, so that a mixed fleet agrees on the releases that run. Never
+//! which follows the catalog, so that a mixed fleet agrees on the releases that run. Never
 //! decides which release serves.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use yearbook_workers::Workers;
 use crate::builtin;
 use crate::context::CommandContext;
 
-/// Loads every built-in plugin, whatever the catalogue says. `cached`: with the data directory's
+/// Loads every built-in plugin, whatever the catalog says. `cached`: with the data directory's
 /// compiled components; otherwise they are compiled now.
 ///
 /// # Errors
@@ -45,7 +45,7 @@ pub(crate) async fn load_built_in(
     Ok(registry)
 }
 
-/// Plugins that serve, kept as the catalogue says.
+/// Plugins that serve, kept as the catalog says.
 pub(crate) struct PluginRuntime {
     reconciler: Arc<PluginReconciler>,
     /// Sandbox in which they run.
@@ -60,7 +60,7 @@ pub(crate) struct PluginRuntime {
 /// The registry is empty until [`PluginRuntime::follow`].
 ///
 /// # Errors
-/// When a component is missing or refused, or when catalogue or object store fail.
+/// When a component is missing or refused, or when catalog or object store fail.
 pub(crate) async fn start_runtime(
     context: &CommandContext,
     store: &Arc<Catalog>,
@@ -94,7 +94,7 @@ pub(crate) async fn start_runtime(
 }
 
 impl PluginRuntime {
-    /// Loads the releases that serve now, and follows the catalogue from then on, as long as this
+    /// Loads the releases that serve now, and follows the catalog from then on, as long as this
     /// value lives.
     pub(crate) async fn follow(&self, live: &Arc<CatalogCache>) {
         let releases = live.releases();

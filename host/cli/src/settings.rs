@@ -118,7 +118,7 @@ impl RunSettings {
         Ok(Self { data_dir, file, values, written: effective_assignments(assignments) })
     }
 
-    /// Address of the catalogue's database.
+    /// Address of the catalog's database.
     #[must_use]
     pub fn database_url(&self) -> String {
         self.values

@@ -1,6 +1,6 @@
 //! `yearbook gc`: drops the snapshots that retention no longer keeps, then removes from the object
 //! store what nothing has named for long (decision 0170). Safe beside running hosts, publishers,
-//! installs and another `gc`: the catalogue decides, this only does it.
+//! installs and another `gc`: the catalog decides, this only does it.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ pub struct GcSummary {
 /// Reasons for which a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum GcError {
-    /// The catalogue failed.
+    /// The catalog failed.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     /// The object store failed.

@@ -1,4 +1,4 @@
-//! Publishing: a data package becomes a stored file and a draft for the catalogue
+//! Publishing: a data package becomes a stored file and a draft for the catalog
 //! (contract-7-atomic). Until the caller commits the draft nothing is visible; dropping the future
 //! at any point leaves at most an object that nothing refers to.
 
@@ -16,7 +16,7 @@ use crate::error::PublishError;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
 
-/// A snapshot for the catalogue to commit.
+/// A snapshot for the catalog to commit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SnapshotDraft {
     /// The dataset's address.

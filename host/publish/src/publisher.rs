@@ -1,4 +1,4 @@
-//! Publishing a package into a catalogue that others publish into too: what is committed is what
+//! Publishing a package into a catalog that others publish into too: what is committed is what
 //! was compared with the current snapshot, and where another publisher was faster it is compared
 //! again (decision 0195).
 
@@ -43,17 +43,17 @@ pub enum PublishFailure {
     /// The package has faults, or could not be stored.
     #[error(transparent)]
     Package(#[from] PublishError),
-    /// The catalogue did not say what is current.
+    /// The catalog did not say what is current.
     #[error("cannot read what is published")]
     Current(#[source] CatalogError),
-    /// The catalogue failed at the last step.
+    /// The catalog failed at the last step.
     #[error(
         "{name} is stored but not committed, so nothing has changed for clients; publish it again"
     )]
     CommitFailed {
         /// The dataset.
         name: DatasetName,
-        /// The catalogue's error.
+        /// The catalog's error.
         source: CatalogError,
     },
     /// Others publish the same dataset again and again.
@@ -89,7 +89,7 @@ impl Publisher {
     /// dropping the future earlier leaves at most files that nothing refers to.
     ///
     /// # Errors
-    /// [`PublishFailure`]; nothing has become visible, unless the catalogue failed at the last step
+    /// [`PublishFailure`]; nothing has become visible, unless the catalog failed at the last step
     /// and cannot say.
     pub async fn publish(
         &self,

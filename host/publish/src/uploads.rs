@@ -1,4 +1,4 @@
-//! Registration of uploads in a catalogue, for files of snapshots (decision 0170).
+//! Registration of uploads in a catalog, for files of snapshots (decision 0170).
 
 use std::sync::Arc;
 

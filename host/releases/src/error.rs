@@ -47,9 +47,9 @@ pub enum ReleaseError {
     /// Somebody else was quicker.
     #[error("{} is {} by now; look at `yearbook plugin list` and try again", .0.name, .1.as_str())]
     StateChanged(ReleaseId, ReleaseState),
-    /// The catalogue failed.
+    /// The catalog failed.
     #[error(transparent)]
-    Catalogue(#[from] yearbook_catalog::CatalogError),
+    Catalog(#[from] yearbook_catalog::CatalogError),
     /// The object store failed.
     #[error(transparent)]
     Storage(#[from] yearbook_storage::StorageFailure),

@@ -52,7 +52,7 @@ pub struct InstalledRelease {
 ///
 /// # Errors
 /// [`ReleaseError::Untrusted`] before anything of it is compiled; [`ReleaseError::CheckFailed`]
-/// when it does not pass its check, or what store and catalogue fail with.
+/// when it does not pass its check, or what store and catalog fail with.
 pub async fn install(
     store: &Catalog,
     files: &ObjectStorage,

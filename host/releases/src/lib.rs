@@ -1,6 +1,6 @@
 //! The life of a plugin release: from a file that somebody built to a release that every running
 //! host serves, and back. Checks components in the sandbox, installs them (bytes into the object
-//! store, a release into the catalogue), keeps a host's registry in line with the catalogue, and
+//! store, a release into the catalog), keeps a host's registry in line with the catalog, and
 //! monitors what serves: a canary release is compared with the one that serves, and a release that
 //! fails too often is quarantined. Never touches HTTP, arguments or environment; never touches SQL
 //! or wasmtime.

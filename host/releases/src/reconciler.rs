@@ -1,4 +1,4 @@
-//! Keeps a host's registry as the catalogue wants it: loads the release that serves each name, from
+//! Keeps a host's registry as the catalog wants it: loads the release that serves each name, from
 //! what the binary carries or from the object store, and swaps the whole set in one step. A release
 //! that this host cannot load is passed over for the next one of its name. Requests that have begun
 //! keep what they began with. What waits to take the place of a release that serves, and what would
@@ -71,7 +71,7 @@ impl PluginReconciler {
     /// The registry stays empty until [`PluginReconciler::apply`].
     ///
     /// # Errors
-    /// [`ReleaseError`] when a component of the binary is refused, or store or catalogue fail.
+    /// [`ReleaseError`] when a component of the binary is refused, or store or catalog fail.
     pub async fn start(
         sandbox: Arc<Sandbox>,
         files: ObjectStorage,

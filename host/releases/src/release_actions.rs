@@ -1,5 +1,5 @@
 //! Actions of an operator on releases: roll back, remove, pin. Each leaves an event with who and
-//! why in the catalogue, which running hosts follow; nothing here touches a running host.
+//! why in the catalog, which running hosts follow; nothing here touches a running host.
 
 use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ServingOrder,

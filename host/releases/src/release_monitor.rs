@@ -1,5 +1,5 @@
 //! Watches the releases that a host serves: has those that wait make a share of responses again,
-//! keeps count of those that fail, and brings what follows into the catalogue, where every host
+//! keeps count of those that fail, and brings what follows into the catalog, where every host
 //! hears of it. A response asks it at most three things, none of which waits.
 
 mod quarantine;
@@ -73,7 +73,7 @@ impl ReleaseMonitor {
         }))
     }
 
-    /// Brings what is seen to the catalogue that `live` follows, every `every` and when something
+    /// Brings what is seen to the catalog that `live` follows, every `every` and when something
     /// may decide, as long as both live.
     pub fn follow(self: &Arc<Self>, live: &Arc<CatalogCache>, every: Duration) {
         tokio::spawn(tick::run(Arc::downgrade(self), Arc::downgrade(live), every));

@@ -1,6 +1,6 @@
 //! Trust of an operator in components: by digest, by signature, or both. Verified over the bytes
 //! themselves, when a component is installed and on every host that loads it, before anything of it
-//! is compiled: neither catalogue nor object store is believed. What came with the binary is
+//! is compiled: neither catalog nor object store is believed. What came with the binary is
 //! trusted as the binary is, and never judged here.
 
 mod key;

@@ -53,7 +53,9 @@ impl Admission {
         metrics: &PluginMetrics,
         holder: &CallerShare,
     ) -> Result<SlotPermit, AcquireError> {
-        if self.workers.load().fresh >= self.limits.backlog.saturating_mul(self.workers.threads()) {
+        if self.workers.load().new_jobs
+            >= self.limits.backlog.saturating_mul(self.workers.threads())
+        {
             return Err(AcquireError::AllTaken);
         }
         if self.memory.has_room()

@@ -132,7 +132,7 @@ impl Reader {
         Ok(scan::scan_window(source, projection, &window, 0, None))
     }
 
-    /// The counts of [`Reader::scan`] without its rows: from the catalogue where `plan` has no
+    /// The counts of [`Reader::scan`] without its rows: from the catalog where `plan` has no
     /// dates, else from the file's statistics and at most the pages at both dates. Tells nothing of
     /// a search, which would have to read.
     ///

@@ -1,5 +1,5 @@
 //! Numbers of rows of a read and of a selection, as far as they are known without reading them:
-//! from the catalogue's count and the place of the dates, which are sorted.
+//! from the catalog's count and the place of the dates, which are sorted.
 
 use std::ops::Range;
 

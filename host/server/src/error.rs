@@ -50,7 +50,7 @@ pub(crate) enum Error {
     },
     /// 503: the response did not begin in time.
     TimedOut,
-    /// 503: the catalogue or the object store does not answer.
+    /// 503: the catalog or the object store does not answer.
     Unavailable,
     /// 500: the plugin that makes the response failed, which was logged. Another release of it may
     /// do better.
@@ -112,10 +112,10 @@ impl From<yearbook_catalog::CatalogError> for Error {
     fn from(failure: yearbook_catalog::CatalogError) -> Self {
         if failure.is_overload() {
             // Nothing is broken, and a flood must not fill the log.
-            tracing::debug!(%failure, "the catalogue has too much to do");
+            tracing::debug!(%failure, "the catalog has too much to do");
             return Self::Busy { retry_after: 1 };
         }
-        tracing::error!(%failure, "the catalogue does not answer");
+        tracing::error!(%failure, "the catalog does not answer");
         Self::Unavailable
     }
 }

@@ -25,9 +25,9 @@ use crate::settings::ServiceSettings;
 
 /// Parts that the binary hands to the server.
 pub struct Services {
-    /// The catalogue in memory.
+    /// The catalog in memory.
     pub live: Arc<CatalogCache>,
-    /// The catalogue's database.
+    /// The catalog's database.
     pub store: Arc<Catalog>,
     /// The check of API keys.
     pub keys: KeyVerifier,

@@ -51,12 +51,12 @@ pub enum StorageFailure {
         /// `storage.answer_ms`.
         within: Duration,
     },
-    /// The catalogue could not be told what is about to be stored.
+    /// The catalog could not be told what is about to be stored.
     #[error("{key} was not stored, since it could not be declared: {why}")]
     Unregistered {
         /// Its name without an ending.
         key: String,
-        /// The catalogue's sentence.
+        /// The catalog's sentence.
         why: String,
     },
     /// A snapshot's file is not in the store.
@@ -93,7 +93,7 @@ pub enum StorageFailure {
         /// The difference.
         why: String,
     },
-    /// The catalogue and a file disagree, or a plan asks for what its snapshot does not have.
+    /// The catalog and a file disagree, or a plan asks for what its snapshot does not have.
     #[error("{what} does not fit its snapshot: {why}; this is a bug in the service")]
     Mismatch {
         /// The plan or file.

@@ -120,8 +120,13 @@ impl Workers {
     /// Returns the load of the pool now.
     #[must_use]
     pub fn load(&self) -> WorkerLoad {
-        let (fresh, steps, idle) = self.queue.lengths();
-        WorkerLoad { threads: self.threads, busy: self.threads.saturating_sub(idle), fresh, steps }
+        let (new_jobs, continuations, idle) = self.queue.lengths();
+        WorkerLoad {
+            threads: self.threads,
+            busy: self.threads.saturating_sub(idle),
+            new_jobs,
+            continuations,
+        }
     }
 
     /// Returns the number of threads.
@@ -139,9 +144,9 @@ pub struct WorkerLoad {
     /// Threads with a job.
     pub busy: usize,
     /// Jobs that wait and have just begun.
-    pub fresh: usize,
+    pub new_jobs: usize,
     /// Steps of longer work that wait.
-    pub steps: usize,
+    pub continuations: usize,
 }
 
 impl Drop for Workers {

@@ -57,10 +57,10 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct JobQueues {
     /// Futures that have not used up their first time slice.
-    fresh: VecDeque<Job>,
+    new_jobs: VecDeque<Job>,
     /// Everything else.
-    steps: VecDeque<Job>,
-    /// Jobs of `fresh` that have been served since the last of `steps`.
+    continuations: VecDeque<Job>,
+    /// Jobs of `new_jobs` that have been served since the last of `continuations`.
     in_a_row: u32,
     /// Workers that wait for work.
     idle: usize,
@@ -70,7 +70,7 @@ struct JobQueues {
 impl Queue {
     /// Queues `job` behind the continuations that wait already.
     pub(crate) fn push_continuation(&self, job: Job) {
-        self.push(job, |queues| &mut queues.steps);
+        self.push(job, |queues| &mut queues.continuations);
     }
 
     /// Queues a future: as new, or as a continuation when it has used up its time slice.
@@ -81,7 +81,7 @@ impl Queue {
         if ready.metadata().is_continuation() {
             self.push_continuation(Job::Poll(ready))
         } else {
-            self.push(Job::Poll(ready), |queues| &mut queues.fresh)
+            self.push(Job::Poll(ready), |queues| &mut queues.new_jobs)
         }
     }
 
@@ -104,7 +104,7 @@ impl Queue {
     /// Returns the numbers of new jobs, of continuations and of idle workers.
     pub(crate) fn lengths(&self) -> (usize, usize, usize) {
         let queues = self.queues();
-        (queues.fresh.len(), queues.steps.len(), queues.idle)
+        (queues.new_jobs.len(), queues.continuations.len(), queues.idle)
     }
 
     /// Ends every worker after its present job; jobs that wait are dropped.
@@ -112,7 +112,7 @@ impl Queue {
         let dropped = {
             let mut queues = self.queues();
             queues.stopped = true;
-            (std::mem::take(&mut queues.fresh), std::mem::take(&mut queues.steps))
+            (std::mem::take(&mut queues.new_jobs), std::mem::take(&mut queues.continuations))
         };
         self.work.notify_all();
         drop(dropped);
@@ -142,12 +142,12 @@ impl Queue {
 impl JobQueues {
     fn next(&mut self) -> Option<Job> {
         if self.in_a_row < MAX_CONSECUTIVE_NEW
-            && let Some(job) = self.fresh.pop_front()
+            && let Some(job) = self.new_jobs.pop_front()
         {
             self.in_a_row += 1;
             return Some(job);
         }
         self.in_a_row = 0;
-        self.steps.pop_front().or_else(|| self.fresh.pop_front())
+        self.continuations.pop_front().or_else(|| self.new_jobs.pop_front())
     }
 }

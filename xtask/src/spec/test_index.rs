@@ -1,4 +1,4 @@
-//! Tests that exist: functions that cargo runs, rules of the catalogue's suite, and functions of
+//! Tests that exist: functions that cargo runs, rules of the catalog's suite, and functions of
 //! the Python checks that are marked as proofs. Owns how they are recognised in the sources;
 //! compiles nothing.
 

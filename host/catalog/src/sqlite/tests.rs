@@ -170,7 +170,7 @@ async fn a_check_finds_what_does_not_belong() {
     assert!(problems[1].contains("usage") && problems[1].contains("keys"), "{problems:?}");
 }
 
-/// Publishes without end into the catalogue whose address stands on standard input. Does nothing by
+/// Publishes without end into the catalog whose address stands on standard input. Does nothing by
 /// itself: the test below runs it in a process of its own.
 #[tokio::test]
 #[ignore = "the other half of killing_a_publisher_at_any_moment_leaves_a_whole_catalogue"]

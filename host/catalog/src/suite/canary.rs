@@ -87,7 +87,7 @@ pub(crate) async fn what_hosts_saw_of_a_release_is_added_up(place: TestDatabase)
     assert_eq!(
         one.revision().await.unwrap(),
         revision,
-        "no host has to read the catalogue again for it"
+        "no host has to read the catalog again for it"
     );
 }
 

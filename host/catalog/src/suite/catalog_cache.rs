@@ -1,4 +1,4 @@
-//! Rules about the catalogue in memory.
+//! Rules about the catalog in memory.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
 //! Publishers, an installer, an operator, readers and two `gc` take steps in a random order, and
-//! die at random: whatever the catalogue names is in the object store at every instant, and so is
+//! die at random: whatever the catalog names is in the object store at every instant, and so is
 //! what a reader has begun to read.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -12,7 +12,7 @@ use crate::context::CommandContext;
 use crate::output::{TextTable, or_dash};
 
 pub(super) async fn run(context: &CommandContext, command: DatasetsCommand) -> anyhow::Result<()> {
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     match command {
         DatasetsCommand::List => list(context, &store).await,
         DatasetsCommand::Show { name } => show(context, &find_dataset(&store, &name).await?),

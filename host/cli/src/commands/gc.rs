@@ -31,7 +31,7 @@ struct GcReport {
 }
 
 pub(super) async fn run(context: &CommandContext, dry_run: bool) -> anyhow::Result<()> {
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     let files = context.files()?;
     let settings = GcSettings {
         retention: context.settings.retention(),

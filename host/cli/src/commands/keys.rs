@@ -18,7 +18,7 @@ pub(super) async fn run(context: &CommandContext, command: KeysCommand) -> anyho
 }
 
 async fn create(context: &CommandContext, plan: Plan, label: Option<String>) -> anyhow::Result<()> {
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     let (issued, hash) = key::issue()?;
     let record = KeyRecord {
         id: key::new_id()?,
@@ -42,7 +42,7 @@ async fn create(context: &CommandContext, plan: Plan, label: Option<String>) -> 
 }
 
 async fn list(context: &CommandContext) -> anyhow::Result<()> {
-    let keys = context.catalogue().await?.keys().await.context("cannot list keys")?;
+    let keys = context.catalog().await?.keys().await.context("cannot list keys")?;
     let values: Vec<Value> = keys.iter().map(key_json).collect();
     context.output.print_result(&values, || {
         let mut table = TextTable::new(&["id", "plan", "created", "revoked", "label"]);
@@ -64,7 +64,7 @@ async fn list(context: &CommandContext) -> anyhow::Result<()> {
 }
 
 async fn revoke(context: &CommandContext, id: &str) -> anyhow::Result<()> {
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     if !store
         .revoke_key(id, yearbook_catalog::clock::now())
         .await

@@ -27,7 +27,7 @@ struct PublishSummary {
 /// Publishes packages in order and stops at the first that fails: what was committed stays, and
 /// publishing all of them again changes nothing about it.
 pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::Result<()> {
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     let publisher = Publisher::new(
         Arc::clone(&store),
         &context.files()?,

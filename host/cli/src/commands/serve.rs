@@ -29,13 +29,13 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         None => None,
     };
 
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     let files = context.files()?;
     let workers = context.workers();
     let kept = plugin_runtime::start_runtime(context, &store, &files, Arc::clone(&workers)).await?;
     let live = CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL)
         .await
-        .context("the catalogue cannot be read")?;
+        .context("the catalog cannot be read")?;
     kept.follow(&live).await;
     let meter = Quota::new(Arc::clone(&store));
     let state = AppState::new(Services {

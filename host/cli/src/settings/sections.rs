@@ -53,7 +53,7 @@ pub struct StorageSection {
     pub retain_hours: u32,
     /// Hours for which `yearbook gc` leaves unreferenced objects in the object store. A
     /// response that began to read it and takes longer is cut off. Default 24: a day's export over
-    /// a slow line. Never less than the other limits make a response or a view of the catalogue
+    /// a slow line. Never less than the other limits make a response or a view of the catalog
     /// last.
     pub unnamed_hours: u32,
     /// Bounds for a store on the network, and how bulk files leave it.
@@ -74,7 +74,7 @@ impl Default for StorageSection {
     }
 }
 
-/// `[database]`: where the catalogue lies.
+/// `[database]`: where the catalog lies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseSection {
     /// Address of the database; none: an SQLite file in the data directory.

@@ -14,7 +14,7 @@ pub(super) fn infer_layout(schema: &TableSchema, extension: &YearbookExtension) 
     extension.layout.unwrap_or(if is_long { TableLayout::Long } else { TableLayout::Wide })
 }
 
-/// The columns as the catalogue keeps them, in the package's order.
+/// The columns as the catalog keeps them, in the package's order.
 pub(super) fn build_columns(schema: &TableSchema, extension: &YearbookExtension) -> Vec<Column> {
     let is_date = |field: &TableField| extension.date_column.as_ref() == Some(&field.name);
     let is_key = |field: &TableField| schema.primary_key.contains(&field.name);

@@ -36,7 +36,7 @@ enum Rule {
     },
 }
 
-/// Checks chunks and keeps what the catalogue wants to know of the whole table.
+/// Checks chunks and keeps what the catalog wants to know of the whole table.
 pub(crate) struct TableChecker {
     columns: Vec<(Column, Rule)>,
     scales: RowWeightCheck,

@@ -49,7 +49,7 @@ impl PluginReconciler {
                     .and_then(into_encoder)
                     .filter(|previous| check_same_description(encoder, previous).is_ok());
             }
-            // Compared with what the catalogue says serves, and with nothing else.
+            // Compared with what the catalog says serves, and with nothing else.
             if place == 0
                 && let Some(waiting) = self
                     .load_first(state, line.waiting.as_slice(), complete)

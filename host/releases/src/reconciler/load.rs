@@ -96,7 +96,7 @@ impl PluginReconciler {
     }
 
     /// The component from the object store, if it is trusted. Nothing else of what is there is
-    /// believed: whoever writes the store or the catalogue chooses among components that this
+    /// believed: whoever writes the store or the catalog chooses among components that this
     /// host's settings let in.
     async fn fetch_trusted(
         &self,

@@ -1,4 +1,4 @@
-//! Writes of a host to the catalogue, tick by tick: canary totals and decisions, quarantines and
+//! Writes of a host to the catalog, tick by tick: canary totals and decisions, quarantines and
 //! their ends, and the usage of each release. A few small writes a second at
 //! most, and none while nothing happens.
 
@@ -40,7 +40,7 @@ struct TickState {
     failing: bool,
 }
 
-/// The catalogue as of this tick.
+/// The catalog as of this tick.
 pub(super) struct TickContext<'a> {
     pub(super) releases: &'a [PluginRelease],
     pub(super) lines: Vec<ServingOrder>,

@@ -150,7 +150,7 @@ pub(crate) async fn open(
     validate(snapshot, key, metadata)
 }
 
-/// Judges whether the file is what the catalogue says it is.
+/// Judges whether the file is what the catalog says it is.
 fn validate(
     snapshot: &Snapshot,
     key: String,
@@ -167,7 +167,7 @@ fn validate(
     if rows != snapshot.rows {
         return Err(StorageFailure::damaged(
             &key,
-            format!("it has {rows} rows, the catalogue says {}", snapshot.rows),
+            format!("it has {rows} rows, the catalog says {}", snapshot.rows),
         ));
     }
     if let Some(fault) = page_locations::fault(&metadata, snapshot.file.bytes) {
@@ -196,7 +196,7 @@ fn validate(
             .with_schema(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
         ArrowReaderMetadata::try_new(Arc::clone(&metadata), options).map_err(damaged)
     };
-    // A column that the catalogue does not know is left as it is; it is never read.
+    // A column that the catalog does not know is left as it is; it is never read.
     let output = reading(&|leaf, stored| {
         let position = leaves.iter().position(|&other| other == leaf);
         position

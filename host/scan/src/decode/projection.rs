@@ -48,7 +48,7 @@ impl Projection {
     }
 
     /// A batch in output order and schema of decoded `columns`, which are in the order of
-    /// [`Projection::leaves`]. Fails where the file holds a null that the catalogue denies.
+    /// [`Projection::leaves`]. Fails where the file holds a null that the catalog denies.
     pub(crate) fn arrange(
         &self,
         columns: &[ArrayRef],

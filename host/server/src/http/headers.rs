@@ -99,7 +99,7 @@ pub(crate) fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: &str)
         Ok(value) => {
             headers.insert(name, value);
         }
-        // Publishing refuses control characters, so such a catalogue was written by something else.
+        // Publishing refuses control characters, so such a catalog was written by something else.
         Err(_) => {
             tracing::error!(header = %name, "a text cannot be a header; where it is a dataset's, publish the dataset again");
         }

@@ -1,5 +1,5 @@
 //! Rate limits (contract-5-burst, contract-5-exact): burst limits per key and address, and the
-//! headers of all limits. The month's quota itself is the catalogue's.
+//! headers of all limits. The month's quota itself is the catalog's.
 
 mod bursts;
 mod headers;

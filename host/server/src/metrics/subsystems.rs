@@ -1,4 +1,4 @@
-//! Reading, storing, caching, the catalogue and the workers: what their crates have counted.
+//! Reading, storing, caching, the catalog and the workers: what their crates have counted.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub(super) fn write(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Res
     open_responses(state, sheet)?;
     reading(state, sheet)?;
     caches(state, sheet)?;
-    catalogue(state, sheet)?;
+    catalog(state, sheet)?;
     workers(state, sheet)
 }
 
@@ -134,7 +134,7 @@ fn caches(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     sheet.gauge("yearbook_cache_bytes", "Memory that a cache takes.", of(|row| row.3))
 }
 
-fn catalogue(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
+fn catalog(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let followed = state.live.counts();
     sheet.gauge(
         "yearbook_catalogue_up",
@@ -148,29 +148,29 @@ fn catalogue(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     )?;
     sheet.gauge(
         "yearbook_catalogue_revision",
-        "Revision of the catalogue in memory.",
+        "Revision of the catalog in memory.",
         [(vec![], state.live.revision())],
     )?;
     sheet.gauge(
         "yearbook_catalogue_age_seconds",
-        "How long ago the catalogue in memory was last known to be that of the database.",
+        "How long ago the catalog in memory was last known to be that of the database.",
         [(vec![], followed.age.as_secs_f64())],
     )?;
-    sheet.counter(
-        "yearbook_catalogue_looks",
-        "Looks at the database for changes.",
-        [(vec![], followed.looks)],
-    )?;
-    sheet.counter(
-        "yearbook_catalogue_look_failures",
-        "Looks at the database that failed.",
-        [(vec![], followed.failures)],
-    )?;
-    sheet.counter(
-        "yearbook_catalogue_look_seconds",
-        "Time that looks at the database took, reading again included.",
-        [(vec![], followed.time.as_secs_f64())],
-    )
+    // The first name of each pair; the second is deprecated and stays for those who use it.
+    for name in ["yearbook_catalog_polls", "yearbook_catalogue_looks"] {
+        sheet.counter(name, "Polls of the database for changes.", [(vec![], followed.polls)])?;
+    }
+    for name in ["yearbook_catalog_poll_failures", "yearbook_catalogue_look_failures"] {
+        sheet.counter(name, "Polls of the database that failed.", [(vec![], followed.failures)])?;
+    }
+    for name in ["yearbook_catalog_poll_seconds", "yearbook_catalogue_look_seconds"] {
+        sheet.counter(
+            name,
+            "Time that polls of the database took, reading again included.",
+            [(vec![], followed.time.as_secs_f64())],
+        )?;
+    }
+    Ok(())
 }
 
 fn workers(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
@@ -182,8 +182,16 @@ fn workers(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     )?;
     sheet.gauge("yearbook_workers_busy", "Workers with a job.", [(vec![], load.busy)])?;
     sheet.gauge(
+        "yearbook_workers_queue",
+        "Queued jobs: new, of responses that have just begun, and continuations of longer ones.",
+        [
+            (vec![("queue", "new")], load.new_jobs),
+            (vec![("queue", "continuation")], load.continuations),
+        ],
+    )?;
+    sheet.gauge(
         "yearbook_workers_waiting",
         "Jobs that wait for a worker: fresh, of responses that have just begun, and steps of longer ones.",
-        [(vec![("line", "fresh")], load.fresh), (vec![("line", "steps")], load.steps)],
+        [(vec![("line", "fresh")], load.new_jobs), (vec![("line", "steps")], load.continuations)],
     )
 }

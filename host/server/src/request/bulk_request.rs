@@ -86,7 +86,7 @@ async fn snapshot_of_freshness(
     };
     let Some(named) = named else { return Ok(Arc::clone(&dataset.current)) };
     let found = app.live.snapshot(dataset, &named.id).await?;
-    // Retention keeps the one that `monthly` names, so this view of the catalogue is older than a
+    // Retention keeps the one that `monthly` names, so this view of the catalog is older than a
     // publication.
     found.ok_or_else(|| {
         tracing::warn!(dataset = %dataset.name, snapshot = named.id, "the monthly snapshot was dropped a moment ago");

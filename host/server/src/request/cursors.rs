@@ -1,5 +1,5 @@
 //! Cursors on the wire: a position with a signature, in characters that need no escaping
-//! (contract-3-cursor-signed). The secret lives in the catalogue, so that every host reads what any
+//! (contract-3-cursor-signed). The secret lives in the catalog, so that every host reads what any
 //! host wrote.
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
@@ -16,7 +16,7 @@ pub(crate) struct CursorCodec {
 }
 
 impl CursorCodec {
-    /// With the catalogue's secret.
+    /// With the catalog's secret.
     pub(crate) fn new(secret: [u8; 32]) -> Self {
         // HMAC itself pads a short key with zeros to the size of the hash's block.
         let mut block = [0; 64];

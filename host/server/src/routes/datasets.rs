@@ -17,7 +17,7 @@ use crate::response::document::CachePolicy;
 use crate::response::reservation::Patience;
 use crate::state::AppState;
 
-/// The list as it was last rendered, with the view of the catalogue that it was made from.
+/// The list as it was last rendered, with the view of the catalog that it was made from.
 #[derive(Default)]
 pub(crate) struct DatasetListCache {
     last: Mutex<Option<RenderedList>>,
@@ -67,7 +67,7 @@ async fn respond(
 }
 
 impl DatasetListCache {
-    /// The document of `datasets`, rendered again only when the catalogue moved.
+    /// The document of `datasets`, rendered again only when the catalog moved.
     fn get(&self, datasets: Arc<[Arc<Dataset>]>) -> Result<RenderedDocument, Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((view, document)) = &*last

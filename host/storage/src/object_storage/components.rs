@@ -48,7 +48,7 @@ impl ObjectStorage {
     }
 
     /// The component with this digest and size, all of it in memory: call it only with a size that
-    /// a catalogue vouches for.
+    /// a catalog vouches for.
     ///
     /// # Errors
     /// [`StorageFailure::ComponentMissing`]; [`StorageFailure::ComponentDamaged`] when size or

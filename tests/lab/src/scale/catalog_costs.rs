@@ -105,7 +105,7 @@ fn refreshes(
     key: &str,
     list: &HttpRequest,
 ) -> Result<RefreshTimes> {
-    const SECONDS: &str = "yearbook_catalogue_look_seconds_total";
+    const SECONDS: &str = "yearbook_catalog_poll_seconds_total";
     let ask = HttpRequest::get(format!("{}/v1/datasets/synthetic_000001", host.process.base))
         .with("X-API-Key", key);
     let looked = host.metrics()?.sum(SECONDS)?;

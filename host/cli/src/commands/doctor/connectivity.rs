@@ -18,7 +18,7 @@ pub(super) async fn check_database(
     context: &CommandContext,
     opened: &mut Option<Arc<Catalog>>,
 ) -> anyhow::Result<Finding> {
-    let store = opened.insert(context.catalogue().await?);
+    let store = opened.insert(context.catalog().await?);
     store.ping().await?;
     let described = store.describe();
     let problems = store.check_integrity().await?;

@@ -22,7 +22,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<()> {
     let component = read_component(context, file)?;
     let signature = read_signature(file, named)?;
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     let files = context.files()?;
     // A server on the same data directory finds the compiled component there.
     let sandbox = plugin_runtime::new_sandbox(

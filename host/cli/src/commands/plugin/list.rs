@@ -12,7 +12,7 @@ use crate::context::CommandContext;
 use crate::output::TextTable;
 
 pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     let releases = store.releases().await.context("cannot list plugins")?;
     let used = store.release_usage().await.context("cannot list the use of plugins")?;
     let used: HashMap<ReleaseId, (u64, u64)> =
@@ -107,7 +107,7 @@ async fn signers(
 
 pub(super) async fn history(context: &CommandContext) -> anyhow::Result<()> {
     let events = context
-        .catalogue()
+        .catalog()
         .await?
         .release_events()
         .await

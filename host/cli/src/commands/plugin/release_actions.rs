@@ -12,14 +12,14 @@ pub(super) async fn rollback(
     name: &str,
     who: Actor,
 ) -> anyhow::Result<()> {
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     let outcome = yearbook_releases::rollback(&store, name, &who.name(), who.reason).await;
     store.close().await;
     print_outcome(context, name, "rolled back", &outcome?)
 }
 
 pub(super) async fn remove(context: &CommandContext, name: &str, who: Actor) -> anyhow::Result<()> {
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     let outcome = yearbook_releases::remove(&store, name, &who.name(), who.reason).await;
     store.close().await;
     print_outcome(context, name, "removed", &outcome?)
@@ -31,7 +31,7 @@ pub(super) async fn pin(
     digest: Option<&str>,
     who: Actor,
 ) -> anyhow::Result<()> {
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     let outcome = yearbook_releases::pin(&store, name, digest, &who.name()).await;
     store.close().await;
     print_outcome(context, name, if digest.is_some() { "pinned" } else { "unpinned" }, &outcome?)

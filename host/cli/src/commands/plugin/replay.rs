@@ -163,7 +163,7 @@ async fn find_component(
             place: component.by,
         });
     }
-    let store = context.catalogue().await?;
+    let store = context.catalog().await?;
     let releases = store.releases().await.context("cannot list plugins");
     store.close().await;
     let Some(release) = releases?.into_iter().find(|release| release.id.digest == digest) else {

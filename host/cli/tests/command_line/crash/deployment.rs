@@ -68,7 +68,7 @@ impl CrashDeployment {
         self.yearbook.package("tiny", &(0..rows).map(day).collect::<String>());
     }
 
-    /// Asserts that whatever the catalogue names is in the store, byte for byte, and that nothing
+    /// Asserts that whatever the catalog names is in the store, byte for byte, and that nothing
     /// there has a name that is not its own.
     pub(super) fn assert_intact(&self, seen: &mut HashSet<String>) {
         self.runtime.block_on(self.assert_referenced_files_intact());
