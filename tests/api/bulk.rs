@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha2::{Digest, Sha256};
+use yearbook_domain::hex::encode_hex;
 use yearbook_domain::{Millis, Plan};
 use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, TestRequest, TestTable, big, harvest, parks};
@@ -11,7 +12,7 @@ use yearbook_tests::app::{TestApp, TestRequest, TestTable, big, harvest, parks};
 const HARVEST: &str = "/v1/bulk/farms/harvest";
 
 fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    encode_hex(&Sha256::digest(bytes))
 }
 
 fn stored(app: &TestApp, bytes: &[u8]) -> PathBuf {

@@ -128,7 +128,7 @@ impl SourceTree {
     }
 
     #[cfg(test)]
-    fn of(files: &[(&str, &str)]) -> Self {
+    fn from_files(files: &[(&str, &str)]) -> Self {
         let mut tree = Self::default();
         for (path, text) in files {
             tree.insert(path, Some((*text).to_owned()));

@@ -6,6 +6,7 @@ pub mod changes;
 pub mod credit;
 pub mod cursor;
 pub mod dataset;
+pub mod hex;
 pub mod json_size;
 pub mod name;
 pub mod object_key;

@@ -55,14 +55,14 @@ impl SnapshotIdHasher {
         for column in self.columns {
             hasher.update(column.finalize());
         }
-        let mut id: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut id = yearbook_domain::hex::encode_hex(&hasher.finalize());
         id.truncate(ID_CHARACTERS);
         id
     }
 }
 
 fn write_canonical(array: &dyn Array, out: &mut Vec<u8>) {
-    fn put<T>(
+    fn write_values<T>(
         values: impl Iterator<Item = Option<T>>,
         out: &mut Vec<u8>,
         write: impl Fn(T, &mut Vec<u8>),
@@ -78,16 +78,20 @@ fn write_canonical(array: &dyn Array, out: &mut Vec<u8>) {
         }
     }
     match array.data_type() {
-        DataType::Int64 => {
-            put(array.as_primitive::<Int64Type>().iter(), out, |v, out| out.extend(v.to_le_bytes()))
-        }
-        DataType::Float64 => put(array.as_primitive::<Float64Type>().iter(), out, |v, out| {
-            out.extend(v.to_bits().to_le_bytes())
+        DataType::Int64 => write_values(array.as_primitive::<Int64Type>().iter(), out, |v, out| {
+            out.extend(v.to_le_bytes())
         }),
-        DataType::Boolean => put(array.as_boolean().iter(), out, |v, out| out.push(u8::from(v))),
+        DataType::Float64 => {
+            write_values(array.as_primitive::<Float64Type>().iter(), out, |v, out| {
+                out.extend(v.to_bits().to_le_bytes())
+            })
+        }
+        DataType::Boolean => {
+            write_values(array.as_boolean().iter(), out, |v, out| out.push(u8::from(v)))
+        }
         // Stored columns have no other type (`table::stored_type`). A text within a batch is
         // under 2 GiB.
-        _ => put(array.as_string::<i32>().iter(), out, |v: &str, out| {
+        _ => write_values(array.as_string::<i32>().iter(), out, |v: &str, out| {
             out.extend(u32::try_from(v.len()).unwrap_or(u32::MAX).to_le_bytes());
             out.extend(v.as_bytes());
         }),

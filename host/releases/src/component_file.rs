@@ -65,7 +65,7 @@ impl ComponentFile {
         if wrapped && names.as_ref().is_some_and(|(_, exports)| exports.is_empty()) {
             return Err(ComponentFileError::Module("it exports no interface".to_owned()));
         }
-        let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = yearbook_domain::hex::encode_hex(&Sha256::digest(&bytes));
         let (imports, exports) = names.unzip();
         Ok(Self { bytes, digest, wrapped, imports, exports })
     }

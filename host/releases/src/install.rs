@@ -137,7 +137,7 @@ pub(crate) async fn store_component(
     let digest = tokio::task::spawn_blocking(move || Sha256::digest(&hashed))
         .await
         .map_err(|_| ReleaseError::Panicked)?;
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = yearbook_domain::hex::encode_hex(&digest);
     register_upload(store, &Stored::component(&digest)).await?;
     Ok(files.put_component(bytes).await?)
 }

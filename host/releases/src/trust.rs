@@ -142,8 +142,7 @@ impl TrustPolicy {
         if self.require == TrustRequirement::None {
             return Ok(());
         }
-        let digest: String =
-            Sha256::digest(component).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = yearbook_domain::hex::encode_hex(&Sha256::digest(component));
         let listed = || {
             if self.is_allowed_digest(&digest) {
                 Ok(())

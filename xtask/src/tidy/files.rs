@@ -86,7 +86,7 @@ mod tests {
     fn wide_lines_are_named_unless_they_cannot_be_broken() {
         let (wide, cell) = ("x ".repeat(60), "| x ".repeat(60));
         let text = format!("// {wide}\nlet a = {wide};\n// https://a/{wide}\n");
-        let tree = SourceTree::of(&[
+        let tree = SourceTree::from_files(&[
             ("host/a.rs", &text),
             ("docs/a.md", &format!("{wide}{wide}\n{cell}")),
         ]);
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn what_a_build_makes_is_named() {
-        let tree = SourceTree::of(&[
+        let tree = SourceTree::from_files(&[
             ("a/__pycache__/b.txt", ""),
             ("plugins/dist/json.wasm", ""),
             ("tests/fixtures/1.0.0/json.wasm", ""),
@@ -109,6 +109,6 @@ mod tests {
     #[test]
     fn a_lint_is_switched_off_with_a_reason_or_not_at_all() {
         let text = "#[allow(dead_code)]\n#[allow(dead_code, reason = \"generated\")]\n";
-        assert_eq!(bare_allows(&SourceTree::of(&[("host/a.rs", text)])).len(), 1);
+        assert_eq!(bare_allows(&SourceTree::from_files(&[("host/a.rs", text)])).len(), 1);
     }
 }

@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn links_lead_to_files_folders_and_headings() {
-        let tree = SourceTree::of(&[
+        let tree = SourceTree::from_files(&[
             (
                 "docs/a.md",
                 "[b](b.md#two-words) [c](c.md) [up](../host) [no](b.md#three)\n[d]: gone.md\n",
@@ -155,7 +155,7 @@ mod tests {
     fn paths_in_prose_exist() {
         let text =
             "//! See `docs/b.md`, host/a and tests/gone.rs, not plugins/*/src nor a/docs/x.\n";
-        let tree = SourceTree::of(&[("host/a.rs", text), ("docs/b.md", "")]);
+        let tree = SourceTree::from_files(&[("host/a.rs", text), ("docs/b.md", "")]);
         assert_eq!(cited_paths(&tree), ["host/a.rs:1: tests/gone.rs does not exist"]);
     }
 }

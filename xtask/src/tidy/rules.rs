@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn rules_are_cited_by_ids_that_exist() {
-        let tree = SourceTree::of(&[
+        let tree = SourceTree::from_files(&[
             ("docs/spec/rows.md", "| Rule | Says |\n|---|---|\n| spec-4.1-cap | It caps. |\n"),
             ("host/a.rs", "//! spec-4.1-cap, and spec-4.1-gone.\n// Contract 3 says so.\n"),
         ]);
@@ -138,7 +138,8 @@ mod tests {
     #[test]
     fn an_invariant_names_what_enforces_it() {
         let page = "## What never touches what\nIntro.\n\n- A. (tidy)\n- B.\n  (test: `gone`)\n- C.\n\nEnd.\n";
-        let tree = SourceTree::of(&[("ARCHITECTURE.md", page), ("host/a.rs", "fn here() {}\n")]);
+        let tree =
+            SourceTree::from_files(&[("ARCHITECTURE.md", page), ("host/a.rs", "fn here() {}\n")]);
         assert_eq!(
             invariants(&tree),
             ["ARCHITECTURE.md: there is no test gone", "ARCHITECTURE.md: nothing enforces \"C.\""]
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn decisions_are_titled_listed_and_there() {
-        let tree = SourceTree::of(&[
+        let tree = SourceTree::from_files(&[
             ("docs/decisions/README.md", "[0001](0001-a.md)\n"),
             ("docs/decisions/0001-a.md", "# A\n"),
             ("docs/decisions/0002-b.md", "no title\n"),

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     fn tree(path: &str, text: &str) -> SourceTree {
-        SourceTree::of(&[(path, text)])
+        SourceTree::from_files(&[(path, text)])
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
     fn a_public_type_has_a_name_of_its_own() {
         let one = "pub struct Part;\nstruct Private;\n";
         let two = "pub(crate) enum Part {}\npub fn part() {}\nstruct Private;\n";
-        let tree = SourceTree::of(&[("host/a/src/a.rs", one), ("host/b/src/b.rs", two)]);
+        let tree = SourceTree::from_files(&[("host/a/src/a.rs", one), ("host/b/src/b.rs", two)]);
         assert_eq!(type_names(&tree), ["host/a/src/a.rs:1: Part is also in host/b/src/b.rs:1"]);
     }
 

@@ -6,6 +6,7 @@ mod collector;
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
+use yearbook_domain::hex::encode_hex;
 
 use opentelemetry_proto::tonic::trace::v1::Span;
 
@@ -15,10 +16,6 @@ use crate::served::CliServer;
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "b7ad6b7169203331";
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 #[track_caller]
 fn only<'a>(seen: &'a CollectedSpans, name: &str) -> &'a Span {
@@ -55,7 +52,7 @@ fn a_request_is_a_span_with_plan_scan_and_plugin_below_it() {
     let (seen, key) = traced("127.0.0.0/8");
     let request = only(&seen, "GET /v1/datasets/{name}/data");
     assert_eq!(
-        (hex(&request.trace_id), hex(&request.parent_span_id)),
+        (encode_hex(&request.trace_id), encode_hex(&request.parent_span_id)),
         (TRACE.to_owned(), PARENT.to_owned()),
         "a trusted proxy's trace"
     );
@@ -73,8 +70,8 @@ fn a_request_is_a_span_with_plan_scan_and_plugin_below_it() {
     }
     for name in ["plan", "scan", "plugin"] {
         let span = only(&seen, name);
-        assert_eq!(hex(&span.trace_id), TRACE, "{name}");
-        assert_eq!(hex(&span.parent_span_id), hex(&request.span_id), "{name}");
+        assert_eq!(encode_hex(&span.trace_id), TRACE, "{name}");
+        assert_eq!(encode_hex(&span.parent_span_id), encode_hex(&request.span_id), "{name}");
         assert!(
             span.start_time_unix_nano >= request.start_time_unix_nano
                 && span.end_time_unix_nano >= span.start_time_unix_nano,
@@ -106,9 +103,9 @@ fn a_request_is_a_span_with_plan_scan_and_plugin_below_it() {
 fn a_stranger_s_trace_is_not_taken_over() {
     let (seen, _) = traced("10.0.0.0/8");
     let request = only(&seen, "GET /v1/datasets/{name}/data");
-    assert_ne!(hex(&request.trace_id), TRACE);
+    assert_ne!(encode_hex(&request.trace_id), TRACE);
     assert!(request.parent_span_id.is_empty(), "{request:?}");
-    assert_eq!(hex(&only(&seen, "plugin").trace_id), hex(&request.trace_id));
+    assert_eq!(encode_hex(&only(&seen, "plugin").trace_id), encode_hex(&request.trace_id));
 }
 
 #[test]

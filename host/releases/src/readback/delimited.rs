@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    fn of(one: &str, other: &str) -> ValueComparison {
+    fn compare_texts(one: &str, other: &str) -> ValueComparison {
         let schema = Schema::new(vec![
             Column::new("t", DataType::Utf8, true),
             Column::new("v", DataType::Float64, true),
@@ -170,16 +170,23 @@ mod tests {
     #[test]
     fn quotes_line_ends_and_ways_to_write_a_float_are_no_difference() {
         assert_eq!(
-            of("t,v\na,1.0\nb \"c\",\n", "\"t\",v\r\na,1e0\r\n\"b \"\"c\"\"\",\r\n"),
+            compare_texts("t,v\na,1.0\nb \"c\",\n", "\"t\",v\r\na,1e0\r\n\"b \"\"c\"\"\",\r\n"),
             ValueComparison::Equal
         );
-        assert_eq!(of("t;v\n\"a;b\nc\";2\n", "t;v\n\"a;b\nc\";2.0"), ValueComparison::Equal);
+        assert_eq!(
+            compare_texts("t;v\n\"a;b\nc\";2\n", "t;v\n\"a;b\nc\";2.0"),
+            ValueComparison::Equal
+        );
     }
 
     #[test]
     fn a_value_that_differs_is_shown_with_its_place() {
         let unlike = |one: &str, other: &str, why: &str| {
-            assert_eq!(of(one, other), ValueComparison::Different(why.to_owned()), "{other}")
+            assert_eq!(
+                compare_texts(one, other),
+                ValueComparison::Different(why.to_owned()),
+                "{other}"
+            )
         };
         unlike("t,v\n007,1\n", "t,v\n7,1\n", "`7` instead of `007` in row 1, column `t`");
         unlike("t,v\na,1\n", "t,v\na,1.5\n", "`1.5` instead of `1` in row 1, column `v`");
@@ -189,7 +196,10 @@ mod tests {
         unlike("t,v\na,1\n", "t;v\na;1\n", "its header has other fields");
         unlike("t,v\na,1\n", "t,v\na\n,1\n", "row 1 has another number of fields");
         unlike("t,v\na,1\n", "t,v\n\"a,1\n", "`a,1 ` instead of `a` in row 1, column `t`");
-        assert!(matches!(of("t/v\na/1\n", "t/v\nb/1\n"), ValueComparison::Unsupported(_)));
+        assert!(matches!(
+            compare_texts("t/v\na/1\n", "t/v\nb/1\n"),
+            ValueComparison::Unsupported(_)
+        ));
     }
 
     #[test]

@@ -130,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    fn of(module: &str) -> Result<ComponentStats, String> {
+    fn stats_of(module: &str) -> Result<ComponentStats, String> {
         let component = wat::parse_str(format!("(component {module})")).unwrap();
         ComponentStats::measure(&component).map_err(|rejected| rejected.to_string())
     }
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn everything_is_counted_over_all_modules() {
         let module = r#"(core module (func (local i32 i64 i64)) (func (export "f")) (memory 1) (global i32 (i32.const 0)) (data (i32.const 0) "abc"))"#;
-        let shape = of(&format!("{module} (component {module})")).unwrap();
+        let shape = stats_of(&format!("{module} (component {module})")).unwrap();
         let counted = ComponentStats {
             function_bytes: shape.function_bytes,
             data_bytes: shape.data_bytes,
@@ -167,17 +167,21 @@ mod tests {
     #[test]
     fn what_there_is_too_much_of_is_refused_by_name_before_anything_is_compiled() {
         let long = format!("(core module (func {}))", "nop ".repeat((1 << 20) + 1));
-        assert!(of(&long).unwrap_err().contains("bytes in one function; 1048576 are allowed"));
+        assert!(
+            stats_of(&long).unwrap_err().contains("bytes in one function; 1048576 are allowed")
+        );
         let locals = format!("(core module (func (local {})))", "i32 ".repeat(20_001));
-        assert!(of(&locals).unwrap_err().contains("20001 locals in one function"));
+        assert!(stats_of(&locals).unwrap_err().contains("20001 locals in one function"));
         let functions = format!("(core module {})", "(func)".repeat(100_001));
-        assert!(of(&functions).unwrap_err().contains("100001 functions"));
+        assert!(stats_of(&functions).unwrap_err().contains("100001 functions"));
         let types = format!("(core module {})", "(type (func))".repeat(50_001));
-        assert!(of(&types).unwrap_err().contains("50001 types"));
+        assert!(stats_of(&types).unwrap_err().contains("50001 types"));
         let globals = format!("(core module {})", "(global i32 (i32.const 0))".repeat(20_001));
-        assert!(of(&globals).unwrap_err().contains("20001 tables, memories and globals"));
-        assert!(of(&"(core module)".repeat(65)).unwrap_err().contains("65 core modules"));
-        assert!(of(&"(component)".repeat(257)).unwrap_err().contains("257 components inside it"));
+        assert!(stats_of(&globals).unwrap_err().contains("20001 tables, memories and globals"));
+        assert!(stats_of(&"(core module)".repeat(65)).unwrap_err().contains("65 core modules"));
+        assert!(
+            stats_of(&"(component)".repeat(257)).unwrap_err().contains("257 components inside it")
+        );
     }
 
     #[test]

@@ -60,8 +60,7 @@ impl Sandbox {
                 limit: self.host.limits.component_bytes,
             });
         }
-        let digest: String =
-            Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = yearbook_domain::hex::encode_hex(&Sha256::digest(bytes));
         let begun = Instant::now();
         let (component, from_cache) = self.compiled_component(&digest, bytes)?;
         linker::check_imports(&self.host.engine, &component)?;

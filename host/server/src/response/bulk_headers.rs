@@ -163,9 +163,8 @@ impl BulkHead {
 
 /// `Repr-Digest` of a hexadecimal SHA-256 (RFC 9530, 3): of the whole file, on a part of it too.
 fn repr_digest(hexadecimal: &str) -> Option<String> {
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    let bytes: Option<Vec<u8>> = hexadecimal.as_bytes().chunks(2).map(byte).collect();
-    Some(format!("sha-256=:{}:", BASE64_STANDARD.encode(bytes?)))
+    let bytes = yearbook_domain::hex::decode_hex(hexadecimal)?;
+    Some(format!("sha-256=:{}:", BASE64_STANDARD.encode(bytes)))
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl EntityTag {
     }
 
     fn from_hash(hash: &[u8]) -> Self {
-        Self(hex(hash.get(..HASH_BYTES).unwrap_or(hash)))
+        Self(yearbook_domain::hex::encode_hex(hash.get(..HASH_BYTES).unwrap_or(hash)))
     }
 
     /// The header's value for a body in this coding.
@@ -118,14 +118,6 @@ pub(crate) enum TagComparison {
     Strong,
     /// A weak tag counts as a strong one.
     Weak,
-}
-
-/// Two lower-case digits a byte.
-fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
-    let mut text = String::with_capacity(bytes.len() * 2);
-    text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
-    text
 }
 
 /// A hash over fields, each with its length, so that no two lists of fields read the same.
@@ -208,7 +200,6 @@ mod tests {
 
     #[test]
     fn hashes_are_written_in_hexadecimal() {
-        assert_eq!(hex(&[0x00, 0x0f, 0xa0, 0xff]), "000fa0ff");
         assert_eq!(EntityTag::from_bytes(b"x").0, "2d711642b726b04401627ca9fbac32f5");
     }
 

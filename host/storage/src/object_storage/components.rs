@@ -121,8 +121,7 @@ impl ObjectStorage {
 
 /// Digest of bytes in memory, on a thread that may block.
 async fn hash_bytes(bytes: Bytes) -> Result<String, StorageFailure> {
-    run_blocking(move || Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
-        .await
+    run_blocking(move || yearbook_domain::hex::encode_hex(&Sha256::digest(&bytes))).await
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl FileHasher {
 
     /// Digest, size and block sums of everything taken in.
     pub(super) fn finish(self) -> (StoredFile, BlockChecksums) {
-        let sha256 = self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = yearbook_domain::hex::encode_hex(&self.hasher.finalize());
         (StoredFile { sha256, bytes: self.bytes }, self.sums.finish())
     }
 

@@ -153,9 +153,7 @@ async fn find_component(
 ) -> anyhow::Result<LocatedComponent> {
     // A binary without plugins still has a catalogue.
     let built_in = builtin::components(context.plugins_dir.as_deref()).unwrap_or_default();
-    let is_it = |bytes: &[u8]| {
-        Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>() == digest
-    };
+    let is_it = |bytes: &[u8]| yearbook_domain::hex::encode_hex(&Sha256::digest(bytes)) == digest;
     if let Some(component) = built_in.into_iter().find(|component| is_it(&component.bytes)) {
         return Ok(LocatedComponent {
             bytes: component.bytes.into_owned(),

@@ -138,10 +138,8 @@ fn assert_objects_intact(folder: &Path, seen: &mut HashSet<String>) {
         if seen.contains(&name) {
             continue;
         }
-        let found: String = Sha256::digest(std::fs::read(&path).unwrap())
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let found =
+            yearbook_domain::hex::encode_hex(&Sha256::digest(std::fs::read(&path).unwrap()));
         assert_eq!(found, digest, "{name} is visible and half-written");
         seen.insert(name);
     }

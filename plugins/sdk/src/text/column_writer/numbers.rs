@@ -28,7 +28,7 @@ impl<'a, T: Copy> Numbers<'a, T> {
     }
 
     #[inline(always)]
-    fn put(
+    fn write_number(
         &self,
         row: usize,
         sheet: &mut BlockWriter<'_>,
@@ -46,14 +46,14 @@ impl<'a, T: Copy> Numbers<'a, T> {
 impl Numbers<'_, i64> {
     #[inline(always)]
     pub(super) fn write_integer(&self, row: usize, sheet: &mut BlockWriter<'_>) {
-        self.put(row, sheet, number::signed);
+        self.write_number(row, sheet, number::signed);
     }
 }
 
 impl Numbers<'_, f64> {
     #[inline(always)]
     pub(super) fn write_float<D: Dialect>(&self, row: usize, sheet: &mut BlockWriter<'_>) {
-        self.put(row, sheet, number::float::<D>);
+        self.write_number(row, sheet, number::float::<D>);
     }
 }
 
