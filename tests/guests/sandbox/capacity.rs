@@ -119,7 +119,7 @@ async fn workers_with_a_long_line_take_no_new_responses() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     jobs.extend((0..2).map(|_| spawn(Box::new(|| {}))));
-    while workers.load().fresh < 2 {
+    while workers.load().new_jobs < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert!(matches!(guest.admit().await.map(|_| ()), Err(EncodeError::Busy { retry_after: 1 })));
