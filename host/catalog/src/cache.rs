@@ -2,6 +2,7 @@
 //! the database is not.
 
 pub(crate) mod dataset_set;
+mod facts_cache;
 pub(crate) mod revisioned;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,9 +13,10 @@ use arc_swap::ArcSwap;
 use moka::future::Cache;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use yearbook_domain::{Dataset, DatasetName, Snapshot};
+use yearbook_domain::{Dataset, DatasetName, PreviewFacts, Snapshot};
 
 use crate::{Catalog, CatalogError, DatasetSet, PluginRelease, Revisions};
+use facts_cache::PreviewFactsCache;
 use revisioned::RevisionedCache;
 
 /// A database that takes longer than this counts as failed.
@@ -39,6 +41,7 @@ pub struct CatalogCache {
     /// One refresh at a time.
     refreshing: Mutex<()>,
     pinned: RevisionedCache<(DatasetName, String), Option<Arc<Snapshot>>>,
+    facts: PreviewFactsCache,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
 }
@@ -90,6 +93,7 @@ impl CatalogCache {
             pinned: RevisionedCache::new(view.revisions.all, || {
                 PinnedSnapshotCache::new(MAX_PINNED_SNAPSHOTS)
             }),
+            facts: PreviewFactsCache::new(view.revisions.all),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
             view: ArcSwap::from_pointee(view),
             store,
@@ -157,6 +161,20 @@ impl CatalogCache {
             .try_get_with((dataset.name.clone(), id.to_owned()), fetch)
             .await
             .map_err(CatalogError::Shared)
+    }
+
+    /// Returns the preview facts of the retained snapshot `id` of `dataset`, from memory where
+    /// possible. None: they were not computed yet, which `yearbook migrate` does, or the snapshot
+    /// was dropped.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    pub async fn preview_facts(
+        &self,
+        dataset: &Dataset,
+        id: &str,
+    ) -> Result<Option<Arc<PreviewFacts>>, CatalogError> {
+        self.facts.get(&self.store, self.revision(), &dataset.name, id).await
     }
 
     /// Polls the database now instead of at the next tick. On failure the last view stays and
