@@ -72,6 +72,9 @@ const SUMMARIES_OF: &str = concat!(summaries!(), " WHERE s.dataset = $1 ORDER BY
 
 const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
 
+const RETIRED_AT: &str =
+    "SELECT retired_at FROM datasets WHERE name = $1 AND retired_at IS NOT NULL";
+
 impl Catalog {
     /// Reads every dataset that is not retired, as of one instant. Only datasets that changed since
     /// `known` was read are read again.
@@ -98,6 +101,16 @@ impl Catalog {
     /// As [`Catalog::dataset_set`].
     pub async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, CatalogError> {
         transaction!(self, "look a dataset up", Read, |connection| dataset(connection, name))
+    }
+
+    /// Reads the time at which a dataset was retired; none when it is served or there is none.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn retired_at(&self, dataset: &DatasetName) -> Result<Option<Millis>, CatalogError> {
+        transaction!(self, "look a retired dataset up", Read, |connection| {
+            retired_at(connection, dataset)
+        })
     }
 
     /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired
@@ -216,6 +229,15 @@ fn assemble_datasets(
         });
     }
     Ok(assembled)
+}
+
+async fn retired_at(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<Option<Millis>, sqlx::Error> {
+    let row: Option<(i64,)> =
+        connection.query(RETIRED_AT).bind(dataset.as_str()).fetch_optional().await?;
+    Ok(row.map(|(at,)| Millis(at)))
 }
 
 async fn retire(

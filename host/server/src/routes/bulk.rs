@@ -33,7 +33,22 @@ pub(crate) async fn download(
     let range = requested_range(&request.parts.headers, &head, &dataset)?;
     let reservation = app.reserve(&auth, Patience::Queue).await?;
     let response = send_file(&app, &request, &plan, &head, range, &reservation).await;
+    let response = response.map(|response| with_citation(&app, &request, &plan, response));
     reservation.settle_response(response).await
+}
+
+/// Adds the link to the citation of the whole snapshot (contract-13-link).
+fn with_citation(
+    app: &AppState,
+    request: &BulkRequest,
+    plan: &BulkPlan,
+    mut response: Response,
+) -> Response {
+    let (dataset, id) = (plan.dataset.as_str(), plan.snapshot.id.as_str());
+    let whole = CanonicalQuery::default();
+    let headers = response.headers_mut();
+    citation_link::append(headers, app, &request.parts, dataset, id, &whole);
+    response
 }
 
 /// Returns 307 to the store, or the bytes of `range`; none: of the whole file.
