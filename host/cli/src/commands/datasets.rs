@@ -108,14 +108,15 @@ fn show(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
 fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
     let current = &dataset.current.id;
     context.output.print_result(&snapshots_json(dataset), || {
-        let mut table = TextTable::new(&["snapshot", "created", "#rows", "current"]);
+        let mut table = TextTable::new(&["snapshot", "created", "#rows", "state"]);
         for snapshot in &dataset.snapshots {
-            let mark = if snapshot.id == *current { "current" } else { "" };
+            let marks = [(snapshot.id == *current, "current"), (snapshot.held, "held")];
+            let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark);
             table.row([
                 snapshot.id.clone(),
                 snapshot.created_at.to_rfc3339(),
                 snapshot.rows.to_string(),
-                mark.to_owned(),
+                marks.collect::<Vec<_>>().join(", "),
             ]);
         }
         table.render()

@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use futures::StreamExt;
 use http::header::RANGE;
+use yearbook_domain::CanonicalQuery;
 use yearbook_domain::bulk::{BulkPlan, FILE_MEDIA_TYPE};
 
 use crate::error::Error;
@@ -14,7 +15,7 @@ use crate::request::byte_range::{ByteRange, requested_range};
 use crate::request::{Authenticated, BulkRequest};
 use crate::response::bulk_headers::BulkHead;
 use crate::response::reservation::{Patience, Reservation};
-use crate::response::{body, preconditions};
+use crate::response::{body, citation_link, preconditions};
 use crate::state::AppState;
 
 /// `GET /v1/bulk/{namespace}/{name}`.
