@@ -112,7 +112,7 @@ impl Workers {
     ///
     /// # Errors
     /// [`JobPanicked`] when polling panicked.
-    pub async fn drive<F>(&self, caller: &CallerShare, future: F) -> Result<F::Output, JobPanicked>
+    pub async fn drive<F>(&self, caller: CallerShare, future: F) -> Result<F::Output, JobPanicked>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
@@ -128,7 +128,7 @@ impl Workers {
             poll.await
         };
         let queue = Arc::clone(&self.queue);
-        let driven = FutureState::new(Handle::try_current().ok(), caller.clone());
+        let driven = FutureState::new(Handle::try_current().ok(), caller);
         let (begun, task) = Builder::new()
             .metadata(driven)
             .spawn(|_| guarded, move |ready| queue.push_future(ready));

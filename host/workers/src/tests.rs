@@ -16,14 +16,14 @@ async fn a_panicking_job_is_an_error_and_the_pool_goes_on() {
     assert!(workers.run(|| panic!("expected by this test")).await.is_err());
     assert!(
         workers
-            .drive(&CallerShare::default(), async { panic!("expected by this test") })
+            .drive(CallerShare::default(), async { panic!("expected by this test") })
             .await
             .is_err()
     );
     let inner = Arc::clone(&workers);
     assert!(
         workers
-            .drive(&CallerShare::default(), async move {
+            .drive(CallerShare::default(), async move {
                 inner.run(|| panic!("expected by this test")).await.is_err()
             })
             .await
@@ -41,7 +41,7 @@ async fn an_abandoned_job_that_has_not_begun_is_skipped() {
     poll_and_drop(workers.run(move || flag.store(true, Ordering::SeqCst))).await;
     let flag = Arc::clone(&ran);
     poll_and_drop(
-        workers.drive(&CallerShare::default(), async move { flag.store(true, Ordering::SeqCst) }),
+        workers.drive(CallerShare::default(), async move { flag.store(true, Ordering::SeqCst) }),
     )
     .await;
     release.send(()).unwrap();
@@ -53,7 +53,7 @@ async fn an_abandoned_job_that_has_not_begun_is_skipped() {
 async fn a_driven_future_stays_on_one_thread_from_wait_to_wait() {
     let workers = Workers::new(4);
     let inner = Arc::clone(&workers);
-    let threads = workers.drive(&CallerShare::default(), async move {
+    let threads = workers.drive(CallerShare::default(), async move {
         let here = std::thread::current().id();
         let there = [
             inner.run(|| std::thread::current().id()).await.unwrap(),
@@ -74,7 +74,7 @@ async fn a_driven_future_that_waits_holds_no_thread() {
         let workers = Arc::clone(&workers);
         async move {
             workers
-                .drive(&CallerShare::default(), async move {
+                .drive(CallerShare::default(), async move {
                     (receiver.await.unwrap(), tokio::time::sleep(Duration::from_millis(1)).await)
                 })
                 .await
@@ -103,7 +103,7 @@ async fn dropping_a_driven_future_drops_what_it_owns() {
     let guard = Guard(Some(sender));
     let begun = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&begun);
-    let mut driven = Box::pin(workers.drive(&CallerShare::default(), async move {
+    let mut driven = Box::pin(workers.drive(CallerShare::default(), async move {
         let _guard = guard;
         flag.store(true, Ordering::SeqCst);
         std::future::pending::<()>().await;
@@ -128,7 +128,7 @@ async fn what_has_just_begun_goes_before_steps_of_long_work() {
     let mut step = Box::pin(workers.run(note("step")));
     assert!(poll_once(&mut step).await.is_none());
     let first = note("fresh");
-    let mut fresh = Box::pin(workers.drive(&CallerShare::default(), async move { first() }));
+    let mut fresh = Box::pin(workers.drive(CallerShare::default(), async move { first() }));
     assert!(poll_once(&mut fresh).await.is_none());
     release.send(()).unwrap();
     step.await.unwrap();
@@ -150,7 +150,7 @@ async fn steps_are_served_however_much_begins() {
                 while !stop.load(Ordering::SeqCst) {
                     let begun = Arc::clone(&begun);
                     workers
-                        .drive(&CallerShare::default(), async move {
+                        .drive(CallerShare::default(), async move {
                             begun.fetch_add(1, Ordering::SeqCst)
                         })
                         .await
@@ -175,7 +175,7 @@ async fn long_work_takes_turns_with_what_has_just_begun() {
     let inner = Arc::clone(&workers);
     let others = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&others);
-    let mut long = Box::pin(workers.drive(&CallerShare::default(), async move {
+    let mut long = Box::pin(workers.drive(CallerShare::default(), async move {
         let mut most = 0;
         for _ in 0..20 {
             let seen = Arc::clone(&seen);
@@ -191,7 +191,7 @@ async fn long_work_takes_turns_with_what_has_just_begun() {
     for _ in 0..3 {
         let others = Arc::clone(&others);
         workers
-            .drive(&CallerShare::default(), async move { others.fetch_add(1, Ordering::SeqCst) })
+            .drive(CallerShare::default(), async move { others.fetch_add(1, Ordering::SeqCst) })
             .await
             .unwrap();
     }
@@ -208,10 +208,10 @@ async fn a_light_caller_waits_behind_nobody_else() {
     let mut long = Box::pin(workers.run_for(&heavy, move || gate.recv().unwrap()));
     assert!(poll_once(&mut long).await.is_none());
     // The only steady worker is busy until `release` is used, and others of the caller wait.
-    let mut more = Box::pin(workers.drive(&heavy, async {}));
+    let mut more = Box::pin(workers.drive(heavy.clone(), async {}));
     assert!(poll_once(&mut more).await.is_none());
     workers.run_for(&light, || ()).await.unwrap();
-    workers.drive(&light, async {}).await.unwrap();
+    workers.drive(light.clone(), async {}).await.unwrap();
     release.send(()).unwrap();
     long.await.unwrap();
     more.await.unwrap();
@@ -266,7 +266,7 @@ async fn stopped_workers_answer_with_an_error() {
     let workers = Workers::new(1);
     let release = occupy_worker(&workers).await;
     let other = Workers::new(1);
-    let (first, second) = (workers.run(|| ()), workers.drive(&CallerShare::default(), async {}));
+    let (first, second) = (workers.run(|| ()), workers.drive(CallerShare::default(), async {}));
     // Neither has been asked for yet, so both come after the stop.
     workers.queue.stop();
     assert!(first.await.is_err() && second.await.is_err());

@@ -62,7 +62,7 @@ pub(crate) async fn render(
         workers: Arc::clone(&app.workers),
     };
     // The request's span goes along, so that the log lines of a worker have the request's id.
-    match app.workers.drive(holder, job.run().in_current_span()).await {
+    match app.workers.drive(holder.clone(), job.run().in_current_span()).await {
         Ok(rendered) => rendered.map_err(|failure| match failure {
             RenderError::Read(failure) => failure.into(),
             RenderError::Encode(failure) => {

@@ -83,7 +83,7 @@ impl PreviewCache {
                 .await
                 .map_err(|closed| Error::internal("wait for a preview", &closed))?;
             let rendered = workers
-                .drive(&CallerShare::default(), render(reader, dataset).in_current_span())
+                .drive(CallerShare::default(), render(reader, dataset).in_current_span())
                 .await;
             rendered.map_err(|panicked| Error::internal("show a preview", &panicked))?
         };
