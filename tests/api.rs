@@ -2,6 +2,7 @@
 
 mod bulk;
 mod changes;
+mod citations;
 mod concurrency;
 mod conditional;
 mod connections;
