@@ -52,7 +52,10 @@ pub fn value_axis(low: f64, high: f64, wanted: usize, from: f64, to: f64) -> (Sc
     let near_zero = |near: f64, far: f64| near > 0.0 && near < far * 0.4;
     let low = if near_zero(low, high) { 0.0 } else { low };
     let high = if near_zero(-high, -low) { 0.0 } else { high };
-    let (low, high) = Scale::new(low, high, 0.0, 1.0).range();
+    let (low, high) = match (low, high) {
+        (low, high) if low == 0.0 && high == 0.0 => (0.0, 1.0),
+        (low, high) => Scale::new(low, high, 0.0, 1.0).range(),
+    };
     let step = round_step(low, high, wanted);
     let outward = |value: f64| if value.is_finite() { value } else { f64::MAX.copysign(value) };
     let scale = Scale::new(
@@ -222,7 +225,7 @@ mod tests {
                 9.5e6,
                 vec!["0", "2\u{202f}M", "4\u{202f}M", "6\u{202f}M", "8\u{202f}M", "10\u{202f}M"],
             ),
-            (0.0, 0.0, vec!["−1.0", "−0.5", "0.0", "0.5", "1.0"]),
+            (0.0, 0.0, vec!["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
         ] {
             let (scale, ticks) = value_axis(low, high, 5, 100.0, 0.0);
             assert_eq!(texts(&ticks), expected, "{low} {high}");

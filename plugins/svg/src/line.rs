@@ -8,7 +8,7 @@ use crate::axis::{Scale, Tick, calendar_ticks, number_axis_ticks, value_axis};
 use crate::cells;
 use crate::credit::DataCredit;
 use crate::options::{LineColumns, PictureOptions};
-use crate::palette::DASHES;
+use crate::palette::{DASHES, MOST_SERIES};
 use crate::picture::{Area, Picture, Words, coordinate};
 use crate::typography::text_width;
 
@@ -25,6 +25,9 @@ pub(crate) use summary::{grouped, push_count};
 
 /// Font size of the labels of axes, pixels.
 const TICK_SIZE: f64 = 11.0;
+
+/// Series of a picture that has no room for labels beside the lines.
+const MOST_NARROW_SERIES: usize = 4;
 
 /// A line chart in the making.
 #[derive(Debug)]
@@ -91,7 +94,8 @@ impl LineChart {
     /// The finished picture.
     #[must_use]
     pub fn draw(&self, options: PictureOptions) -> String {
-        let drawn = self.book.drawn();
+        let most = if options.is_wide() { MOST_SERIES } else { MOST_NARROW_SERIES };
+        let drawn = self.book.drawn(most);
         let names = self.names(&drawn);
         let words = self.words(&drawn, &names);
         let mut picture = Picture::begin(options, &words);
@@ -166,7 +170,8 @@ impl LineChart {
         area.left += widest.fold(0.0, f64::max) + 8.0;
         // A single day has half a day on both sides.
         let room = if cells::is_calendar(&self.x) && places.0 >= places.1 { 0.5 } else { 0.0 };
-        let x_scale = Scale::new(places.0 - room, places.1 + room, area.left + 4.0, area.right - 4.0);
+        let x_scale =
+            Scale::new(places.0 - room, places.1 + room, area.left + 4.0, area.right - 4.0);
         let x_ticks = self.x_ticks(&x_scale, &area);
         grid(picture, &area, &y_scale, &y_ticks);
         axis(picture, &area, &x_scale, &x_ticks);

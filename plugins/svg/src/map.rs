@@ -188,15 +188,25 @@ impl DotMap {
             601..=3_000 => (3.6, 0.8),
             _ => (2.4, 0.7),
         };
+        let count = pixels.len();
         let mut path = String::new();
         for [x, y] in pixels {
             let _ = write!(path, "M{} {}h0", coordinate(x), coordinate(y));
         }
-        let halo = diameter + 2.0;
+        let cap = "stroke-linecap=\"round\" fill=\"none\"";
+        // Rims keep few dots apart; many would only hide each other.
+        if count <= 600 {
+            let rim = diameter + 2.0;
+            let _ = write!(
+                picture.svg,
+                "<path class=\"h\" stroke=\"{}\" stroke-opacity=\".7\" stroke-width=\"{rim}\" {cap} d=\"{path}\"/>",
+                palette.paper
+            );
+        }
         let _ = write!(
             picture.svg,
-            "<g fill=\"none\" stroke-linecap=\"round\"><path class=\"h\" stroke=\"{}\" stroke-opacity=\".7\" stroke-width=\"{halo}\" d=\"{path}\"/><path class=\"s s0\" stroke=\"{}\" stroke-opacity=\"{opacity}\" stroke-width=\"{diameter}\" d=\"{path}\"/></g>",
-            palette.paper, palette.series[0]
+            "<path class=\"s s0\" stroke=\"{}\" stroke-opacity=\"{opacity}\" stroke-width=\"{diameter}\" {cap} d=\"{path}\"/>",
+            palette.series[0]
         );
     }
 }

@@ -83,6 +83,12 @@ pub fn parameters() -> Vec<Parameter> {
 }
 
 impl PictureOptions {
+    /// Returns whether there is room beside a drawing: labels then stand at the ends of lines.
+    #[must_use]
+    pub fn is_wide(&self) -> bool {
+        self.width >= 480.0
+    }
+
     /// Reads the options that every picture has.
     ///
     /// # Errors

@@ -17,8 +17,11 @@ const SANS: &str = "system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-seri
 const SMALL: f64 = 10.5;
 const SMALL_LINE: f64 = 14.0;
 
-/// Lines of the credit that fit; all of it stands in the description.
-const CREDIT_LINES: usize = 3;
+/// Lines that the credit may take; all of it stands in the description too.
+const CREDIT_LINES: usize = 6;
+
+/// Height below which a picture has half of these, and one line of a title.
+const LOW: f64 = 340.0;
 
 /// Words around a drawing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -94,18 +97,12 @@ impl Picture {
             "<rect class=\"p\" width=\"{width_text}\" height=\"{height_text}\" fill=\"{}\"/>",
             palette.paper
         );
-        let margin = if width < 480.0 { 14.0 } else { 24.0 };
+        let margin = if options.is_wide() { 24.0 } else { 14.0 };
         let area = Area { left: margin, top: 0.0, right: width - margin, bottom: height };
         let mut picture = Self { svg, options, area };
         picture.area.top = picture.heading(words);
         picture.area.bottom = picture.footing(words);
         picture
-    }
-
-    /// Returns whether there is room beside a drawing: labels then stand at the ends of lines.
-    #[must_use]
-    pub fn is_wide(&self) -> bool {
-        self.options.width >= 480.0
     }
 
     /// The finished document.
@@ -148,7 +145,7 @@ impl Picture {
     fn heading(&mut self, words: &Words) -> f64 {
         let Area { left, .. } = self.area;
         let room = self.area.width();
-        let (size, line) = if self.is_wide() { (21.0, 25.0) } else { (17.0, 21.0) };
+        let (size, line) = if self.options.is_wide() { (21.0, 25.0) } else { (17.0, 21.0) };
         self.rule(12.0, 2.0);
         self.rule(15.5, 0.75);
         let mut y = 20.0;
@@ -160,7 +157,7 @@ impl Picture {
             self.text("m", left, y, " font-size=\"9.5\" letter-spacing=\".09em\"", &source);
         }
         y += 3.0;
-        let lines = if self.options.height < 360.0 { 1 } else { 2 };
+        let lines = if self.options.height < LOW { 1 } else { 2 };
         for text in wrap(&words.title, size, room, lines) {
             y += line - 2.0;
             self.text(
@@ -183,7 +180,8 @@ impl Picture {
         let Area { left, .. } = self.area;
         let room = self.area.width();
         let small = format!(" font-size=\"{SMALL}\"");
-        let mut lines = wrap(&words.credit, SMALL, room, CREDIT_LINES);
+        let most = if self.options.height < LOW { CREDIT_LINES / 2 } else { CREDIT_LINES };
+        let mut lines = wrap(&words.credit, SMALL, room, most);
         lines.reverse();
         let mut y = self.options.height - 12.0;
         for text in lines {

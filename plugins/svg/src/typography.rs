@@ -38,6 +38,16 @@ pub fn truncate(text: &str, size: f64, width: f64) -> String {
     format!("{}…", text[..end].trim_end())
 }
 
+/// `text`, cut at its beginning so that it fits with an ellipsis there.
+#[must_use]
+pub fn truncate_start(text: &str, size: f64, width: f64) -> String {
+    if text_width(text, size) <= width {
+        return text.to_owned();
+    }
+    let backwards: String = text.chars().rev().collect();
+    truncate(&backwards, size, width).chars().rev().collect()
+}
+
 /// `text` as lines that fit, broken between words; beyond `most` lines it is cut.
 #[must_use]
 pub fn wrap(text: &str, size: f64, width: f64, most: usize) -> Vec<String> {

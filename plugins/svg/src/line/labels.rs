@@ -1,13 +1,14 @@
 //! Names of series: at the ends of their lines where there is room, else in a key above the
 //! drawing. The one line of a chart has its latest value at its end instead.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::series_book::BookedSeries;
 use crate::axis::Scale;
 use crate::number::brief;
 use crate::picture::{Area, Picture, coordinate};
-use crate::typography::{text_width, truncate};
+use crate::typography::{text_width, truncate, truncate_start};
 
 /// Font size of labels, pixels, and the least distance of two of them.
 const SIZE: f64 = 12.0;
@@ -38,9 +39,9 @@ impl SeriesLabels {
             return Self::AtEnds { texts: vec![text], room };
         }
         let lines = f64::from(u32::try_from(names.len()).unwrap_or(u32::MAX));
-        if picture.is_wide() && lines * LINE + 30.0 <= picture.area.height() {
+        if picture.options.is_wide() && lines * LINE + 30.0 <= picture.area.height() {
             let most = picture.options.width * 0.27;
-            let texts: Vec<String> = names.iter().map(|name| truncate(name, SIZE, most)).collect();
+            let texts = shortened(names, most);
             let widest = texts.iter().map(|text| text_width(text, SIZE)).fold(0.0, f64::max);
             return Self::AtEnds { texts, room: widest + 16.0 };
         }
@@ -123,14 +124,24 @@ fn apart(ends: &[f64], area: &Area) -> Vec<f64> {
     places
 }
 
+/// Names that fit: cut at their ends, or at their beginnings where they would be the same then.
+fn shortened(names: &[String], width: f64) -> Vec<String> {
+    let cut: Vec<String> = names.iter().map(|name| truncate(name, SIZE, width)).collect();
+    let distinct: BTreeSet<&String> = cut.iter().collect();
+    if distinct.len() == cut.len() {
+        return cut;
+    }
+    names.iter().map(|name| truncate_start(name, SIZE, width)).collect()
+}
+
 /// A row of samples with names, wrapped.
 fn draw_key(picture: &mut Picture, names: &[String]) {
     let Area { left, right, .. } = picture.area;
     let mut x = left;
     let mut y = picture.area.top + 4.0;
+    let names = shortened(names, right - left - SAMPLE - 6.0);
     for (index, name) in names.iter().enumerate() {
-        let name = truncate(name, SIZE, right - left - SAMPLE - 6.0);
-        let width = SAMPLE + 6.0 + text_width(&name, SIZE) + 14.0;
+        let width = SAMPLE + 6.0 + text_width(name, SIZE) + 14.0;
         if x > left && x + width - 14.0 > right {
             x = left;
             y += LINE + 2.0;
@@ -142,7 +153,7 @@ fn draw_key(picture: &mut Picture, names: &[String]) {
             coordinate(x),
             coordinate(y - SIZE * 0.34)
         );
-        picture.text(&format!("t{index}"), x + SAMPLE + 6.0, y, "", &name);
+        picture.text(&format!("t{index}"), x + SAMPLE + 6.0, y, "", name);
         x += width;
     }
     picture.area.top = y + 10.0;
@@ -151,6 +162,15 @@ fn draw_key(picture: &mut Picture, names: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_begin_alike_are_cut_at_their_beginnings() {
+        let names = ["a long common beginning, one", "a long common beginning, two"];
+        let cut = shortened(&names.map(str::to_owned), 80.0);
+        assert!(cut[0].starts_with('…') && cut[0].ends_with("one") && cut[0] != cut[1], "{cut:?}");
+        let cut = shortened(&["one long name", "two long names"].map(str::to_owned), 60.0);
+        assert!(cut[0].starts_with("one") && cut[0].ends_with('…'), "{cut:?}");
+    }
 
     #[test]
     fn labels_keep_their_order_and_their_distance() {

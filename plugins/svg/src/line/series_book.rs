@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::samples::SeriesSamples;
-use crate::palette::MOST_SERIES;
 
 /// Series whose points are kept; of these the ones with the most points are drawn. A series that
 /// appears later than so many others is only counted.
@@ -69,10 +68,10 @@ impl SeriesBook {
         (self.candidates.len() + self.others.len(), self.others.len() < MOST_COUNTED)
     }
 
-    /// The series to draw: those with the most points, ties by the bytes of their keys, then by
+    /// The `most` series to draw: those with the most points, ties by the bytes of their keys, then by
     /// value column.
     #[must_use]
-    pub fn drawn(&self) -> Vec<&BookedSeries> {
+    pub fn drawn(&self, most: usize) -> Vec<&BookedSeries> {
         let mut series: Vec<&BookedSeries> = self.candidates.iter().collect();
         series.sort_by(|left, right| {
             right
@@ -82,7 +81,7 @@ impl SeriesBook {
                 .then_with(|| left.key.cmp(&right.key))
                 .then_with(|| left.value_column.cmp(&right.value_column))
         });
-        series.truncate(MOST_SERIES);
+        series.truncate(most);
         series
     }
 
@@ -103,6 +102,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::palette::MOST_SERIES;
 
     fn book(series: usize, points_of: impl Fn(usize) -> usize) -> SeriesBook {
         let mut book = SeriesBook::default();
@@ -121,7 +121,8 @@ mod tests {
     #[test]
     fn the_series_with_the_most_points_are_drawn_and_the_rest_is_counted_contract_9() {
         let book = book(1_000, |index| if index == 40 { 3 } else { 1 });
-        let drawn: Vec<_> = book.drawn().iter().map(|series| series.key.clone()).collect();
+        let drawn: Vec<_> =
+            book.drawn(MOST_SERIES).iter().map(|series| series.key.clone()).collect();
         assert_eq!(drawn.len(), MOST_SERIES);
         assert_eq!(drawn[0], [Some("000040".to_owned())]);
         assert_eq!(drawn[1], [Some("000000".to_owned())]);

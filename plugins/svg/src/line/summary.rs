@@ -36,7 +36,8 @@ impl LineChart {
                 drawn.iter().all(|series| series.key.get(*part) == first.key.get(*part))
             };
             let parts = (0..first.key.len()).filter(same);
-            full_name(&parts.map(|part| first.key[part].clone()).collect(), None)
+            let known = parts.filter_map(|part| first.key[part].clone()).map(Some);
+            full_name(&known.collect(), None)
         });
         let shared = shared.filter(|text| !text.is_empty());
         let parts = [column, shared, shared_unit.map(str::to_owned)];

@@ -10,8 +10,10 @@ use crate::typography::text_width;
 /// Degrees between two lines, for maps of more than a few degrees.
 const STEPS: [f64; 6] = [2.0, 5.0, 10.0, 15.0, 30.0, 60.0];
 
-/// Least pixels between two lines.
-const APART: f64 = 64.0;
+/// Least pixels between two lines of longitude, and of latitude, whose labels stand above each
+/// other.
+const COLUMNS_APART: f64 = 64.0;
+const ROWS_APART: f64 = 40.0;
 
 /// Draws the lines.
 pub(super) fn draw(picture: &mut Picture, view: &MapView) {
@@ -36,7 +38,7 @@ pub(super) fn draw(picture: &mut Picture, view: &MapView) {
 /// Writes the labels: longitudes below the frame, latitudes beside it.
 pub(super) fn label(picture: &mut Picture, view: &MapView, size: f64) {
     let frame = view.frame;
-    let decimals = decimals(step(view.pixels_per_degree * view.shrink));
+    let decimals = decimals(column_step(view));
     let mut free_from = 0.0;
     for degrees in longitudes(view) {
         let [x, _] = view.pixel_at(degrees, 0.0);
@@ -49,7 +51,7 @@ pub(super) fn label(picture: &mut Picture, view: &MapView, size: f64) {
             picture.text("m", x, frame.bottom + size + 4.0, &attributes, &text);
         }
     }
-    let decimals = self::decimals(step(view.pixels_per_degree));
+    let decimals = self::decimals(row_step(view));
     for degrees in latitudes(view) {
         let [_, y] = view.pixel_at(view.bounds.west, degrees);
         let text = latitude(degrees, |value| fixed(value, decimals));
@@ -59,16 +61,23 @@ pub(super) fn label(picture: &mut Picture, view: &MapView, size: f64) {
 }
 
 fn longitudes(view: &MapView) -> Vec<f64> {
-    multiples(view.bounds.west, view.bounds.east, step(view.pixels_per_degree * view.shrink))
+    multiples(view.bounds.west, view.bounds.east, column_step(view))
 }
 
 fn latitudes(view: &MapView) -> Vec<f64> {
-    multiples(view.bounds.south, view.bounds.north, step(view.pixels_per_degree))
+    multiples(view.bounds.south, view.bounds.north, row_step(view))
 }
 
-/// Degrees between two lines.
-fn step(pixels_per_degree: f64) -> f64 {
-    let least = APART / pixels_per_degree;
+fn column_step(view: &MapView) -> f64 {
+    step(COLUMNS_APART / (view.pixels_per_degree * view.shrink))
+}
+
+fn row_step(view: &MapView) -> f64 {
+    step(ROWS_APART / view.pixels_per_degree)
+}
+
+/// Round degrees between two lines that are `least` degrees apart at least.
+fn step(least: f64) -> f64 {
     if least > 1.0 {
         return STEPS.into_iter().find(|step| *step >= least).unwrap_or(90.0);
     }
@@ -148,7 +157,7 @@ mod tests {
             (900.0, 0.1),
             (2_000.0, 0.05),
         ] {
-            let found = step(pixels);
+            let found = step(COLUMNS_APART / pixels);
             assert!((found - expected).abs() < 1e-9, "{pixels}: {found}");
         }
         assert_eq!(multiples(-1.0, 11.0, 5.0), [0.0, 5.0, 10.0]);

@@ -55,12 +55,9 @@ impl MapView {
         bounds.north = middle + latitudes / 2.0;
         let width = longitudes * shrink * pixels_per_degree;
         let left = room.left + (room.width() - width) / 2.0;
-        let frame = Area {
-            left,
-            top: room.top,
-            right: left + width,
-            bottom: room.top + latitudes * pixels_per_degree,
-        };
+        let top = room.top + (room.height() - latitudes * pixels_per_degree) / 2.0;
+        let frame =
+            Area { left, top, right: left + width, bottom: top + latitudes * pixels_per_degree };
         Self { bounds, frame, pixels_per_degree, shrink }
     }
 
