@@ -196,8 +196,7 @@ fn assemble_datasets(
     for row in summaries {
         let rows =
             RowContext { table: "snapshots", row: &row.id }.count("row_count", row.row_count)?;
-        let summary =
-            SnapshotSummary { id: row.id, created_at: Millis(row.created_at), rows };
+        let summary = SnapshotSummary { id: row.id, created_at: Millis(row.created_at), rows };
         summaries_of.entry(row.dataset).or_default().push(summary);
     }
     let mut assembled = Vec::with_capacity(datasets.len());

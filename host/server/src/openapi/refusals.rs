@@ -100,8 +100,7 @@ fn refuses_for_capacity(kind: RouteKind) -> bool {
 /// One of each that there is.
 fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
     let settings = ServiceSettings::default();
-    let formats: Vec<&str> =
-        plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
+    let formats = plugins.data_formats();
     let generator =
         plugins.generators().last().map(|generator| generator.description().tool.as_str());
     let available = match kind {
