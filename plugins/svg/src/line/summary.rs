@@ -50,11 +50,17 @@ impl LineChart {
         let (count, is_exact) = self.series_count();
         if count > drawn.len() as u64 {
             let at_least = if is_exact { "" } else { "more than " };
+            let verb = if drawn.len() == 1 { "is" } else { "are" };
+            // The rows of a preview are those of one series that somebody else chose.
+            let chosen = if self.credit.sampled_series.is_some() {
+                ""
+            } else {
+                ", those with the most points"
+            };
             notes.push(format!(
-                "{} of {at_least}{} series {} drawn, those with the most points.",
+                "{} of {at_least}{} series {verb} drawn{chosen}.",
                 drawn.len(),
                 grouped(count),
-                if drawn.len() == 1 { "is" } else { "are" },
             ));
         }
         let candidates = self.book.candidates().iter();
