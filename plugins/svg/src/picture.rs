@@ -181,23 +181,23 @@ impl Picture {
         let room = self.area.width();
         let small = format!(" font-size=\"{SMALL}\"");
         let most = if self.options.height < LOW { CREDIT_LINES / 2 } else { CREDIT_LINES };
-        let mut lines = wrap(&words.credit, SMALL, room, most);
-        lines.reverse();
-        let mut y = self.options.height - 12.0;
-        for text in lines {
-            self.text("m", left, y, &small, &text);
-            y -= SMALL_LINE;
-        }
-        y -= 1.0;
-        self.rule(y, 0.75);
-        y -= 7.0;
-        let mut notes = wrap(&words.notes.join(" "), SMALL, room, 2);
-        notes.reverse();
+        let credit = wrap(&words.credit, SMALL, room, most);
+        let notes = wrap(&words.notes.join(" "), SMALL, room, 2);
+        let lines = |count: usize| f64::from(u32::try_from(count).unwrap_or(0)) * SMALL_LINE;
+        let rule = self.options.height - 13.0 - lines(credit.len());
+        let top = rule - 7.0 - lines(notes.len());
+        let mut y = top;
         for text in notes {
+            y += SMALL_LINE;
             self.text("m", left, y, &format!("{small} font-style=\"italic\""), &text);
-            y -= SMALL_LINE;
         }
-        y
+        self.rule(rule, 0.75);
+        let mut y = rule + 1.0;
+        for text in credit {
+            y += SMALL_LINE;
+            self.text("m", left, y, &small, &text);
+        }
+        top
     }
 }
 
