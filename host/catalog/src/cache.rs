@@ -2,6 +2,7 @@
 //! the database is not.
 
 pub(crate) mod dataset_set;
+mod facts_cache;
 pub(crate) mod revisioned;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,9 +13,10 @@ use arc_swap::ArcSwap;
 use moka::future::Cache;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot};
+use yearbook_domain::{Dataset, DatasetName, Millis, PreviewFacts, Snapshot};
 
 use crate::{Catalog, CatalogError, DatasetSet, PluginRelease, Revisions};
+use facts_cache::PreviewFactsCache;
 use revisioned::RevisionedCache;
 
 /// A database that takes longer than this counts as failed.
@@ -47,6 +49,7 @@ pub struct CatalogCache {
     pinned: RevisionedCache<(DatasetName, String), Option<Arc<Snapshot>>>,
     /// Times at which datasets that are not served were retired.
     absent: RevisionedCache<DatasetName, Option<Millis>>,
+    facts: PreviewFactsCache,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
 }
@@ -101,6 +104,7 @@ impl CatalogCache {
             absent: RevisionedCache::new(view.revisions.all, || {
                 AbsentDatasetCache::new(MAX_ABSENT_DATASETS)
             }),
+            facts: PreviewFactsCache::new(view.revisions.all),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
             view: ArcSwap::from_pointee(view),
             store,
@@ -179,6 +183,20 @@ impl CatalogCache {
         let absent = self.absent.for_revision(self.revision());
         let fetch = self.store.retired_at(name);
         absent.try_get_with(name.clone(), fetch).await.map_err(CatalogError::Shared)
+    }
+
+    /// Returns the preview facts of the retained snapshot `id` of `dataset`, from memory where
+    /// possible. None: they were not computed yet, which `yearbook migrate` does, or the snapshot
+    /// was dropped.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    pub async fn preview_facts(
+        &self,
+        dataset: &Dataset,
+        id: &str,
+    ) -> Result<Option<Arc<PreviewFacts>>, CatalogError> {
+        self.facts.get(&self.store, self.revision(), &dataset.name, id).await
     }
 
     /// Polls the database now instead of at the next tick. On failure the last view stays and

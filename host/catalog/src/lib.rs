@@ -36,6 +36,7 @@ pub use open::{open, sqlite_url};
 pub use queries::Revisions;
 pub use queries::canary::{CanaryTotals, ReleaseUsage};
 pub use queries::keys::KeyRecord;
+pub use queries::preview_facts::SnapshotWithoutFacts;
 pub use queries::publications::{CommitOutcome, DroppedSnapshot, Publication};
 pub use queries::release_events::ReleaseEvent;
 pub use queries::releases::{ChangeOutcome, ReleaseChange, StateTransition};

@@ -16,6 +16,7 @@ pub mod query;
 pub mod read_plan;
 pub mod refusal;
 pub mod release;
+pub mod result_digest;
 pub mod time;
 pub mod validation;
 
@@ -34,5 +35,6 @@ pub use query::DataQuery;
 pub use read_plan::ReadPlan;
 pub use refusal::Refusal;
 pub use release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder};
+pub use result_digest::ResultDigest;
 pub use time::Millis;
 pub use validation::ValidationError;

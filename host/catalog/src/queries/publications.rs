@@ -2,10 +2,12 @@
 //! that publishers of one dataset follow each other.
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot, Stored};
+use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, Stored};
 
 use super::sql_enum::RowContext;
-use super::{bump_revision, changes, database_time, snapshot_writes, snapshots, unreferenced};
+use super::{
+    bump_revision, changes, database_time, preview_facts, snapshot_writes, snapshots, unreferenced,
+};
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError, Retention};
@@ -47,6 +49,8 @@ pub struct Publication {
     /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets
     /// `committed_at`.
     pub changes: Option<ChangeSet>,
+    /// Preview facts of the snapshot; none: `yearbook migrate` is to compute them.
+    pub facts: Option<PreviewFacts>,
     /// Time of the commit. None, the rule: the database's clock. An instant is for histories that
     /// are made elsewhere, such as those of tests.
     pub at: Option<Millis>,
@@ -151,7 +155,7 @@ async fn commit_as_current(
     retention: Retention,
     uploader: &str,
 ) -> Result<Option<(CommitOutcome, Millis)>, sqlx::Error> {
-    let Publication { name, snapshot, predecessor, changes, .. } = publication;
+    let Publication { name, snapshot, predecessor, changes, facts, .. } = publication;
     let current = snapshots::current_row(connection, name).await?;
     if let Some(current) = &current
         && current.id == snapshot.id
@@ -169,6 +173,7 @@ async fn commit_as_current(
             let renewed = Snapshot { created_at: Millis(current.created_at), ..snapshot.clone() };
             let renumbered = snapshot_writes::insert_snapshot(connection, name, &renewed).await?;
             changes::renumber(connection, current.number, renumbered).await?;
+            store_facts(connection, renumbered, facts.as_ref()).await?;
             unreferenced::drop_references(connection, &[before]).await?;
         }
         let now = commit_time(connection, publication).await?;
@@ -200,6 +205,7 @@ async fn commit_as_current(
         &Snapshot { created_at, ..snapshot.clone() },
     )
     .await?;
+    store_facts(connection, number, facts.as_ref()).await?;
     if let (Some(before), Some(changes)) = (current, changes) {
         changes::insert(
             connection,
@@ -212,6 +218,17 @@ async fn commit_as_current(
     }
     delete_expired(connection, name, retention, created_at).await?;
     Ok(Some((CommitOutcome::New, created_at)))
+}
+
+async fn store_facts(
+    connection: &mut Connection<'_>,
+    number: i64,
+    facts: Option<&PreviewFacts>,
+) -> Result<(), sqlx::Error> {
+    match facts {
+        Some(facts) => preview_facts::upsert(connection, number, facts).await,
+        None => Ok(()),
+    }
 }
 
 /// Returns the time of the commit.

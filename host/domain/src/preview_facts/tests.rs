@@ -42,6 +42,7 @@ fn facts(series: Vec<DrawnSeries>, latest: LatestRows) -> PreviewFacts {
             drawn: series,
         }),
         centroids: None,
+        digest: ResultDigest::from_columns(0, std::iter::empty()),
         latest,
     }
 }

@@ -90,6 +90,7 @@ impl Stored {
             id: snapshot.id.clone(),
             created_at: snapshot.created_at,
             rows: snapshot.rows,
+            changes: None,
         };
         let dataset = Dataset {
             name: draft.name,
