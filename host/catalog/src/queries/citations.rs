@@ -111,11 +111,7 @@ async fn read_tombstone(
         None => snapshots::current(connection, dataset).await?,
     };
     Ok(words.map(|words| CitedSnapshot {
-        snapshot: Arc::new(Snapshot {
-            id: id.to_owned(),
-            created_at: Millis(created_at),
-            ..words
-        }),
+        snapshot: Arc::new(Snapshot { id: id.to_owned(), created_at: Millis(created_at), ..words }),
         rows,
         digest: digest.and_then(|digest| ResultDigest::parse(&digest)),
         state: CitedState::Dropped(Millis(dropped_at)),

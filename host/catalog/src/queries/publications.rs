@@ -6,7 +6,8 @@ use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, St
 
 use super::sql_enum::RowContext;
 use super::{
-    bump_revision, changes, database_time, holds, preview_facts, snapshot_writes, snapshots, unreferenced,
+    bump_revision, changes, database_time, holds, preview_facts, snapshot_writes, snapshots,
+    unreferenced,
 };
 use crate::catalog::transaction;
 use crate::database::sql::Connection;

@@ -85,7 +85,7 @@ impl Catalog {
     ///
     /// # Errors
     /// As [`Catalog::current_snapshot`].
-    pub pub(super) async fn snapshot(
+    pub async fn snapshot(
         &self,
         dataset: &DatasetName,
         id: &str,
@@ -265,7 +265,7 @@ pub(super) struct CurrentRow {
     pub(super) held_at: Option<i64>,
 }
 
-async fn snapshot(
+pub(super) async fn snapshot(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     id: &str,

@@ -75,8 +75,9 @@ impl CanonicalQuery {
 /// Returns the values of `columns` and `geometry` that select `chosen` of `all`, the shorter way
 /// where there are two: nothing for all columns, `geometry=false` for all but geometry.
 fn projection(all: &[Column], chosen: &[usize]) -> (Option<String>, Option<&'static str>) {
-    let is_geometry =
-        |position: &usize| all.get(*position).is_some_and(|column| column.role == ColumnRole::Geometry);
+    let is_geometry = |position: &usize| {
+        all.get(*position).is_some_and(|column| column.role == ColumnRole::Geometry)
+    };
     if (0..all.len()).eq(chosen.iter().copied()) {
         return (None, None);
     }

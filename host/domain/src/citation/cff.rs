@@ -75,8 +75,13 @@ fn quote(text: &str) -> String {
                 quoted.push(c);
             }
             // Not printable in YAML, or a line break in its older version.
-            '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}'
-            | '\u{fffe}' | '\u{ffff}' => {
+            '\u{0}'..='\u{1f}'
+            | '\u{7f}'..='\u{9f}'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{feff}'
+            | '\u{fffe}'
+            | '\u{ffff}' => {
                 let _ = write!(quoted, "\\u{:04X}", u32::from(c));
             }
             _ => quoted.push(c),

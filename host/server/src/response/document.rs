@@ -73,6 +73,11 @@ impl RenderedDocument {
         }
     }
 
+    /// A text of another media type.
+    pub(crate) fn text(content_type: &'static str, text: String) -> Self {
+        Self { content_type, ..Self::html(text) }
+    }
+
     /// A file that the binary carries.
     pub(crate) fn embedded(content_type: &'static str, text: &'static str) -> Self {
         Self {
