@@ -52,6 +52,8 @@ pub struct CatalogCache {
     facts: PreviewFactsCache,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
+    /// Revisions of the view, for those who follow what it shows.
+    revisions: watch::Sender<i64>,
 }
 
 /// Counters of polls.
@@ -106,6 +108,7 @@ impl CatalogCache {
             }),
             facts: PreviewFactsCache::new(view.revisions.all),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
+            revisions: watch::Sender::new(view.revisions.all),
             view: ArcSwap::from_pointee(view),
             store,
             healthy: AtomicBool::new(true),
@@ -134,6 +137,13 @@ impl CatalogCache {
     #[must_use]
     pub fn releases(&self) -> watch::Receiver<Arc<[PluginRelease]>> {
         self.releases.subscribe()
+    }
+
+    /// Returns a receiver of the view's revision, which wakes when the view was read again. It does
+    /// not keep the cache alive.
+    #[must_use]
+    pub fn revision_changes(&self) -> watch::Receiver<i64> {
+        self.revisions.subscribe()
     }
 
     /// Returns the revision that the view in memory was read at.
@@ -258,7 +268,9 @@ impl CatalogCache {
                 "read the catalog again"
             );
             let releases = Arc::clone(&view.releases);
+            let revision = view.revisions.all;
             self.view.store(Arc::new(view));
+            self.revisions.send_replace(revision);
             self.releases.send_if_modified(|known| {
                 let changed = **known != *releases;
                 *known = releases;

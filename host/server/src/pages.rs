@@ -16,6 +16,7 @@ mod home;
 pub(crate) mod html;
 mod integrations;
 mod plugin_view;
+mod search_index;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -27,6 +28,7 @@ use crate::state::AppState;
 
 pub(crate) use cache::PageCache;
 pub(crate) use frame::{Frame, Section, Site};
+pub(crate) use search_index::SearchIndexState;
 
 /// First segments of the addresses below which a slash at the end leads to the page without it.
 pub(crate) const FOLDERS: [&str; 6] =
