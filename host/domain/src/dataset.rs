@@ -173,6 +173,8 @@ pub struct SnapshotSummary {
     /// Rows that it changed of the snapshot before it; none: it is the first, or they were not
     /// counted.
     pub changes: Option<ChangeCounts>,
+    /// True when no rule on retention drops it.
+    pub held: bool,
 }
 
 /// A dataset with the snapshot that is current. A retired dataset is not a `Dataset`.

@@ -5,6 +5,7 @@
 
 mod assets;
 mod cache;
+mod cite;
 mod copy_lines;
 mod credit_view;
 mod dataset;
@@ -58,6 +59,10 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/", by_address(get(home::show)))
         .route("/datasets/{name}", by_address(get(dataset::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
+        .route(
+            "/cite/{name}/{snapshot}",
+            get(cite::show).route_layer(from_fn_with_state(state.clone(), cite::guard)),
+        )
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))
         .route("/assets/style.css", get(assets::style))

@@ -10,6 +10,7 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use tokio::sync::OnceCell;
+use yearbook_shares::CallerShare;
 
 use super::preconditions::PreconditionOutcome;
 use super::{EntityTag, body, compression, preconditions};
@@ -75,6 +76,11 @@ impl RenderedDocument {
             content_type,
             codings: None,
         }
+    }
+
+    /// A text of another media type.
+    pub(crate) fn text(content_type: &'static str, text: String) -> Self {
+        Self { content_type, ..Self::html(text) }
     }
 
     /// A file that the binary carries.
@@ -160,8 +166,13 @@ impl RenderedDocument {
 
     async fn compressed(&self, app: &AppState, coding: ContentCoding) -> Result<Bytes, Error> {
         let compress = async || {
-            compression::compress(&app.workers, coding, self.bytes.clone())
-                .await
+            compression::compress(
+                &app.workers,
+                &CallerShare::default(),
+                coding,
+                self.bytes.clone(),
+            )
+            .await
                 .map_err(|failure| Error::internal("compress a document", &failure))
         };
         match &self.codings {
