@@ -142,8 +142,8 @@ impl SearchIndex {
             return Ok((all, MatchKind::Everything));
         }
         let words = words(text, MAX_WORDS);
-        if words.is_empty() {
-            // Only signs: no dataset has them.
+        if words.is_empty() || self.is_empty() {
+            // Only signs, which no dataset has; or no dataset, which the library cannot search.
             return Ok((Vec::new(), MatchKind::AllWords));
         }
         let builder = QueryBuilder::new(&self.searcher, &self.fields);

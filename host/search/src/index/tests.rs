@@ -146,7 +146,7 @@ fn hostile_texts_are_words_and_nothing_else() {
     let index = small();
     let long = "maori ".repeat(10_000);
     for (text, expected) in [
-        ("title:maori", 1),
+        ("body:maori", 1),
         ("\"maori land\"", 1),
         ("+maori -land", 1),
         ("maori AND (land", 1),
