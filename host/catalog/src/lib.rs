@@ -35,6 +35,8 @@ pub use key::{IssuedKey, KeyHash};
 pub use open::{open, sqlite_url};
 pub use queries::Revisions;
 pub use queries::canary::{CanaryTotals, ReleaseUsage};
+pub use queries::citations::{CitedSnapshot, CitedState};
+pub use queries::holds::HoldOutcome;
 pub use queries::keys::KeyRecord;
 pub use queries::preview_facts::SnapshotWithoutFacts;
 pub use queries::publications::{CommitOutcome, DroppedSnapshot, Publication};

@@ -6,7 +6,9 @@
 
 pub(crate) mod canary;
 pub(crate) mod changes;
+pub(crate) mod citations;
 pub(crate) mod datasets;
+pub(crate) mod holds;
 pub(crate) mod keys;
 pub(crate) mod preview_facts;
 pub(crate) mod publications;

@@ -115,6 +115,7 @@ mod tests {
             created_at: Millis(at),
             rows: 1,
             changes: None,
+            held: false,
         };
         let history = [
             summary("october", NOVEMBER - 1),

@@ -1,8 +1,10 @@
 //! The rules of the service, as plain values and pure functions: names, plans, datasets, queries,
-//! read plans, preview facts, releases, refusals. No async, no I/O, no clock, no Arrow, no HTTP types.
+//! read plans, preview facts, citations, releases,
+//! refusals. No async, no I/O, no clock, no Arrow, no HTTP types.
 
 pub mod bulk;
 pub mod changes;
+pub mod citation;
 pub mod credit;
 pub mod cursor;
 pub mod dataset;
@@ -21,6 +23,7 @@ pub mod time;
 pub mod validation;
 
 pub use changes::ChangeCounts;
+pub use citation::{CanonicalQuery, Citation, CitationFormat};
 pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::CursorPosition;
 pub use dataset::{

@@ -139,7 +139,7 @@ mod tests {
                 ),
                 (
                     "open",
-                    Arc::new(BooleanArray::from(vec![Some(true), Some(false), None, Some(false)])),
+                    Arc::new(BooleanArray::from(vec![Some(true), Some(false), None, Some(true)])),
                 ),
             ];
             RecordBatch::try_from_iter(arrays).unwrap()

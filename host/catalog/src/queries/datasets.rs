@@ -61,7 +61,7 @@ const CURRENT_COLUMNS: &str = "
 /// Lists retained snapshots with what each changed of the one before it.
 macro_rules! summaries {
     () => {
-        "SELECT s.dataset, s.id, s.created_at, s.row_count, c.inserted, c.deleted, c.updated
+        "SELECT s.dataset, s.id, s.created_at, s.row_count, s.held_at, c.inserted, c.deleted, c.updated
         FROM snapshots s LEFT JOIN changes c ON c.number = s.number"
     };
 }
@@ -139,6 +139,7 @@ struct SummaryRow {
     id: String,
     created_at: i64,
     row_count: i64,
+    held_at: Option<i64>,
     inserted: Option<i64>,
     deleted: Option<i64>,
     updated: Option<i64>,
@@ -208,6 +209,7 @@ fn assemble_datasets(
         let summary = SnapshotSummary {
             created_at: Millis(row.created_at),
             rows: place.count("row_count", row.row_count)?,
+            held: row.held_at.is_some(),
             changes: counts(&place, row.inserted, row.deleted, row.updated)?,
             id: row.id.clone(),
         };

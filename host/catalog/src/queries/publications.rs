@@ -6,7 +6,8 @@ use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, St
 
 use super::sql_enum::RowContext;
 use super::{
-    bump_revision, changes, database_time, preview_facts, snapshot_writes, snapshots, unreferenced,
+    bump_revision, changes, database_time, holds, preview_facts, snapshot_writes, snapshots,
+    unreferenced,
 };
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
@@ -26,7 +27,7 @@ const SET_CHECKED_AT: &str =
 const LATEST: &str = "SELECT MAX(created_at) FROM snapshots WHERE dataset = $1";
 
 const HISTORY: &str =
-    "SELECT number, id, created_at FROM snapshots WHERE dataset = $1 ORDER BY number";
+    "SELECT number, id, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number";
 
 const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
 
@@ -174,6 +175,7 @@ async fn commit_as_current(
             let renumbered = snapshot_writes::insert_snapshot(connection, name, &renewed).await?;
             changes::renumber(connection, current.number, renumbered).await?;
             store_facts(connection, renumbered, facts.as_ref()).await?;
+            holds::restore(connection, renumbered, current.held_at).await?;
             unreferenced::drop_references(connection, &[before]).await?;
         }
         let now = commit_time(connection, publication).await?;
@@ -306,18 +308,18 @@ async fn delete_expired(
     Ok(dropped)
 }
 
-/// Lists the snapshots that have expired at `now`, with their numbers.
+/// Lists the snapshots that have expired at `now` and are not held, with their numbers.
 async fn expired_snapshots(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     retention: Retention,
     now: Millis,
 ) -> Result<Vec<(i64, DroppedSnapshot)>, sqlx::Error> {
-    let history: Vec<(i64, String, i64)> =
+    let history: Vec<(i64, String, i64, Option<i64>)> =
         connection.query(HISTORY).bind(dataset.as_str()).all().await?;
-    let times: Vec<Millis> = history.iter().map(|(.., created_at)| Millis(*created_at)).collect();
+    let times: Vec<Millis> = history.iter().map(|(_, _, at, _)| Millis(*at)).collect();
     let expired = retention.expired_indexes(&times, now);
-    let describe = |(number, id, created_at)| {
+    let describe = |(number, id, created_at, _)| {
         (
             number,
             DroppedSnapshot { dataset: dataset.to_string(), id, created_at: Millis(created_at) },
@@ -326,7 +328,7 @@ async fn expired_snapshots(
     Ok(history
         .into_iter()
         .enumerate()
-        .filter(|(index, _)| expired.contains(index))
+        .filter(|(index, (.., held_at))| expired.contains(index) && held_at.is_none())
         .map(|(_, row)| describe(row))
         .collect())
 }

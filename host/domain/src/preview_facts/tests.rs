@@ -81,6 +81,11 @@ proptest! {
         };
         prop_assert_eq!(extremes(&series.line), extremes(&whole));
     }
+}
+
+proptest! {
+    // Each case renders tens of kilobytes a few dozen times.
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn facts_fit_64_kib_whatever_the_table_holds_contract_9(

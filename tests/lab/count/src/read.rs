@@ -91,6 +91,7 @@ impl Stored {
             created_at: snapshot.created_at,
             rows: snapshot.rows,
             changes: None,
+            held: false,
         };
         let dataset = Dataset {
             name: draft.name,
