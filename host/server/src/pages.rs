@@ -5,6 +5,7 @@
 
 mod assets;
 mod cache;
+mod chart;
 mod cite;
 mod copy_lines;
 mod credit_view;
@@ -17,6 +18,7 @@ mod home;
 pub(crate) mod html;
 mod integrations;
 mod plugin_view;
+mod search_index;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -28,6 +30,7 @@ use crate::state::AppState;
 
 pub(crate) use cache::PageCache;
 pub(crate) use frame::{Frame, Section, Site};
+pub(crate) use search_index::SearchIndexState;
 
 /// First segments of the addresses below which a slash at the end leads to the page without it.
 pub(crate) const FOLDERS: [&str; 6] =
@@ -56,6 +59,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     Router::new()
         .route("/", by_address(get(home::show)))
         .route("/datasets/{name}", by_address(get(dataset::show)))
+        .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
         .route(
             "/cite/{name}/{snapshot}",
