@@ -30,6 +30,7 @@ pub(crate) enum ServedStep {
     Openapi,
     Guide,
     Languages,
+    Citations,
     Deploy,
 }
 
@@ -50,6 +51,7 @@ impl ServedStep {
             Self::Languages => {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
+            Self::Citations => "citations: the tools of their formats read citations",
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
         }
     }
@@ -62,6 +64,7 @@ impl ServedStep {
             Self::Openapi => 22,
             Self::Guide => 9,
             Self::Languages => 73,
+            Self::Citations => 12,
             Self::Deploy => 2,
         })
     }
@@ -73,6 +76,7 @@ impl ServedStep {
             Self::Openapi => steps::openapi(repository),
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
+            Self::Citations => steps::citations(repository),
             Self::Deploy => steps::deploy(repository),
         }
     }
