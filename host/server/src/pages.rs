@@ -16,6 +16,7 @@ mod frame;
 mod home;
 pub(crate) mod html;
 mod integrations;
+mod machine;
 mod plugin_view;
 mod search_index;
 
@@ -63,6 +64,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
             "/cite/{name}/{snapshot}",
             get(cite::show).route_layer(from_fn_with_state(state.clone(), cite::guard)),
         )
+        .merge(machine::routes(by_address))
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))
         .route("/assets/style.css", get(assets::style))

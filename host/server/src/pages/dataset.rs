@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
+use http::header::LINK;
 use http::request::Parts;
 use percent_encoding::percent_decode_str;
 use yearbook_domain::query::{last_value, parse_pairs};
@@ -20,6 +21,7 @@ use yearbook_domain::{Dataset, DatasetName, PreviewFacts, Refusal};
 use super::cache::PageKey;
 use super::copy_lines::LineFormats;
 use super::html;
+use super::machine::{self, CatalogView, DatasetView};
 use crate::error::Error;
 use crate::response::document::CachePolicy;
 use crate::response::links;
@@ -55,14 +57,25 @@ enum ChosenSeries {
 /// `GET /datasets/{name}`.
 pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
+    if machine::json_ld_name(segment(&parts)).is_some() {
+        return machine::dataset_json_ld(&app, &parts).await;
+    }
     let inputs = inputs(&app, &parts).await?;
-    let key = inputs.key(parts.uri.path());
-    let page = app
-        .pages
-        .cache
-        .get(key, async { html::render(&page::DatasetPage::new(&app.pages.site, &inputs)) })
-        .await?;
-    html::respond(&app, &parts.headers, &page, CachePolicy::Public).await
+    let plugins = app.registry.current();
+    let catalog = CatalogView::new(&inputs.base_url, &app.settings.pages, &plugins);
+    let view = DatasetView::new(&catalog, &inputs.dataset, inputs.facts.as_deref());
+    let mut key = inputs.key(parts.uri.path());
+    key.version.push_str(&catalog.formats_version());
+    let render = async {
+        let json_ld = machine::embedded_json_ld(&view);
+        html::render(&page::DatasetPage::new(&app.pages.site, &inputs, json_ld))
+    };
+    let page = app.pages.cache.get(key, render).await?;
+    let mut response = html::respond(&app, &parts.headers, &page, CachePolicy::Public).await?;
+    for link in machine::signposting_links(&view) {
+        response.headers_mut().append(LINK, link);
+    }
+    Ok(response)
 }
 
 /// `GET /datasets/{name}/versions`.
@@ -102,7 +115,19 @@ async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
 /// # Errors
 /// 404 where there is none, 410 where it is retired, 503 where the catalog cannot say which.
 async fn dataset(app: &AppState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
-    let segment = parts.uri.path().split('/').nth(2).unwrap_or_default();
+    find(app, segment(parts)).await
+}
+
+/// The segment of the address that names the dataset.
+fn segment(parts: &Parts) -> &str {
+    parts.uri.path().split('/').nth(2).unwrap_or_default()
+}
+
+/// The dataset that `segment` of an address names.
+///
+/// # Errors
+/// 404 where there is none, 410 where it is retired, 503 where the catalog cannot say which.
+pub(super) async fn find(app: &AppState, segment: &str) -> Result<Arc<Dataset>, Error> {
     let text = percent_decode_str(segment).decode_utf8_lossy();
     let absent = |name: String| Error::from(Refusal::NoSuchDataset { name });
     let Some(name) = DatasetName::parse(&text) else {

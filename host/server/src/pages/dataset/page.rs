@@ -36,6 +36,8 @@ pub(super) struct DatasetPage<'a> {
     versions: VersionList<'a>,
     lines: Vec<CopyLine>,
     citation: String,
+    /// schema.org's `Dataset`, escaped for a script.
+    json_ld: String,
 }
 
 /// A column in words.
@@ -53,7 +55,7 @@ struct CutText<'a> {
 }
 
 impl<'a> DatasetPage<'a> {
-    pub(super) fn new(site: &'a Site, inputs: &'a DatasetInputs) -> Self {
+    pub(super) fn new(site: &'a Site, inputs: &'a DatasetInputs, json_ld: String) -> Self {
         let dataset = &*inputs.dataset;
         let snapshot = &*dataset.current;
         let description = snapshot.description.as_deref().unwrap_or_default();
@@ -62,6 +64,7 @@ impl<'a> DatasetPage<'a> {
         let chart = inputs.has_picture.then_some(ChartAddress(&address));
         Self {
             frame: site.frame(title(dataset), Section::Datasets),
+            json_ld,
             dataset,
             snapshot,
             credit: CreditView(&snapshot.credit),
