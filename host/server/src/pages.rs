@@ -5,6 +5,7 @@
 
 mod assets;
 mod cache;
+mod chart;
 mod cite;
 mod copy_lines;
 mod credit_view;
@@ -58,6 +59,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     Router::new()
         .route("/", by_address(get(home::show)))
         .route("/datasets/{name}", by_address(get(dataset::show)))
+        .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
         .route(
             "/cite/{name}/{snapshot}",

@@ -83,6 +83,16 @@ impl RenderedDocument {
         Self { content_type, ..Self::html(text) }
     }
 
+    /// A picture in SVG.
+    pub(crate) fn svg(bytes: Bytes) -> Self {
+        Self {
+            tag: EntityTag::from_bytes(&bytes),
+            bytes,
+            content_type: media_types::SVG,
+            codings: None,
+        }
+    }
+
     /// A file that the binary carries.
     pub(crate) fn embedded(content_type: &'static str, text: &'static str) -> Self {
         Self {
