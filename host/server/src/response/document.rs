@@ -78,11 +78,6 @@ impl RenderedDocument {
         }
     }
 
-    /// A text of another media type.
-    pub(crate) fn text(content_type: &'static str, text: String) -> Self {
-        Self { content_type, ..Self::html(text) }
-    }
-
     /// A picture in SVG.
     pub(crate) fn svg(bytes: Bytes) -> Self {
         Self {
@@ -176,13 +171,8 @@ impl RenderedDocument {
 
     async fn compressed(&self, app: &AppState, coding: ContentCoding) -> Result<Bytes, Error> {
         let compress = async || {
-            compression::compress(
-                &app.workers,
-                &CallerShare::default(),
-                coding,
-                self.bytes.clone(),
-            )
-            .await
+            compression::compress(&app.workers, &CallerShare::default(), coding, self.bytes.clone())
+                .await
                 .map_err(|failure| Error::internal("compress a document", &failure))
         };
         match &self.codings {

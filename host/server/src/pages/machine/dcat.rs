@@ -40,32 +40,27 @@ pub(super) fn catalog(
     if page < pages {
         view["hydra:next"] = json!({"@id": address(page + 1)});
     }
-    json!({
-        "@context": context(),
-        "@graph": [
-            {
-                "@id": format!("{base}/"),
-                "@type": "dcat:Catalog",
-                "dct:title": text(&settings.title),
-                "dct:description": text(&settings.summary),
-                "dct:publisher": agent(settings.publisher()),
-                "foaf:homepage": {"@id": format!("{base}/"), "@type": "foaf:Document"},
-                "dcat:service": {"@id": service_id(catalog)},
-                "dcat:dataset": views.iter().map(|view| json!({"@id": dataset_id(view)})).collect::<Vec<_>>(),
-            },
-            {
-                "@id": service_id(catalog),
-                "@type": "dcat:DataService",
-                "dct:title": text(&settings.title),
-                "dcat:endpointURL": {"@id": format!("{base}/v1"), "@type": "rdfs:Resource"},
-                "dcat:endpointDescription": {"@id": format!("{base}/openapi.json"), "@type": "rdfs:Resource"},
-            },
-            view,
-        ]
-        .into_iter()
-        .chain(views.iter().map(dataset))
-        .collect::<Vec<_>>(),
-    })
+    let listed: Vec<Value> = views.iter().map(|view| json!({"@id": dataset_id(view)})).collect();
+    let about = json!({
+        "@id": format!("{base}/"),
+        "@type": "dcat:Catalog",
+        "dct:title": text(&settings.title),
+        "dct:description": text(&settings.summary),
+        "dct:publisher": agent(settings.publisher()),
+        "foaf:homepage": {"@id": format!("{base}/"), "@type": "foaf:Document"},
+        "dcat:service": {"@id": service_id(catalog)},
+        "dcat:dataset": listed,
+    });
+    let service = json!({
+        "@id": service_id(catalog),
+        "@type": "dcat:DataService",
+        "dct:title": text(&settings.title),
+        "dcat:endpointURL": {"@id": format!("{base}/v1"), "@type": "rdfs:Resource"},
+        "dcat:endpointDescription": {"@id": format!("{base}/openapi.json"), "@type": "rdfs:Resource"},
+    });
+    let graph: Vec<Value> =
+        [about, service, view].into_iter().chain(views.iter().map(dataset)).collect();
+    json!({"@context": context(), "@graph": graph})
 }
 
 fn dataset(view: &DatasetView<'_>) -> Value {
