@@ -5,11 +5,14 @@
 
 mod assets;
 mod cache;
+mod chart;
 mod cite;
 mod copy_lines;
 mod credit_view;
 mod dataset;
+mod datasets;
 pub(crate) mod error_page;
+mod facet_link;
 mod figures;
 mod formats;
 mod frame;
@@ -58,13 +61,15 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     };
     Router::new()
         .route("/", by_address(get(home::show)))
+        .route("/datasets", by_address(get(datasets::show)))
         .route("/datasets/{name}", by_address(get(dataset::show)))
+        .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
         .route(
             "/cite/{name}/{snapshot}",
             get(cite::show).route_layer(from_fn_with_state(state.clone(), cite::guard)),
         )
-        .merge(machine::routes(by_address))
+        .merge(machine::routes(&by_address))
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))
         .route("/assets/style.css", get(assets::style))

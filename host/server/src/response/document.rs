@@ -73,9 +73,14 @@ impl RenderedDocument {
         }
     }
 
-    /// A text of another media type.
-    pub(crate) fn text(content_type: &'static str, text: String) -> Self {
-        Self { content_type, ..Self::html(text) }
+    /// A picture in SVG.
+    pub(crate) fn svg(bytes: Bytes) -> Self {
+        Self {
+            tag: EntityTag::from_bytes(&bytes),
+            bytes,
+            content_type: media_types::SVG,
+            codings: None,
+        }
     }
 
     /// A file that the binary carries.
