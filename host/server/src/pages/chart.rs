@@ -15,7 +15,7 @@ use http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue};
 use tracing::Instrument;
 use yearbook_domain::query::{last_value, parse_pairs, scalar};
-use yearbook_domain::{Dataset, PreviewFacts};
+use yearbook_domain::{Dataset, KeyId, PreviewFacts};
 use yearbook_sandbox::{
     EncodeError, EncodedBody, OptionScalar, OptionValue, ParameterKind, PluginEncoder, PluginSet,
     RequestFingerprint,
@@ -32,6 +32,9 @@ use crate::response::headers::write_credit;
 use crate::state::AppState;
 
 use preview_rows::PreviewRows;
+
+/// Id of the key of requests that have none.
+const NOBODY: &str = "nobody";
 
 /// Size of a picture at most, bytes.
 const MAX_BYTES: usize = 1 << 20;
@@ -113,9 +116,11 @@ async fn draw(
     if !failure.is_failure_of_the_plugin() {
         return Err(declined(failure, dataset));
     }
+    let Some(key_id) = KeyId::parse(NOBODY) else {
+        return Err(Error::internal("draw a picture", &failure));
+    };
     let fingerprint = RequestFingerprint {
-        // Nobody's.
-        key_id: String::new(),
+        key_id,
         request: format!("{} {rows:?}", dataset.current.id),
         datasets: vec![dataset.name.to_string()],
         default_options: false,

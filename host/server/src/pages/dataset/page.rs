@@ -127,7 +127,7 @@ pub(crate) fn title(dataset: &Dataset) -> &str {
 pub(super) fn citation(base_url: &str, dataset: &Dataset, cited: Option<&CitedSnapshot>) -> String {
     let snapshot = &dataset.current;
     let query = CanonicalQuery::default();
-    let path = query.citation_path(dataset.name.as_str(), &snapshot.id);
+    let path = query.citation_path(&dataset.name, &snapshot.id);
     let citation = Citation {
         dataset: dataset.name.clone(),
         snapshot_id: snapshot.id.clone(),

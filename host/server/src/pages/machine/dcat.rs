@@ -79,7 +79,10 @@ fn dataset(view: &DatasetView<'_>) -> Value {
     set("dcat:version", json!(snapshot.id));
     set("dct:modified", date_time(&snapshot.created_at.to_rfc3339()));
     if !snapshot.keywords.is_empty() {
-        set("dcat:keyword", json!(snapshot.keywords.iter().map(|word| text(word)).collect::<Vec<_>>()));
+        set(
+            "dcat:keyword",
+            json!(snapshot.keywords.iter().map(|word| text(word)).collect::<Vec<_>>()),
+        );
     }
     if let Some(frequency) = snapshot.refresh_cadence.as_deref().and_then(frequency) {
         let id = format!("{FREQUENCIES}{frequency}");
@@ -89,7 +92,7 @@ fn dataset(view: &DatasetView<'_>) -> Value {
         let date = |date: &str| json!({"@value": date, "@type": "xsd:date"});
         set(
             "dct:temporal",
-            json!({"@type": "dct:PeriodOfTime", "dcat:startDate": date(first), "dcat:endDate": date(last)}),
+            json!({"@type": "dct:PeriodOfTime", "dcat:startDate": date(first.as_str()), "dcat:endDate": date(last.as_str())}),
         );
     }
     let places: Vec<Value> = view.boxes().into_iter().map(place).collect();
