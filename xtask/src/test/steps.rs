@@ -117,6 +117,27 @@ pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
     Ok(tally.and_tool(&r))
 }
 
+/// Checks the documents for machines: `tests/external/discovery` has other people's validators read
+/// them over the demo's datasets and over hostile ones.
+pub(super) fn discovery(repository: &Repository) -> Result<CheckCounts> {
+    let python = tools::python_environment(
+        repository,
+        "discovery",
+        "tests/external/discovery/requirements.txt",
+    )?;
+    let ground = ServerFixture::prepare(repository, "discovery")?;
+    ground.publish_demo()?;
+    let hostile = repository.root().join("tests/external/discovery/hostile");
+    ground.publish(&packages::descriptors(&hostile)?)?;
+    let key = ground.key("enterprise")?;
+
+    ground.count(&OPENAPI_SETTINGS, |server| {
+        let mut run = ground.script(&python, "discovery/main.py");
+        run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
+        Ok(run)
+    })
+}
+
 /// Checks the machine description: `tests/external/openapi` validates the document, has
 /// schemathesis send every request that it describes, right and wrong, and opens its page in a
 /// browser.

@@ -65,10 +65,15 @@ impl RenderedDocument {
 
     /// A page.
     pub(crate) fn html(text: String) -> Self {
+        Self::text(media_types::HTML, text)
+    }
+
+    /// A text of any type.
+    pub(crate) fn text(content_type: &'static str, text: String) -> Self {
         Self {
             tag: EntityTag::from_bytes(text.as_bytes()),
             bytes: text.into(),
-            content_type: media_types::HTML,
+            content_type,
             codings: None,
         }
     }
