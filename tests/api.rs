@@ -18,6 +18,7 @@ mod health;
 mod integrations;
 mod linear;
 mod links;
+mod machine;
 mod metering;
 mod metrics;
 mod openapi;

@@ -10,7 +10,7 @@ use crate::checks::report::CheckCounts;
 use crate::checks::served::ServerFixture;
 use crate::checks::suites;
 use crate::repository::Repository;
-use crate::{command, tools};
+use crate::{command, packages, tools};
 
 /// Hundreds of requests a second from one address are wanted here, so there is no burst limit.
 const OPENAPI_SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
