@@ -19,6 +19,7 @@ mod health;
 mod integrations;
 mod linear;
 mod links;
+mod machine;
 mod metering;
 mod metrics;
 mod openapi;

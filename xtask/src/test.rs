@@ -31,6 +31,7 @@ pub(crate) enum ServedStep {
     Guide,
     Languages,
     Deploy,
+    Discovery,
 }
 
 impl ServedStep {
@@ -51,6 +52,10 @@ impl ServedStep {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
+            Self::Discovery => {
+                "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
+                every dataset"
+            }
         }
     }
 
@@ -63,6 +68,7 @@ impl ServedStep {
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Deploy => 2,
+            Self::Discovery => 40,
         })
     }
 
@@ -74,6 +80,7 @@ impl ServedStep {
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
+            Self::Discovery => steps::discovery(repository),
         }
     }
 
