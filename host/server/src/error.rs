@@ -7,7 +7,7 @@ mod message;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use yearbook_domain::{Refusal, ValidationError};
+use yearbook_domain::{DatasetName, Millis, Refusal, ValidationError};
 
 /// Reason for which a request gets no 2xx. Closed: a new one does not compile until `status` names
 /// it.
@@ -15,6 +15,25 @@ use yearbook_domain::{Refusal, ValidationError};
 pub(crate) enum Error {
     /// A correct "no" by the rules of the service.
     Refused(Refusal),
+    /// 410: the page of a dataset that is served no more.
+    DatasetRetired {
+        /// Its name.
+        name: DatasetName,
+        /// Time at which it was retired.
+        since: Millis,
+    },
+    /// 404: the preview of a dataset has no such series.
+    NoSuchSeries {
+        /// Name of the dataset.
+        dataset: DatasetName,
+    },
+    /// 404: nothing can draw a picture of a dataset, or there is nothing to draw.
+    NoPicture {
+        /// Name of the dataset.
+        dataset: DatasetName,
+        /// Set where a plugin that draws is loaded.
+        drawable: bool,
+    },
     /// 404: no such route.
     NoSuchRoute,
     /// 405.

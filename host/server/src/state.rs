@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::http::rate_limit::BurstLimiter;
 use crate::metrics::{self, HttpMetrics, ListenerMetrics};
 use crate::openapi::OpenApiCache;
+use crate::pages::{Pages, SearchIndexState};
 use crate::request::cursors::CursorCodec;
 use crate::response::bodies::Bodies;
 use crate::response::open_responses::OpenResponses;
@@ -78,6 +79,10 @@ pub struct AppContext {
     pub(crate) readiness: ReadinessCache,
     /// The rendered machine description.
     pub(crate) openapi: OpenApiCache,
+    /// The catalogue in a browser.
+    pub(crate) pages: Pages,
+    /// Full-text search over the catalog.
+    pub(crate) search: SearchIndexState,
 }
 
 impl AppState {
@@ -100,6 +105,12 @@ impl AppState {
             listener_metrics: ListenerMetrics::default(),
             readiness: ReadinessCache::default(),
             openapi: OpenApiCache::default(),
+            pages: Pages::new(settings),
+            search: if settings.pages.enabled {
+                SearchIndexState::follow(&services.live)
+            } else {
+                SearchIndexState::absent()
+            },
             services,
         })))
     }
