@@ -33,6 +33,7 @@ pub(crate) enum ServedStep {
     Guide,
     Languages,
     Deploy,
+    Discovery,
 }
 
 impl ServedStep {
@@ -56,6 +57,10 @@ impl ServedStep {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
+            Self::Discovery => {
+                "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
+                every dataset"
+            }
         }
     }
 
@@ -69,6 +74,7 @@ impl ServedStep {
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Deploy => 2,
+            Self::Discovery => 40,
         })
     }
 
@@ -81,6 +87,7 @@ impl ServedStep {
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
+            Self::Discovery => steps::discovery(repository),
         }
     }
 

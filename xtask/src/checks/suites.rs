@@ -140,6 +140,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "guide:",
         "languages:",
         "deploy:",
+        "discovery:",
     ]
     .iter()
     .any(|start| line.starts_with(start))
