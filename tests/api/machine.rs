@@ -44,13 +44,18 @@ async fn documents_for_machines_have_addresses_of_their_own_contract_9() {
         assert_eq!(reply.header("cache-control"), "no-cache", "{path}");
         let tag = reply.header("etag");
         let head = app.head(path).send().await;
-        assert_eq!((head.status.as_u16(), head.header("etag"), head.body.len()), (200, tag.clone(), 0));
+        assert_eq!(
+            (head.status.as_u16(), head.header("etag"), head.body.len()),
+            (200, tag.clone(), 0)
+        );
         let unchanged = app.get(path).header("if-none-match", &tag).send().await;
         assert_eq!((unchanged.status.as_u16(), unchanged.body.len()), (304, 0), "{path}");
         assert!(!reply.text().contains("</script>"), "{path}");
         assert!(!reply.text().contains("<b>"), "{path}");
     }
-    for path in ["/datasets/none.jsonld", "/datasets/none/croissant.json", "/datasets/none/feed.xml"] {
+    for path in
+        ["/datasets/none.jsonld", "/datasets/none/croissant.json", "/datasets/none/feed.xml"]
+    {
         assert_eq!(app.get(path).send().await.status, 404, "{path}");
     }
 }
@@ -101,7 +106,8 @@ async fn pages_of_datasets_are_signposted_contract_9() {
         let reply = app.ask(method, "/datasets/harvest").send().await;
         let links: Vec<&str> =
             reply.headers.get_all("link").iter().filter_map(|link| link.to_str().ok()).collect();
-        let cite = format!("<http://test.example/cite/harvest/{}>; rel=\"cite-as\"", id.as_str().unwrap());
+        let cite =
+            format!("<http://test.example/cite/harvest/{}>; rel=\"cite-as\"", id.as_str().unwrap());
         assert!(links.contains(&cite.as_str()), "{links:?}");
         for rel in ["describedby", "item", "type", "license"] {
             let rel = format!("rel=\"{rel}\"");
@@ -113,7 +119,8 @@ async fn pages_of_datasets_are_signposted_contract_9() {
 #[tokio::test]
 async fn search_follows_the_catalog_contract_9() {
     let app = TestApp::start().await;
-    app.publish(&harvest().with("/title", json!("Māori land harvest")).with_keywords(&["food"])).await;
+    app.publish(&harvest().with("/title", json!("Māori land harvest")).with_keywords(&["food"]))
+        .await;
     let finds = async |query: &str, expected: &str| {
         for _ in 0..200 {
             if get(&app, query).await.text().contains(expected) {
