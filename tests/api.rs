@@ -2,6 +2,7 @@
 
 mod bulk;
 mod changes;
+mod citations;
 mod concurrency;
 mod conditional;
 mod connections;
@@ -23,6 +24,7 @@ mod metering;
 mod metrics;
 mod openapi;
 mod opening;
+mod pictures;
 mod preview;
 mod protocol;
 mod responses;

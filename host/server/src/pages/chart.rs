@@ -33,15 +33,16 @@ use crate::state::AppState;
 
 use preview_rows::PreviewRows;
 
-/// Id of the key of requests that have none.
-const NOBODY: &str = "nobody";
-
 /// Size of a picture at most, bytes.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Widths that `?width=` takes, the default first, with the height of each, pixels. Few, so that
 /// the cache holds each picture of a popular dataset.
 const SIZES: [(&str, i64, i64); 2] = [("720", 720, 440), ("320", 320, 400)];
+
+/// Client that failures of a release count for: pictures are made for everybody, so all who look
+/// are one client to the circuit breaker.
+const CLIENT: &str = "preview_pictures";
 
 /// Nothing but the picture itself: no script, no other address. Its style sheet stands in it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -116,16 +117,15 @@ async fn draw(
     if !failure.is_failure_of_the_plugin() {
         return Err(declined(failure, dataset));
     }
-    let Some(key_id) = KeyId::parse(NOBODY) else {
-        return Err(Error::internal("draw a picture", &failure));
-    };
-    let fingerprint = RequestFingerprint {
-        key_id,
-        request: format!("{} {rows:?}", dataset.current.id),
-        datasets: vec![dataset.name.to_string()],
-        default_options: false,
-    };
-    app.releases.record_failure(encoder.digest(), &fingerprint, &failure.to_string());
+    if let Some(key_id) = KeyId::parse(CLIENT) {
+        let fingerprint = RequestFingerprint {
+            key_id,
+            request: format!("{} {rows:?}", dataset.current.id),
+            datasets: vec![dataset.name.to_string()],
+            default_options: false,
+        };
+        app.releases.record_failure(encoder.digest(), &fingerprint, &failure.to_string());
+    }
     let Some(fallback) = app.releases.fallback_release(&encoder) else {
         return Err(Error::internal("draw a picture", &failure));
     };
