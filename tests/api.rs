@@ -24,6 +24,7 @@ mod metering;
 mod metrics;
 mod openapi;
 mod opening;
+mod pages;
 mod pictures;
 mod preview;
 mod protocol;
