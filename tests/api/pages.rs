@@ -50,7 +50,10 @@ async fn pages_need_no_key_and_keep_to_themselves_contract_9() {
         let reply = app.get(path).header("accept", BROWSER).send().await;
         assert_eq!(reply.status, 200, "{path}: {}", reply.text());
         let policy = reply.header("content-security-policy");
-        assert!(policy.starts_with("default-src 'none';") && !policy.contains("unsafe"), "{policy}");
+        assert!(
+            policy.starts_with("default-src 'none';") && !policy.contains("unsafe"),
+            "{policy}"
+        );
         assert_eq!(reply.header("x-content-type-options"), "nosniff", "{path}");
         assert_eq!(reply.header("cache-control"), "no-cache", "{path}");
         let text = reply.text();
@@ -73,7 +76,10 @@ async fn pages_answer_head_and_conditions_contract_9() {
         let tag = whole.header("etag");
         assert!(tag.starts_with('"') && tag.len() > 10, "{path}: {tag}");
         let head = app.head(path).send().await;
-        assert_eq!((head.status.as_u16(), head.header("etag"), head.body.len()), (200, tag.clone(), 0));
+        assert_eq!(
+            (head.status.as_u16(), head.header("etag"), head.body.len()),
+            (200, tag.clone(), 0)
+        );
         let unchanged = app.get(path).header("if-none-match", &tag).send().await;
         assert_eq!((unchanged.status.as_u16(), unchanged.body.len()), (304, 0), "{path}");
         assert_eq!(unchanged.header("etag"), tag);
@@ -91,7 +97,9 @@ async fn pages_answer_head_and_conditions_contract_9() {
 #[tokio::test]
 async fn no_html_is_served_below_v1_contract_9() {
     let app = started().await;
-    for path in ["/v1", "/v1/", "/v1/datasets", "/v1/datasets/none/preview", "/v1/datasets/harvest/preview"] {
+    for path in
+        ["/v1", "/v1/", "/v1/datasets", "/v1/datasets/none/preview", "/v1/datasets/harvest/preview"]
+    {
         let reply = app.get(path).header("accept", "text/html").send().await;
         assert!(!reply.header("content-type").contains("html"), "{path}");
         assert!(!reply.text().contains("<html"), "{path}");
@@ -260,11 +268,18 @@ async fn errors_are_pages_where_a_client_wants_them_contract_9() {
     let page = ask("/nowhere?<script>alert(1)</script>", BROWSER).await;
     assert_eq!(page.outcome(), (404, "no_such_route".to_owned()));
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
-    assert_eq!((page.header("vary"), page.header("cache-control")), ("Accept".to_owned(), "no-store".to_owned()));
+    assert_eq!(
+        (page.header("vary"), page.header("cache-control")),
+        ("Accept".to_owned(), "no-store".to_owned())
+    );
     assert!(page.text().contains("No such page") && !page.text().contains("<script>alert"));
     assert!(page.text().contains(&page.header("x-request-id")));
     for accept in ["*/*", "application/json", "application/json, text/html;q=0.5"] {
-        assert_eq!(ask("/nowhere", accept).await.header("content-type"), "application/json", "{accept}");
+        assert_eq!(
+            ask("/nowhere", accept).await.header("content-type"),
+            "application/json",
+            "{accept}"
+        );
     }
     for _ in 0..2 {
         ask("/formats", BROWSER).await;
@@ -284,7 +299,11 @@ async fn a_slash_at_the_end_leads_to_the_page_contract_9() {
         ("/formats/?x=1", "../formats?x=1"),
     ] {
         let reply = app.get(path).send().await;
-        assert_eq!((reply.status.as_u16(), reply.header("location")), (308, location.to_owned()), "{path}");
+        assert_eq!(
+            (reply.status.as_u16(), reply.header("location")),
+            (308, location.to_owned()),
+            "{path}"
+        );
     }
 }
 
@@ -301,9 +320,7 @@ fn hostile() -> TestTable {
         .with("/sources", serde_json::json!([{"title": text, "path": "javascript:alert(1)"}]))
         .with("/resources/0/schema/fields/2/unit", text.into())
         .with("/resources/0/schema/fields/2/description", text.into())
-        .with_rows(
-            "date,region,value,final\n2024-01-01,</td><script>alert(2)</script>,1.5,true\n",
-        )
+        .with_rows("date,region,value,final\n2024-01-01,</td><script>alert(2)</script>,1.5,true\n")
 }
 
 #[tokio::test]
