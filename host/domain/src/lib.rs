@@ -8,6 +8,7 @@ pub mod cursor;
 pub mod dataset;
 pub mod hex;
 pub mod json_size;
+pub mod mail_address;
 pub mod name;
 pub mod object_key;
 pub mod plan;
@@ -24,6 +25,7 @@ pub use dataset::{
     BoundingBox, Column, ColumnRole, ColumnType, Dataset, Snapshot, SnapshotSummary, StoredFile,
     TableLayout,
 };
+pub use mail_address::{MailAddress, MailAddressError};
 pub use name::{DatasetName, Namespace};
 pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};
