@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use moka::future::Cache;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use yearbook_domain::{Dataset, DatasetName, Snapshot};
+use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot};
 
 use crate::{Catalog, CatalogError, DatasetSet, PluginRelease, Revisions};
 use revisioned::RevisionedCache;
@@ -27,6 +27,12 @@ const NOTIFICATION_DEBOUNCE: Duration = Duration::from_millis(50);
 /// reads and cursors of one dataset use few; each takes some ten kilobytes.
 const MAX_PINNED_SNAPSHOTS: u64 = 1024;
 
+/// Names of datasets that are not served and are remembered as retired or unknown: what a crawler of
+/// old links asks for again and again.
+const MAX_ABSENT_DATASETS: u64 = 4096;
+
+type AbsentDatasetCache = Cache<DatasetName, Option<Millis>>;
+
 type PinnedSnapshotCache = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
 
 /// The catalog in memory.
@@ -39,6 +45,8 @@ pub struct CatalogCache {
     /// One refresh at a time.
     refreshing: Mutex<()>,
     pinned: RevisionedCache<(DatasetName, String), Option<Arc<Snapshot>>>,
+    /// Times at which datasets that are not served were retired.
+    absent: RevisionedCache<DatasetName, Option<Millis>>,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
 }
@@ -89,6 +97,9 @@ impl CatalogCache {
         let live = Arc::new(Self {
             pinned: RevisionedCache::new(view.revisions.all, || {
                 PinnedSnapshotCache::new(MAX_PINNED_SNAPSHOTS)
+            }),
+            absent: RevisionedCache::new(view.revisions.all, || {
+                AbsentDatasetCache::new(MAX_ABSENT_DATASETS)
             }),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
             view: ArcSwap::from_pointee(view),
@@ -157,6 +168,17 @@ impl CatalogCache {
             .try_get_with((dataset.name.clone(), id.to_owned()), fetch)
             .await
             .map_err(CatalogError::Shared)
+    }
+
+    /// Returns the time at which a dataset that is not served was retired, from memory where
+    /// possible; none: there was never one.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    pub async fn retired_at(&self, name: &DatasetName) -> Result<Option<Millis>, CatalogError> {
+        let absent = self.absent.for_revision(self.revision());
+        let fetch = self.store.retired_at(name);
+        absent.try_get_with(name.clone(), fetch).await.map_err(CatalogError::Shared)
     }
 
     /// Polls the database now instead of at the next tick. On failure the last view stays and

@@ -1,5 +1,5 @@
 //! The rules of the service, as plain values and pure functions: names, plans, datasets, queries,
-//! read plans, releases, refusals. No async, no I/O, no clock, no Arrow, no HTTP types.
+//! read plans, preview facts, releases, refusals. No async, no I/O, no clock, no Arrow, no HTTP types.
 
 pub mod bulk;
 pub mod changes;
@@ -12,6 +12,7 @@ pub mod mail_address;
 pub mod name;
 pub mod object_key;
 pub mod plan;
+pub mod preview_facts;
 pub mod query;
 pub mod read_plan;
 pub mod refusal;
@@ -19,6 +20,7 @@ pub mod release;
 pub mod time;
 pub mod validation;
 
+pub use changes::ChangeCounts;
 pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::CursorPosition;
 pub use dataset::{
@@ -29,6 +31,7 @@ pub use mail_address::{MailAddress, MailAddressError};
 pub use name::{DatasetName, Namespace};
 pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};
+pub use preview_facts::PreviewFacts;
 pub use query::DataQuery;
 pub use read_plan::ReadPlan;
 pub use refusal::Refusal;

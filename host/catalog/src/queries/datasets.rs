@@ -65,6 +65,9 @@ const SUMMARIES_OF: &str =
 
 const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
 
+const RETIRED_AT: &str =
+    "SELECT retired_at FROM datasets WHERE name = $1 AND retired_at IS NOT NULL";
+
 impl Catalog {
     /// Reads every dataset that is not retired, as of one instant. Only datasets that changed since
     /// `known` was read are read again.
@@ -91,6 +94,16 @@ impl Catalog {
     /// As [`Catalog::dataset_set`].
     pub async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, CatalogError> {
         transaction!(self, "look a dataset up", Read, |connection| dataset(connection, name))
+    }
+
+    /// Reads the time at which a dataset was retired; none when it is served or there is none.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn retired_at(&self, dataset: &DatasetName) -> Result<Option<Millis>, CatalogError> {
+        transaction!(self, "look a retired dataset up", Read, |connection| {
+            retired_at(connection, dataset)
+        })
     }
 
     /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired
@@ -183,7 +196,8 @@ fn assemble_datasets(
     for row in summaries {
         let rows =
             RowContext { table: "snapshots", row: &row.id }.count("row_count", row.row_count)?;
-        let summary = SnapshotSummary { id: row.id, created_at: Millis(row.created_at), rows };
+        let summary =
+            SnapshotSummary { id: row.id, created_at: Millis(row.created_at), rows };
         summaries_of.entry(row.dataset).or_default().push(summary);
     }
     let mut assembled = Vec::with_capacity(datasets.len());
@@ -200,6 +214,15 @@ fn assemble_datasets(
         });
     }
     Ok(assembled)
+}
+
+async fn retired_at(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<Option<Millis>, sqlx::Error> {
+    let row: Option<(i64,)> =
+        connection.query(RETIRED_AT).bind(dataset.as_str()).fetch_optional().await?;
+    Ok(row.map(|(at,)| Millis(at)))
 }
 
 async fn retire(
