@@ -7,7 +7,7 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 11] = [
+const MAP: [(&str, &[&str]); 12] = [
     ("domain", &[]),
     ("workers", &[]),
     ("shares", &[]),
@@ -17,7 +17,8 @@ const MAP: [(&str, &[&str]); 11] = [
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
     ("sandbox", &["domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
-    ("server", &["catalog", "domain", "sandbox", "scan", "shares", "storage", "workers"]),
+    ("signup", &["catalog", "domain"]),
+    ("server", &["catalog", "domain", "sandbox", "scan", "shares", "signup", "storage", "workers"]),
     (
         "cli",
         &[
@@ -30,6 +31,7 @@ const MAP: [(&str, &[&str]); 11] = [
             "scan",
             "sdk",
             "server",
+            "signup",
             "storage",
             "workers",
         ],
@@ -37,7 +39,7 @@ const MAP: [(&str, &[&str]); 11] = [
 ];
 
 /// Libraries, each with the crates of the host that may use it.
-const OWNERS: [(&str, &[&str]); 9] = [
+const OWNERS: [(&str, &[&str]); 10] = [
     ("sqlx", &["catalog"]),
     ("object_store", &["storage"]),
     ("wasmtime", &["sandbox"]),
@@ -46,6 +48,7 @@ const OWNERS: [(&str, &[&str]); 9] = [
     ("hyper-util", &["server"]),
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
+    ("lettre", &["signup"]),
     ("reqwest", &["cli", "storage"]),
 ];
 

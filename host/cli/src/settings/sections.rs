@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
 use yearbook_releases::ReleaseMonitorSettings;
+use yearbook_signup::SignupSettings;
 use yearbook_server::{LimitSettings, PageSettings, ServerSettings};
 
 /// Every section with its defaults.
@@ -20,6 +21,8 @@ pub struct SettingsDocument {
     pub plans: PlanTable,
     /// `[pages]`: the catalogue in a browser.
     pub pages: PageSettings,
+    /// `[signup]`: keys for everybody with an e-mail address.
+    pub signup: SignupSettings,
     /// `[storage]`.
     pub storage: StorageSection,
     /// `[database]`.

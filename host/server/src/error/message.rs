@@ -13,6 +13,10 @@ pub(super) fn render(error: &Error, request_id: &str) -> String {
         Error::DatasetRetired { name, since } => {
             format!("The dataset '{name}' was retired on {}; look for another at /datasets.", since.date())
         }
+        Error::ForeignForm => {
+            "The form was not sent from a page of this service; open that page in a browser, by https where it is not on this machine, and send it there.".to_owned()
+        }
+        Error::UnreadableForm => "The form cannot be read; open its page anew and send it from there.".to_owned(),
         Error::NoSuchRoute => "There is no such address; the list of datasets is at /v1/datasets.".to_owned(),
         Error::MethodNotAllowed => "This address can only be read; use GET, HEAD or OPTIONS.".to_owned(),
         Error::PreconditionFailed => {

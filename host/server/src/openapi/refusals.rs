@@ -73,7 +73,7 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             Refusal::NoSuchIntegration { .. } => false,
         },
         // Pages are not described: no program needs them.
-        Error::DatasetRetired { .. } => false,
+        Error::DatasetRetired { .. } | Error::ForeignForm | Error::UnreadableForm => false,
         // Not said of a route that is there.
         Error::NoSuchRoute => false,
         Error::PreconditionFailed => named || kind == RouteKind::Listing,
