@@ -2,6 +2,7 @@
 //! the database is not.
 
 pub(crate) mod dataset_set;
+mod facts_cache;
 pub(crate) mod revisioned;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,9 +13,10 @@ use arc_swap::ArcSwap;
 use moka::future::Cache;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot};
+use yearbook_domain::{Dataset, DatasetName, Millis, PreviewFacts, Snapshot};
 
-use crate::{Catalog, CatalogError, DatasetSet, PluginRelease, Revisions};
+use crate::{Catalog, CatalogError, CitedSnapshot, DatasetSet, PluginRelease, Revisions};
+use facts_cache::PreviewFactsCache;
 use revisioned::RevisionedCache;
 
 /// A database that takes longer than this counts as failed.
@@ -33,6 +35,9 @@ const MAX_ABSENT_DATASETS: u64 = 4096;
 
 type AbsentDatasetCache = Cache<DatasetName, Option<Millis>>;
 
+/// Cited snapshots that are remembered, those that do not exist included; some ten kilobytes each.
+const MAX_CITED_SNAPSHOTS: u64 = 1024;
+
 type PinnedSnapshotCache = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
 
 /// The catalog in memory.
@@ -45,10 +50,14 @@ pub struct CatalogCache {
     /// One refresh at a time.
     refreshing: Mutex<()>,
     pinned: RevisionedCache<(DatasetName, String), Option<Arc<Snapshot>>>,
+    facts: PreviewFactsCache,
+    cited: RevisionedCache<(DatasetName, String), Option<Arc<CitedSnapshot>>>,
     /// Times at which datasets that are not served were retired.
     absent: RevisionedCache<DatasetName, Option<Millis>>,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
+    /// Revisions of the view, for those who follow what it shows.
+    revisions: watch::Sender<i64>,
 }
 
 /// Counters of polls.
@@ -98,10 +107,13 @@ impl CatalogCache {
             pinned: RevisionedCache::new(view.revisions.all, || {
                 PinnedSnapshotCache::new(MAX_PINNED_SNAPSHOTS)
             }),
+            facts: PreviewFactsCache::new(view.revisions.all),
+            cited: RevisionedCache::new(view.revisions.all, || Cache::new(MAX_CITED_SNAPSHOTS)),
             absent: RevisionedCache::new(view.revisions.all, || {
                 AbsentDatasetCache::new(MAX_ABSENT_DATASETS)
             }),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
+            revisions: watch::Sender::new(view.revisions.all),
             view: ArcSwap::from_pointee(view),
             store,
             healthy: AtomicBool::new(true),
@@ -130,6 +142,13 @@ impl CatalogCache {
     #[must_use]
     pub fn releases(&self) -> watch::Receiver<Arc<[PluginRelease]>> {
         self.releases.subscribe()
+    }
+
+    /// Returns a receiver of the view's revision, which wakes when the view was read again. It does
+    /// not keep the cache alive.
+    #[must_use]
+    pub fn revision_changes(&self) -> watch::Receiver<i64> {
+        self.revisions.subscribe()
     }
 
     /// Returns the revision that the view in memory was read at.
@@ -170,6 +189,20 @@ impl CatalogCache {
             .map_err(CatalogError::Shared)
     }
 
+    /// Returns the preview facts of the retained snapshot `id` of `dataset`, from memory where
+    /// possible. None: they were not computed yet, which `yearbook migrate` does, or the snapshot
+    /// was dropped.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    pub async fn preview_facts(
+        &self,
+        dataset: &Dataset,
+        id: &str,
+    ) -> Result<Option<Arc<PreviewFacts>>, CatalogError> {
+        self.facts.get(&self.store, self.revision(), &dataset.name, id).await
+    }
+
     /// Returns the time at which a dataset that is not served was retired, from memory where
     /// possible; none: there was never one.
     ///
@@ -179,6 +212,24 @@ impl CatalogCache {
         let absent = self.absent.for_revision(self.revision());
         let fetch = self.store.retired_at(name);
         absent.try_get_with(name.clone(), fetch).await.map_err(CatalogError::Shared)
+    }
+
+    /// Returns what citations state of the snapshot `id` of a dataset, retained or not, of a retired
+    /// dataset too; none where it never existed.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    pub async fn cited_snapshot(
+        &self,
+        dataset: &DatasetName,
+        id: &str,
+    ) -> Result<Option<Arc<CitedSnapshot>>, CatalogError> {
+        let cited = self.cited.for_revision(self.revision());
+        let fetch = async { Ok(self.store.cited_snapshot(dataset, id).await?.map(Arc::new)) };
+        cited
+            .try_get_with((dataset.clone(), id.to_owned()), fetch)
+            .await
+            .map_err(CatalogError::Shared)
     }
 
     /// Polls the database now instead of at the next tick. On failure the last view stays and
@@ -240,7 +291,9 @@ impl CatalogCache {
                 "read the catalog again"
             );
             let releases = Arc::clone(&view.releases);
+            let revision = view.revisions.all;
             self.view.store(Arc::new(view));
+            self.revisions.send_replace(revision);
             self.releases.send_if_modified(|known| {
                 let changed = **known != *releases;
                 *known = releases;

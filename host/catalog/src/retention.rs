@@ -110,8 +110,13 @@ mod tests {
 
     #[test]
     fn monthly_is_the_last_from_before_this_month_or_the_oldest_contract_4() {
-        let summary =
-            |id: &str, at| SnapshotSummary { id: id.to_owned(), created_at: Millis(at), rows: 1 };
+        let summary = |id: &str, at| SnapshotSummary {
+            id: id.to_owned(),
+            created_at: Millis(at),
+            rows: 1,
+            changes: None,
+            held: false,
+        };
         let history = [
             summary("october", NOVEMBER - 1),
             summary("first", NOVEMBER),

@@ -58,6 +58,14 @@ pub struct ChangeCounts {
     pub updated: u64,
 }
 
+impl ChangeCounts {
+    /// Returns the rows of a file of these changes.
+    #[must_use]
+    pub fn file_rows(self) -> u64 {
+        self.inserted + self.deleted + 2 * self.updated
+    }
+}
+
 /// Progress of a client: before row `row` of set `set` of a history. Past the last set: it has
 /// everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -122,6 +122,9 @@ pub struct Snapshot {
     pub title: Option<String>,
     /// Human description.
     pub description: Option<String>,
+    /// Topics: `keywords` of the data package, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<String>,
     /// Credit that must be passed on with the data.
     pub credit: Credit,
     /// Interval at which the pipeline re-checks the source.
@@ -170,6 +173,8 @@ pub struct SnapshotSummary {
     /// Rows that it changed of the snapshot before it; none: it is the first, or they were not
     /// counted.
     pub changes: Option<ChangeCounts>,
+    /// True when no rule on retention drops it.
+    pub held: bool,
 }
 
 /// A dataset with the snapshot that is current. A retired dataset is not a `Dataset`.

@@ -1,8 +1,10 @@
 //! The rules of the service, as plain values and pure functions: names, plans, datasets, queries,
-//! read plans, preview facts, releases, refusals. No async, no I/O, no clock, no Arrow, no HTTP types.
+//! read plans, preview facts, citations, releases,
+//! refusals. No async, no I/O, no clock, no Arrow, no HTTP types.
 
 pub mod bulk;
 pub mod changes;
+pub mod citation;
 pub mod credit;
 pub mod cursor;
 pub mod dataset;
@@ -17,10 +19,12 @@ pub mod query;
 pub mod read_plan;
 pub mod refusal;
 pub mod release;
+pub mod result_digest;
 pub mod time;
 pub mod validation;
 
 pub use changes::ChangeCounts;
+pub use citation::{CanonicalQuery, Citation, CitationFormat};
 pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::CursorPosition;
 pub use dataset::{
@@ -36,5 +40,6 @@ pub use query::DataQuery;
 pub use read_plan::ReadPlan;
 pub use refusal::Refusal;
 pub use release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder};
+pub use result_digest::ResultDigest;
 pub use time::Millis;
 pub use validation::ValidationError;

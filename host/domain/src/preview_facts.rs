@@ -10,13 +10,15 @@ mod series;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ResultDigest;
+
 pub use figure::{DatedFigure, Figure};
 pub use latest_rows::{
     LATEST_ROWS, LatestRows, MAX_CELL_CHARACTERS, MAX_TABLE_COLUMNS, PreviewCell, cut_text,
 };
 pub use series::{
-    DrawnSeries, LinePoint, MAX_DRAWN_SERIES, MAX_KEY_PARTS, MAX_NAMED_POINTS, MAX_OTHER_POINTS,
-    SeriesPreview, day_number, series_id,
+    DrawnSeries, LinePoint, LineReducer, MAX_DRAWN_SERIES, MAX_KEY_PARTS, MAX_NAMED_POINTS,
+    MAX_OTHER_POINTS, SeriesPreview, day_number, series_id,
 };
 
 /// Bytes of the stored JSON at most (contract-9-facts).
@@ -47,6 +49,8 @@ pub struct PreviewFacts {
     pub series: Option<SeriesPreview>,
     /// Sample of the geometry; none without a geometry column.
     pub centroids: Option<CentroidSample>,
+    /// Digest of all rows and columns (contract-13-digest).
+    pub digest: ResultDigest,
     /// The newest rows where there is a date, else the first ones.
     pub latest: LatestRows,
 }

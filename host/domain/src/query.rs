@@ -1,10 +1,12 @@
 //! The parsed parameters of `/data` (`docs/spec/parameters.md`).
 
+mod formats;
 pub mod options;
 mod pairs;
 mod parse;
 pub mod scalar;
 
+pub use formats::LoadedFormats;
 pub use pairs::{last_value, parse_pairs};
 pub use parse::too_many_names_message;
 

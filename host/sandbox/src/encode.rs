@@ -222,7 +222,7 @@ impl PluginEncoder {
         let options = self.description.complete(chosen);
         let work = CallMetrics::new(Arc::clone(&self.metrics), self.host.dump_target.clone());
         let encoder = Arc::clone(self);
-        self.run_on_worker(move || {
+        self.run_on_worker(holder, move || {
             EncoderInstance::open(&encoder, permit, work, &schema, &options).map(drop)
         })
         .await
@@ -230,6 +230,7 @@ impl PluginEncoder {
 
     async fn run_on_worker<T: Send + 'static>(
         &self,
+        holder: &CallerShare,
         job: impl FnOnce() -> Result<T, EncodeError> + Send + 'static,
     ) -> Result<T, EncodeError> {
         let turn = self.limiter.acquire().await;
@@ -245,7 +246,7 @@ impl PluginEncoder {
         self.host
             .admission
             .workers
-            .run(job)
+            .run_for(holder, job)
             .await
             .map_err(|panicked| EncodeError::Host(panicked.to_string()))
             .flatten()

@@ -128,7 +128,8 @@ impl PluginGenerator {
             }
             made
         };
-        let made = self.host.admission.workers.run(job).instrument(account.span()).await;
+        let made =
+            self.host.admission.workers.run_for(holder, job).instrument(account.span()).await;
         match made.map_err(|panicked| GenerateError::Host(panicked.to_string())).flatten() {
             Ok(project) => {
                 account.first_bytes();

@@ -5,6 +5,8 @@
 
 mod assets;
 mod cache;
+mod chart;
+mod cite;
 mod copy_lines;
 mod credit_view;
 mod dataset;
@@ -16,6 +18,7 @@ mod home;
 pub(crate) mod html;
 mod integrations;
 mod plugin_view;
+mod search_index;
 mod signup;
 
 use axum::Router;
@@ -28,6 +31,7 @@ use crate::state::AppState;
 
 pub(crate) use cache::PageCache;
 pub(crate) use frame::{Frame, Section, Site};
+pub(crate) use search_index::SearchIndexState;
 
 /// First segments of the addresses below which a slash at the end leads to the page without it.
 pub(crate) const FOLDERS: [&str; 6] =
@@ -58,7 +62,12 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .merge(signup)
         .route("/", by_address(get(home::show)))
         .route("/datasets/{name}", by_address(get(dataset::show)))
+        .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
+        .route(
+            "/cite/{name}/{snapshot}",
+            get(cite::show).route_layer(from_fn_with_state(state.clone(), cite::guard)),
+        )
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))
         .route("/assets/style.css", get(assets::style))

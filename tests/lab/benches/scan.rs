@@ -103,7 +103,7 @@ async fn scan(workers: &Workers, reader: &Reader, plan: &Arc<ReadPlan>) -> usize
         }
         rows
     };
-    workers.drive(work).await.unwrap()
+    workers.drive(yearbook_shares::CallerShare::default(), work).await.unwrap()
 }
 
 async fn median(mut run: impl AsyncFnMut() -> usize) -> Duration {

@@ -7,18 +7,22 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 12] = [
+const MAP: [(&str, &[&str]); 13] = [
     ("domain", &[]),
-    ("workers", &[]),
     ("shares", &[]),
+    ("workers", &["shares"]),
     ("catalog", &["domain"]),
     ("storage", &["domain"]),
     ("scan", &["domain", "storage", "workers"]),
+    ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
     ("sandbox", &["domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
     ("signup", &["catalog", "domain"]),
-    ("server", &["catalog", "domain", "sandbox", "scan", "shares", "signup", "storage", "workers"]),
+    (
+        "server",
+        &["catalog", "domain", "sandbox", "scan", "search", "shares", "signup", "storage", "workers"],
+    ),
     (
         "cli",
         &[
@@ -39,7 +43,7 @@ const MAP: [(&str, &[&str]); 12] = [
 ];
 
 /// Libraries, each with the crates of the host that may use it.
-const OWNERS: [(&str, &[&str]); 10] = [
+const OWNERS: [(&str, &[&str]); 11] = [
     ("sqlx", &["catalog"]),
     ("object_store", &["storage"]),
     ("wasmtime", &["sandbox"]),
@@ -50,6 +54,7 @@ const OWNERS: [(&str, &[&str]); 10] = [
     ("clap", &["cli"]),
     ("lettre", &["signup"]),
     ("reqwest", &["cli", "storage"]),
+    ("tantivy", &["search"]),
 ];
 
 /// As `cargo metadata` prints it.

@@ -15,7 +15,7 @@ macro_rules! snapshot_columns {
         "s.number, s.dataset, s.id, s.created_at, s.row_count, s.file_sha256, s.file_bytes, s.title, s.description, s.source,
         s.attribution, s.licence, s.source_url, s.source_url_precision, s.refresh_cadence, s.bulk_redistribution, s.layout,
         s.primary_key, s.dimensions, s.date_column, s.first_date, s.last_date, s.west, s.south, s.east, s.north, s.licence_title,
-        s.licence_url, s.sources"
+        s.licence_url, s.sources, s.keywords"
     };
 }
 pub(super) use snapshot_columns;
@@ -34,8 +34,12 @@ const CURRENT_SNAPSHOT: &str = concat!(
     " FROM snapshots s WHERE s.dataset = $1 ORDER BY s.number DESC LIMIT 1"
 );
 
+/// Selects one snapshot by its number.
+const SNAPSHOT_BY_NUMBER: &str =
+    concat!("SELECT ", snapshot_columns!(), " FROM snapshots s WHERE s.number = $1");
+
 /// Selects what follows the newest snapshot needs of it.
-const CURRENT: &str = "SELECT number, id, file_sha256, created_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
+const CURRENT: &str = "SELECT number, id, file_sha256, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
 
 pub(super) const COLUMNS: &str = "
     SELECT snapshot, name, column_type, nullable, role, unit, description, few_values
@@ -148,6 +152,8 @@ pub(super) struct SnapshotRow {
     licence_url: Option<String>,
     /// None: published by a version that kept no sources.
     sources: Option<String>,
+    /// None: published by a version that kept no keywords.
+    keywords: Option<String>,
 }
 
 impl SnapshotRow {
@@ -164,6 +170,9 @@ impl SnapshotRow {
             },
             title: self.title,
             description: self.description,
+            keywords: self
+                .keywords
+                .map_or_else(|| Ok(Vec::new()), |json| place.decode_list("keywords", &json))?,
             credit: Credit {
                 source: self.source,
                 attribution: self.attribution,
@@ -253,9 +262,10 @@ pub(super) struct CurrentRow {
     #[sqlx(rename = "file_sha256")]
     pub(super) file: String,
     pub(super) created_at: i64,
+    pub(super) held_at: Option<i64>,
 }
 
-async fn snapshot(
+pub(super) async fn snapshot(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     id: &str,
@@ -264,8 +274,17 @@ async fn snapshot(
     read_columns(connection, found).await
 }
 
+/// Reads the snapshot with this number.
+pub(super) async fn by_number(
+    connection: &mut Connection<'_>,
+    number: i64,
+) -> Result<Option<Snapshot>, sqlx::Error> {
+    let found = connection.query(SNAPSHOT_BY_NUMBER).bind(number).fetch_optional().await?;
+    read_columns(connection, found).await
+}
+
 /// Reads the newest snapshot of a dataset, retired or not.
-async fn current(
+pub(super) async fn current(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
@@ -282,7 +301,7 @@ async fn read_columns(
     row.with_columns(columns).map(Some)
 }
 
-async fn snapshot_status(
+pub(super) async fn snapshot_status(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     id: &str,

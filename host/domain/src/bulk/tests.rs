@@ -15,6 +15,7 @@ fn snapshot(id: &str, allowed: bool) -> Arc<Snapshot> {
         file: StoredFile { sha256: text("00"), bytes: 1 },
         title: None,
         description: None,
+        keywords: Vec::new(),
         credit: Credit {
             source: text("A"),
             attribution: text("A"),

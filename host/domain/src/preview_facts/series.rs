@@ -37,7 +37,7 @@ pub struct SeriesPreview {
     pub count_is_exact: bool,
     /// Series with a line, those with the most points first, ties by the bytes of the values of
     /// their key, then by the order of the columns. The first is the one that is named and drawn;
-    /// the list is cut where it would not fit. Never empty.
+    /// the list is cut where it would not fit. Empty where no series has a point.
     pub drawn: Vec<DrawnSeries>,
 }
 
@@ -115,8 +115,9 @@ impl DrawnSeries {
         if self.line.len() <= points {
             return;
         }
-        let per_part = self.line.len().div_ceil((points / 2).max(1));
-        self.line = self.line.chunks(per_part).flat_map(extremes).collect();
+        let mut reducer = LineReducer::new(self.line.len() as u64, points);
+        self.line.iter().for_each(|point| reducer.push(*point));
+        self.line = reducer.finish();
     }
 
     /// Cuts the values of the key at `characters`.
@@ -127,19 +128,91 @@ impl DrawnSeries {
     }
 }
 
-/// Returns the smallest and the greatest value of `part` in the order of their dates: one point
-/// where they are the same, a gap where there is none.
-pub(super) fn extremes(part: &[LinePoint]) -> impl Iterator<Item = LinePoint> {
-    let finite = || part.iter().enumerate().filter_map(|(at, point)| Some((at, point.value?)));
-    let least = finite().min_by(|left, right| left.1.compare(right.1)).map(|(at, _)| at);
-    let greatest = finite().max_by(|left, right| left.1.compare(right.1)).map(|(at, _)| at);
-    let kept = match (least, greatest) {
-        (Some(least), Some(greatest)) => [least.min(greatest), least.max(greatest)],
-        _ => [0, 0],
-    };
-    let second = (kept[1] != kept[0]).then_some(kept[1]);
-    let points = [Some(kept[0]), second].map(|at| at.and_then(|at| part.get(at).copied()));
-    points.into_iter().flatten()
+/// Reduces a line as it comes, dates ascending: parts of equally many points, of each the smallest
+/// and the greatest value in the order of their dates. Holds the reduced line alone.
+#[derive(Debug)]
+pub struct LineReducer {
+    /// Points of a part.
+    per_part: u64,
+    part: LinePart,
+    line: Vec<LinePoint>,
+}
+
+/// Points since the last part ended.
+#[derive(Debug, Default)]
+struct LinePart {
+    points: u64,
+    first: Option<LinePoint>,
+    /// Smallest and greatest value, each with its place in the part.
+    least: Option<(u64, Figure)>,
+    greatest: Option<(u64, Figure)>,
+    /// Days of these two.
+    days: [i32; 2],
+}
+
+impl LineReducer {
+    /// Starts a line of `points`, which is to have `most` at most.
+    #[must_use]
+    pub fn new(points: u64, most: usize) -> Self {
+        let most = most as u64;
+        let per_part = if points <= most { 1 } else { points.div_ceil((most / 2).max(1)) };
+        Self { per_part, part: LinePart::default(), line: Vec::new() }
+    }
+
+    /// Takes in the next point.
+    pub fn push(&mut self, point: LinePoint) {
+        self.part.push(point);
+        if self.part.points == self.per_part {
+            self.end_part();
+        }
+    }
+
+    /// Returns the reduced line.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<LinePoint> {
+        self.end_part();
+        self.line
+    }
+
+    fn end_part(&mut self) {
+        self.line.extend(std::mem::take(&mut self.part).extremes());
+    }
+}
+
+impl LinePart {
+    fn push(&mut self, point: LinePoint) {
+        let at = self.points;
+        self.points += 1;
+        self.first.get_or_insert(point);
+        let Some(value) = point.value else { return };
+        if self.least.is_none_or(|(_, least)| value.compare(least).is_lt()) {
+            self.least = Some((at, value));
+            self.days[0] = point.day;
+        }
+        if self.greatest.is_none_or(|(_, greatest)| value.compare(greatest).is_gt()) {
+            self.greatest = Some((at, value));
+            self.days[1] = point.day;
+        }
+    }
+
+    /// Returns the two extremes by date: one point where they are the same, a gap where the part
+    /// has no value.
+    fn extremes(self) -> impl Iterator<Item = LinePoint> {
+        let [first_day, second_day] = self.days;
+        let points = match (self.least, self.greatest) {
+            (Some((low, least)), Some((high, greatest))) => {
+                let least = (low, LinePoint { day: first_day, value: Some(least) });
+                let greatest = (high, LinePoint { day: second_day, value: Some(greatest) });
+                match low.cmp(&high) {
+                    std::cmp::Ordering::Less => [Some(least.1), Some(greatest.1)],
+                    std::cmp::Ordering::Equal => [Some(least.1), None],
+                    std::cmp::Ordering::Greater => [Some(greatest.1), Some(least.1)],
+                }
+            }
+            _ => [self.first, None],
+        };
+        points.into_iter().flatten()
+    }
 }
 
 impl LinePoint {

@@ -42,6 +42,7 @@ fn facts(series: Vec<DrawnSeries>, latest: LatestRows) -> PreviewFacts {
             drawn: series,
         }),
         centroids: None,
+        digest: ResultDigest::from_columns(0, std::iter::empty()),
         latest,
     }
 }
@@ -80,6 +81,11 @@ proptest! {
         };
         prop_assert_eq!(extremes(&series.line), extremes(&whole));
     }
+}
+
+proptest! {
+    // Each case renders tens of kilobytes a few dozen times.
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn facts_fit_64_kib_whatever_the_table_holds_contract_9(

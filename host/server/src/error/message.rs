@@ -17,6 +17,15 @@ pub(super) fn render(error: &Error, request_id: &str) -> String {
             "The form was not sent from a page of this service; open that page in a browser, by https where it is not on this machine, and send it there.".to_owned()
         }
         Error::UnreadableForm => "The form cannot be read; open its page anew and send it from there.".to_owned(),
+        Error::NoSuchSeries { dataset } => {
+            format!("The preview of '{dataset}' has no series of this name; /datasets/{dataset} links to those that it has.")
+        }
+        Error::NoPicture { dataset, drawable: true } => {
+            format!("The preview of '{dataset}' has nothing to draw; its rows are at /v1/datasets/{dataset}/preview.")
+        }
+        Error::NoPicture { dataset, drawable: false } => {
+            format!("No plugin that draws pictures is loaded; the numbers of '{dataset}' are at /datasets/{dataset}.")
+        }
         Error::NoSuchRoute => "There is no such address; the list of datasets is at /v1/datasets.".to_owned(),
         Error::MethodNotAllowed => "This address can only be read; use GET, HEAD or OPTIONS.".to_owned(),
         Error::PreconditionFailed => {

@@ -72,6 +72,8 @@ impl Error {
             Self::DatasetRetired { .. } => (StatusCode::GONE, "dataset_retired"),
             Self::ForeignForm => (StatusCode::FORBIDDEN, "foreign_form"),
             Self::UnreadableForm => (StatusCode::UNPROCESSABLE_ENTITY, "unreadable_form"),
+            Self::NoSuchSeries { .. } => (StatusCode::NOT_FOUND, "no_such_series"),
+            Self::NoPicture { .. } => (StatusCode::NOT_FOUND, "no_picture"),
             Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),

@@ -18,15 +18,13 @@ use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Dataset, DatasetName, PreviewFacts, Refusal};
 
 use super::cache::PageKey;
+use super::chart;
 use super::copy_lines::LineFormats;
 use super::html;
 use crate::error::Error;
 use crate::response::document::CachePolicy;
 use crate::response::links;
 use crate::state::AppState;
-
-/// Media type of the pictures that a page shows.
-const PICTURE: &str = "image/svg+xml";
 
 /// Everything that decides the page of a dataset besides the site.
 struct DatasetInputs {
@@ -91,9 +89,7 @@ async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
         facts,
         dataset,
         formats: LineFormats::new(&plugins),
-        has_picture: plugins
-            .encoders()
-            .any(|encoder| encoder.description().media_type.starts_with(PICTURE)),
+        has_picture: chart::encoder(&plugins).is_some(),
     })
 }
 
@@ -101,7 +97,7 @@ async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
 ///
 /// # Errors
 /// 404 where there is none, 410 where it is retired, 503 where the catalog cannot say which.
-async fn dataset(app: &AppState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
+pub(super) async fn dataset(app: &AppState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
     let segment = parts.uri.path().split('/').nth(2).unwrap_or_default();
     let text = percent_decode_str(segment).decode_utf8_lossy();
     let absent = |name: String| Error::from(Refusal::NoSuchDataset { name });

@@ -10,6 +10,7 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use tokio::sync::OnceCell;
+use yearbook_shares::CallerShare;
 
 use super::preconditions::PreconditionOutcome;
 use super::{EntityTag, body, compression, preconditions};
@@ -64,10 +65,25 @@ impl RenderedDocument {
 
     /// A page.
     pub(crate) fn html(text: String) -> Self {
+        Self::text(media_types::HTML, text)
+    }
+
+    /// A text of any type.
+    pub(crate) fn text(content_type: &'static str, text: String) -> Self {
         Self {
             tag: EntityTag::from_bytes(text.as_bytes()),
             bytes: text.into(),
-            content_type: media_types::HTML,
+            content_type,
+            codings: None,
+        }
+    }
+
+    /// A picture in SVG.
+    pub(crate) fn svg(bytes: Bytes) -> Self {
+        Self {
+            tag: EntityTag::from_bytes(&bytes),
+            bytes,
+            content_type: media_types::SVG,
             codings: None,
         }
     }
@@ -155,8 +171,13 @@ impl RenderedDocument {
 
     async fn compressed(&self, app: &AppState, coding: ContentCoding) -> Result<Bytes, Error> {
         let compress = async || {
-            compression::compress(&app.workers, coding, self.bytes.clone())
-                .await
+            compression::compress(
+                &app.workers,
+                &CallerShare::default(),
+                coding,
+                self.bytes.clone(),
+            )
+            .await
                 .map_err(|failure| Error::internal("compress a document", &failure))
         };
         match &self.codings {

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use tracing::Instrument;
 use yearbook_domain::{ColumnRole, Dataset};
 use yearbook_scan::{PreviewLimits, Reader};
+use yearbook_shares::CallerShare;
 use yearbook_workers::Workers;
 
 use crate::error::Error;
@@ -81,7 +82,9 @@ impl PreviewCache {
                 .acquire()
                 .await
                 .map_err(|closed| Error::internal("wait for a preview", &closed))?;
-            let rendered = workers.drive(render(reader, dataset).in_current_span()).await;
+            let rendered = workers
+                .drive(CallerShare::default(), render(reader, dataset).in_current_span())
+                .await;
             rendered.map_err(|panicked| Error::internal("show a preview", &panicked))?
         };
         let cache = self.cache.clone();
