@@ -30,6 +30,7 @@ mod router;
 mod rules;
 mod shape;
 mod shares;
+mod signup;
 mod slow_readers;
 mod statements;
 mod weight;

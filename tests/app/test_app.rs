@@ -18,8 +18,8 @@ use yearbook_publish::{DataPackage, SilentReporter};
 use yearbook_releases::{ReleaseMonitor, ReleaseMonitorSettings};
 use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_scan::{ReadMetricsSnapshot, Reader};
-use yearbook_signup::{Signup, SignupSettings};
 use yearbook_server::{AppState, LimitSettings, ResponseCacheStats, ServiceSettings, Services};
+use yearbook_signup::{Signup, SignupMode, SignupSettings};
 use yearbook_storage::{ObjectStorage, StorageSettings};
 use yearbook_workers::Workers;
 
@@ -50,7 +50,7 @@ pub struct TestApp {
     /// The object store.
     pub files: ObjectStorage,
     workers: Arc<Workers>,
-    /// Sign-up.
+    /// Sign-up; its mode `off` leaves it out of the service.
     pub signup: Arc<Signup>,
     /// Loaded plugins.
     pub registry: Arc<PluginRegistry>,
@@ -209,7 +209,7 @@ impl TestApp {
             releases: guard.clone(),
             workers: Arc::clone(&workers),
             required_formats: PLUGINS[..4].iter().map(|&format| format.to_owned()).collect(),
-            signup: Some(Arc::clone(&signup)),
+            signup: (signup.settings().mode != SignupMode::Off).then(|| Arc::clone(&signup)),
             settings,
         })
         .await

@@ -31,6 +31,7 @@ pub(crate) enum ServedStep {
     Guide,
     Languages,
     Deploy,
+    Signup,
 }
 
 impl ServedStep {
@@ -51,6 +52,9 @@ impl ServedStep {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
+            Self::Signup => {
+                "signup: mails outlive a mail server in trouble and a service that is killed"
+            }
         }
     }
 
@@ -63,6 +67,7 @@ impl ServedStep {
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Deploy => 2,
+            Self::Signup => 150,
         })
     }
 
@@ -74,6 +79,7 @@ impl ServedStep {
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
+            Self::Signup => steps::signup(repository),
         }
     }
 

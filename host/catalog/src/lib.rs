@@ -38,10 +38,10 @@ pub use queries::accounts::{
     AccountChange, AccountOutcome, AccountRecord, NewAccountKey, PurgedSignup,
 };
 pub use queries::canary::{CanaryTotals, ReleaseUsage};
-pub use queries::keys::{FoundKey, KeyRecord};
-pub use queries::mails::QueuedMail;
 pub use queries::citations::{CitedSnapshot, CitedState};
 pub use queries::holds::HoldOutcome;
+pub use queries::keys::{FoundKey, KeyRecord};
+pub use queries::mails::QueuedMail;
 pub use queries::preview_facts::SnapshotWithoutFacts;
 pub use queries::publications::{CommitOutcome, DroppedSnapshot, Publication};
 pub use queries::release_events::ReleaseEvent;

@@ -54,7 +54,11 @@ impl MailAddress {
         }
         check_local_part(local)?;
         let mailbox = format!("{local}@{}", ascii_domain(domain)?);
-        if mailbox.len() > MAX_BYTES { Err(MailAddressError::TooLong) } else { Ok(Self { mailbox }) }
+        if mailbox.len() > MAX_BYTES {
+            Err(MailAddressError::TooLong)
+        } else {
+            Ok(Self { mailbox })
+        }
     }
 
     /// The address to send to. The part before the `@` is as it was typed, since its case may
@@ -93,9 +97,9 @@ fn check_local_part(local: &str) -> Result<(), MailAddressError> {
     }
     let atom = |atom: &str| {
         !atom.is_empty()
-            && atom.bytes().all(|byte| {
-                byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte)
-            })
+            && atom
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte))
     };
     if local.split('.').all(atom) { Ok(()) } else { Err(MailAddressError::BadLocalPart) }
 }
@@ -103,8 +107,7 @@ fn check_local_part(local: &str) -> Result<(), MailAddressError> {
 /// The domain in ASCII and in lower case: two labels at least, the last no number, so that no IP
 /// address passes for a name.
 fn ascii_domain(domain: &str) -> Result<String, MailAddressError> {
-    let ascii =
-        idna::domain_to_ascii_strict(domain).map_err(|_| MailAddressError::BadDomain)?;
+    let ascii = idna::domain_to_ascii_strict(domain).map_err(|_| MailAddressError::BadDomain)?;
     let mut labels = ascii.rsplit('.');
     let last = labels.next().unwrap_or_default();
     let named = last.bytes().any(|byte| byte.is_ascii_alphabetic());

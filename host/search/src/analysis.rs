@@ -19,9 +19,40 @@ const MAX_WORD_BYTES: usize = 64;
 
 /// Words that say nothing about a dataset. They count where they occur and are never required.
 const WEAK_WORDS: [&str; 34] = [
-    "a", "about", "all", "an", "and", "are", "as", "at", "by", "data", "dataset", "datasets", "do",
-    "for", "from", "how", "in", "is", "it", "many", "much", "of", "on", "or", "per", "s",
-    "statistics", "stats", "that", "the", "to", "what", "which", "with",
+    "a",
+    "about",
+    "all",
+    "an",
+    "and",
+    "are",
+    "as",
+    "at",
+    "by",
+    "data",
+    "dataset",
+    "datasets",
+    "do",
+    "for",
+    "from",
+    "how",
+    "in",
+    "is",
+    "it",
+    "many",
+    "much",
+    "of",
+    "on",
+    "or",
+    "per",
+    "s",
+    "statistics",
+    "stats",
+    "that",
+    "the",
+    "to",
+    "what",
+    "which",
+    "with",
 ];
 
 /// A word of a query.
@@ -113,11 +144,10 @@ mod tests {
         check("?! ()", &[]);
         check("Māori maori MA\u{304}ORI", &[("maori", "maori")]);
         check("CO₂ emissions", &[("co2", "co2"), ("emissions", "emiss")]);
-        check("us_counties_unemployment", &[
-            ("us", "us"),
-            ("counties", "counti"),
-            ("unemployment", "unemploy"),
-        ]);
+        check(
+            "us_counties_unemployment",
+            &[("us", "us"), ("counties", "counti"), ("unemployment", "unemploy")],
+        );
         check("Women’s", &[("womens", "women")]);
         check("Łódź Straße", &[("lodz", "lodz"), ("strasse", "strass")]);
     }

@@ -122,7 +122,10 @@ mod tests {
         let query = SearchQuery::parse(Some("q=rent&topic=prices&page=4"));
         let with = query.with_choice(Facet::Agency, "Stats NZ");
         assert_eq!(with.to_query_string(), "?q=rent&topic=prices&agency=Stats%20NZ");
-        assert_eq!(with.without_choice(Facet::Topic).to_query_string(), "?q=rent&agency=Stats%20NZ");
+        assert_eq!(
+            with.without_choice(Facet::Topic).to_query_string(),
+            "?q=rent&agency=Stats%20NZ"
+        );
         assert_eq!(query.with_page(2).to_query_string(), "?q=rent&topic=prices&page=2");
     }
 

@@ -48,7 +48,10 @@ pub(crate) struct Pages {
 impl Pages {
     /// The pages of an installation with `settings`; `signup` is true where it has sign-up.
     pub(crate) fn new(settings: &ServiceSettings, signup: bool) -> Self {
-        Self { site: Site::new(settings, signup), cache: PageCache::new(settings.pages.cache_bytes) }
+        Self {
+            site: Site::new(settings, signup),
+            cache: PageCache::new(settings.pages.cache_bytes),
+        }
     }
 }
 

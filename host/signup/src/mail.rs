@@ -117,7 +117,8 @@ mod tests {
         let from = MailAddress::parse("keys@data.example.org").unwrap();
         for purpose in [MailPurpose::NewKey, MailPurpose::Account] {
             let mail = mail(purpose);
-            let message = String::from_utf8(mail.message(&from, Millis(1_795_219_207_000))).unwrap();
+            let message =
+                String::from_utf8(mail.message(&from, Millis(1_795_219_207_000))).unwrap();
             assert!(message.is_ascii());
             assert!(!message.replace("\r\n", "").contains(['\r', '\n']), "{message}");
             assert!(message.lines().all(|line| line.len() <= 998));

@@ -2,7 +2,7 @@
 
 /// Time that a host has for one attempt, milliseconds, before another host may try. Twice as long
 /// as an attempt can take.
-pub(crate) const LEASE_MS: i64 = 2 * 60_000;
+pub(crate) const LEASE_MS: i64 = 60_000;
 
 /// Pauses after the first attempts, milliseconds.
 const PAUSES_MS: [i64; 4] = [10_000, 30_000, 2 * 60_000, 10 * 60_000];

@@ -70,10 +70,9 @@ impl Signup {
             (SignupMode::Smtp, Some(url), Some(from)) => Some((smtp::transport(url)?, from)),
             _ => None,
         };
-        self.spawn(route.map(|(transport, from)| MailRoute {
-            transport,
-            from: from.address().clone(),
-        }));
+        self.spawn(
+            route.map(|(transport, from)| MailRoute { transport, from: from.address().clone() }),
+        );
         Ok(())
     }
 
@@ -153,7 +152,13 @@ impl Signup {
             }
             Err(SendFailure::Temporary(reason)) => {
                 let pause = pause_ms(attempts);
-                tracing::warn!(id, attempts, reason, retry_s = pause / 1000, "sign-up: mail not sent");
+                tracing::warn!(
+                    id,
+                    attempts,
+                    reason,
+                    retry_s = pause / 1000,
+                    "sign-up: mail not sent"
+                );
                 self.metrics.count_mails(MailFate::Retried, 1);
                 let due_at = Millis(clock::now().0.saturating_add(pause));
                 if let Err(failure) = self.catalog.defer_mail(id, due_at).await {

@@ -174,8 +174,7 @@ impl Signup {
         if show {
             let (issued, key) = new_key(now)?;
             let others_end = Millis(now.0.saturating_add(OVERLAP_MS));
-            let outcome =
-                self.catalog.issue_unconfirmed(&link, &key, others_end, bounds).await?;
+            let outcome = self.catalog.issue_unconfirmed(&link, &key, others_end, bounds).await?;
             let queued = self.count_outcome(outcome, SignupStage::Opened);
             return Ok(if queued { RequestAnswer::Key(issued) } else { refused });
         }

@@ -253,12 +253,7 @@ mod tests {
                 Err(SignupSettingsError::MailFromMissing),
             ),
             (show.clone(), here, None, Ok(())),
-            (
-                show.clone(),
-                everywhere,
-                url,
-                Err(SignupSettingsError::ShowsKeysToAll(everywhere)),
-            ),
+            (show.clone(), everywhere, url, Err(SignupSettingsError::ShowsKeysToAll(everywhere))),
             (SignupSettings { trust_everyone: true, ..show }, everywhere, None, Ok(())),
         ] {
             assert_eq!(settings.check(listen, url), expected, "{settings:?}");
@@ -270,7 +265,13 @@ mod tests {
         let url: SmtpUrl =
             "smtps://ann:hunter2@mail.example.org:465".to_owned().try_into().unwrap();
         assert_eq!(format!("{url:?}"), "SmtpUrl(mail.example.org:465)");
-        for bad in ["hunter2", "http://ann:hunter2@x", "smtp://", "smtp://ann:hunter2@", "smtp://a b:hunter2@x"] {
+        for bad in [
+            "hunter2",
+            "http://ann:hunter2@x",
+            "smtp://",
+            "smtp://ann:hunter2@",
+            "smtp://a b:hunter2@x",
+        ] {
             let message = SmtpUrl::try_from(bad.to_owned()).unwrap_err();
             assert!(!message.contains("hunter2"), "{message}");
         }

@@ -21,7 +21,10 @@ const MAP: [(&str, &[&str]); 13] = [
     ("signup", &["catalog", "domain"]),
     (
         "server",
-        &["catalog", "domain", "sandbox", "scan", "search", "shares", "signup", "storage", "workers"],
+        &[
+            "catalog", "domain", "sandbox", "scan", "search", "shares", "signup", "storage",
+            "workers",
+        ],
     ),
     (
         "cli",

@@ -323,17 +323,15 @@ async fn insert_key(
         .map(drop)
 }
 
-async fn purge(
-    connection: &mut Connection<'_>,
-    now: Millis,
-) -> Result<PurgedSignup, sqlx::Error> {
+async fn purge(connection: &mut Connection<'_>, now: Millis) -> Result<PurgedSignup, sqlx::Error> {
     let mut purged = PurgedSignup {
         mails: mails::delete_expired(connection, now).await?,
         links: signup_links::delete_expired(connection, now).await?,
         accounts: 0,
     };
     let before = now.month_start().0.min(now.0.saturating_sub(SETTLED_MS));
-    let forgotten: Vec<(String,)> = connection.query(LOCK_FORGOTTEN_ACCOUNTS).bind(before).all().await?;
+    let forgotten: Vec<(String,)> =
+        connection.query(LOCK_FORGOTTEN_ACCOUNTS).bind(before).all().await?;
     for (account,) in forgotten {
         connection.query(DELETE_USAGE).bind(&account).execute().await?;
         connection.query(DELETE_KEYS).bind(&account).execute().await?;

@@ -166,10 +166,7 @@ pub(super) async fn insert(
         .map(drop)
 }
 
-async fn all(
-    connection: &mut Connection<'_>,
-    now: Millis,
-) -> Result<Vec<QueuedMail>, sqlx::Error> {
+async fn all(connection: &mut Connection<'_>, now: Millis) -> Result<Vec<QueuedMail>, sqlx::Error> {
     let rows: Vec<MailRow> = connection.query(MAILS).bind(now.0).all().await?;
     rows.into_iter().map(MailRow::read).collect()
 }

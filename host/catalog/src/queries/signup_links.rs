@@ -18,7 +18,8 @@ const LINKS_OF_ADDRESS: &str =
 const LINKS_OF_NETWORK: &str =
     "SELECT count(*) FROM signup_links WHERE network_hmac = $1 AND created_at > $2";
 
-const LINKS_OF_ALL: &str = "SELECT count(*), min(created_at) FROM signup_links WHERE created_at > $1";
+const LINKS_OF_ALL: &str =
+    "SELECT count(*), min(created_at) FROM signup_links WHERE created_at > $1";
 
 const INSERT_LINK: &str = "
     INSERT INTO signup_links (hash, address_hmac, network_hmac, created_at, expires_at, used_at)

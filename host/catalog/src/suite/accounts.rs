@@ -264,8 +264,7 @@ pub(crate) async fn keys_without_proof_share_one_months_count_contract_10(place:
         let at = TODAY + i64::from(number);
         let (issued, key) = new_key(at);
         let link = link(number, 1, 1, at);
-        let outcome =
-            store.issue_unconfirmed(&link, &key, Millis(at + DAY), BOUNDS).await.unwrap();
+        let outcome = store.issue_unconfirmed(&link, &key, Millis(at + DAY), BOUNDS).await.unwrap();
         let hash = key::parse(issued.expose()).unwrap();
         let found = store.key(&hash).await.unwrap();
         match number {

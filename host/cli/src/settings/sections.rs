@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
 use yearbook_releases::ReleaseMonitorSettings;
-use yearbook_signup::SignupSettings;
 use yearbook_server::{LimitSettings, PageSettings, ServerSettings};
+use yearbook_signup::SignupSettings;
 
 /// Every section with its defaults.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

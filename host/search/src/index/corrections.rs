@@ -32,8 +32,7 @@ impl Corrections {
         let mut found = HashMap::new();
         if word.spelled.chars().count() >= MIN_LETTERS {
             for fields in fields.iter() {
-                for (field, text) in
-                    [(fields.spelled, &word.spelled), (fields.stemmed, &word.stem)]
+                for (field, text) in [(fields.spelled, &word.spelled), (fields.stemmed, &word.stem)]
                 {
                     let near = near(searcher, field, text)
                         .map_err(SearchError::new("look for corrections"))?;

@@ -72,12 +72,7 @@ impl<'a> QueryBuilder<'a> {
     }
 
     /// Returns the query for documents that have `word` in any field; the best field decides.
-    fn word(
-        &self,
-        word: &Word,
-        known: bool,
-        correct: bool,
-    ) -> Result<Box<dyn Query>, SearchError> {
+    fn word(&self, word: &Word, known: bool, correct: bool) -> Result<Box<dyn Query>, SearchError> {
         let corrections = if correct {
             Corrections::find(self.searcher, self.fields, word)?
         } else {

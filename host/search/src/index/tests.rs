@@ -116,8 +116,7 @@ fn equals_are_sorted_by_name_contract_9() {
     for text in ["rent", ""] {
         let mut found = Vec::new();
         for page in 1..=3 {
-            let query =
-                SearchQuery { text: text.to_owned(), page, ..SearchQuery::default() };
+            let query = SearchQuery { text: text.to_owned(), page, ..SearchQuery::default() };
             let page = index.search(&query).unwrap();
             assert_eq!((page.total, page.pages, page.hits.len()), (60, 3, PAGE_SIZE));
             found.extend(page.hits.into_iter().map(|hit| hit.name));
@@ -169,8 +168,8 @@ fn hostile_texts_are_words_and_nothing_else() {
 }
 
 fn faceted() -> SearchIndex {
-    let document = |name: &str, topics: &[&str], agency: &str, shapes: &[DatasetShape]| {
-        SearchDocument {
+    let document =
+        |name: &str, topics: &[&str], agency: &str, shapes: &[DatasetShape]| SearchDocument {
             title: Some("Rent".to_owned()),
             keywords: topics.iter().map(|topic| (*topic).to_owned()).collect(),
             agency: agency.to_owned(),
@@ -178,8 +177,7 @@ fn faceted() -> SearchIndex {
             shapes: shapes.to_vec(),
             cadence: (name != "d").then(|| "weekly".to_owned()),
             ..SearchDocument { name: name.to_owned(), ..SearchDocument::default() }
-        }
-    };
+        };
     use DatasetShape::{Series, Spatial, Table};
     build(&[
         document("a", &["prices", "housing", "prices"], "Stats NZ", &[Series]),

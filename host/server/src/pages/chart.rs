@@ -62,10 +62,8 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
         Some(raw) => size(raw)?,
     };
     let dataset = dataset(&app, &parts).await?;
-    let encoder = encoder(&app.registry.current()).ok_or_else(|| Error::NoPicture {
-        dataset: dataset.name.clone(),
-        drawable: false,
-    })?;
+    let encoder = encoder(&app.registry.current())
+        .ok_or_else(|| Error::NoPicture { dataset: dataset.name.clone(), drawable: false })?;
     let facts = app.live.preview_facts(&dataset, &dataset.current.id).await?;
     let facts = facts.ok_or_else(|| nothing_to_draw(&dataset))?;
     let chosen = last_value(&pairs, "series").filter(|text| !text.is_empty());

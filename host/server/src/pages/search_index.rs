@@ -84,15 +84,16 @@ async fn follow(
 /// id of a snapshot. A dataset that was only checked again is as it was.
 fn are_alike(left: &Datasets, right: &Datasets) -> bool {
     let same = |(left, right): (&Arc<Dataset>, &Arc<Dataset>)| {
-        Arc::ptr_eq(left, right)
-            || (left.name == right.name && left.current.id == right.current.id)
+        Arc::ptr_eq(left, right) || (left.name == right.name && left.current.id == right.current.id)
     };
     left.len() == right.len() && left.iter().zip(right.iter()).all(same)
 }
 
 async fn build(datasets: Datasets) -> Option<SearchIndex> {
     let job = move || {
-        SearchIndex::build(datasets.iter().map(|dataset| SearchDocument::from(&**dataset)).collect())
+        SearchIndex::build(
+            datasets.iter().map(|dataset| SearchDocument::from(&**dataset)).collect(),
+        )
     };
     match spawn_blocking(job).await {
         Ok(Ok(index)) => Some(index),

@@ -13,9 +13,7 @@ use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use yearbook_catalog::IssuedKey;
 use yearbook_domain::MailAddress;
-use yearbook_signup::{
-    FormFault, RequestAnswer, Signup, SignupError, SignupMode, SignupStage,
-};
+use yearbook_signup::{FormFault, RequestAnswer, Signup, SignupError, SignupMode, SignupStage};
 
 pub(crate) use account::{change, show_account};
 pub(crate) use confirm::{open_account, show_link};

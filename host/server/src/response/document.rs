@@ -171,13 +171,8 @@ impl RenderedDocument {
 
     async fn compressed(&self, app: &AppState, coding: ContentCoding) -> Result<Bytes, Error> {
         let compress = async || {
-            compression::compress(
-                &app.workers,
-                &CallerShare::default(),
-                coding,
-                self.bytes.clone(),
-            )
-            .await
+            compression::compress(&app.workers, &CallerShare::default(), coding, self.bytes.clone())
+                .await
                 .map_err(|failure| Error::internal("compress a document", &failure))
         };
         match &self.codings {

@@ -31,7 +31,12 @@ pub(super) async fn check_signup(
             let host = url.host();
             if url.is_clear_text() {
                 let advice = "add ?tls=required, or use smtps://";
-                (Status::Warn, format!("{host} greets, but links of accounts cross the network in clear text; {advice}"))
+                (
+                    Status::Warn,
+                    format!(
+                        "{host} greets, but links of accounts cross the network in clear text; {advice}"
+                    ),
+                )
             } else {
                 (Status::Ok, format!("{host} greets; mails that wait: {waiting}"))
             }

@@ -94,11 +94,7 @@ fn read(package: &Value) -> SearchDocument {
             })
             .collect(),
         agency: text("/yearbook/source").unwrap(),
-        keywords: list("/keywords")
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
+        keywords: list("/keywords").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         licence: text("/licenses/0/name").unwrap(),
         shapes: vec![DatasetShape::Table],
         cadence: text("/yearbook/refresh_cadence"),

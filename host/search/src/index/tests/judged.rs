@@ -30,16 +30,15 @@ impl JudgedQuery {
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
-        Some((start, rest)) => name.strip_prefix(start).is_some_and(|name| {
-            (0..=name.len()).any(|from| matches(rest, &name[from..]))
-        }),
+        Some((start, rest)) => name
+            .strip_prefix(start)
+            .is_some_and(|name| (0..=name.len()).any(|from| matches(rest, &name[from..]))),
     }
 }
 
 fn gain(grades: impl Iterator<Item = u8>) -> f64 {
-    let discounted = |(rank, grade): (u32, u8)| {
-        (f64::from(grade).exp2() - 1.0) / (f64::from(rank) + 2.0).log2()
-    };
+    let discounted =
+        |(rank, grade): (u32, u8)| (f64::from(grade).exp2() - 1.0) / (f64::from(rank) + 2.0).log2();
     (0_u32..).zip(grades.take(DEPTH)).map(discounted).sum()
 }
 
@@ -59,8 +58,8 @@ fn fifty_judged_queries_reach_an_ndcg_of_0_9_contract_9() {
         ideal.sort_unstable_by(|left, right| right.cmp(left));
         assert!(ideal[0] > 0, "{:?} names no dataset", judged.query);
         let page = ask(&index, &judged.query);
-        let ndcg = gain(page.hits.iter().map(|hit| judged.grade(&hit.name)))
-            / gain(ideal.into_iter());
+        let ndcg =
+            gain(page.hits.iter().map(|hit| judged.grade(&hit.name))) / gain(ideal.into_iter());
         sum += ndcg;
         let hits: Vec<&str> = page.hits.iter().take(4).map(|hit| hit.name.as_str()).collect();
         report += &format!(

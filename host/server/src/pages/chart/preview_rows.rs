@@ -5,12 +5,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::response::render::TITLE;
 use arrow::array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 use yearbook_domain::preview_facts::{DrawnSeries, Figure, LinePoint, SeriesPreview, day_number};
 use yearbook_domain::{Column, ColumnRole, ColumnType, Dataset, PreviewFacts, Snapshot};
-use crate::response::render::TITLE;
 use yearbook_scan::schema::{credit_entries, plain_field};
 
 /// Keys of the number of rows, and of the number of series.
@@ -108,7 +108,8 @@ fn line(
     let mut columns: Vec<ArrayRef> = vec![Arc::new(StringArray::from_iter_values(dates))];
     for (name, value) in series.key_columns.iter().zip(&drawn.key) {
         // Values of a key are kept as text, whatever their column holds.
-        let column = Column { column_type: ColumnType::String, ..column_named(snapshot, name)?.clone() };
+        let column =
+            Column { column_type: ColumnType::String, ..column_named(snapshot, name)?.clone() };
         fields.push(plain_field(&column).with_nullable(true));
         columns.push(Arc::new(StringArray::from(vec![value.as_deref(); points.len()])));
     }
@@ -120,12 +121,12 @@ fn line(
 
 fn values(points: &[LinePoint], data_type: &DataType) -> Result<ArrayRef, ArrowError> {
     let values: ArrayRef = match data_type {
-        DataType::Int64 => Arc::new(Int64Array::from_iter(points.iter().map(|point| {
-            match point.value? {
+        DataType::Int64 => {
+            Arc::new(Int64Array::from_iter(points.iter().map(|point| match point.value? {
                 Figure::Integer(value) => Some(value),
                 Figure::Number(_) => None,
-            }
-        }))),
+            })))
+        }
         _ => Arc::new(Float64Array::from_iter(
             points.iter().map(|point| point.value.map(Figure::as_f64)),
         )),

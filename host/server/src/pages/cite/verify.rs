@@ -26,6 +26,7 @@ pub(super) async fn compute(app: &AppState, plan: &ReadPlan) -> Result<(u64, Res
         }
         Ok((hasher.rows(), hasher.finish()))
     };
-    let driven = app.workers.drive(yearbook_shares::CallerShare::default(), work.in_current_span()).await;
+    let driven =
+        app.workers.drive(yearbook_shares::CallerShare::default(), work.in_current_span()).await;
     driven.map_err(|panicked| Error::internal("compute a digest", &panicked))?
 }

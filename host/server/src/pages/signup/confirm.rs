@@ -9,7 +9,7 @@ use yearbook_signup::{AccountAction, LinkAnswer, LinkState};
 
 use super::account::account_page;
 use super::posted_form::PostedForm;
-use super::{display_key, link_gone, service};
+use super::{display_key, link_gone, service, show_form};
 use crate::error::Error;
 use crate::pages::{Frame, Section, html};
 use crate::response::document::CachePolicy;
@@ -32,6 +32,9 @@ pub(crate) async fn show_link(
     request: Request,
 ) -> Result<Response, Error> {
     let token = token_of(&request);
+    if token.is_empty() {
+        return show_form(&app, request.headers(), false).await;
+    }
     let (parts, _) = request.into_parts();
     respond_to_link(&app, &parts, &token).await
 }

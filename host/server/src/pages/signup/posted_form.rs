@@ -120,7 +120,11 @@ mod tests {
             (public, &[("origin", "https://data.example.org")], true),
             (public, &[("origin", "http://inner:8080")], false),
             (public, &[("origin", "https://data.example.org.evil.example")], false),
-            (public, &[("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")], false),
+            (
+                public,
+                &[("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")],
+                false,
+            ),
         ] {
             assert_eq!(check(public_url, headers), expected, "{public_url:?} {headers:?}");
         }
