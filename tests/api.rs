@@ -22,6 +22,7 @@ mod metering;
 mod metrics;
 mod openapi;
 mod opening;
+mod pictures;
 mod preview;
 mod protocol;
 mod responses;

@@ -13,7 +13,7 @@ use arc_swap::ArcSwap;
 use moka::future::Cache;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use yearbook_domain::{Dataset, DatasetName, Millis, PreviewFacts, Snapshot};
+use yearbook_domain::{Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId};
 
 use crate::{Catalog, CatalogError, CitedSnapshot, DatasetSet, PluginRelease, Revisions};
 use facts_cache::PreviewFactsCache;
@@ -38,7 +38,7 @@ type AbsentDatasetCache = Cache<DatasetName, Option<Millis>>;
 /// Cited snapshots that are remembered, those that do not exist included; some ten kilobytes each.
 const MAX_CITED_SNAPSHOTS: u64 = 1024;
 
-type PinnedSnapshotCache = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
+type PinnedSnapshotCache = Cache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>;
 
 /// The catalog in memory.
 pub struct CatalogCache {
@@ -49,9 +49,9 @@ pub struct CatalogCache {
     following: PollCounters,
     /// One refresh at a time.
     refreshing: Mutex<()>,
-    pinned: RevisionedCache<(DatasetName, String), Option<Arc<Snapshot>>>,
+    pinned: RevisionedCache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>,
     facts: PreviewFactsCache,
-    cited: RevisionedCache<(DatasetName, String), Option<Arc<CitedSnapshot>>>,
+    cited: RevisionedCache<(DatasetName, SnapshotId), Option<Arc<CitedSnapshot>>>,
     /// Times at which datasets that are not served were retired.
     absent: RevisionedCache<DatasetName, Option<Millis>>,
     /// Plugin releases as the view has them, for those who follow them.
@@ -176,17 +176,14 @@ impl CatalogCache {
     pub async fn snapshot(
         &self,
         dataset: &Dataset,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<Option<Arc<Snapshot>>, CatalogError> {
-        if dataset.current.id == id {
+        if dataset.current.id == *id {
             return Ok(Some(Arc::clone(&dataset.current)));
         }
         let pinned = self.pinned.for_revision(self.revision());
         let fetch = async { Ok(self.store.snapshot(&dataset.name, id).await?.map(Arc::new)) };
-        pinned
-            .try_get_with((dataset.name.clone(), id.to_owned()), fetch)
-            .await
-            .map_err(CatalogError::Shared)
+        pinned.try_get_with((dataset.name.clone(), *id), fetch).await.map_err(CatalogError::Shared)
     }
 
     /// Returns the preview facts of the retained snapshot `id` of `dataset`, from memory where
@@ -198,7 +195,7 @@ impl CatalogCache {
     pub async fn preview_facts(
         &self,
         dataset: &Dataset,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<Option<Arc<PreviewFacts>>, CatalogError> {
         self.facts.get(&self.store, self.revision(), &dataset.name, id).await
     }
@@ -222,14 +219,11 @@ impl CatalogCache {
     pub async fn cited_snapshot(
         &self,
         dataset: &DatasetName,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<Option<Arc<CitedSnapshot>>, CatalogError> {
         let cited = self.cited.for_revision(self.revision());
         let fetch = async { Ok(self.store.cited_snapshot(dataset, id).await?.map(Arc::new)) };
-        cited
-            .try_get_with((dataset.clone(), id.to_owned()), fetch)
-            .await
-            .map_err(CatalogError::Shared)
+        cited.try_get_with((dataset.clone(), *id), fetch).await.map_err(CatalogError::Shared)
     }
 
     /// Polls the database now instead of at the next tick. On failure the last view stays and

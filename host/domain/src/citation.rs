@@ -11,7 +11,7 @@ mod format;
 mod ris;
 mod text;
 
-use crate::{Credit, DatasetName, Millis, ResultDigest};
+use crate::{Credit, DatasetName, Millis, ResultDigest, SnapshotId};
 
 pub use canonical_query::CanonicalQuery;
 pub use format::CitationFormat;
@@ -22,7 +22,7 @@ pub struct Citation {
     /// Name of the dataset.
     pub dataset: DatasetName,
     /// Id of the snapshot, which is the version.
-    pub snapshot_id: String,
+    pub snapshot_id: SnapshotId,
     /// Time of its commit: year and date of the citation.
     pub created_at: Millis,
     /// Title of the dataset; its name where it has none.
@@ -57,7 +57,7 @@ impl Citation {
 
     /// Year, month and day of the snapshot, UTC.
     fn date(&self) -> String {
-        self.created_at.date()
+        self.created_at.date().to_string()
     }
 
     /// Year of the snapshot, UTC.
@@ -86,7 +86,7 @@ impl Citation {
             .map(|c| c.to_ascii_lowercase())
             .take(MAX_KEY_AGENCY)
             .collect();
-        let snapshot: String = self.snapshot_id.chars().take(KEY_DIGITS).collect();
+        let snapshot: String = self.snapshot_id.as_str().chars().take(KEY_DIGITS).collect();
         let query = self.query.short_digest(KEY_DIGITS);
         let parts = [Some(agency), Some(self.dataset.to_string()), Some(snapshot), query];
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")

@@ -1,6 +1,6 @@
-//! The rules of the service, as plain values and pure functions: names, plans, datasets, queries,
-//! read plans, preview facts, citations, releases,
-//! refusals. No async, no I/O, no clock, no Arrow, no HTTP types.
+//! The rules of the service, as plain values and pure functions: names, identities, plans,
+//! datasets, queries, read plans, preview facts, citations, releases, refusals. No async, no I/O, no
+//! clock, no Arrow, no HTTP types.
 
 pub mod bulk;
 pub mod changes;
@@ -9,6 +9,7 @@ pub mod credit;
 pub mod cursor;
 pub mod dataset;
 pub mod hex;
+pub mod identity;
 pub mod json_size;
 pub mod mail_address;
 pub mod name;
@@ -26,12 +27,13 @@ pub mod validation;
 pub use changes::ChangeCounts;
 pub use citation::{CanonicalQuery, Citation, CitationFormat};
 pub use credit::{Credit, CreditLine, SourceEntry};
-pub use cursor::CursorPosition;
+pub use cursor::{CursorPosition, CursorSource};
 pub use dataset::{
     BoundingBox, Column, ColumnRole, ColumnType, Dataset, Snapshot, SnapshotSummary, StoredFile,
     TableLayout,
 };
 pub use mail_address::{MailAddress, MailAddressError};
+pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
 pub use name::{DatasetName, Namespace};
 pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};

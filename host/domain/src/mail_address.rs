@@ -229,7 +229,7 @@ mod tests {
                 prop_assert!(mailbox.bytes().all(|byte| byte.is_ascii_graphic()));
                 prop_assert_eq!(mailbox.matches('@').count(), 1);
                 prop_assert!(!mailbox.contains(['<', '>', '"', ',', ';', ':', '(', ')', '[', ']', '\\']));
-                prop_assert_eq!(MailAddress::parse(mailbox).as_ref(), Ok(&address));
+                prop_assert_eq!(MailAddress::parse(mailbox), Ok(address.clone()));
             }
         }
     }

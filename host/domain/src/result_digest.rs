@@ -5,10 +5,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 
-use crate::ColumnType;
-use crate::hex::{decode_hex, encode_hex};
+use crate::{ColumnType, Digest};
 
 /// Name of the method, before the hexadecimal digits.
 const PREFIX: &str = "yb1:";
@@ -22,7 +21,7 @@ const CANONICAL_NAN: u64 = 0x7ff8_0000_0000_0000;
 /// A digest: `yb1:` and 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct ResultDigest([u8; 32]);
+pub struct ResultDigest(Digest);
 
 /// A value as the digest takes it in.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,13 +53,13 @@ impl ResultDigest {
             hasher.update([type_byte(column_type)]);
             hasher.update(values);
         }
-        Self(hasher.finalize().into())
+        Self(Digest::from_sha256(hasher.finalize().into()))
     }
 
     /// Reads a digest; none for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        decode_hex(text.strip_prefix(PREFIX)?)?.try_into().ok().map(Self)
+        Digest::parse(text.strip_prefix(PREFIX)?).map(Self)
     }
 }
 
@@ -99,7 +98,7 @@ fn type_byte(column_type: ColumnType) -> u8 {
 
 impl fmt::Display for ResultDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}", encode_hex(&self.0))
+        write!(f, "{PREFIX}{}", self.0)
     }
 }
 
@@ -189,7 +188,7 @@ mod tests {
 
     #[test]
     fn only_its_own_text_is_a_digest() {
-        let digest = ResultDigest([0xab; 32]);
+        let digest = ResultDigest(Digest::of(b""));
         assert_eq!(ResultDigest::parse(&digest.to_string()), Some(digest));
         for wrong in ["", "yb1:", "yb2:00", &"ab".repeat(32), &format!("yb1:{}", "AB".repeat(32))] {
             assert_eq!(ResultDigest::parse(wrong), None, "{wrong}");

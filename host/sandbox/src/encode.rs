@@ -21,6 +21,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use tokio::runtime::Handle;
 use tracing::Instrument;
+use yearbook_domain::Digest;
 use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
 
 use crate::admission::SlowPluginLimiter;
@@ -54,7 +55,7 @@ pub struct PluginEncoder {
     pub(crate) host: Arc<GuestHost>,
     pub(crate) pre: EncoderPluginPre<HostState>,
     pub(crate) description: EncoderDescription,
-    pub(crate) digest: String,
+    pub(crate) digest: Digest,
     pub(crate) bytes: u64,
     pub(crate) metrics: Arc<PluginMetrics>,
     pub(crate) limiter: Arc<SlowPluginLimiter>,
@@ -76,9 +77,9 @@ impl PluginEncoder {
         &self.description
     }
 
-    /// Lower-case hexadecimal SHA-256 of the component.
+    /// SHA-256 of the component.
     #[must_use]
-    pub fn digest(&self) -> &str {
+    pub fn digest(&self) -> &Digest {
         &self.digest
     }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use moka::future::Cache;
-use yearbook_domain::{DatasetName, PreviewFacts};
+use yearbook_domain::{DatasetName, PreviewFacts, SnapshotId};
 
 use super::revisioned::RevisionedCache;
 use crate::{Catalog, CatalogError};
@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// keep those that are missing from being looked for again.
 const MAX_READS: u64 = 512;
 
-type FactsKey = (DatasetName, String);
+type FactsKey = (DatasetName, SnapshotId);
 
 /// Facts by dataset and snapshot.
 pub(super) struct PreviewFactsCache {
@@ -45,9 +45,9 @@ impl PreviewFactsCache {
         store: &Catalog,
         revision: i64,
         dataset: &DatasetName,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<Option<Arc<PreviewFacts>>, CatalogError> {
-        let key = (dataset.clone(), id.to_owned());
+        let key = (dataset.clone(), *id);
         if let Some(facts) = self.known.get(&key).await {
             return Ok(Some(facts));
         }

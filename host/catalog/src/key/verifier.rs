@@ -10,7 +10,7 @@ use std::time::Duration;
 use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use yearbook_domain::{Millis, Plan, PlanLimits, PlanTable};
+use yearbook_domain::{KeyId, Millis, Plan, PlanLimits, PlanTable};
 
 use crate::cache::revisioned::RevisionedCache;
 use crate::{Catalog, CatalogCache, CatalogError, DatabaseSettings, FoundKey, KeyHash, key};
@@ -33,9 +33,9 @@ const CONNECTIONS_PER_LOOKUP: u32 = 4;
 /// cannot be reached without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    id: String,
+    id: KeyId,
     /// Key under which requests are counted: that of the account, where there is one.
-    usage_key: String,
+    usage_key: KeyId,
     plan: Plan,
     limits: PlanLimits,
     /// Time from which the key does not work any more, where that is known beforehand.
@@ -45,14 +45,14 @@ pub struct Caller {
 impl Caller {
     /// Identifier of the key (not the key).
     #[must_use]
-    pub fn id(&self) -> &str {
+    pub fn id(&self) -> &KeyId {
         &self.id
     }
 
     /// Identifier of the key under which the requests of the month are counted: the same for every
     /// key of an account, however often it is replaced (contract-10-count).
     #[must_use]
-    pub fn usage_key(&self) -> &str {
+    pub fn usage_key(&self) -> &KeyId {
         &self.usage_key
     }
 
@@ -70,14 +70,9 @@ impl Caller {
 
     /// A caller without a key.
     #[cfg(test)]
-    pub(crate) fn for_test(id: &str, plan: Plan) -> Self {
-        Self {
-            id: id.to_owned(),
-            usage_key: id.to_owned(),
-            plan,
-            limits: PlanTable::default().limits(plan),
-            ends_at: None,
-        }
+    pub(crate) fn for_test(id: KeyId, plan: Plan) -> Self {
+        let limits = PlanTable::default().limits(plan);
+        Self { usage_key: id.clone(), id, plan, limits, ends_at: None }
     }
 
     /// Returns true when a replaced key has worked for as long as it was to.

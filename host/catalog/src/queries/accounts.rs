@@ -2,11 +2,11 @@
 //! change of it uses up a mailed link in the same transaction, so that a link works once whatever
 //! hosts it reaches. Never sees an address, a link or a key.
 
-use yearbook_domain::Millis;
+use yearbook_domain::{KeyId, Millis};
 
 use super::keys::{KeyRecord, KeyRow};
 use super::signup_links::{self, NewSignupLink, QueueOutcome, SignupBounds, SignupHmac};
-use super::sql_enum::encode_enum;
+use super::sql_enum::{RowContext, encode_enum};
 use super::{bump_revision, mails};
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
@@ -72,7 +72,7 @@ pub struct AccountRecord {
     /// Time at which it was opened.
     pub created_at: Millis,
     /// The key under whose id its requests are counted.
-    pub usage_key: String,
+    pub usage_key: KeyId,
     /// The keys that work now, oldest first.
     pub keys: Vec<KeyRecord>,
 }
@@ -191,7 +191,8 @@ async fn find(
     let found: Option<(String, i64)> =
         connection.query(ACCOUNT).bind(address.as_slice()).fetch_optional().await?;
     let Some((id, created_at)) = found else { return Ok(None) };
-    let usage_key = first_key(connection, &id).await?.ok_or(sqlx::Error::RowNotFound)?;
+    let first = first_key(connection, &id).await?.ok_or(sqlx::Error::RowNotFound)?;
+    let usage_key = RowContext { table: "keys", row: &first }.parse("id", &first)?;
     let rows: Vec<KeyRow> = connection.query(WORKING_KEYS).bind(&id).bind(now.0).all().await?;
     let keys = rows.into_iter().map(KeyRow::read).collect::<Result<_, _>>()?;
     Ok(Some(AccountRecord { id, created_at: Millis(created_at), usage_key, keys }))
@@ -310,7 +311,7 @@ async fn insert_key(
     let usage_key = first_key(connection, account).await?;
     connection
         .query(INSERT_ACCOUNT_KEY)
-        .bind(&record.id)
+        .bind(record.id.as_str())
         .bind(hash.as_bytes().as_slice())
         .bind(&record.label)
         .bind(encode_enum(&record.plan)?)

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use yearbook_domain::{DatasetName, Millis, ResultDigest, Snapshot};
+use yearbook_domain::{DatasetName, Millis, ResultDigest, Snapshot, SnapshotId};
 
 use super::snapshots;
 use super::sql_enum::RowContext;
@@ -62,7 +62,7 @@ impl Catalog {
     pub async fn cited_snapshot(
         &self,
         dataset: &DatasetName,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<Option<CitedSnapshot>, CatalogError> {
         transaction!(self, "look a citation up", Read, |connection| {
             cited(connection, dataset, id)
@@ -73,14 +73,18 @@ impl Catalog {
 async fn cited(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
-    id: &str,
+    id: &SnapshotId,
 ) -> Result<Option<CitedSnapshot>, sqlx::Error> {
     let retired: Option<(Option<i64>,)> =
         connection.query(RETIRED_AT).bind(dataset.as_str()).fetch_optional().await?;
     let Some((retired_at,)) = retired else { return Ok(None) };
     if let Some(snapshot) = snapshots::snapshot(connection, dataset, id).await? {
-        let digest: Option<(String,)> =
-            connection.query(DIGEST).bind(dataset.as_str()).bind(id).fetch_optional().await?;
+        let digest: Option<(String,)> = connection
+            .query(DIGEST)
+            .bind(dataset.as_str())
+            .bind(id.as_str())
+            .fetch_optional()
+            .await?;
         return Ok(Some(CitedSnapshot {
             rows: Some(snapshot.rows),
             digest: digest.and_then(|(digest,)| ResultDigest::parse(&digest)),
@@ -88,8 +92,12 @@ async fn cited(
             snapshot: Arc::new(snapshot),
         }));
     }
-    let tombstone: Option<TombstoneRow> =
-        connection.query(TOMBSTONE).bind(dataset.as_str()).bind(id).fetch_optional().await?;
+    let tombstone: Option<TombstoneRow> = connection
+        .query(TOMBSTONE)
+        .bind(dataset.as_str())
+        .bind(id.as_str())
+        .fetch_optional()
+        .await?;
     let Some(tombstone) = tombstone else { return Ok(None) };
     read_tombstone(connection, dataset, id, tombstone).await
 }
@@ -97,11 +105,11 @@ async fn cited(
 async fn read_tombstone(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
-    id: &str,
+    id: &SnapshotId,
     tombstone: TombstoneRow,
 ) -> Result<Option<CitedSnapshot>, sqlx::Error> {
     let TombstoneRow { created_at, dropped_at, snapshot, digest } = tombstone;
-    let place = RowContext { table: "dropped_snapshots", row: id };
+    let place = RowContext { table: "dropped_snapshots", row: id.as_str() };
     let kept: Option<Snapshot> =
         snapshot.map(|json| place.decode_json("snapshot", &json)).transpose()?;
     let rows = kept.as_ref().map(|snapshot| snapshot.rows);
@@ -111,7 +119,7 @@ async fn read_tombstone(
         None => snapshots::current(connection, dataset).await?,
     };
     Ok(words.map(|words| CitedSnapshot {
-        snapshot: Arc::new(Snapshot { id: id.to_owned(), created_at: Millis(created_at), ..words }),
+        snapshot: Arc::new(Snapshot { id: *id, created_at: Millis(created_at), ..words }),
         rows,
         digest: digest.and_then(|digest| ResultDigest::parse(&digest)),
         state: CitedState::Dropped(Millis(dropped_at)),

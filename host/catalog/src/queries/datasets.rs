@@ -207,11 +207,11 @@ fn assemble_datasets(
     for row in summaries {
         let place = RowContext { table: "snapshots", row: &row.id };
         let summary = SnapshotSummary {
+            id: place.parse("id", &row.id)?,
             created_at: Millis(row.created_at),
             rows: place.count("row_count", row.row_count)?,
             held: row.held_at.is_some(),
             changes: counts(&place, row.inserted, row.deleted, row.updated)?,
-            id: row.id.clone(),
         };
         summaries_of.entry(row.dataset).or_default().push(summary);
     }

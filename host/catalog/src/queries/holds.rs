@@ -1,7 +1,7 @@
 //! Snapshots that an operator holds: no rule on retention drops them (contract-13-hold). Decides
 //! nothing about the others (`publications.rs`).
 
-use yearbook_domain::DatasetName;
+use yearbook_domain::{DatasetName, SnapshotId};
 
 use super::snapshots::{SnapshotStatus, snapshot_status};
 use super::{bump_revision, database_time};
@@ -40,7 +40,7 @@ impl Catalog {
     pub async fn hold_snapshot(
         &self,
         dataset: &DatasetName,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<HoldOutcome, CatalogError> {
         transaction!(self, "hold a snapshot", Write, |connection| hold(connection, dataset, id))
     }
@@ -49,11 +49,17 @@ impl Catalog {
 async fn hold(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
-    id: &str,
+    id: &SnapshotId,
 ) -> Result<HoldOutcome, sqlx::Error> {
     connection.query(LOCK_DATASET).bind(dataset.as_str()).execute().await?;
     let now = database_time(connection).await?;
-    let held = connection.query(HOLD).bind(dataset.as_str()).bind(id).bind(now.0).execute().await?;
+    let held = connection
+        .query(HOLD)
+        .bind(dataset.as_str())
+        .bind(id.as_str())
+        .bind(now.0)
+        .execute()
+        .await?;
     if held > 0 {
         bump_revision(connection).await?;
         return Ok(HoldOutcome::Held);

@@ -1,6 +1,6 @@
 //! Keys (hashes only) and secrets that hosts share. Never sees the text of a key.
 
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{KeyId, Millis, Plan};
 
 use super::bump_revision;
 use super::sql_enum::{RowContext, encode_enum};
@@ -35,7 +35,7 @@ pub(crate) const LOOK_UP_KEY: &str = "look a key up";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
     /// Public identifier, for listing and revoking.
-    pub id: String,
+    pub id: KeyId,
     /// Note of the operator on whose it is.
     pub label: Option<String>,
     /// Plan that it was issued for.
@@ -53,7 +53,7 @@ pub struct FoundKey {
     pub record: KeyRecord,
     /// Identifier of the key under which its requests are counted: its own, or that of the first
     /// key of its account.
-    pub usage_key: String,
+    pub usage_key: KeyId,
 }
 
 impl Catalog {
@@ -85,7 +85,7 @@ impl Catalog {
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
-    pub async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, CatalogError> {
+    pub async fn revoke_key(&self, id: &KeyId, at: Millis) -> Result<bool, CatalogError> {
         transaction!(self, "revoke a key", Write, |connection| revoke(connection, id, at))
     }
 
@@ -114,12 +114,13 @@ pub(super) struct KeyRow {
 
 impl KeyRow {
     pub(super) fn read(self) -> Result<KeyRecord, sqlx::Error> {
+        let place = RowContext { table: "keys", row: &self.id };
         Ok(KeyRecord {
-            plan: RowContext { table: "keys", row: &self.id }.parse("plan", &self.plan)?,
+            plan: place.parse("plan", &self.plan)?,
             label: self.label,
             created_at: Millis(self.created_at),
             revoked_at: self.revoked_at.map(Millis),
-            id: self.id,
+            id: place.parse("id", &self.id)?,
         })
     }
 }
@@ -141,7 +142,11 @@ impl FoundKeyRow {
             return Ok(None);
         }
         let record = self.key.read()?;
-        let usage_key = self.usage_key.unwrap_or_else(|| record.id.clone());
+        let place = RowContext { table: "keys", row: record.id.as_str() };
+        let usage_key = match &self.usage_key {
+            Some(usage_key) => place.parse("usage_key", usage_key)?,
+            None => record.id.clone(),
+        };
         Ok(Some(FoundKey { record, usage_key }))
     }
 }
@@ -153,7 +158,7 @@ async fn insert(
 ) -> Result<(), sqlx::Error> {
     connection
         .query(INSERT_KEY)
-        .bind(&key.id)
+        .bind(key.id.as_str())
         .bind(hash.as_bytes().as_slice())
         .bind(&key.label)
         .bind(encode_enum(&key.plan)?)
@@ -180,10 +185,10 @@ async fn find(
 
 async fn revoke(
     connection: &mut Connection<'_>,
-    id: &str,
+    id: &KeyId,
     at: Millis,
 ) -> Result<bool, sqlx::Error> {
-    let changed = connection.query(REVOKE_KEY).bind(id).bind(at.0).execute().await?;
+    let changed = connection.query(REVOKE_KEY).bind(id.as_str()).bind(at.0).execute().await?;
     if changed == 0 {
         return Ok(false);
     }

@@ -3,7 +3,7 @@
 
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::preview_facts::FACTS_VERSION;
-use yearbook_domain::{ChangeCounts, DatasetName, PreviewFacts};
+use yearbook_domain::{ChangeCounts, DatasetName, PreviewFacts, SnapshotId};
 
 use super::sql_enum::{RowContext, encode_u64};
 use super::{bump_revision, changes};
@@ -42,7 +42,7 @@ pub struct SnapshotWithoutFacts {
     /// Name of the dataset.
     pub dataset: DatasetName,
     /// Id of the snapshot.
-    pub id: String,
+    pub id: SnapshotId,
 }
 
 impl Catalog {
@@ -54,7 +54,7 @@ impl Catalog {
     pub async fn preview_facts(
         &self,
         dataset: &DatasetName,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<Option<PreviewFacts>, CatalogError> {
         let text = transaction!(self, "read preview facts", SingleRead, |connection| {
             read(connection, dataset, id)
@@ -148,10 +148,10 @@ async fn store(
 async fn read(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
-    id: &str,
+    id: &SnapshotId,
 ) -> Result<Option<String>, sqlx::Error> {
     let row: Option<(String,)> =
-        connection.query(FACTS).bind(dataset.as_str()).bind(id).fetch_optional().await?;
+        connection.query(FACTS).bind(dataset.as_str()).bind(id.as_str()).fetch_optional().await?;
     Ok(row.map(|(facts,)| facts))
 }
 
@@ -162,7 +162,8 @@ async fn without_facts(
         connection.query(WITHOUT_FACTS).bind(i64::from(FACTS_VERSION)).all().await?;
     let read = |(number, dataset, id): (i64, String, String)| {
         let place = RowContext { table: "snapshots", row: &id };
-        Ok(SnapshotWithoutFacts { number, dataset: place.parse("dataset", &dataset)?, id })
+        let (dataset, id) = (place.parse("dataset", &dataset)?, place.parse("id", &id)?);
+        Ok(SnapshotWithoutFacts { number, dataset, id })
     };
     rows.into_iter().map(read).collect()
 }
@@ -191,8 +192,8 @@ async fn set_counts(
     connection
         .query(SET_COUNTS)
         .bind(dataset.as_str())
-        .bind(&changes.from)
-        .bind(&changes.to)
+        .bind(changes.from.as_str())
+        .bind(changes.to.as_str())
         .bind(encode_u64(counts.inserted)?)
         .bind(encode_u64(counts.deleted)?)
         .bind(encode_u64(counts.updated)?)

@@ -2,7 +2,7 @@
 //! that publishers of one dataset follow each other.
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, Stored};
+use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, Stored};
 
 use super::sql_enum::RowContext;
 use super::{
@@ -46,7 +46,7 @@ pub struct Publication {
     pub snapshot: Snapshot,
     /// Id of the snapshot that this one was compared with ([`Catalog::current_snapshot`]); none:
     /// the dataset had none.
-    pub predecessor: Option<String>,
+    pub predecessor: Option<SnapshotId>,
     /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets
     /// `committed_at`.
     pub changes: Option<ChangeSet>,
@@ -74,9 +74,9 @@ pub enum CommitOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedSnapshot {
     /// Name of the dataset.
-    pub dataset: String,
+    pub dataset: DatasetName,
     /// Its id.
-    pub id: String,
+    pub id: SnapshotId,
     /// Time of its commit.
     pub created_at: Millis,
 }
@@ -171,7 +171,7 @@ async fn commit_as_current(
             )
             .await?;
             let before = snapshot_writes::delete_snapshot(connection, current.number).await?;
-            let renewed = Snapshot { created_at: Millis(current.created_at), ..snapshot.clone() };
+            let renewed = Snapshot { created_at: current.created_at, ..snapshot.clone() };
             let renumbered = snapshot_writes::insert_snapshot(connection, name, &renewed).await?;
             changes::renumber(connection, current.number, renumbered).await?;
             store_facts(connection, renumbered, facts.as_ref()).await?;
@@ -181,12 +181,12 @@ async fn commit_as_current(
         let now = commit_time(connection, publication).await?;
         return Ok(Some((CommitOutcome::Unchanged, now)));
     }
-    if current.as_ref().map(|current| &current.id) != predecessor.as_ref() {
+    if current.as_ref().map(|current| current.id) != *predecessor {
         return Ok(None);
     }
     unreferenced::claim_reference(connection, &Stored::snapshot(&snapshot.file.sha256), uploader)
         .await?;
-    let changes = changes.as_ref().filter(|changes| Some(&changes.from) == predecessor.as_ref());
+    let changes = changes.as_ref().filter(|changes| Some(changes.from) == *predecessor);
     if let Some(changes) = changes {
         unreferenced::claim_reference(
             connection,
@@ -319,16 +319,16 @@ async fn expired_snapshots(
         connection.query(HISTORY).bind(dataset.as_str()).all().await?;
     let times: Vec<Millis> = history.iter().map(|(_, _, at, _)| Millis(*at)).collect();
     let expired = retention.expired_indexes(&times, now);
-    let describe = |(number, id, created_at, _)| {
-        (
-            number,
-            DroppedSnapshot { dataset: dataset.to_string(), id, created_at: Millis(created_at) },
-        )
+    let place = RowContext { table: "snapshots", row: dataset.as_str() };
+    let describe = |(number, id, created_at, _): (i64, String, i64, Option<i64>)| {
+        let id = place.parse("id", &id)?;
+        let dataset = dataset.clone();
+        Ok((number, DroppedSnapshot { dataset, id, created_at: Millis(created_at) }))
     };
-    Ok(history
+    history
         .into_iter()
         .enumerate()
         .filter(|(index, (.., held_at))| expired.contains(index) && held_at.is_none())
         .map(|(_, row)| describe(row))
-        .collect())
+        .collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
 use yearbook_catalog::{Catalog, HoldOutcome};
-use yearbook_domain::{Dataset, DatasetName, SnapshotSummary};
+use yearbook_domain::{Dataset, DatasetName, SnapshotId, SnapshotSummary};
 
 use crate::arguments::DatasetsCommand;
 use crate::context::CommandContext;
@@ -37,7 +37,7 @@ async fn list(context: &CommandContext, store: &Catalog) -> anyhow::Result<()> {
                 dataset.namespace.to_string(),
                 current.rows.to_string(),
                 current.created_at.to_rfc3339(),
-                current.id.clone(),
+                current.id.to_string(),
                 current.title.clone().unwrap_or_default(),
             ]);
         }
@@ -70,7 +70,7 @@ fn show(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
                 .to_owned(),
             ),
             ("cadence", or_dash(current.refresh_cadence.as_deref())),
-            ("snapshot", current.id.clone()),
+            ("snapshot", current.id.to_string()),
             ("refreshed", current.created_at.to_rfc3339()),
             ("checked", dataset.checked_at.to_rfc3339()),
             ("rows", current.rows.to_string()),
@@ -113,7 +113,7 @@ fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> 
             let marks = [(snapshot.id == *current, "current"), (snapshot.held, "held")];
             let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark);
             table.row([
-                snapshot.id.clone(),
+                snapshot.id.to_string(),
                 snapshot.created_at.to_rfc3339(),
                 snapshot.rows.to_string(),
                 marks.collect::<Vec<_>>().join(", "),
@@ -129,10 +129,13 @@ async fn hold(
     name: &DatasetName,
     snapshot: &str,
 ) -> anyhow::Result<()> {
-    let outcome = store
-        .hold_snapshot(name, snapshot)
-        .await
-        .with_context(|| format!("snapshot {snapshot} of {name} is not held; try again"))?;
+    let outcome = match SnapshotId::parse(snapshot) {
+        Some(id) => store
+            .hold_snapshot(name, &id)
+            .await
+            .with_context(|| format!("snapshot {snapshot} of {name} is not held; try again"))?,
+        None => HoldOutcome::Unknown,
+    };
     match outcome {
         HoldOutcome::Held | HoldOutcome::AlreadyHeld => {}
         HoldOutcome::Dropped => bail!(

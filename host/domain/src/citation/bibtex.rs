@@ -18,7 +18,7 @@ pub(super) fn render(citation: &Citation) -> String {
         ("day", day.unwrap_or_default().to_owned()),
         ("publisher", agency),
         ("howpublished", "Data set".to_owned()),
-        ("version", escape(&citation.snapshot_id)),
+        ("version", citation.snapshot_id.to_string()),
         // Verbatim: an address has none of the characters that end a field.
         ("url", one_line(&citation.url)),
         ("note", escape(&citation.notes().join(" "))),

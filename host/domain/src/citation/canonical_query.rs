@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
 use crate::hex::encode_hex;
-use crate::{Column, ColumnRole, DataQuery, ReadPlan};
+use crate::{Column, ColumnRole, DataQuery, DatasetName, Date, ReadPlan, SnapshotId};
 
 /// Characters that are escaped: all but the unreserved ones of RFC 3986.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -26,10 +26,10 @@ impl CanonicalQuery {
         let parameters = [
             ("columns", columns.as_deref()),
             ("dimensions", plan.search_text.as_deref()),
-            ("end", plan.end.as_deref()),
+            ("end", plan.end.as_ref().map(Date::as_str)),
             ("geometry", geometry),
             ("limit", limit.as_deref()),
-            ("start", plan.start.as_deref()),
+            ("start", plan.start.as_ref().map(Date::as_str)),
         ];
         let pair = |(name, value): (&str, Option<&str>)| {
             value.map(|value| format!("{name}={}", utf8_percent_encode(value, ESCAPED)))
@@ -58,8 +58,7 @@ impl CanonicalQuery {
 
     /// Returns the path of the citation of this query in the snapshot `id` of `dataset`.
     #[must_use]
-    pub fn citation_path(&self, dataset: &str, id: &str) -> String {
-        let id = utf8_percent_encode(id, ESCAPED);
+    pub fn citation_path(&self, dataset: &DatasetName, id: &SnapshotId) -> String {
         let mark = if self.is_whole() { "" } else { "?" };
         format!("/cite/{dataset}/{id}{mark}{}", self.0)
     }

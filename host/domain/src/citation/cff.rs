@@ -47,7 +47,7 @@ pub(super) fn render(citation: &Citation) -> String {
     line("", "message", "If you use this data, please cite it as below.");
     line("", "type", "dataset");
     line("", "title", &citation.title());
-    line("", "version", &citation.snapshot_id);
+    line("", "version", citation.snapshot_id.as_str());
     line("", "date-released", &citation.date());
     line("", "url", &citation.url);
     if let Some((name, value)) = licence {

@@ -14,7 +14,7 @@ pub(super) fn render(citation: &Citation) -> String {
         "title": citation.title(),
         "issued": { "date-parts": [parts] },
         "publisher": citation.agency(),
-        "version": citation.snapshot_id,
+        "version": citation.snapshot_id.as_str(),
         "URL": citation.url,
         "note": citation.notes().join(" "),
     }]);

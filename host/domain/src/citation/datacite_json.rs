@@ -25,7 +25,7 @@ pub(super) fn render(citation: &Citation) -> String {
         "publisher": { "name": citation.agency() },
         "publicationYear": citation.year(),
         "types": { "resourceTypeGeneral": "Dataset", "resourceType": "Data set" },
-        "version": citation.snapshot_id,
+        "version": citation.snapshot_id.as_str(),
         "dates": [{ "date": citation.date(), "dateType": "Issued" }],
         "url": citation.url,
         "rightsList": [rights],

@@ -12,7 +12,7 @@ pub(super) fn render(citation: &Citation) -> String {
         ("PY", citation.year()),
         ("DA", date),
         ("PB", citation.agency()),
-        ("ET", citation.snapshot_id.clone()),
+        ("ET", citation.snapshot_id.to_string()),
         ("UR", citation.url.clone()),
     ];
     lines.extend(citation.notes().into_iter().map(|note| ("N1", note)));

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::*;
 use crate::query::{last_value, parse_pairs};
 use crate::{
-    Column, ColumnRole, ColumnType, DataQuery, Namespace, ReadPlan, Snapshot, StoredFile,
+    Column, ColumnRole, ColumnType, DataQuery, Digest, Namespace, ReadPlan, Snapshot, StoredFile,
     TableLayout, read_plan,
 };
 
@@ -39,11 +39,11 @@ fn credit(source: &str, attribution: &str) -> Credit {
 
 fn snapshot() -> Snapshot {
     Snapshot {
-        id: "0123456789abcdef0123456789abcdef".to_owned(),
+        id: SnapshotId::parse("0123456789abcdef0123456789abcdef").unwrap(),
         // 2026-11-21T00:00:00Z.
         created_at: Millis(1_795_219_200_000),
         rows: 1_000,
-        file: StoredFile { sha256: "00".to_owned(), bytes: 1 },
+        file: StoredFile { sha256: Digest::of(b""), bytes: 1 },
         title: Some("Consumers price index".to_owned()),
         description: None,
         credit: credit("Stats NZ", "Contains data © Stats NZ"),
@@ -84,7 +84,7 @@ fn canonical(raw: &str, cut: bool) -> CanonicalQuery {
 fn citation(raw: &str) -> Citation {
     let query = canonical(raw, false);
     let Snapshot { id, created_at, credit, .. } = snapshot();
-    let path = query.citation_path("cpi", &id);
+    let path = query.citation_path(&DatasetName::parse("cpi").unwrap(), &id);
     Citation {
         dataset: DatasetName::parse("cpi").unwrap(),
         snapshot_id: id,

@@ -9,7 +9,7 @@ use arrow::error::ArrowError;
 use futures::TryStreamExt;
 use yearbook_catalog::{Catalog, CatalogError, SnapshotWithoutFacts};
 use yearbook_domain::changes::{CHANGE_TYPE, ChangeSet};
-use yearbook_domain::{ChangeCounts, Column, DatasetName, PreviewFacts, Snapshot};
+use yearbook_domain::{ChangeCounts, Column, DatasetName, PreviewFacts, Snapshot, SnapshotId};
 use yearbook_scan::Reader;
 use yearbook_scan::schema::{change_file_columns, unchecked_schema};
 use yearbook_storage::{ObjectStorage, StorageFailure};
@@ -151,7 +151,7 @@ async fn count_changes(
 ) -> Result<ChangeCounts, StorageFailure> {
     // To the scan, a file of changes is a snapshot without date axis or key.
     let snapshot = Snapshot {
-        id: changes.file.sha256.clone(),
+        id: SnapshotId::from_digest(changes.file.sha256),
         rows: changes.rows,
         file: changes.file.clone(),
         columns: change_file_columns(&changes.columns),

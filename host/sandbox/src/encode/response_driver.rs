@@ -111,7 +111,7 @@ impl ResponseDriver {
             Ok(DriveOutcome::Abandoned) => drop(account),
             Err(error) => {
                 let (plugin, digest) = (&encoder.description.format, &encoder.digest);
-                tracing::error!(plugin, digest, %error, "a response was cut off after its first byte");
+                tracing::error!(plugin, %digest, %error, "a response was cut off after its first byte");
                 if error.is_failure_of_the_plugin() {
                     ending.attribute_to_plugin();
                 }

@@ -15,7 +15,7 @@ use http::header::VARY;
 use http::request::Parts;
 use http::{HeaderValue, Method};
 use yearbook_catalog::{CitedSnapshot, CitedState};
-use yearbook_domain::{CanonicalQuery, Citation, Dataset, ReadPlan, Refusal};
+use yearbook_domain::{CanonicalQuery, Citation, Dataset, ReadPlan, Refusal, SnapshotId};
 
 use self::page::CitePage;
 use self::request::CitationRequest;
@@ -49,14 +49,15 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
     }
     let auth = parts.extensions.get::<Authenticated>().cloned().ok_or(Refusal::KeyMissing)?;
     if subject.cited.state != CitedState::Retained {
-        return Err(Refusal::SnapshotGone { id: request.snapshot_id }.into());
+        return Err(Refusal::SnapshotGone { id: request.snapshot_id.to_string() }.into());
     }
     if parts.method == Method::HEAD {
         return subject.respond(&app, &parts, CachePolicy::Private).await;
     }
     let reservation = app.reserve(&auth, Patience::Queue).await?;
+    let holder = reservation.holder().clone();
     let verified = async {
-        let (rows, digest) = verify::compute(&app, &subject.plan).await?;
+        let (rows, digest) = verify::compute(&app, &holder, &subject.plan).await?;
         let citation = Citation { rows: Some(rows), digest: Some(digest), ..subject.citation };
         let subject = Subject { citation, is_verified: true, ..subject };
         subject.respond(&app, &parts, CachePolicy::Private).await
@@ -96,10 +97,10 @@ impl Subject {
         let query = CanonicalQuery::new(&plan, limit);
         let base_url = links::base_url(&app.settings.server, parts);
         let snapshot = &cited.snapshot;
-        let path = query.citation_path(request.name.as_str(), &snapshot.id);
+        let path = query.citation_path(&request.name, &snapshot.id);
         let citation = Citation {
             dataset: request.name.clone(),
-            snapshot_id: snapshot.id.clone(),
+            snapshot_id: snapshot.id,
             created_at: snapshot.created_at,
             title: snapshot.title.clone().unwrap_or_else(|| request.name.to_string()),
             credit: snapshot.credit.clone(),
@@ -154,15 +155,15 @@ fn remark(cited: &CitedSnapshot, dataset: Option<&Dataset>) -> Option<String> {
 }
 
 /// Id of the retained snapshot that is nearest in time; of two, the newer one.
-fn nearest_kept<'a>(cited: &CitedSnapshot, dataset: &'a Dataset) -> Option<&'a str> {
+fn nearest_kept(cited: &CitedSnapshot, dataset: &Dataset) -> Option<SnapshotId> {
     let distance = |at: i64| at.abs_diff(cited.snapshot.created_at.0);
     let newest_first = dataset.snapshots.iter().rev();
-    newest_first.min_by_key(|summary| distance(summary.created_at.0)).map(|summary| &*summary.id)
+    newest_first.min_by_key(|summary| distance(summary.created_at.0)).map(|summary| summary.id)
 }
 
 fn unknown(app: &AppState, request: &CitationRequest) -> Error {
     if app.live.dataset(request.name.as_str()).is_some() {
-        return Refusal::NoSuchSnapshot { id: request.snapshot_id.clone() }.into();
+        return Refusal::NoSuchSnapshot { id: request.snapshot_id.to_string() }.into();
     }
     Refusal::NoSuchDataset { name: request.name.to_string() }.into()
 }

@@ -116,7 +116,7 @@ impl<'a> RefreshLine<'a> {
             title: super::dataset::title(dataset),
             agency: &snapshot.credit.source,
             licence: &snapshot.credit.licence,
-            date: snapshot.created_at.date(),
+            date: snapshot.created_at.date().to_string(),
             rows: count(snapshot.rows),
         }
     }

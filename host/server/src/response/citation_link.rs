@@ -5,7 +5,7 @@ use http::HeaderMap;
 use http::header::LINK;
 use http::request::Parts;
 use yearbook_domain::query::last_value;
-use yearbook_domain::{CanonicalQuery, ReadPlan};
+use yearbook_domain::{CanonicalQuery, DatasetName, ReadPlan, SnapshotId};
 use yearbook_scan::RowCounts;
 
 use super::links;
@@ -19,8 +19,8 @@ pub(crate) fn append(
     headers: &mut HeaderMap,
     app: &AppState,
     parts: &Parts,
-    dataset: &str,
-    snapshot_id: &str,
+    dataset: &DatasetName,
+    snapshot_id: &SnapshotId,
     query: &CanonicalQuery,
 ) {
     if !app.settings.pages.enabled {
@@ -48,5 +48,5 @@ pub(super) fn append_for_rows(
     // Where the plan's cap held rows back, the answer is a page of what was asked for.
     let cut = counts.next.is_some() && read.plan_row_cap.is_none();
     let query = CanonicalQuery::new(read, limit.filter(|_| cut));
-    append(headers, app, &request.parts, read.dataset.as_str(), &read.snapshot.id, &query);
+    append(headers, app, &request.parts, &read.dataset, &read.snapshot.id, &query);
 }

@@ -45,7 +45,7 @@ fn with_citation(
     plan: &BulkPlan,
     mut response: Response,
 ) -> Response {
-    let (dataset, id) = (plan.dataset.as_str(), plan.snapshot.id.as_str());
+    let (dataset, id) = (&plan.dataset, &plan.snapshot.id);
     let whole = CanonicalQuery::default();
     let headers = response.headers_mut();
     citation_link::append(headers, app, &request.parts, dataset, id, &whole);

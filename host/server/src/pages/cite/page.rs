@@ -1,9 +1,8 @@
 //! The landing page of a citation: what it states, its formats, and how to read and check the data.
 
 use askama::Template;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use yearbook_catalog::CitedState;
-use yearbook_domain::{Citation, CitationFormat};
+use yearbook_domain::{Citation, CitationFormat, SnapshotId};
 
 use super::{Subject, nearest_kept};
 use crate::pages::credit_view::CreditView;
@@ -28,7 +27,7 @@ pub(super) struct CitePage<'a> {
     /// True where rows and digest were read for this page.
     is_verified: bool,
     /// Path of the citation of the nearest snapshot that is kept, and its id.
-    nearest: Option<(String, &'a str)>,
+    nearest: Option<(String, SnapshotId)>,
 }
 
 impl<'a> CitePage<'a> {
@@ -36,11 +35,11 @@ impl<'a> CitePage<'a> {
     pub(super) fn new(site: &'a Site, subject: &'a Subject) -> Self {
         let citation = &subject.citation;
         let (name, query) = (&citation.dataset, citation.query.as_str());
-        let path = citation.query.citation_path(name.as_str(), &citation.snapshot_id);
+        let path = citation.query.citation_path(name, &citation.snapshot_id);
         let mark = if citation.query.is_whole() { '?' } else { '&' };
         let with = |parameter: &str| format!("{}{path}{mark}{parameter}", site.root);
         let is_kept = subject.cited.state == CitedState::Retained;
-        let id = utf8_percent_encode(&citation.snapshot_id, NON_ALPHANUMERIC);
+        let id = citation.snapshot_id;
         let selection = if query.is_empty() { String::new() } else { format!("&{query}") };
         let data_url =
             format!("{}/v1/datasets/{name}/data?snapshot={id}{selection}", subject.base_url);
@@ -54,14 +53,11 @@ impl<'a> CitePage<'a> {
                 .into_iter()
                 .map(|format| (format.title(), with(&format!("format={}", format.name()))))
                 .collect(),
-            date: citation.created_at.date(),
+            date: citation.created_at.date().to_string(),
             data_url: is_kept.then_some(data_url),
             verify_url: (is_kept && citation.digest.is_none()).then(|| with("verify=true")),
             is_verified: subject.is_verified,
-            nearest: nearest.map(|id| {
-                let id_text = utf8_percent_encode(id, NON_ALPHANUMERIC);
-                (format!("{}/cite/{name}/{id_text}", site.root), id)
-            }),
+            nearest: nearest.map(|id| (format!("{}/cite/{name}/{id}", site.root), id)),
             citation,
         }
     }

@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use yearbook_domain::query::{last_value, parse_pairs, scalar};
 use yearbook_domain::{
     CanonicalQuery, CitationFormat, DataQuery, Dataset, DatasetName, Namespace, ReadPlan, Refusal,
-    Snapshot, ValidationError, read_plan,
+    Snapshot, SnapshotId, ValidationError, read_plan,
 };
 
 use crate::error::Error;
@@ -20,7 +20,7 @@ const SELECTION: [&str; 6] = ["start", "end", "dimensions", "columns", "geometry
 #[derive(Clone, Debug)]
 pub(super) struct CitationRequest {
     pub(super) name: DatasetName,
-    pub(super) snapshot_id: String,
+    pub(super) snapshot_id: SnapshotId,
     pub(super) query: DataQuery,
     /// Limit that the client named, where it is positive.
     limit: Option<u64>,
@@ -42,13 +42,16 @@ impl CitationRequest {
     /// Parses a request.
     ///
     /// # Errors
-    /// 404 for what is no name of a dataset, 422 with every wrong parameter at once, 406.
+    /// 404 for what is no name of a dataset or no id of a snapshot, 422 with every wrong parameter at once, 406.
     pub(super) fn parse(parts: &Parts) -> Result<Self, Error> {
         let mut segments = parts.uri.path().split('/').skip(2).map(decode);
         let name = segments.next().unwrap_or_default();
         let snapshot_id = segments.next().unwrap_or_default();
         let Some(name) = DatasetName::parse(&name) else {
             return Err(Refusal::NoSuchDataset { name }.into());
+        };
+        let Some(snapshot_id) = SnapshotId::parse(&snapshot_id) else {
+            return Err(Refusal::NoSuchSnapshot { id: snapshot_id }.into());
         };
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
         let (selection, _): (Vec<_>, Vec<_>) =

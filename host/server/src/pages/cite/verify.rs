@@ -5,15 +5,20 @@ use futures::TryStreamExt;
 use tracing::Instrument;
 use yearbook_domain::{ReadPlan, ResultDigest};
 use yearbook_scan::ResultHasher;
+use yearbook_shares::CallerShare;
 
 use crate::error::Error;
 use crate::state::AppState;
 
-/// Reads what `plan` selects and returns the number of its rows and their digest.
+/// Reads on the account of `holder` what `plan` selects and returns the number of its rows and their digest.
 ///
 /// # Errors
 /// Those of reading, which are logged where they are found.
-pub(super) async fn compute(app: &AppState, plan: &ReadPlan) -> Result<(u64, ResultDigest), Error> {
+pub(super) async fn compute(
+    app: &AppState,
+    holder: &CallerShare,
+    plan: &ReadPlan,
+) -> Result<(u64, ResultDigest), Error> {
     let (reader, plan) = (app.reader.clone(), plan.clone());
     let work = async move {
         let columns = plan.columns.iter().filter_map(|index| plan.snapshot.columns.get(*index));
@@ -26,7 +31,6 @@ pub(super) async fn compute(app: &AppState, plan: &ReadPlan) -> Result<(u64, Res
         }
         Ok((hasher.rows(), hasher.finish()))
     };
-    let driven =
-        app.workers.drive(yearbook_shares::CallerShare::default(), work.in_current_span()).await;
+    let driven = app.workers.drive(holder.clone(), work.in_current_span()).await;
     driven.map_err(|panicked| Error::internal("compute a digest", &panicked))?
 }

@@ -117,7 +117,7 @@ pub(crate) fn title(dataset: &Dataset) -> &str {
 fn citation(base_url: &str, dataset: &Dataset) -> String {
     let snapshot = &dataset.current;
     let date = snapshot.created_at.date();
-    let year = date.split('-').next().unwrap_or_default();
+    let year = date.as_str().split('-').next().unwrap_or_default();
     format!(
         "{} ({year}). {}. Version {} of {date}. {base_url}/cite/{}/{}",
         snapshot.credit.source,

@@ -65,8 +65,8 @@ impl<'a> VersionList<'a> {
     /// The newest `most` versions.
     pub(super) fn new(dataset: &'a Dataset, most: usize) -> Self {
         let line = |summary: &'a SnapshotSummary| VersionLine {
-            id: &summary.id,
-            date: summary.created_at.date(),
+            id: summary.id.as_str(),
+            date: summary.created_at.date().to_string(),
             rows: count(summary.rows),
             is_current: summary.id == dataset.current.id,
             changes: summary.changes.as_ref().map(|changes| VersionChanges {

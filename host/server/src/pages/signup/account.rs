@@ -108,8 +108,8 @@ pub(super) async fn account_page(
     let limits = app.settings.plans.limits(plan);
     let usage = app.meter.usage_of_key(&account.usage_key, limits).await?;
     let keys = account.keys.iter().map(|key| KeyLine {
-        id: key.id.clone(),
-        created: key.created_at.date(),
+        id: key.id.to_string(),
+        created: key.created_at.date().to_string(),
         ends: key.revoked_at.map(|at| at.to_rfc3339()),
     });
     let page = AccountPage {
@@ -118,7 +118,7 @@ pub(super) async fn account_page(
         used: usage.used,
         limit: usage.limit,
         left: usage.left(),
-        resets_on: usage.resets_at.date(),
+        resets_on: usage.resets_at.date().to_string(),
         keys: keys.collect(),
     };
     html::respond(app, &parts.headers, &html::render(&page)?, CachePolicy::NoStore).await
