@@ -15,6 +15,7 @@ use crate::{command, lab, spec, tidy, toolchain, tools};
 mod beside;
 mod integrations;
 mod languages;
+mod pages;
 mod readers;
 mod steps;
 
@@ -28,10 +29,12 @@ pub(crate) enum ServedStep {
     Readers,
     Integrations,
     Openapi,
+    Pages,
     Guide,
     Languages,
     Deploy,
     Signup,
+    Discovery,
 }
 
 impl ServedStep {
@@ -47,6 +50,9 @@ impl ServedStep {
             Self::Openapi => {
                 "openapi: schemathesis and a browser find the service as /openapi.json describes it"
             }
+            Self::Pages => {
+                "pages: a browser, axe-core and html-validate have nothing against the catalogue's pages"
+            }
             Self::Guide => "guide: the examples in docs/api.md print what it shows",
             Self::Languages => {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
@@ -54,6 +60,10 @@ impl ServedStep {
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
             Self::Signup => {
                 "signup: mails outlive a mail server in trouble and a service that is killed"
+            }
+            Self::Discovery => {
+                "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
+                every dataset"
             }
         }
     }
@@ -64,10 +74,12 @@ impl ServedStep {
             Self::Readers => 105,
             Self::Integrations => 165,
             Self::Openapi => 22,
+            Self::Pages => 60,
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Deploy => 2,
             Self::Signup => 150,
+            Self::Discovery => 40,
         })
     }
 
@@ -76,10 +88,12 @@ impl ServedStep {
             Self::Readers => readers::check(repository),
             Self::Integrations => integrations::check(repository),
             Self::Openapi => steps::openapi(repository),
+            Self::Pages => pages::check(repository),
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
             Self::Signup => steps::signup(repository),
+            Self::Discovery => steps::discovery(repository),
         }
     }
 

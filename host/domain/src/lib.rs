@@ -32,8 +32,8 @@ pub use dataset::{
     BoundingBox, Column, ColumnRole, ColumnType, Dataset, Snapshot, SnapshotSummary, StoredFile,
     TableLayout,
 };
-pub use mail_address::{MailAddress, MailAddressError};
 pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
+pub use mail_address::{MailAddress, MailAddressError};
 pub use name::{DatasetName, Namespace};
 pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};

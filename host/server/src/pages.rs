@@ -10,13 +10,16 @@ mod cite;
 mod copy_lines;
 mod credit_view;
 mod dataset;
+mod datasets;
 pub(crate) mod error_page;
+mod facet_link;
 mod figures;
 mod formats;
 mod frame;
 mod home;
 pub(crate) mod html;
 mod integrations;
+mod machine;
 mod plugin_view;
 mod search_index;
 mod signup;
@@ -64,6 +67,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     Router::new()
         .merge(signup)
         .route("/", by_address(get(home::show)))
+        .route("/datasets", by_address(get(datasets::show)))
         .route("/datasets/{name}", by_address(get(dataset::show)))
         .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
@@ -71,6 +75,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
             "/cite/{name}/{snapshot}",
             get(cite::show).route_layer(from_fn_with_state(state.clone(), cite::guard)),
         )
+        .merge(machine::routes(&by_address))
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))
         .route("/assets/style.css", get(assets::style))
