@@ -33,6 +33,7 @@ pub(crate) enum ServedStep {
     Guide,
     Languages,
     Deploy,
+    Signup,
     Discovery,
 }
 
@@ -57,6 +58,9 @@ impl ServedStep {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
+            Self::Signup => {
+                "signup: mails outlive a mail server in trouble and a service that is killed"
+            }
             Self::Discovery => {
                 "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
                 every dataset"
@@ -74,6 +78,7 @@ impl ServedStep {
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Deploy => 2,
+            Self::Signup => 150,
             Self::Discovery => 40,
         })
     }
@@ -87,6 +92,7 @@ impl ServedStep {
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
+            Self::Signup => steps::signup(repository),
             Self::Discovery => steps::discovery(repository),
         }
     }

@@ -140,6 +140,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "guide:",
         "languages:",
         "deploy:",
+        "signup:",
         "discovery:",
     ]
     .iter()
