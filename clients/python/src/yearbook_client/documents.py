@@ -64,6 +64,11 @@ class Documents:
 
         return RetryBudget().run(attempt)
 
+    def peek(self, origin: Origin, path: str) -> Any:
+        """Returns the document that is on the disk, current or not, without asking; else None."""
+        kept = _load(self._file(origin, path, None))
+        return kept[1] if kept is not None else None
+
     def _file(self, origin: Origin, path: str, query: Mapping[str, str] | None) -> Path | None:
         if self._folder is None:
             return None
