@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import struct
 from typing import BinaryIO
 
 from .arrow.messages import SCHEMA, count_rows, messages
+from .arrow.stream import map_file
 from .errors import CutBodyError
 
 _END_OF_STREAM = struct.pack("<II", 0xFFFFFFFF, 0)
@@ -79,17 +79,7 @@ class _Arrow(Checker):
     """Arrow: the end marker, and the rows of all batches."""
 
     def finish(self, *, framed: bool, file: BinaryIO, start: int) -> int | None:
-        size = file.seek(0, os.SEEK_END) - start
-        if size <= 0:
-            raise CutBodyError("The body is empty.")
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            whole = memoryview(mapped)
-            view = whole[start:]
-            try:
-                return count_rows(view)
-            finally:
-                view.release()
-                whole.release()
+        return count_rows(map_file(file)[start:])
 
 
 class _Parquet(Checker):
@@ -184,17 +174,8 @@ class _ArrowJoiner(_Headed):
     _tail = len(_END_OF_STREAM)
 
     def _head(self, file: BinaryIO, start: int) -> int:
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            whole = memoryview(mapped)
-            view = whole[start:]
-            try:
-                end = next(
-                    message.end for message in messages(view) if message.kind == SCHEMA
-                )
-            finally:
-                view.release()
-                whole.release()
-        return end
+        parts = messages(map_file(file)[start:])
+        return next(message.end for message in parts if message.kind == SCHEMA)
 
 
 class _Plain(Joiner):

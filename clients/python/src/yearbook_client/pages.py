@@ -3,12 +3,11 @@ of rows, snapshot (contract-11-one-snapshot). A page is on disk and checked befo
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 
 from .arrow.messages import count_rows
+from .arrow.stream import map_file
 from .errors import (
-    CutBodyError,
     MixedSnapshotsError,
     ShortTableError,
     YearbookError,
@@ -16,7 +15,7 @@ from .errors import (
 from .http.transport import Response
 from .planning import PullPlan, cached_first_page, find_page
 from .session import Session
-from .store import Page, Part
+from .store import Page
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 
@@ -73,7 +72,7 @@ def receive(session: Session, plan: PullPlan, rows: int, cursor: str, response: 
             for chunk in response.chunks():
                 part.write(chunk)
             part.file.flush()
-            found = _count(part)
+            found = count_rows(map_file(part.file))
             announced = response.headers.count("X-Service-Rows")
             if announced is not None and announced != found:
                 raise ShortTableError(f"A page has {found} rows, and {announced} were announced.")
@@ -85,22 +84,3 @@ def receive(session: Session, plan: PullPlan, rows: int, cursor: str, response: 
             f"The page cannot be written ({error.strerror}).",
             "Make room, or set SERVICE_CACHE_DIR to a folder on another disk.",
         ) from None
-
-
-def _count(part: Part) -> int:
-    if part.size == 0:
-        raise CutBodyError("The body is empty.")
-    with mmap.mmap(part.file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        view = memoryview(mapped)
-        try:
-            return count_rows(view)
-        finally:
-            _release(view)
-
-
-def _release(view: memoryview) -> None:
-    """Lets the file be closed where views of it still stand in a traceback."""
-    try:
-        view.release()
-    except BufferError:
-        return

@@ -6,6 +6,7 @@ import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import CutBodyError, StreamError
 from .columns import ColumnData, buffers_of, column
@@ -70,15 +71,23 @@ class open_stream:  # noqa: N801, a context manager in the manner of `open`
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._view: memoryview | None = None
 
     def __enter__(self) -> memoryview:
         with self._path.open("rb") as file:
-            try:
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            except ValueError:
-                raise CutBodyError("The file is empty.") from None
-        return memoryview(self._map)
+            self._view = map_file(file)
+        return self._view
 
     def __exit__(self, *_: object) -> None:
-        # Views may still stand in a generator's frame; the map goes with the last of them.
-        del self._map
+        self._view = None
+
+
+def map_file(file: BinaryIO) -> memoryview:
+    """Returns the bytes of a file, mapped and not read; they are there after it is closed.
+
+    The map ends with the last view of it. Closing it here would fail where a traceback or a
+    generator holds one. Raises CutBodyError for an empty file."""
+    try:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except ValueError:
+        raise CutBodyError("The body is empty.") from None

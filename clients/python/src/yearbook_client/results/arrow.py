@@ -56,7 +56,11 @@ def parquet_file(source: Source, dates: frozenset[str] = frozenset()) -> Any:
     Raises ShortTableError where it has another number of rows than the service announced."""
     parquet = require("pyarrow.parquet", "Reading the bulk file")
     # Few different dates are cast once each; the file keeps its text as a dictionary anyhow.
-    file = parquet.ParquetFile(source.page.path, read_dictionary=sorted(dates), memory_map=True)
+    try:
+        path, dictionaries = source.page.path, sorted(dates)
+        file = parquet.ParquetFile(path, read_dictionary=dictionaries, memory_map=True)
+    except require("pyarrow", PURPOSE).ArrowException:
+        raise StreamError("The bulk file is no Parquet file.") from None
     if file.metadata.num_rows != source.page.rows:
         raise ShortTableError(
             f"The bulk file has {file.metadata.num_rows} rows, and {source.page.rows} were announced."
