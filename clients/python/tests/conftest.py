@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import faulty
+
 from yearbook_client import Client
 from yearbook_client.http import retries
 

@@ -75,6 +75,7 @@ class Service:
         self.row_cap, self.limit, self.used = row_cap, limit, 0
         self.geometry, self.bulk, self.batch_rows, self.framing = geometry, bulk, batch_rows, framing
         self.bulk_refusal = None
+        self.bulk_snapshot = None
         # A store that gives a file to whoever has its address.
         self.keyless = False
         self.faults = {}
@@ -227,7 +228,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         body = service.bulk
         digest = base64.b64encode(hashlib.sha256(body + b"x" * fault.wrong_digest).digest()).decode()
         headers = {
-            "ETag": f'"{service.current[:8]}"', "X-Service-Snapshot-Id": service.current, "X-Service-Namespace": "tests",
+            "ETag": f'"{service.current[:8]}"', "X-Service-Snapshot-Id": service.bulk_snapshot or service.current, "X-Service-Namespace": "tests",
             "Repr-Digest": f"sha-256=:{digest}:", "X-Service-Attribution": "Ōtautahi – credit", "Accept-Ranges": "bytes",
         }
         asked.charged = self.command == "GET"

@@ -42,12 +42,12 @@ class Tools:
 
     def describe(self, name: str) -> dict[str, Any]:
         """Describe a dataset: columns with types, roles and units, date range, licence, versions."""
-        return _shortened(dict(self._client.describe(name).raw))
+        return _document(dict(self._client.describe(name).raw))
 
     def preview(self, name: str) -> dict[str, Any]:
         """Show the newest rows of a dataset, at most ten, and its shape. Free."""
         found = self._client.preview(name)
-        return _shortened(
+        return _document(
             {
                 "name": found.name,
                 "snapshot_id": found.snapshot_id,
@@ -84,7 +84,7 @@ class Tools:
         )
         room = max(1, MAX_CELLS // max(1, len(rows.columns)))
         shown = rows[: min(wanted, room)]
-        return _shortened(
+        return _document(
             {
                 "rows": list(shown),
                 "complete": len(shown) == len(rows),
@@ -144,6 +144,10 @@ def _told(verb: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
 def _alias(model: Any, one: str, other: str) -> str:
     """Returns the name under which the SDK's version has a field."""
     return one if one in getattr(model, "model_fields", {}) else other
+
+
+def _document(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: _shortened(value) for name, value in values.items()}
 
 
 def _shortened(value: Any) -> Any:

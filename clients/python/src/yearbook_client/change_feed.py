@@ -75,18 +75,14 @@ def changes(
     session.cache = None
     preview = session.preview(request.name)
     account = session.account()
-    sources: list[Source] = []
-    watermark, plan = request.since or "", None
-    for plan, page in answers(session, request, preview, account):
-        sources.append(Source(page, False))
-        watermark = page.headers.get("X-Service-Watermark", "")
-    if plan is None or not watermark:
+    found = list(answers(session, request, preview, account))
+    plan, last = found[-1]
+    watermark = last.headers.get("X-Service-Watermark", "")
+    if not watermark:
         raise ShortTableError("The service's answer has no watermark.")
-    credit = Credit.from_headers(
-        request.name, session.origin.base, request.query(), sources[-1].page.headers
-    )
-    table = _table(plan, sources, kind, dtype_backend)
-    return Changes(table, watermark, credit)
+    sources = [Source(page, False) for _, page in found]
+    credit = Credit.from_headers(request.name, session.origin.base, request.query(), last.headers)
+    return Changes(_table(plan, sources, kind, dtype_backend), watermark, credit)
 
 
 def answers(
@@ -142,6 +138,7 @@ def _table(plan: PullPlan, sources: list[Source], kind: str, dtype_backend: str 
     for source in sources:
         one = convert(Pull(plan, (source,)), "rows")
         found.extend(one)
-    columns = {column.name: column for source in sources for column in columns_of(source, pull.dates)}
+    columns = {
+        column.name: column for source in sources for column in columns_of(source, pull.dates)
+    }
     return Rows(found, tuple(columns.values()), pull.credit)
-

@@ -22,9 +22,9 @@ from .local_library import LocalTable, library
 from .models import Account, Dataset, DatasetSummary, Integration, Preview
 from .progress import progress_of
 from .pull import pull, stream
+from .ranking import rank
 from .results.convert import To, choose, convert, convert_batches, reads_parquet
 from .results.rows import Rows
-from .ranking import rank
 from .selection import DateLike, Selection
 from .session import Progress, Session
 from .settings import api_key, cache_bytes, cache_dir, library_dir, origin
@@ -248,7 +248,9 @@ class Client:
 
     def sync_report(self, name: str, path: PathLike | None = None) -> syncing.Sync:
         """Does what `sync` does and says in which way."""
-        place = Path(path) if path is not None else library_dir() / f"{Selection.of(name).name}.parquet"
+        place = (
+            Path(path) if path is not None else library_dir() / f"{Selection.of(name).name}.parquet"
+        )
         with self._session() as session:
             return syncing.sync(session, name, place)
 

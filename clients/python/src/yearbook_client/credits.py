@@ -62,7 +62,8 @@ class Credit:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Credit:
         """Makes it of what `as_dict` returned."""
-        return cls(**{**values, "query": dict(values.get("query") or {})})
+        known: dict[str, Any] = {**values, "query": dict(values.get("query") or {})}
+        return cls(**known)
 
     def __str__(self) -> str:
         licence = f" Licence: {self.licence}." if self.licence else ""
@@ -98,7 +99,7 @@ def credit(result: Any) -> Credit:
     attributes = getattr(result, "attrs", None)
     if isinstance(attributes, dict) and ATTRIBUTE in attributes:
         return Credit.from_dict(cast("dict[str, Any]", attributes[ATTRIBUTE]))
-    metadata = getattr(getattr(result, "schema", None), "metadata", None) or {}
+    metadata: Any = getattr(getattr(result, "schema", None), "metadata", None)
     if isinstance(metadata, dict) and _PREFIX + b"dataset" in metadata:
         values: dict[str, Any] = {
             name[len(_PREFIX) :].decode(): value.decode()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -22,6 +22,7 @@ from .errors import (
     YearbookError,
 )
 from .http.headers import Headers
+from .parquet_file import write_pages
 from .planning import BulkFile, PullPlan, plan_pull
 from .pull import plan_credit
 from .selection import Selection
@@ -73,6 +74,14 @@ def _download(session: Session, selection: Selection, path: Path, format_name: s
         headers = Headers({**dict(plan.headers), **dict(plan.bulk.headers)}.items())
         credit = Credit.from_headers(selection.name, plan.base, {}, headers)
         return Download(path, path.stat().st_size, plan.total, credit)
+    cap, rows = plan.account.row_cap, plan.wanted
+    several = cap is not None and (plan.preview.row_count if rows is None else rows) > cap
+    if several and format_name == "parquet":
+        with replacing(path) as file:
+            page, found = write_pages(session, plan, file)
+        return Download(path, path.stat().st_size, found, plan_credit(plan, page))
+    if several and rows is not None and not joiner(format_name).joins:
+        raise _not_joined(format_name, cap or 0)
     with replacing(path) as file:
         return _pages(session, plan, path, format_name, file)
 
@@ -101,11 +110,7 @@ def _pages(
         following = headers.get("X-Next-Page")
         more = following is not None and (limit is None or seen < limit)
         if more and (not join.joins or following == cursor):
-            raise UsageError(
-                f"The plan's {cap} rows of an answer are less than the selection, and files of the "
-                f"format {format_name!r} are not joined.",
-                "Choose arrow, csv, ndjson or parquet, or narrow the selection.",
-            )
+            raise _not_joined(format_name, cap)
         join.end(file, last=not more)
         session.progress(plan.selection.name, seen, plan.wanted)
         if not more:
@@ -143,8 +148,16 @@ def _answer(
     return session.budget.run(attempt)
 
 
+def _not_joined(format_name: str, cap: int) -> UsageError:
+    return UsageError(
+        f"The plan's {cap} rows of an answer are less than the selection, and files of the format "
+        f"{format_name!r} are not joined.",
+        "Choose arrow, csv, ndjson or parquet, or narrow the selection.",
+    )
+
+
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path) -> Generator[BinaryIO, None, None]:
     """Opens a file beside `path` that takes its place at the end; after a failure nothing is left."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -161,7 +174,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def resumed(path: Path, bulk: BulkFile) -> Iterator[BinaryIO]:
+def resumed(path: Path, bulk: BulkFile) -> Generator[BinaryIO, None, None]:
     """Opens a file beside `path` with what an earlier download of the same file left of it.
 
     The beginning stays after a failure. Two processes never append to one file."""

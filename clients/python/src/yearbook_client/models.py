@@ -169,7 +169,7 @@ class Account:
     @classmethod
     def parse(cls, document: Document) -> Account:
         """Parses `/v1/me`."""
-        requests = _get(document, "requests", dict)
+        requests = cast("dict[str, Any]", _get(document, "requests", dict))
         reset = _opt(requests, "resets_at", str)
         try:
             resets_at = datetime.fromisoformat(reset.replace("Z", "+00:00")) if reset else None
@@ -197,9 +197,10 @@ class Integration:
     @classmethod
     def parse(cls, document: Document) -> Integration:
         """Parses `/v1/integrations/{tool}`."""
+        files = cast("dict[str, Any]", _get(document, "files", dict))
         return cls(
             _get(document, "tool", str),
-            {str(path): str(text) for path, text in _get(document, "files", dict).items()},
+            {str(path): str(text) for path, text in files.items()},
             tuple(_names(document, "attribution")),
             tuple(_names(document, "warnings")),
         )
@@ -217,8 +218,8 @@ def _opt(document: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind | N
 
 
 def _list(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    found = _get(document, name, list)
-    return [cast("dict[str, Any]", one) for one in cast("list[Any]", found) if isinstance(one, dict)]
+    found: list[Any] = _get(document, name, list)
+    return [cast("dict[str, Any]", one) for one in found if isinstance(one, dict)]
 
 
 def _names(document: Mapping[str, Any], name: str) -> list[str]:

@@ -27,10 +27,8 @@ def pages(session: Session, plan: PullPlan) -> Iterator[Page]:
     limit, seen, cursor = plan.selection.limit, 0, ""
     while True:
         rows = plan.page_rows if limit is None else min(plan.page_rows, limit - seen)
-        if cursor:
-            page = find_page(session, plan, rows, cursor)
-        else:
-            page = cached_first_page(session, plan)
+        page = find_page(session, plan, rows, cursor)
+        page = page if cursor else cached_first_page(session, plan)
         if page is None:
             page = _fetch(session, plan, rows, cursor)
         if page.snapshot != plan.snapshot:

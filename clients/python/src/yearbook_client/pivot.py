@@ -100,22 +100,20 @@ def _check(present: Sequence[str], wanted: Sequence[str]) -> None:
 def _taken(table: Any) -> tuple[list[dict[str, Any]], tuple[ColumnType, ...], Any]:
     """Returns a table's rows and columns, and what makes a table of its kind of others."""
     if isinstance(table, Rows):
-        return table, table.columns, lambda rows, types: Rows(rows, types, table.credit)
+        own = table.credit
+
+        def rows_again(rows: list[dict[str, Any]], types: tuple[ColumnType, ...]) -> Rows:
+            return Rows(rows, types, own)
+
+        return table, table.columns, rows_again
     pa = require("pyarrow", "Pivoting a data frame")
     module = type(table).__module__.partition(".")[0]
     if module == "pyarrow":
-        found, back = table, lambda made: made
+        found = table
     elif module == "polars":
-        found, back = table.to_arrow(), lambda made: require("polars", "polars").from_arrow(made)
+        found = table.to_arrow()
     elif module == "pandas":
-        arrowed = any(str(dtype).endswith("[pyarrow]") for dtype in table.dtypes)
         found = pa.Table.from_pandas(table, preserve_index=False)
-
-        def back(made: Any) -> Any:
-            from .results.pandas import frame_of
-
-            return frame_of(made, "pyarrow" if arrowed else None)
-
     else:
         raise UsageError(f"A {type(table).__name__} cannot be pivoted.", "Give a result of `get`.")
     from .results.arrow import column_types
@@ -126,7 +124,7 @@ def _taken(table: Any) -> tuple[list[dict[str, Any]], tuple[ColumnType, ...], An
 
     def rebuild(rows: list[dict[str, Any]], types: tuple[ColumnType, ...]) -> Any:
         schema = pa.schema([(column.name, arrow[column.type]) for column in types])
-        made = back(pa.Table.from_pylist(rows, schema=schema))
+        made = _like(table, module, pa.Table.from_pylist(rows, schema=schema))
         return attach(made, known) if known is not None else made
 
     types = tuple(
@@ -137,6 +135,18 @@ def _taken(table: Any) -> tuple[list[dict[str, Any]], tuple[ColumnType, ...], An
         if pa.types.is_timestamp(field.type):
             found = found.set_column(index, field.name, found.column(index).cast(pa.date32()))
     return found.to_pylist(), types, rebuild
+
+
+def _like(table: Any, module: str, made: Any) -> Any:
+    """Returns a `pyarrow.Table` as a table of the kind of `table`."""
+    if module == "polars":
+        return require("polars", "polars").from_arrow(made)
+    if module == "pandas":
+        from .results.pandas import frame_of
+
+        arrowed = any(str(dtype).endswith("[pyarrow]") for dtype in table.dtypes)
+        return frame_of(made, "pyarrow" if arrowed else None)
+    return made
 
 
 def _credit(table: Any) -> Credit | None:

@@ -11,7 +11,13 @@ from .models import DatasetSummary
 
 _WORD = re.compile(r"[^\W_]+")
 # What a match is worth, by the field that has it.
-_WEIGHTS = (("name", 8.0), ("title", 6.0), ("namespace", 3.0), ("source", 3.0), ("description", 2.0))
+_WEIGHTS = (
+    ("name", 8.0),
+    ("title", 6.0),
+    ("namespace", 3.0),
+    ("source", 3.0),
+    ("description", 2.0),
+)
 _EXACT, _PREFIX, _INSIDE, _SLIP = 1.0, 0.7, 0.35, 0.3
 # Shorter words have too many neighbours.
 SHORTEST_SLIP = 5
@@ -24,9 +30,7 @@ def rank(datasets: Iterable[DatasetSummary], words: str, limit: int = 20) -> lis
     wanted = _words(words)
     scored: list[tuple[float, str, DatasetSummary]] = []
     for dataset in datasets:
-        fields = [
-            (weight, _words(getattr(dataset, name) or "")) for name, weight in _WEIGHTS
-        ]
+        fields = [(weight, _words(getattr(dataset, name) or "")) for name, weight in _WEIGHTS]
         scores = [max(_score(word, found) * weight for weight, found in fields) for word in wanted]
         if all(scores):
             scored.append((-sum(scores), dataset.name, dataset))

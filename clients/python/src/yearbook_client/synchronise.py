@@ -15,7 +15,6 @@ from .http.headers import Headers
 from .local_library import LocalTable, described, local_table, record
 from .models import Account, Dataset
 from .optional import available, require
-from .planning import PAGE_ROWS
 from .pull import Source
 from .selection import Selection
 from .session import Session
@@ -83,7 +82,9 @@ def _by_changes(
             spent += 1
             table = apply_changes(table, Source(page, False), key)
             last = page.headers
-            if table is None or (spent >= whole and page.headers.get("X-Service-Has-More") == "true"):
+            if table is None or (
+                spent >= whole and page.headers.get("X-Service-Has-More") == "true"
+            ):
                 return None
     except RefusedError:
         # The version is gone, or the month: the whole table says which.
@@ -132,7 +133,7 @@ def apply_changes(table: Any, source: Source, key: tuple[str, ...]) -> Any:
 
 def _write(path: Path, table: Any, credit: Credit) -> None:
     parquet = require("pyarrow.parquet", "Synchronising")
-    metadata = {
+    metadata: dict[bytes, bytes] = {
         **(table.schema.metadata or {}),
         b"yearbook.snapshot_id": credit.snapshot_id.encode(),
         b"yearbook.attribution": credit.attribution.encode(),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from .result_digest import digest_of_columns
 from .errors import UsageError
 from .optional import require
+from .result_digest import digest_of_columns
 from .results.rows import Rows
 
 

@@ -62,7 +62,9 @@ class ColumnData:
                 return [text[a:b] for a, b in zip(offsets, offsets[1:])]
             return [raw[a:b].decode() for a, b in zip(offsets, offsets[1:])]
         except UnicodeDecodeError:
-            raise StreamError(f"The column {self.field.name!r} has text that is no UTF-8.") from None
+            raise StreamError(
+                f"The column {self.field.name!r} has text that is no UTF-8."
+            ) from None
 
 
 def column(

@@ -92,4 +92,3 @@ def _kind(name: str, table: FlatTable) -> tuple[str, str]:
         f"The column {name!r} has a type that the reader in plain Python does not know.",
         'Install pyarrow and choose to="arrow".',
     )
-

@@ -34,8 +34,10 @@ def _selection(given: Given) -> dict[str, Any]:
 
 
 def _datasets(client: Client, given: Given) -> None:
-    found = client.datasets() if given.verb == "datasets" else client.search(
-        " ".join(given.words), given.limit
+    found = (
+        client.datasets()
+        if given.verb == "datasets"
+        else client.search(" ".join(given.words), given.limit)
     )
     if given.json:
         print_json(found)

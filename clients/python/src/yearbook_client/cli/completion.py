@@ -3,7 +3,7 @@ a key press costs no request."""
 
 from __future__ import annotations
 
-import argparse
+from typing import Any, cast
 
 from ..documents import Documents
 from ..errors import YearbookError
@@ -64,21 +64,20 @@ complete -o default -F {FUNCTION} {COMMAND}
 def cached_names() -> list[str]:
     """Returns the names of datasets that an earlier list left in the cache."""
     try:
-        document = Documents(Transport(), cache_dir()).peek(origin(), "/v1/datasets")
+        document: Any = Documents(Transport(), cache_dir()).peek(origin(), "/v1/datasets")
     except YearbookError:
         return []
-    return [str(one["name"]) for one in document or []]
+    return [str(one["name"]) for one in cast("list[Any]", document or [])]
 
 
 def _options() -> dict[str, list[str]]:
     """Returns the options of each verb, as the parser has them."""
-    found: dict[str, list[str]] = {}
-    for action in parser()._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            choices: dict[str, argparse.ArgumentParser] = dict(action.choices)
-            for verb, one in choices.items():
-                found[verb] = [text for each in one._actions for text in each.option_strings]
-    return found
+    top: Any = parser()
+    verbs: dict[str, Any] = next(one.choices for one in top._actions if one.dest == "verb")
+    return {
+        verb: [str(text) for action in one._actions for text in action.option_strings]
+        for verb, one in verbs.items()
+    }
 
 
 def _quoted(text: str) -> str:

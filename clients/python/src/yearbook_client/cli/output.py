@@ -25,7 +25,9 @@ def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
     if not rows:
         return
     names = list(rows[0])
-    cells = [names] + [["" if row[name] is None else str(row[name]) for name in names] for row in rows]
+    cells = [names] + [
+        ["" if row[name] is None else str(row[name]) for name in names] for row in rows
+    ]
     widths = [min(60, max(len(line[index]) for line in cells)) for index in range(len(names))]
     for line in cells:
         text = "  ".join(cell[:width].ljust(width) for cell, width in zip(line, widths))

@@ -90,7 +90,9 @@ def _rest(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["integration"].add_argument("tool", help="such as meltano")
     verbs["integration"].add_argument("names", nargs="+", metavar="NAME", help="datasets")
     verbs["integration"].add_argument("-o", "--output", metavar="FOLDER", help="folder to write to")
-    verbs["login"].add_argument("--key-from-stdin", action="store_true", help="read the key from a pipe")
+    verbs["login"].add_argument(
+        "--key-from-stdin", action="store_true", help="read the key from a pipe"
+    )
     verbs["cache"].add_argument("--clear", action="store_true", help="delete every page")
     verbs["completion"].add_argument("shell", choices=("bash", "zsh", "fish", "names"))
 

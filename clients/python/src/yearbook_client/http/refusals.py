@@ -116,5 +116,6 @@ def _problems(detail: Any) -> tuple[dict[str, Any], ...]:
 
 
 def _place(problem: dict[str, Any]) -> str:
-    place = problem.get("loc")
-    return ".".join(str(part) for part in cast("list[Any]", place)[1:]) if place else "request"
+    place: Any = problem.get("loc")
+    named = isinstance(place, list) and len(cast("list[Any]", place)) > 1
+    return ".".join(str(part) for part in place[1:]) if named else "request"

@@ -108,14 +108,14 @@ def days(texts: list[Any], name: str) -> list[date | None]:
 
     Raises ConversionError for text that is no date."""
     known: dict[Any, date | None] = {None: None}
-    try:
-        for text in set(texts) - {None}:
+    for text in set(texts) - {None}:
+        try:
             known[text] = date.fromisoformat(text)
-    except ValueError:
-        raise ConversionError(
-            f"The column {name!r} is declared as dates and holds {text!r}.",
-            "Report it to the publisher; `download` gives the file as it is.",
-        ) from None
+        except ValueError:
+            raise ConversionError(
+                f"The column {name!r} is declared as dates and holds {text!r}.",
+                "Report it to the publisher; `download` gives the file as it is.",
+            ) from None
     return [known[text] for text in texts]
 
 
@@ -125,4 +125,3 @@ def _is_date(field: ArrowField, dates: frozenset[str]) -> bool:
 
 def _named(kind: str) -> str:
     return "string" if kind == "null" else kind
-
