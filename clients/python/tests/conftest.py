@@ -19,7 +19,7 @@ from yearbook_client.http import retries
 EXECUTED = set()
 # The service that runs for the tests marked `service`, read before tests have environments of their own.
 SERVICE = os.environ.get("SERVICE_BASE_URL", "")
-KEYS = {plan: os.environ.get(f"SERVICE_KEY_{plan.upper()}", "") for plan in ("free", "starter", "pro", "enterprise")}
+KEYS = {plan: os.environ.get(f"SERVICE_KEY_{plan.upper()}", "") for plan in ("free", "spent", "starter", "pro", "enterprise")}
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from .errors import IntegrityError
+from .json_values import items
 
 _Kind = TypeVar("_Kind")
 Document = Mapping[str, Any]
@@ -218,9 +219,9 @@ def _opt(document: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind | N
 
 
 def _list(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    found: list[Any] = _get(document, name, list)
+    found = items(_get(document, name, list))
     return [cast("dict[str, Any]", one) for one in found if isinstance(one, dict)]
 
 
 def _names(document: Mapping[str, Any], name: str) -> list[str]:
-    return [str(one) for one in cast("list[Any]", document.get(name) or [])]
+    return [str(one) for one in items(document.get(name))]

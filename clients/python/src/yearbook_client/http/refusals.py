@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from .. import errors
+from ..json_values import items
 from .headers import Headers
 
 # Statuses whose meaning depends on the code are told apart by it.
@@ -109,13 +110,9 @@ def _detail(body: bytes) -> Any:
 
 
 def _problems(detail: Any) -> tuple[dict[str, Any], ...]:
-    if not isinstance(detail, list):
-        return ()
-    entries = cast("list[Any]", detail)
-    return tuple(cast("dict[str, Any]", one) for one in entries if isinstance(one, dict))
+    return tuple(cast("dict[str, Any]", one) for one in items(detail) if isinstance(one, dict))
 
 
 def _place(problem: dict[str, Any]) -> str:
-    place: Any = problem.get("loc")
-    named = isinstance(place, list) and len(cast("list[Any]", place)) > 1
-    return ".".join(str(part) for part in place[1:]) if named else "request"
+    place = items(problem.get("loc"))[1:]
+    return ".".join(str(part) for part in place) or "request"
