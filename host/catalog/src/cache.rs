@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use moka::future::Cache;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use yearbook_domain::{Dataset, DatasetName, Snapshot};
+use yearbook_domain::{Dataset, DatasetName, Snapshot, SnapshotId};
 
 use crate::{Catalog, CatalogError, DatasetSet, PluginRelease, Revisions};
 use revisioned::RevisionedCache;
@@ -27,7 +27,7 @@ const NOTIFICATION_DEBOUNCE: Duration = Duration::from_millis(50);
 /// reads and cursors of one dataset use few; each takes some ten kilobytes.
 const MAX_PINNED_SNAPSHOTS: u64 = 1024;
 
-type PinnedSnapshotCache = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
+type PinnedSnapshotCache = Cache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>;
 
 /// The catalog in memory.
 pub struct CatalogCache {
@@ -38,7 +38,7 @@ pub struct CatalogCache {
     following: PollCounters,
     /// One refresh at a time.
     refreshing: Mutex<()>,
-    pinned: RevisionedCache<(DatasetName, String), Option<Arc<Snapshot>>>,
+    pinned: RevisionedCache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
 }
@@ -146,17 +146,14 @@ impl CatalogCache {
     pub async fn snapshot(
         &self,
         dataset: &Dataset,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<Option<Arc<Snapshot>>, CatalogError> {
-        if dataset.current.id == id {
+        if dataset.current.id == *id {
             return Ok(Some(Arc::clone(&dataset.current)));
         }
         let pinned = self.pinned.for_revision(self.revision());
         let fetch = async { Ok(self.store.snapshot(&dataset.name, id).await?.map(Arc::new)) };
-        pinned
-            .try_get_with((dataset.name.clone(), id.to_owned()), fetch)
-            .await
-            .map_err(CatalogError::Shared)
+        pinned.try_get_with((dataset.name.clone(), *id), fetch).await.map_err(CatalogError::Shared)
     }
 
     /// Polls the database now instead of at the next tick. On failure the last view stays and

@@ -23,6 +23,7 @@ use crate::Catalog;
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{CatalogError, ReleaseId};
+use sql_enum::RowContext;
 
 const PING: &str = "SELECT 1";
 
@@ -111,8 +112,14 @@ struct ReleaseIdRow {
     digest: String,
 }
 
-impl From<ReleaseIdRow> for ReleaseId {
-    fn from(ReleaseIdRow { kind, name, digest }: ReleaseIdRow) -> Self {
-        Self { kind, name, digest }
+impl ReleaseIdRow {
+    /// Reads the columns of a row of `table`.
+    fn read(self, table: &'static str) -> Result<ReleaseId, sqlx::Error> {
+        let place = RowContext { table, row: &self.name };
+        Ok(ReleaseId {
+            kind: place.parse("kind", &self.kind)?,
+            digest: place.parse("digest", &self.digest)?,
+            name: self.name,
+        })
     }
 }

@@ -6,9 +6,9 @@ mod query;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 
-use crate::{Column, CreditLine, DatasetName, Millis, StoredFile};
+use crate::{Column, CreditLine, DatasetName, Millis, SnapshotId, StoredFile};
 
 pub use query::{DEFAULT_LIMIT, parse_query};
 
@@ -27,9 +27,9 @@ pub const COMMITTED_AT: &str = "_committed_at";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeSet {
     /// Id of the older snapshot.
-    pub from: String,
+    pub from: SnapshotId,
     /// Id of the newer one.
-    pub to: String,
+    pub to: SnapshotId,
     /// Time of the newer one's commit.
     pub committed_at: Millis,
     /// Rows of the file.
@@ -72,11 +72,11 @@ pub struct ChangesPage {
 /// first and without gaps, does not tell what followed it. Data may have gone back to what it was:
 /// then the newest occurrence counts, since the rows are the same.
 #[must_use]
-pub fn watermark_after(history: &[ChangeSet], id: &str) -> Option<Watermark> {
-    if history.last().is_some_and(|last| last.to == id) {
+pub fn watermark_after(history: &[ChangeSet], id: &SnapshotId) -> Option<Watermark> {
+    if history.last().is_some_and(|last| last.to == *id) {
         return Some(Watermark { set: history.len(), row: 0 });
     }
-    history.iter().rposition(|set| set.from == id).map(|set| Watermark { set, row: 0 })
+    history.iter().rposition(|set| set.from == *id).map(|set| Watermark { set, row: 0 })
 }
 
 /// Returns the next `max_rows` rows from `start` on. A response has one schema, so it ends before a

@@ -1,4 +1,4 @@
-//! The rules of the service, as plain values and pure functions: names, plans, datasets, queries,
+//! The rules of the service, as plain values and pure functions: names, identities, plans, datasets, queries,
 //! read plans, releases, refusals. No async, no I/O, no clock, no Arrow, no HTTP types.
 
 pub mod bulk;
@@ -7,6 +7,7 @@ pub mod credit;
 pub mod cursor;
 pub mod dataset;
 pub mod hex;
+pub mod identity;
 pub mod json_size;
 pub mod name;
 pub mod object_key;
@@ -19,11 +20,12 @@ pub mod time;
 pub mod validation;
 
 pub use credit::{Credit, CreditLine, SourceEntry};
-pub use cursor::CursorPosition;
+pub use cursor::{CursorPosition, CursorSource};
 pub use dataset::{
     BoundingBox, Column, ColumnRole, ColumnType, Dataset, Snapshot, SnapshotSummary, StoredFile,
     TableLayout,
 };
+pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
 pub use name::{DatasetName, Namespace};
 pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};

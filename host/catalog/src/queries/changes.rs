@@ -69,12 +69,12 @@ impl ChangesRow {
             rows: place.count("row_count", self.row_count)?,
             file: StoredFile {
                 bytes: place.count("file_bytes", self.file_bytes)?,
-                sha256: self.file_sha256,
+                sha256: place.parse("file_sha256", &self.file_sha256)?,
             },
             columns: place.decode_list("columns", &self.columns)?,
-            from: self.from_id,
+            from: place.parse("from_id", &self.from_id)?,
             committed_at: Millis(self.committed_at),
-            to: self.to_id,
+            to: place.parse("to_id", &self.to_id)?,
             from_credit: credit_line(self.from_attribution, self.from_licence),
             to_credit: credit_line(self.to_attribution, self.to_licence),
         })
@@ -120,11 +120,11 @@ pub(super) async fn insert(
         .bind(number)
         .bind(dataset.as_str())
         .bind(before)
-        .bind(&changes.from)
-        .bind(&changes.to)
+        .bind(changes.from.as_str())
+        .bind(changes.to.as_str())
         .bind(changes.committed_at.0)
         .bind(encode_u64(changes.rows)?)
-        .bind(&changes.file.sha256)
+        .bind(changes.file.sha256.as_str())
         .bind(encode_u64(changes.file.bytes)?)
         .bind(encode_list(&changes.columns)?)
         .bind(from.map(|line| line.attribution.as_str()))
@@ -151,5 +151,9 @@ pub(super) async fn drop_outdated(
     dataset: &DatasetName,
 ) -> Result<Vec<Stored>, sqlx::Error> {
     let files: Vec<(String,)> = connection.query(DROP_CHANGES).bind(dataset.as_str()).all().await?;
-    Ok(files.iter().map(|(sha256,)| Stored::snapshot(sha256)).collect())
+    let read = |(sha256,): (String,)| {
+        let place = RowContext { table: "changes", row: &sha256 };
+        Ok(Stored::snapshot(&place.parse("file_sha256", &sha256)?))
+    };
+    files.into_iter().map(read).collect()
 }

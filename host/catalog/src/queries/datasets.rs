@@ -181,9 +181,12 @@ fn assemble_datasets(
     let mut summaries_of: HashMap<String, Vec<SnapshotSummary>> =
         HashMap::with_capacity(datasets.len());
     for row in summaries {
-        let rows =
-            RowContext { table: "snapshots", row: &row.id }.count("row_count", row.row_count)?;
-        let summary = SnapshotSummary { id: row.id, created_at: Millis(row.created_at), rows };
+        let place = RowContext { table: "snapshots", row: &row.id };
+        let summary = SnapshotSummary {
+            id: place.parse("id", &row.id)?,
+            created_at: Millis(row.created_at),
+            rows: place.count("row_count", row.row_count)?,
+        };
         summaries_of.entry(row.dataset).or_default().push(summary);
     }
     let mut assembled = Vec::with_capacity(datasets.len());

@@ -2,7 +2,7 @@
 //! that publishers of one dataset follow each other.
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot, Stored};
+use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot, SnapshotId, Stored};
 
 use super::sql_enum::RowContext;
 use super::{bump_revision, changes, database_time, snapshot_writes, snapshots, unreferenced};
@@ -43,7 +43,7 @@ pub struct Publication {
     pub snapshot: Snapshot,
     /// Id of the snapshot that this one was compared with ([`Catalog::current_snapshot`]); none:
     /// the dataset had none.
-    pub predecessor: Option<String>,
+    pub predecessor: Option<SnapshotId>,
     /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets
     /// `committed_at`.
     pub changes: Option<ChangeSet>,
@@ -69,9 +69,9 @@ pub enum CommitOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedSnapshot {
     /// Name of the dataset.
-    pub dataset: String,
+    pub dataset: DatasetName,
     /// Its id.
-    pub id: String,
+    pub id: SnapshotId,
     /// Time of its commit.
     pub created_at: Millis,
 }
@@ -166,7 +166,7 @@ async fn commit_as_current(
             )
             .await?;
             let before = snapshot_writes::delete_snapshot(connection, current.number).await?;
-            let renewed = Snapshot { created_at: Millis(current.created_at), ..snapshot.clone() };
+            let renewed = Snapshot { created_at: current.created_at, ..snapshot.clone() };
             let renumbered = snapshot_writes::insert_snapshot(connection, name, &renewed).await?;
             changes::renumber(connection, current.number, renumbered).await?;
             unreferenced::drop_references(connection, &[before]).await?;
@@ -174,12 +174,12 @@ async fn commit_as_current(
         let now = commit_time(connection, publication).await?;
         return Ok(Some((CommitOutcome::Unchanged, now)));
     }
-    if current.as_ref().map(|current| &current.id) != predecessor.as_ref() {
+    if current.as_ref().map(|current| current.id) != *predecessor {
         return Ok(None);
     }
     unreferenced::claim_reference(connection, &Stored::snapshot(&snapshot.file.sha256), uploader)
         .await?;
-    let changes = changes.as_ref().filter(|changes| Some(&changes.from) == predecessor.as_ref());
+    let changes = changes.as_ref().filter(|changes| Some(changes.from) == *predecessor);
     if let Some(changes) = changes {
         unreferenced::claim_reference(
             connection,
@@ -300,16 +300,16 @@ async fn expired_snapshots(
         connection.query(HISTORY).bind(dataset.as_str()).all().await?;
     let times: Vec<Millis> = history.iter().map(|(.., created_at)| Millis(*created_at)).collect();
     let expired = retention.expired_indexes(&times, now);
-    let describe = |(number, id, created_at)| {
-        (
-            number,
-            DroppedSnapshot { dataset: dataset.to_string(), id, created_at: Millis(created_at) },
-        )
+    let place = RowContext { table: "snapshots", row: dataset.as_str() };
+    let describe = |(number, id, created_at): (i64, String, i64)| {
+        let id = place.parse("id", &id)?;
+        let dataset = dataset.clone();
+        Ok((number, DroppedSnapshot { dataset, id, created_at: Millis(created_at) }))
     };
-    Ok(history
+    history
         .into_iter()
         .enumerate()
         .filter(|(index, _)| expired.contains(index))
         .map(|(_, row)| describe(row))
-        .collect())
+        .collect()
 }

@@ -3,7 +3,7 @@
 
 use yearbook_domain::{DatasetName, Millis, Snapshot, Stored};
 
-use super::sql_enum::{encode_enum, encode_list, encode_u64};
+use super::sql_enum::{RowContext, encode_enum, encode_list, encode_u64};
 use crate::database::sql::Connection;
 
 const INSERT_SNAPSHOT: &str = "
@@ -40,10 +40,10 @@ pub(super) async fn insert_snapshot(
     let (number,): (i64,) = connection
         .query(INSERT_SNAPSHOT)
         .bind(dataset.as_str())
-        .bind(&snapshot.id)
+        .bind(snapshot.id.as_str())
         .bind(snapshot.created_at.0)
         .bind(encode_u64(snapshot.rows)?)
-        .bind(&snapshot.file.sha256)
+        .bind(snapshot.file.sha256.as_str())
         .bind(encode_u64(snapshot.file.bytes)?)
         .bind(&snapshot.title)
         .bind(&snapshot.description)
@@ -103,5 +103,6 @@ pub(super) async fn delete_snapshot(
     number: i64,
 ) -> Result<Stored, sqlx::Error> {
     let (sha256,): (String,) = connection.query(DELETE_SNAPSHOT).bind(number).fetch_one().await?;
-    Ok(Stored::snapshot(&sha256))
+    let place = RowContext { table: "snapshots", row: &sha256 };
+    Ok(Stored::snapshot(&place.parse("file_sha256", &sha256)?))
 }

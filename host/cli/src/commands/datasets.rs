@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
 use yearbook_catalog::Catalog;
-use yearbook_domain::{Dataset, DatasetName};
+use yearbook_domain::{Dataset, DatasetName, SnapshotSummary};
 
 use crate::arguments::DatasetsCommand;
 use crate::context::CommandContext;
@@ -36,7 +36,7 @@ async fn list(context: &CommandContext, store: &Catalog) -> anyhow::Result<()> {
                 dataset.namespace.to_string(),
                 current.rows.to_string(),
                 current.created_at.to_rfc3339(),
-                current.id.clone(),
+                current.id.to_string(),
                 current.title.clone().unwrap_or_default(),
             ]);
         }
@@ -69,7 +69,7 @@ fn show(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
                 .to_owned(),
             ),
             ("cadence", or_dash(current.refresh_cadence.as_deref())),
-            ("snapshot", current.id.clone()),
+            ("snapshot", current.id.to_string()),
             ("refreshed", current.created_at.to_rfc3339()),
             ("checked", dataset.checked_at.to_rfc3339()),
             ("rows", current.rows.to_string()),
@@ -111,7 +111,7 @@ fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> 
         for snapshot in &dataset.snapshots {
             let mark = if snapshot.id == *current { "current" } else { "" };
             table.row([
-                snapshot.id.clone(),
+                snapshot.id.to_string(),
                 snapshot.created_at.to_rfc3339(),
                 snapshot.rows.to_string(),
                 mark.to_owned(),
@@ -213,12 +213,8 @@ fn detail_json(dataset: &Dataset) -> Value {
 }
 
 fn snapshots_json(dataset: &Dataset) -> Vec<Value> {
-    let summary = |id: &str, created_at: String, rows| json!({ "id": id, "created_at": created_at, "rows": rows });
-    dataset
-        .snapshots
-        .iter()
-        .map(|snapshot| summary(&snapshot.id, snapshot.created_at.to_rfc3339(), snapshot.rows))
-        .collect()
+    let summary = |SnapshotSummary { id, created_at, rows }: &SnapshotSummary| json!({ "id": id, "created_at": created_at.to_rfc3339(), "rows": rows });
+    dataset.snapshots.iter().map(summary).collect()
 }
 
 /// A value of a closed list as its word on the wire.

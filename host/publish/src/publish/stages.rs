@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
-use yearbook_domain::Column;
+use yearbook_domain::{Column, SnapshotId};
 use yearbook_scan::schema::{credit_entries, unchecked_schema};
 use yearbook_workers::Workers;
 
@@ -112,7 +112,7 @@ pub(super) async fn compute_id(
     package: &DataPackage,
     arranged: &Arc<OrderedTable>,
     progress: &dyn ProgressReporter,
-) -> Result<String, PublishError> {
+) -> Result<SnapshotId, PublishError> {
     const STAGE: &str = "identifying";
     progress.stage(STAGE, Some(arranged.table.rows()));
     let mut identity = SnapshotIdHasher::new(package.columns.len());
@@ -134,7 +134,7 @@ pub(super) async fn write(
     workers: &Workers,
     package: &DataPackage,
     columns: &[Column],
-    id: &str,
+    id: &SnapshotId,
     arranged: &Arc<OrderedTable>,
     progress: &dyn ProgressReporter,
 ) -> Result<File, PublishError> {

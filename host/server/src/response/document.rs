@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
+use yearbook_shares::CallerShare;
 
 use super::preconditions::PreconditionOutcome;
 use super::{EntityTag, body, compression, preconditions};
@@ -106,9 +107,14 @@ impl RenderedDocument {
         }
         let coding = self.coding(app, request_headers);
         let bytes = match coding {
-            Some(coding) => compression::compress(&app.workers, coding, self.bytes.clone())
-                .await
-                .map_err(|failure| Error::internal("compress a document", &failure))?,
+            Some(coding) => compression::compress(
+                &app.workers,
+                &CallerShare::default(),
+                coding,
+                self.bytes.clone(),
+            )
+            .await
+            .map_err(|failure| Error::internal("compress a document", &failure))?,
             None => self.bytes.clone(),
         };
         let mut response = Response::new(Body::from(bytes));

@@ -11,7 +11,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue};
 use yearbook_domain::cursor::fingerprint;
-use yearbook_domain::{CursorPosition, Namespace, ReadPlan, Snapshot};
+use yearbook_domain::{CursorPosition, CursorSource, Namespace, ReadPlan, Snapshot};
 use yearbook_scan::RowCounts;
 
 use super::bodies::RowsResponse;
@@ -187,7 +187,7 @@ fn insert_row_counts(
     if let Some(row) = counts.next {
         let filters = fingerprint(&read.dataset, &request.query);
         let cursor = app.cursors.encode(&CursorPosition {
-            snapshot: read.snapshot.id.clone(),
+            source: CursorSource::Snapshot(read.snapshot.id),
             row,
             filters,
         });
@@ -231,5 +231,5 @@ pub(crate) fn write_credit(headers: &mut HeaderMap, namespace: &Namespace, snaps
         insert_text(headers, SOURCE_URL, url);
     }
     insert_text(headers, NAMESPACE, namespace.as_str());
-    insert_text(headers, SNAPSHOT_ID, &snapshot.id);
+    insert_text(headers, SNAPSHOT_ID, snapshot.id.as_str());
 }

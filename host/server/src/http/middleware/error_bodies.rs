@@ -37,7 +37,7 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     if let Error::Refused(Refusal::WatermarkGone { oldest }) = &*error
-        && let Ok(oldest) = HeaderValue::try_from(oldest)
+        && let Ok(oldest) = HeaderValue::try_from(oldest.as_str())
     {
         headers.insert(WATERMARK, oldest);
     }
