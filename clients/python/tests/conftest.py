@@ -69,6 +69,10 @@ def key():
     return chosen
 
 
+def pytest_addoption(parser):
+    parser.addoption("--cut-step", type=int, default=1, help="bytes between two cuts of a body")
+
+
 def pytest_collection_modifyitems(items):
     if not SERVICE:
         for item in items:

@@ -296,6 +296,7 @@ def test_the_digest_of_a_result_is_compared_with_a_citation_contract_13():
     assert not yb.verify(table, own)
     with pytest.raises(errors.UsageError):
         yb.verify(table, "no digest")
+    pytest.importorskip("pandas")
     frame = yb.get("world_countries_society", geometry=False)
     with pytest.raises(errors.UsageError, match="look alike"):
         yb.digest(frame)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -87,6 +86,8 @@ def _load(file: Path | None) -> tuple[str, Any] | None:
 
 
 def _save(file: Path, document: Mapping[str, Any]) -> None:
+    import tempfile
+
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         number, name = tempfile.mkstemp(dir=file.parent)

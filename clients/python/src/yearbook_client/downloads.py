@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -228,6 +227,8 @@ def _alive(lock: Path) -> bool:
 
 
 def _unwritable(path: Path, error: OSError) -> YearbookError:
+    import shutil
+
     free = ""
     with contextlib.suppress(OSError):
         free = f" {shutil.disk_usage(path.parent).free // 2**20} MiB are free."

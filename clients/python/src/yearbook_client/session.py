@@ -3,11 +3,11 @@ free requests that every pull begins with: preview, account and HEAD (contract-1
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from .documents import Documents
 from .http.headers import Headers
@@ -17,6 +17,9 @@ from .key import ApiKey
 from .models import Account, Preview
 from .settings import Origin
 from .store import Part, Store
+
+if TYPE_CHECKING:
+    import tempfile
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -86,6 +89,8 @@ class Session:
     def scratch(self) -> Store:
         """Returns a store that ends with this call."""
         if self._scratch_store is None:
+            import tempfile
+
             self._scratch = tempfile.TemporaryDirectory(prefix="yearbook_client-")
             self._scratch_store = Store(Path(self._scratch.name))
         return self._scratch_store

@@ -7,8 +7,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -97,6 +95,8 @@ class Store:
 
     def clear(self) -> None:
         """Deletes every page."""
+        import shutil
+
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def size(self) -> int:
@@ -145,6 +145,8 @@ class Part:
     def __init__(self, store: Store, request: Mapping[str, str], folder: Path) -> None:
         self._store = store
         self._request = request
+        import tempfile
+
         number, name = tempfile.mkstemp(prefix="part-", dir=folder)
         self.path = Path(name)
         self.file: BinaryIO = os.fdopen(number, "w+b")

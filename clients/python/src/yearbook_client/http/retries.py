@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import logging
-import random
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -24,7 +22,6 @@ WAITING_PER_PULL = 60.0
 FIRST_BACK_OFF = 0.5
 LONGEST_BACK_OFF = 16.0
 
-_log = logging.getLogger("yearbook_client")
 _Result = TypeVar("_Result")
 
 RETRIED = (RateLimitedError, UnavailableError, CutBodyError, StalledError, UnreachableError)
@@ -57,6 +54,10 @@ class RetryBudget:
         raise AssertionError("a budget has at least one request")
 
     def _wait(self, number: int, error: YearbookError) -> bool:
+        # Most pulls wait for nothing, and these take long to import.
+        import logging
+        import random
+
         asked = error.retry_after if isinstance(error, ServiceError) else None
         if asked is None:
             bound = min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2 ** (number - 1))
@@ -66,7 +67,9 @@ class RetryBudget:
             seconds = asked + random.random() * min(1.0, asked / 10)  # noqa: S311
         if seconds > self.left:
             return False
-        _log.info("%s; trying again in %.1f s", type(error).__name__, seconds)
+        logging.getLogger("yearbook_client").info(
+            "%s; trying again in %.1f s", type(error).__name__, seconds
+        )
         self.left -= seconds
         self._sleep(seconds)
         return True
