@@ -8,18 +8,36 @@ Every verb is a function here and a method of `Client`. The functions read `SERV
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
 from . import errors
 from ._version import __version__
-from .change_feed import Changes
 from .client import Client
 from .credits import Credit, credit
-from .downloads import Download
 from .errors import YearbookError
-from .local_library import LocalTable
 from .models import Account, Column, Dataset, DatasetSummary, Integration, Preview, Snapshot
-from .pivot import pivot_longer, pivot_wider
 from .results.rows import ColumnType, Rows
-from .verification import Verification, digest
+
+if TYPE_CHECKING:
+    from .aio import AsyncClient
+    from .change_feed import Changes
+    from .downloads import Download
+    from .local_library import LocalTable
+    from .pivot import pivot_longer, pivot_wider
+    from .verification import Verification, digest
+
+# Names that a script may never use, by the module that has them: it is imported when they are.
+_LATER = {
+    "AsyncClient": "aio",
+    "Changes": "change_feed",
+    "Download": "downloads",
+    "LocalTable": "local_library",
+    "Verification": "verification",
+    "digest": "verification",
+    "pivot_longer": "pivot",
+    "pivot_wider": "pivot",
+}
 
 _client = Client()
 
@@ -41,16 +59,14 @@ clear_cache = _client.clear_cache
 
 
 def __getattr__(name: str) -> object:
-    # asyncio takes longer to import than all the rest.
-    if name == "AsyncClient":
-        from .aio import AsyncClient
-
-        return AsyncClient
+    if name in _LATER:
+        return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [
     "Account",
+    "AsyncClient",
     "Changes",
     "Client",
     "Column",

@@ -6,19 +6,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from . import citation as citations
-from . import synchronise as syncing
-from .change_feed import ChangeRequest, Changes, changes
-from .citation import CitationFormat
 from .credits import Credit, credit
 from .documents import Documents
-from .downloads import Download, download, format_of
 from .errors import UsageError
 from .http.transport import Transport
 from .key import ApiKey
-from .local_library import LocalTable, library
 from .models import Account, Dataset, DatasetSummary, Integration, Preview
 from .progress import progress_of
 from .pull import pull, stream
@@ -29,7 +23,14 @@ from .selection import DateLike, Selection
 from .session import Progress, Session
 from .settings import api_key, cache_bytes, cache_dir, library_dir, origin
 from .store import Store
-from .verification import Verification, digest
+
+if TYPE_CHECKING:
+    from .change_feed import Changes
+    from .citation import CitationFormat
+    from .downloads import Download
+    from .local_library import LocalTable
+    from .synchronise import Sync
+    from .verification import Verification
 
 PathLike = str | os.PathLike[str]
 
@@ -206,6 +207,8 @@ class Client:
     ) -> Changes:
         """Returns the rows that came, went and were revised since a watermark or a snapshot id; None
         is the oldest version that is kept. Each answer of the service costs a request."""
+        from .change_feed import ChangeRequest, changes
+
         kind = choose(to)
         request = ChangeRequest(Selection.of(name).name, since, geometry)
         with self._session() as session:
@@ -227,6 +230,8 @@ class Client:
     ) -> Download:
         """Writes every selected row to a file, in `format` or the one of the file's suffix. The file
         appears when it is whole; a bulk file that broke off is resumed by the next call."""
+        from .downloads import download, format_of
+
         place = Path(path)
         selection = Selection.of(
             name,
@@ -246,16 +251,20 @@ class Client:
         unchanged table costs no request."""
         return self.sync_report(name, path).table
 
-    def sync_report(self, name: str, path: PathLike | None = None) -> syncing.Sync:
+    def sync_report(self, name: str, path: PathLike | None = None) -> Sync:
         """Does what `sync` does and says in which way."""
+        from .synchronise import sync
+
         place = (
             Path(path) if path is not None else library_dir() / f"{Selection.of(name).name}.parquet"
         )
         with self._session() as session:
-            return syncing.sync(session, name, place)
+            return sync(session, name, place)
 
     def library(self, folder: PathLike | None = None) -> list[LocalTable]:
         """Returns the tables that `sync` keeps in a folder, without asking the service."""
+        from .local_library import library
+
         return library(library_dir(folder))
 
     def cite(
@@ -265,8 +274,10 @@ class Client:
     ) -> str:
         """Returns the citation of a result, of a `Credit`, or of a dataset's current snapshot: free,
         unless the dataset is given by name, which costs nothing either but a HEAD."""
+        from .citation import cite
+
         with self._session() as session:
-            return citations.cite(session, self._credit(session, result), format)
+            return cite(session, self._credit(session, result), format)
 
     def verify(
         self, table: Any, expected: str | None = None, *, recompute: bool = False
@@ -274,12 +285,15 @@ class Client:
         """Compares the digest of a table in memory with `expected`, a digest or a citation that has
         one, else with the service's. `recompute` has the service read the rows again, which costs a
         request; without it only a whole snapshot can be compared."""
+        from .citation import known_digest, service_digest
+        from .verification import Verification, digest
+
         own = digest(table)
         if expected is not None:
-            wanted = citations.known_digest(expected)
+            wanted = known_digest(expected)
         else:
             with self._session() as session:
-                wanted = citations.service_digest(session, credit(table), recompute=recompute)
+                wanted = service_digest(session, credit(table), recompute=recompute)
         return Verification(own == wanted, own, wanted)
 
     def integration(self, tool: str, datasets: str | Sequence[str]) -> Integration:

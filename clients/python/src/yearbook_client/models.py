@@ -219,7 +219,8 @@ def _opt(document: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind | N
 
 
 def _list(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    found = items(_get(document, name, list))
+    _get(document, name, list)
+    found = items(document[name])
     return [cast("dict[str, Any]", one) for one in found if isinstance(one, dict)]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from .. import errors
@@ -79,6 +78,8 @@ def retry_after_seconds(text: str | None) -> float | None:
     text = text.strip()
     if text.isascii() and text.isdigit():
         return float(min(int(text[:12]), 10**9))
+    from email.utils import parsedate_to_datetime
+
     try:
         moment = parsedate_to_datetime(text)
     except (TypeError, ValueError):
