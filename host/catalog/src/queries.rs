@@ -6,8 +6,11 @@
 
 pub(crate) mod canary;
 pub(crate) mod changes;
+pub(crate) mod citations;
 pub(crate) mod datasets;
+pub(crate) mod holds;
 pub(crate) mod keys;
+pub(crate) mod preview_facts;
 pub(crate) mod publications;
 pub(crate) mod release_events;
 pub(crate) mod releases;

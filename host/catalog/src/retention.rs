@@ -113,8 +113,13 @@ mod tests {
     #[test]
     fn monthly_is_the_last_from_before_this_month_or_the_oldest_contract_4() {
         let id = |label: &str| SnapshotId::from_digest(Digest::of(label.as_bytes()));
-        let summary =
-            |label: &str, at| SnapshotSummary { id: id(label), created_at: Millis(at), rows: 1 };
+        let summary = |label: &str, at| SnapshotSummary {
+            id: id(label),
+            created_at: Millis(at),
+            rows: 1,
+            changes: None,
+            held: false,
+        };
         let history = [
             summary("october", NOVEMBER - 1),
             summary("first", NOVEMBER),

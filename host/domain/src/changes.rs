@@ -34,6 +34,8 @@ pub struct ChangeSet {
     pub committed_at: Millis,
     /// Rows of the file.
     pub rows: u64,
+    /// Numbers of rows by kind; none: published by a version that did not count them.
+    pub counts: Option<ChangeCounts>,
     /// File that holds them.
     pub file: StoredFile,
     /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`]. A column
@@ -43,6 +45,25 @@ pub struct ChangeSet {
     pub from_credit: Option<CreditLine>,
     /// Credit of the newer one, likewise.
     pub to_credit: Option<CreditLine>,
+}
+
+/// Numbers of rows that a version changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeCounts {
+    /// Rows that came.
+    pub inserted: u64,
+    /// Rows that went away.
+    pub deleted: u64,
+    /// Rows with the same primary key and other values; each stands in the file twice.
+    pub updated: u64,
+}
+
+impl ChangeCounts {
+    /// Returns the rows of a file of these changes.
+    #[must_use]
+    pub fn file_rows(self) -> u64 {
+        self.inserted + self.deleted + 2 * self.updated
+    }
 }
 
 /// Progress of a client: before row `row` of set `set` of a history. Past the last set: it has

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::changes::ChangeCounts;
 use crate::{Credit, DatasetName, Date, Digest, Millis, Namespace, SnapshotId};
 
 /// The column that carries geometry in spatial datasets (spec-2.2-geometry).
@@ -166,6 +167,11 @@ pub struct SnapshotSummary {
     pub created_at: Millis,
     /// Number of rows.
     pub rows: u64,
+    /// Rows that it changed of the snapshot before it; none: it is the first, or they were not
+    /// counted.
+    pub changes: Option<ChangeCounts>,
+    /// True when no rule on retention drops it.
+    pub held: bool,
 }
 
 /// A dataset with the snapshot that is current. A retired dataset is not a `Dataset`.

@@ -78,6 +78,7 @@ impl VersionPublisher {
             snapshot: draft.snapshot,
             predecessor: current.map(|current| current.id),
             changes: draft.changes,
+            facts: draft.facts,
             at: None,
         };
         let committed = self

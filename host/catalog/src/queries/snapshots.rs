@@ -36,8 +36,12 @@ const CURRENT_SNAPSHOT: &str = concat!(
     " FROM snapshots s WHERE s.dataset = $1 ORDER BY s.number DESC LIMIT 1"
 );
 
+/// Selects one snapshot by its number.
+const SNAPSHOT_BY_NUMBER: &str =
+    concat!("SELECT ", snapshot_columns!(), " FROM snapshots s WHERE s.number = $1");
+
 /// Selects what follows the newest snapshot needs of it.
-const CURRENT: &str = "SELECT number, id, file_sha256, created_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
+const CURRENT: &str = "SELECT number, id, file_sha256, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
 
 pub(super) const COLUMNS: &str = "
     SELECT snapshot, name, column_type, nullable, role, unit, description, few_values
@@ -260,9 +264,10 @@ pub(super) struct CurrentSnapshot {
     pub(super) id: SnapshotId,
     pub(super) file: Digest,
     pub(super) created_at: Millis,
+    pub(super) held_at: Option<i64>,
 }
 
-async fn snapshot(
+pub(super) async fn snapshot(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     id: &SnapshotId,
@@ -276,8 +281,17 @@ async fn snapshot(
     read_columns(connection, found).await
 }
 
+/// Reads the snapshot with this number.
+pub(super) async fn by_number(
+    connection: &mut Connection<'_>,
+    number: i64,
+) -> Result<Option<Snapshot>, sqlx::Error> {
+    let found = connection.query(SNAPSHOT_BY_NUMBER).bind(number).fetch_optional().await?;
+    read_columns(connection, found).await
+}
+
 /// Reads the newest snapshot of a dataset, retired or not.
-async fn current(
+pub(super) async fn current(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
@@ -294,7 +308,7 @@ async fn read_columns(
     row.with_columns(columns).map(Some)
 }
 
-async fn snapshot_status(
+pub(super) async fn snapshot_status(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     id: &SnapshotId,
@@ -325,14 +339,15 @@ pub(super) async fn current_row(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Option<CurrentSnapshot>, sqlx::Error> {
-    let found: Option<(i64, String, String, i64)> =
+    let found: Option<(i64, String, String, i64, Option<i64>)> =
         connection.query(CURRENT).bind(dataset.as_str()).fetch_optional().await?;
-    let Some((number, id, file, created_at)) = found else { return Ok(None) };
+    let Some((number, id, file, created_at, held_at)) = found else { return Ok(None) };
     let place = RowContext { table: "snapshots", row: dataset.as_str() };
     Ok(Some(CurrentSnapshot {
         number,
         id: place.parse("id", &id)?,
         file: place.parse("file_sha256", &file)?,
         created_at: Millis(created_at),
+        held_at,
     }))
 }

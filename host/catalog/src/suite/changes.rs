@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{CreditLine, Digest, SnapshotId, StoredFile};
+use yearbook_domain::{ChangeCounts, CreditLine, Digest, SnapshotId, StoredFile};
 
 use super::TestDatabase;
 use super::fixtures::{
@@ -22,6 +22,7 @@ pub(super) fn following(from: &str, to: &str, at: i64) -> Publication {
         to: snapshot_id(to),
         committed_at: snapshot(to, at).created_at,
         rows: 7,
+        counts: Some(ChangeCounts { inserted: 1, deleted: 2, updated: 2 }),
         file: StoredFile { sha256: digest(&format!("{from}{to}")), bytes: 99 },
         columns: snapshot(to, at).columns,
         from_credit: Some(line(from)),

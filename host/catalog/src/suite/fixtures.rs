@@ -134,6 +134,7 @@ pub(crate) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
         snapshot: snapshot(id, at),
         predecessor: None,
         changes: None,
+        facts: None,
         at: Some(Millis(at)),
     }
 }

@@ -19,6 +19,7 @@ fn history(text: &str) -> Vec<ChangeSet> {
         let (from, to) = ids.split_once('>').unwrap_or_default();
         let (rows, columns) = rest.split_once('/').unwrap_or_default();
         ChangeSet {
+            counts: None,
             from: snapshot_id(from),
             to: snapshot_id(to),
             committed_at: Millis(0),

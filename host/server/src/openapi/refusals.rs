@@ -73,6 +73,8 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
         },
+        // Pages are not described: no program needs them.
+        Error::DatasetRetired { .. } => false,
         // Not said of a route that is there.
         Error::NoSuchRoute => false,
         Error::PreconditionFailed => named || kind == RouteKind::Listing,

@@ -17,7 +17,7 @@ use yearbook_scan::RowCounts;
 use super::bodies::RowsResponse;
 use super::plan::{ChangesSelection, ResponsePlan, RowSource};
 use super::reservation::Charge;
-use super::{body, links, preconditions};
+use super::{body, citation_link, links, preconditions};
 use crate::http::headers::{
     ATTRIBUTION, GEOMETRY_OMITTED, HAS_MORE, LICENCE, NAMESPACE, NEXT_PAGE, ROW_CAP, ROWS,
     SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK, insert_text,
@@ -168,6 +168,7 @@ impl ResponseHead {
         response.headers_mut().extend(self.content);
         if let RowSource::Snapshot(read) = &plan.source {
             insert_row_counts(response.headers_mut(), app, request, read, counts);
+            citation_link::append_for_rows(response.headers_mut(), app, request, read, counts);
         }
         response
     }
