@@ -21,7 +21,7 @@ GUIDE = pathlib.Path(__file__).parents[1] / "guide" / "main.py"
 PAGE = CLIENT.parents[1] / "docs" / "clients.md"
 VERSIONS = range(10, 16)
 # The suite without extras.
-CORE = ["urllib3==2.8.0", "pytest==9.2.0", "hypothesis==6.170.15"]
+CORE = ["urllib3==2.8.0", "pytest==9.2.0", "hypothesis==6.168.5"]
 WHEEL_BYTES = 80_000
 PLANS = ("free", "spent", "starter", "pro", "enterprise")
 SECONDS = 600
@@ -106,7 +106,7 @@ def passed(tally, name, done, numbers):
             print(line, flush=True)
     good, bad = numbers.get("passed", 0), numbers.get("failed", 0) + numbers.get("error", 0)
     print(f"       {name}: {good} passed, {bad} failed, {numbers.get('skipped', 0)} skipped", flush=True)
-    assert done.returncode == 0 and good > 100, done.stdout[-8000:]
+    assert done.returncode == 0 and good > 80, done.stdout[-8000:]
     # The check itself is one more.
     tally.passed += good - 1
 
@@ -152,11 +152,12 @@ def check_types_and_lints(tally, work):
 
 
 def check_recipes(tally, suite):
-    """The Python examples of the page, with what they print."""
+    """The Python examples of the page, with what they print: run with the wheel installed, as a reader would."""
+    (wheel,) = (suite.work / "dist").glob("*.whl")
+    run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel])
     variables = os.environ | {"SERVICE_BASE_URL": suite.base, "SERVICE_API_KEY": suite.key("enterprise"), "MPLBACKEND": "agg"}
     variables |= {"SERVICE_CACHE_DIR": str(suite.work / "recipes"), "SERVICE_LIBRARY_DIR": str(suite.work / "library")}
-    common = pathlib.Path(__file__).parents[1] / "common"
-    variables["PYTHONPATH"] = f"{common}{os.pathsep}{CLIENT / 'src'}"
+    variables["PYTHONPATH"] = str(pathlib.Path(__file__).parents[1] / "common")
     done = subprocess.run([sys.executable, GUIDE, "--without", "sh", "--without", "r", PAGE], env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     *lines, total = done.stdout.rstrip().splitlines()
     print("\n".join(line for line in lines if not line.startswith("executed:")), flush=True)
