@@ -17,8 +17,11 @@ const SETTINGS: [(&str, &str); 2] =
 /// recipes of `docs/clients.md`.
 pub(super) fn python(repository: &Repository) -> Result<CheckCounts> {
     const NAME: &str = "clients-python";
-    let python =
-        tools::python_environment(repository, NAME, "tests/external/clients-python/requirements.txt")?;
+    let python = tools::python_environment(
+        repository,
+        NAME,
+        "tests/external/clients-python/requirements.txt",
+    )?;
     let ground = ServerFixture::prepare(repository, NAME)?;
     ground.publish_demo()?;
     let difficult = ground.folder().join("difficult");
