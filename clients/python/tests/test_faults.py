@@ -119,8 +119,8 @@ def test_processes_share_the_cache_contract_11(make):
     assert service.charged == before
 
 
-@proof
 @pytest.mark.parametrize(("framing", "times"), [("chunked", 1), ("length", 9), ("none", 9)])
+@proof
 def test_a_body_that_is_cut_at_any_byte_never_makes_a_short_table_contract_11(make, framing, times, pytestconfig):
     step = times * pytestconfig.getoption("--cut-step")
     service, client = make(rows=2, batch_rows=1, framing=framing)
@@ -377,8 +377,8 @@ def test_a_download_that_broke_off_is_resumed_by_the_next(make, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["a.parquet"]
 
 
-@proof
 @pytest.mark.parametrize("status", [402, 403])
+@proof
 def test_402_and_403_fall_back_to_pages_once_and_are_remembered_contract_11(make, status):
     pytest.importorskip("pyarrow")
     service, client = make(rows=3, geometry=True, bulk=b"x")

@@ -81,8 +81,8 @@ def names():
         return [dataset["name"] for dataset in json.load(answer)]
 
 
-@proof
 @pytest.mark.parametrize("name", names())
+@proof
 def test_every_value_of_every_dataset_is_that_of_the_stored_file_contract_11(name):
     pa, polars, pandas = pytest.importorskip("pyarrow"), pytest.importorskip("polars"), pytest.importorskip("pandas")
     expected = stored(name)

@@ -122,6 +122,9 @@ pub struct Snapshot {
     pub title: Option<String>,
     /// Human description.
     pub description: Option<String>,
+    /// Topics: `keywords` of the data package, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<String>,
     /// Credit that must be passed on with the data.
     pub credit: Credit,
     /// Interval at which the pipeline re-checks the source.

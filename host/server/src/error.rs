@@ -22,6 +22,18 @@ pub(crate) enum Error {
         /// Time at which it was retired.
         since: Millis,
     },
+    /// 404: the preview of a dataset has no such series.
+    NoSuchSeries {
+        /// Name of the dataset.
+        dataset: DatasetName,
+    },
+    /// 404: nothing can draw a picture of a dataset, or there is nothing to draw.
+    NoPicture {
+        /// Name of the dataset.
+        dataset: DatasetName,
+        /// Set where a plugin that draws is loaded.
+        drawable: bool,
+    },
     /// 404: no such route.
     NoSuchRoute,
     /// 405.

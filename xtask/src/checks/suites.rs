@@ -140,6 +140,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "languages:",
         "deploy:",
         "clients-python:",
+        "discovery:",
     ]
     .iter()
     .any(|start| line.starts_with(start))
