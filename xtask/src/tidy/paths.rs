@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::{SourceTree, numbered};
 
 /// Folders at the top whose paths are checked where prose names them.
-const TOP: [&str; 11] = [
+const TOP: [&str; 10] = [
     "host/",
     "plugins/",
     "tests/",
@@ -16,7 +16,6 @@ const TOP: [&str; 11] = [
     "datasets/",
     "deploy/",
     "examples/",
-    "clients/",
 ];
 
 /// Pages that tell what was, with the names of then.

@@ -81,7 +81,7 @@ def service_digest(session: Session, credit: Credit, *, recompute: bool) -> str:
     `recompute` has the service read the rows, at the price of a request; without it, only the whole
     of a snapshot has one, in its citation."""
     path, query = cite_path(credit)
-    query["format"] = "csl-json"
+    query["format"] = "text"
     if recompute:
         query["verify"] = "true"
 
