@@ -13,6 +13,7 @@ use crate::repository::{Profile, Repository};
 use crate::{command, lab, spec, tidy, toolchain, tools};
 
 mod beside;
+mod clients;
 mod integrations;
 mod languages;
 mod pages;
@@ -34,6 +35,7 @@ pub(crate) enum ServedStep {
     Languages,
     Deploy,
     Signup,
+    ClientsPython,
     Discovery,
 }
 
@@ -61,6 +63,9 @@ impl ServedStep {
             Self::Signup => {
                 "signup: mails outlive a mail server in trouble and a service that is killed"
             }
+            Self::ClientsPython => {
+                "clients-python: the Python client on every Python, its types, wheel and recipes"
+            }
             Self::Discovery => {
                 "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
                 every dataset"
@@ -79,6 +84,7 @@ impl ServedStep {
             Self::Languages => 73,
             Self::Deploy => 2,
             Self::Signup => 150,
+            Self::ClientsPython => 150,
             Self::Discovery => 40,
         })
     }
@@ -93,6 +99,7 @@ impl ServedStep {
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
             Self::Signup => steps::signup(repository),
+            Self::ClientsPython => clients::python(repository),
             Self::Discovery => steps::discovery(repository),
         }
     }

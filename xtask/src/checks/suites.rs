@@ -141,6 +141,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "languages:",
         "deploy:",
         "signup:",
+        "clients-python:",
         "discovery:",
     ]
     .iter()
