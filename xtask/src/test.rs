@@ -13,8 +13,10 @@ use crate::repository::{Profile, Repository};
 use crate::{command, lab, spec, tidy, toolchain, tools};
 
 mod beside;
+mod clients;
 mod integrations;
 mod languages;
+mod pages;
 mod readers;
 mod steps;
 
@@ -28,10 +30,14 @@ pub(crate) enum ServedStep {
     Readers,
     Integrations,
     Openapi,
+    Pages,
     Guide,
     Languages,
     Citations,
     Deploy,
+    Signup,
+    ClientsPython,
+    Discovery,
 }
 
 impl ServedStep {
@@ -47,12 +53,25 @@ impl ServedStep {
             Self::Openapi => {
                 "openapi: schemathesis and a browser find the service as /openapi.json describes it"
             }
+            Self::Pages => {
+                "pages: a browser, axe-core and html-validate have nothing against the catalogue's pages"
+            }
             Self::Guide => "guide: the examples in docs/api.md print what it shows",
             Self::Languages => {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
             Self::Citations => "citations: the tools of their formats read citations",
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
+            Self::Signup => {
+                "signup: mails outlive a mail server in trouble and a service that is killed"
+            }
+            Self::ClientsPython => {
+                "clients-python: the Python client on every Python, its types, wheel and recipes"
+            }
+            Self::Discovery => {
+                "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
+                every dataset"
+            }
         }
     }
 
@@ -62,10 +81,14 @@ impl ServedStep {
             Self::Readers => 105,
             Self::Integrations => 165,
             Self::Openapi => 22,
+            Self::Pages => 60,
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Citations => 12,
             Self::Deploy => 2,
+            Self::Signup => 150,
+            Self::ClientsPython => 150,
+            Self::Discovery => 40,
         })
     }
 
@@ -74,10 +97,14 @@ impl ServedStep {
             Self::Readers => readers::check(repository),
             Self::Integrations => integrations::check(repository),
             Self::Openapi => steps::openapi(repository),
+            Self::Pages => pages::check(repository),
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Citations => steps::citations(repository),
             Self::Deploy => steps::deploy(repository),
+            Self::Signup => steps::signup(repository),
+            Self::ClientsPython => clients::python(repository),
+            Self::Discovery => steps::discovery(repository),
         }
     }
 

@@ -55,7 +55,7 @@ pub fn brief(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    if size >= 1e21 || size < 1e-4 {
+    if !(1e-4..1e21).contains(&size) {
         return scientific(&format!("{value:.2e}"));
     }
     if size < 999_999.5 {

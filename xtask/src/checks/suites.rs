@@ -136,10 +136,14 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "readers:",
         "integrations:",
         "openapi:",
+        "pages:",
         "guide:",
         "languages:",
         "deploy:",
         "citations:",
+        "signup:",
+        "clients-python:",
+        "discovery:",
     ]
     .iter()
     .any(|start| line.starts_with(start))

@@ -10,7 +10,7 @@ use crate::checks::report::CheckCounts;
 use crate::checks::served::ServerFixture;
 use crate::checks::suites;
 use crate::repository::Repository;
-use crate::{command, tools};
+use crate::{command, packages, tools};
 
 /// Hundreds of requests a second from one address are wanted here, so there is no burst limit.
 const OPENAPI_SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
@@ -118,6 +118,20 @@ pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
     })
 }
 
+/// Checks sign-up: `tests/external/signup` runs a mail server that is slow, refuses, is gone and comes
+/// back, and kills the service in the middle of a mail.
+pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
+    let python =
+        tools::python_environment(repository, "signup", "tests/external/signup/requirements.txt")?;
+    let ground = ServerFixture::prepare(repository, "signup")?;
+    let mut run = ground.script(&python, "signup/main.py");
+    run.arg("--binary")
+        .arg(ground.yearbook().get_program())
+        .arg("--work")
+        .arg(ground.folder().join("work"));
+    suites::count(&mut run)
+}
+
 /// Checks the guide: `tests/external/guide` runs the examples of `docs/api.md` against a server
 /// with the demo datasets and compares the output. A missing R is one failure.
 pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
@@ -137,6 +151,27 @@ pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
         Ok(run)
     })?;
     Ok(tally.and_tool(&r))
+}
+
+/// Checks the documents for machines: `tests/external/discovery` has other people's validators read
+/// them over the demo's datasets and over hostile ones.
+pub(super) fn discovery(repository: &Repository) -> Result<CheckCounts> {
+    let python = tools::python_environment(
+        repository,
+        "discovery",
+        "tests/external/discovery/requirements.txt",
+    )?;
+    let ground = ServerFixture::prepare(repository, "discovery")?;
+    ground.publish_demo()?;
+    let hostile = repository.root().join("tests/external/discovery/hostile");
+    ground.publish(&packages::descriptors(&hostile)?)?;
+    let key = ground.key("enterprise")?;
+
+    ground.count(&OPENAPI_SETTINGS, |server| {
+        let mut run = ground.script(&python, "discovery/main.py");
+        run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
+        Ok(run)
+    })
 }
 
 /// Checks the machine description: `tests/external/openapi` validates the document, has

@@ -84,7 +84,7 @@ fn entry(view: &DatasetView<'_>, snapshot: &SnapshotSummary) -> String {
          <author><name>{}</name></author>\n\
          <link rel=\"alternate\" type=\"text/html\" href=\"{page}\"/>\n\
          {categories}<rights>{}</rights>\n<summary>{summary}.</summary>\n</entry>\n",
-        entry_id(view.dataset.name.as_str(), &snapshot.id),
+        entry_id(view.dataset.name.as_str(), snapshot.id.as_str()),
         snapshot.created_at.to_rfc3339(),
         xml_text(&credit.source),
         xml_text(&credit.attribution),

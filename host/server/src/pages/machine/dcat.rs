@@ -40,32 +40,27 @@ pub(super) fn catalog(
     if page < pages {
         view["hydra:next"] = json!({"@id": address(page + 1)});
     }
-    json!({
-        "@context": context(),
-        "@graph": [
-            {
-                "@id": format!("{base}/"),
-                "@type": "dcat:Catalog",
-                "dct:title": text(&settings.title),
-                "dct:description": text(&settings.summary),
-                "dct:publisher": agent(settings.publisher()),
-                "foaf:homepage": {"@id": format!("{base}/"), "@type": "foaf:Document"},
-                "dcat:service": {"@id": service_id(catalog)},
-                "dcat:dataset": views.iter().map(|view| json!({"@id": dataset_id(view)})).collect::<Vec<_>>(),
-            },
-            {
-                "@id": service_id(catalog),
-                "@type": "dcat:DataService",
-                "dct:title": text(&settings.title),
-                "dcat:endpointURL": {"@id": format!("{base}/v1"), "@type": "rdfs:Resource"},
-                "dcat:endpointDescription": {"@id": format!("{base}/openapi.json"), "@type": "rdfs:Resource"},
-            },
-            view,
-        ]
-        .into_iter()
-        .chain(views.iter().map(dataset))
-        .collect::<Vec<_>>(),
-    })
+    let listed: Vec<Value> = views.iter().map(|view| json!({"@id": dataset_id(view)})).collect();
+    let about = json!({
+        "@id": format!("{base}/#catalog"),
+        "@type": "dcat:Catalog",
+        "dct:title": text(&settings.title),
+        "dct:description": text(&settings.summary),
+        "dct:publisher": agent(settings.publisher()),
+        "foaf:homepage": {"@id": format!("{base}/"), "@type": "foaf:Document"},
+        "dcat:service": {"@id": service_id(catalog)},
+        "dcat:dataset": listed,
+    });
+    let service = json!({
+        "@id": service_id(catalog),
+        "@type": "dcat:DataService",
+        "dct:title": text(&settings.title),
+        "dcat:endpointURL": {"@id": format!("{base}/v1"), "@type": "rdfs:Resource"},
+        "dcat:endpointDescription": {"@id": format!("{base}/openapi.json"), "@type": "rdfs:Resource"},
+    });
+    let graph: Vec<Value> =
+        [about, service, view].into_iter().chain(views.iter().map(dataset)).collect();
+    json!({"@context": context(), "@graph": graph})
 }
 
 fn dataset(view: &DatasetView<'_>) -> Value {
@@ -84,7 +79,10 @@ fn dataset(view: &DatasetView<'_>) -> Value {
     set("dcat:version", json!(snapshot.id));
     set("dct:modified", date_time(&snapshot.created_at.to_rfc3339()));
     if !snapshot.keywords.is_empty() {
-        set("dcat:keyword", json!(snapshot.keywords.iter().map(|word| text(word)).collect::<Vec<_>>()));
+        set(
+            "dcat:keyword",
+            json!(snapshot.keywords.iter().map(|word| text(word)).collect::<Vec<_>>()),
+        );
     }
     if let Some(frequency) = snapshot.refresh_cadence.as_deref().and_then(frequency) {
         let id = format!("{FREQUENCIES}{frequency}");
@@ -94,7 +92,7 @@ fn dataset(view: &DatasetView<'_>) -> Value {
         let date = |date: &str| json!({"@value": date, "@type": "xsd:date"});
         set(
             "dct:temporal",
-            json!({"@type": "dct:PeriodOfTime", "dcat:startDate": date(first), "dcat:endDate": date(last)}),
+            json!({"@type": "dct:PeriodOfTime", "dcat:startDate": date(first.as_str()), "dcat:endDate": date(last.as_str())}),
         );
     }
     let places: Vec<Value> = view.boxes().into_iter().map(place).collect();

@@ -41,9 +41,8 @@ pub(super) fn xml_text(text: &str) -> String {
 /// characters of RFC 3986.
 pub(super) fn web_address(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
-    let is_allowed = |byte: u8| {
-        byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte)
-    };
+    let is_allowed =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
     (!rest.is_empty() && rest.bytes().all(is_allowed)).then_some(text)
 }
 
@@ -61,15 +60,15 @@ mod tests {
     #[test]
     fn no_text_ends_the_script_or_the_element_around_it() {
         let text = json_text(&json!({"name": "</script><!-- & \u{2028} \"ā\""}));
-        assert_eq!(
-            text,
-            r#"{"name":"\u003c/script\u003e\u003c!-- \u0026 \u2028 \"ā\""}"#
-        );
+        assert_eq!(text, r#"{"name":"\u003c/script\u003e\u003c!-- \u0026 \u2028 \"ā\""}"#);
         assert_eq!(
             serde_json::from_str::<Value>(&text).ok(),
             Some(json!({"name": "</script><!-- & \u{2028} \"ā\""}))
         );
-        assert_eq!(xml_text("a]]>\u{1}<b> & \"c\"\u{ffff}\n💩"), "a]]&gt;&lt;b&gt; &amp; &quot;c&quot;\n💩");
+        assert_eq!(
+            xml_text("a]]>\u{1}<b> & \"c\"\u{ffff}\n💩"),
+            "a]]&gt;&lt;b&gt; &amp; &quot;c&quot;\n💩"
+        );
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
+use http::HeaderValue;
 use http::header::LINK;
 use http::request::Parts;
-use http::HeaderValue;
 use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Dataset, PreviewFacts};
 
@@ -79,7 +79,9 @@ pub(crate) async fn catalog_json_ld(
     let mut response =
         catalog_document(&app, &parts, address, media_types::JSON_LD, render).await?;
     let next = format!("<{base_url}/catalog.jsonld?page={}>; rel=\"next\"", page + 1);
-    if page < pages && let Ok(next) = HeaderValue::try_from(next) {
+    if page < pages
+        && let Ok(next) = HeaderValue::try_from(next)
+    {
         response.headers_mut().insert(LINK, next);
     }
     Ok(response)

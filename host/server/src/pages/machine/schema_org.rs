@@ -1,8 +1,8 @@
 //! A dataset in the words of schema.org (contract-9-embedded), as dataset search engines read it.
 
 use serde_json::{Map, Value, json};
-use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::bulk::FILE_MEDIA_TYPE;
+use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::preview_facts::Figure;
 use yearbook_domain::{Column, ColumnRole};
 
@@ -90,9 +90,7 @@ pub(super) fn licence(view: &DatasetView<'_>) -> Value {
 }
 
 fn places(view: &DatasetView<'_>) -> Value {
-    let place = |[west, south, east, north]: [f64; 4]| {
-        json!({"@type": "Place", "geo": {"@type": "GeoShape", "box": format!("{south} {west} {north} {east}")}})
-    };
+    let place = |[west, south, east, north]: [f64; 4]| json!({"@type": "Place", "geo": {"@type": "GeoShape", "box": format!("{south} {west} {north} {east}")}});
     let mut places: Vec<Value> = view.boxes().into_iter().map(place).collect();
     match places.len() {
         0 => Value::Null,

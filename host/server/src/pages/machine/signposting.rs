@@ -13,7 +13,9 @@ pub(crate) fn links(view: &DatasetView<'_>) -> Vec<HeaderValue> {
         "<https://schema.org/Dataset>; rel=\"type\"".to_owned(),
         "<https://schema.org/AboutPage>; rel=\"type\"".to_owned(),
         format!("<{page}.jsonld>; rel=\"describedby\"; type=\"application/ld+json\""),
-        format!("<{page}/croissant.json>; rel=\"describedby\"; type=\"application/ld+json\"; profile=\"http://mlcommons.org/croissant/1.1\""),
+        format!(
+            "<{page}/croissant.json>; rel=\"describedby\"; type=\"application/ld+json\"; profile=\"http://mlcommons.org/croissant/1.1\""
+        ),
     ];
     if let Some(url) = view.licence_url() {
         links.push(format!("<{url}>; rel=\"license\""));

@@ -15,7 +15,11 @@ const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 
 /// Returns the sitemap; beyond 50,000 addresses an index of `?part=1`, `?part=2`, and so on, or the
 /// part that was asked for. None: there is no such part.
-pub(super) fn sitemap(base_url: &str, datasets: &[&Dataset], part: Option<usize>) -> Option<String> {
+pub(super) fn sitemap(
+    base_url: &str,
+    datasets: &[&Dataset],
+    part: Option<usize>,
+) -> Option<String> {
     sitemap_of(base_url, datasets, part, MAX_ADDRESSES)
 }
 

@@ -51,7 +51,7 @@ impl<'a> CatalogView<'a> {
     }
 
     /// Returns a text that differs where the formats do.
-    pub(super) fn formats_version(&self) -> String {
+    pub(crate) fn formats_version(&self) -> String {
         let mut version = String::new();
         for DataFormat { name, media_type } in &self.formats {
             version.push_str(&format!("{name}={media_type},"));
