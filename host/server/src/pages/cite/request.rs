@@ -42,7 +42,8 @@ impl CitationRequest {
     /// Parses a request.
     ///
     /// # Errors
-    /// 404 for what is no name of a dataset or no id of a snapshot, 422 with every wrong parameter at once, 406.
+    /// 404 for what is no name of a dataset or no id of a snapshot, 422 with every wrong parameter
+    /// at once, 406.
     pub(super) fn parse(parts: &Parts) -> Result<Self, Error> {
         let mut segments = parts.uri.path().split('/').skip(2).map(decode);
         let name = segments.next().unwrap_or_default();
