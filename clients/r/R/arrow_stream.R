@@ -9,9 +9,21 @@
 MAX_METADATA_BYTES <- 64 * 1024^2
 MAX_BODY_BYTES <- 1024^3
 
+# Rows of a batch beyond which it is refused: columns of nulls take no bytes in a stream, but do
+# here.
+MAX_BATCH_ROWS <- 2^24
+
 # Integers as `int64`, dates as text: what the digest is computed from, and what `as_frame()`
 # converts. Returns columns, a data frame that describes them, rows and metadata.
 read_arrow_stream <- function(path) {
+  tryCatch(decode_stream(path), error = function(error) {
+    # Damaged metadata may lead anywhere; wherever it does, the answer is unreadable.
+    if (inherits(error, "yb_error")) stop(error)
+    abort_unreadable("the Arrow stream is damaged")
+  })
+}
+
+decode_stream <- function(path) {
   connection <- file(path, "rb")
   on.exit(close(connection))
   schema <- NULL
@@ -95,7 +107,7 @@ decode_batch <- function(buffer, table, body, types, dictionaries) {
   nodes <- fb_elements(buffer, table, 1, 16)
   buffers <- fb_elements(buffer, table, 2, 16)
   if (length(nodes) != length(types)) abort_unreadable("a batch lacks columns")
-  if (rows < 0 || rows > .Machine$integer.max) abort_unreadable("a batch has too many rows")
+  if (rows < 0 || rows > MAX_BATCH_ROWS) abort_unreadable("a batch has too many rows")
   used <- 0L
   next_buffer <- function() {
     used <<- used + 1L

@@ -71,6 +71,11 @@ perform <- function(url, method, headers, path, progress) {
   request <- httr2::req_user_agent(request, "yearbook-r/0.1.0")
   request <- do.call(httr2::req_options, c(list(request), options))
   request <- httr2::req_error(request, is_error = function(response) FALSE)
+  # Retries are counted in one place (`with_retries`). Left alone, httr2 0.2 sleeps as long as
+  # `Retry-After` says before it returns the answer, and newer versions ask for a number of tries.
+  request <- suppressMessages(httr2::req_retry(
+    request, is_transient = function(response) FALSE, backoff = function(tries) 0
+  ))
   request <- add_headers(request, headers)
   response <- tryCatch(
     # Never verbose: the option httr2_verbosity would print the key.
