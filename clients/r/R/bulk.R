@@ -127,8 +127,7 @@ read_parquet <- function(path, about, reader) {
 
 # The whole table from its bulk file, as `pull_pages()` returns it. NULL where the file is not worth
 # it, not of the current snapshot, refused, or cannot be read here.
-pull_bulk <- function(budget, name, plan) {
-  reader <- parquet_reader()
+pull_bulk <- function(budget, name, plan, reader = parquet_reader(), read = read_parquet) {
   if (is.null(reader) || !may_use_bulk(name, plan$account)) return(NULL)
   preview <- preview_document(budget, name)
   spatial <- any(preview$columns$role == "geometry") || "geometry_wkt" %in% preview$hidden_columns
@@ -136,12 +135,11 @@ pull_bulk <- function(budget, name, plan) {
   namespace <- plan$headers[["x-service-namespace"]]
   headers <- bulk_headers(budget, namespace, name, plan$account)
   if (is.null(headers) || !identical(headers[["x-service-snapshot-id"]], plan$snapshot)) return(NULL)
-  # Types are those of the stream's schema, of which one row is enough to ask for.
   file <- bulk_file(budget, namespace, name, headers)
   on.exit(release(file))
   about <- data.frame(name = preview$columns$name, type = preview$columns$type,
                       role = preview$columns$role, unit = NA_character_)
-  found <- read_parquet(file$path, about, reader)
+  found <- read(file$path, about, reader)
   if (is.null(found)) return(NULL)
   if (found$rows != plan$total) abort_short(found$rows, plan$total)
   c(found, list(headers = headers))

@@ -52,6 +52,20 @@ redirect_target <- function(url, answer) {
 # Bytes of a body that is kept in memory: documents and refusals.
 MAX_DOCUMENT_BYTES <- 256 * 1024^2
 
+# Functions for httr2, which keeps them with the last request: none may see the frame of a call,
+# which has the key.
+never <- function(response) FALSE
+
+no_pause <- function(tries) 0
+
+progress_callback <- function(progress) {
+  force(progress)
+  function(down, up) {
+    progress(down[2], down[1])
+    TRUE
+  }
+}
+
 perform <- function(url, method, headers, path, progress) {
   file <- if (is.null(path)) tempfile("yearbook") else path
   options <- list(
@@ -61,20 +75,17 @@ perform <- function(url, method, headers, path, progress) {
   if (is.null(path) && method == "GET") options$maxfilesize_large <- MAX_DOCUMENT_BYTES
   if (!is.null(progress)) {
     options$noprogress <- FALSE
-    options$progressfunction <- function(down, up) {
-      progress(down[2], down[1])
-      TRUE
-    }
+    options$progressfunction <- progress_callback(progress)
   }
   request <- httr2::request(url)
   request <- httr2::req_method(request, method)
   request <- httr2::req_user_agent(request, "yearbook-r/0.1.0")
   request <- do.call(httr2::req_options, c(list(request), options))
-  request <- httr2::req_error(request, is_error = function(response) FALSE)
+  request <- httr2::req_error(request, is_error = never)
   # Retries are counted in one place (`with_retries`). Left alone, httr2 0.2 sleeps as long as
   # `Retry-After` says before it returns the answer, and newer versions ask for a number of tries.
   request <- suppressMessages(httr2::req_retry(
-    request, is_transient = function(response) FALSE, backoff = function(tries) 0
+    request, is_transient = never, backoff = no_pause
   ))
   request <- add_headers(request, headers)
   response <- tryCatch(

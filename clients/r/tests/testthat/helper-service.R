@@ -1,6 +1,8 @@
 # A service that answers as told: pages of the fixtures, and faults in their place.
 
-fixture <- function(name) testthat::test_path("fixtures", name)
+FIXTURES <- normalizePath("fixtures")
+
+fixture <- function(name) file.path(FIXTURES, name)
 
 fixture_bytes <- function(name) readBin(fixture(name), "raw", file.size(fixture(name)))
 
@@ -107,7 +109,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
   app$get("/v1/datasets/demo/preview", function(req, res) {
     column <- function(name, type, role) list(name = name, type = type, role = role)
     spatial <- isTRUE(req$app$locals$settings$bulk$spatial)
-    res$send_json(auto_unbox = TRUE, null = "null", list(
+    res$send_json(auto_unbox = TRUE, null = "null", digits = NA, list(
       name = "demo", snapshot_id = strrep("a", 32), row_count = 12,
       columns = list(
         column("date", "date", "date"), column("region", "string", "dimension"),
@@ -116,7 +118,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
       ),
       hidden_columns = if (spatial) list("geometry_wkt") else list(),
       rows = list(
-        list(date = "9999-12-31", region = "south", value = 0.30000000000000004, count = 12,
+        list(date = "9999-12-31", region = "south", value = 0.125, count = 12,
              flag = TRUE, note = NULL),
         list(date = "2021-01-01", region = "north", value = NULL, count = NULL, flag = NULL, note = "")
       )
@@ -130,14 +132,14 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
     get <- req$method == "get"
     if (get) {
       req$app$locals$gets <- locals$gets + 1L
-      number <- as.character(locals$gets + 1L)
+      number <- as.character(locals$gets)
     } else {
       number <- "head"
     }
     cursor <- req$query$cursor
     page <- if (is.null(cursor)) 1L else as.integer(substr(cursor, 2, 2))
     # The number of the GET chooses the snapshot; HEAD sees that of the next one.
-    turn <- min(locals$gets + 1L, length(settings$snapshots))
+    turn <- min(locals$gets + !get, length(settings$snapshots))
     snapshot <- if (is.null(cursor)) settings$snapshots[[turn]] else substr(cursor, 3, 3)
     fault <- settings$faults[[number]]
     if (is.null(fault)) fault <- ""

@@ -94,7 +94,9 @@ test_that("a stalled transfer ends", {
   skip_on_cran()
   withr::local_options(yearbook.stall_seconds = 1)
   fake <- local_fake(faults = list("1" = "slow"))
-  expect_identical(plain(right_or_typed(fake)), demo())
+  began <- Sys.time()
+  expect_s3_class(right_or_typed(fake), "yb_error_cut")
+  expect_lt(as.numeric(Sys.time() - began, "secs"), 60)
 })
 
 test_that("errors are never stored (contract-11-cache-errors)", {
@@ -134,12 +136,13 @@ test_that("every run of faults ends in the right table or a typed error", {
   withr::local_seed(11)
   turns <- if (identical(Sys.getenv("NOT_CRAN"), "true")) 60 else 5
   for (turn in seq_len(turns)) {
-    faults <- stats::setNames(as.list(sample(kinds, 8, replace = TRUE)), 1:8)
+    # Where the service announces no numbers of rows, as with `dimensions`, a link that it forgets
+    # cannot be missed.
+    totals <- turn %% 5 > 0
+    possible <- if (totals) kinds else setdiff(kinds, c("short", "no next"))
+    faults <- stats::setNames(as.list(sample(possible, 8, replace = TRUE)), 1:8)
     fake <- local_fake(faults = faults, snapshots = sample(c("a", "b"), 3, replace = TRUE),
-                       totals = sample(c(TRUE, FALSE), 1, prob = c(0.8, 0.2)),
-                       frame = environment())
-    # Without announced totals only the end marker and the links tell; what they cannot tell is
-    # left out here.
+                       totals = totals, frame = environment())
     right_or_typed(fake)
     attr(fake, "process")$stop()
   }
