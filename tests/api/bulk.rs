@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use sha2::{Digest, Sha256};
-use yearbook_domain::hex::encode_hex;
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{Digest, Millis, Plan};
 use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, TestRequest, TestTable, big, harvest, parks};
 
 const HARVEST: &str = "/v1/bulk/farms/harvest";
 
 fn hex(bytes: &[u8]) -> String {
-    encode_hex(&Sha256::digest(bytes))
+    Digest::of(bytes).to_string()
 }
 
 fn stored(app: &TestApp, bytes: &[u8]) -> PathBuf {
@@ -42,7 +40,7 @@ async fn the_file_is_the_stored_one_with_its_digest_and_credit_contract_4() {
         ("etag", format!("\"{}\"", hex(&reply.body))),
         (
             "repr-digest",
-            format!("sha-256=:{}:", BASE64_STANDARD.encode(Sha256::digest(&reply.body))),
+            format!("sha-256=:{}:", BASE64_STANDARD.encode(Digest::of(&reply.body).to_bytes())),
         ),
         ("content-disposition", "attachment; filename=\"harvest-2026-11-22.parquet\"".to_owned()),
         ("x-service-freshness", "current".to_owned()),

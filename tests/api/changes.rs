@@ -353,7 +353,7 @@ async fn a_watermark_older_than_what_is_kept_is_410_with_the_oldest_usable_one_c
         .unwrap()
         .snapshots
         .iter()
-        .map(|summary| summary.id.clone())
+        .map(|summary| summary.id.to_string())
         .collect();
     assert!(remaining.len() == 12 && !remaining.contains(&ids[1]));
     let reply = app.get(&format!("{PATH}?since={}", ids[1])).key(&key).send().await;

@@ -146,7 +146,7 @@ async fn a_damaged_file_is_500_for_its_dataset_alone() {
         app.get("/v1/datasets/harvest/data").key(&key).header("x-request-id", "abc-1").send().await;
     assert_eq!(broken.outcome(), (500, "internal".to_owned()));
     assert!(
-        broken.text().contains("abc-1") && !broken.text().contains(&file.sha256),
+        broken.text().contains("abc-1") && !broken.text().contains(file.sha256.as_str()),
         "{}",
         broken.text()
     );

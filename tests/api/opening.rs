@@ -10,7 +10,7 @@ fn calls(app: &TestApp, format: &str) -> u64 {
     app.sandbox
         .metrics_snapshots()
         .into_iter()
-        .find(|counts| counts.release.name == format)
+        .find(|counts| counts.release.id.name == format)
         .map_or(0, |counts| counts.calls)
 }
 

@@ -52,7 +52,7 @@ async fn whoever_names_a_dropped_snapshot_is_told_what_to_do_contract_3() {
 
     let collected = collect(&app, Duration::from_secs(3600)).await;
     assert_eq!(
-        collected.dropped.iter().map(|dropped| &dropped.id).collect::<Vec<_>>(),
+        collected.dropped.iter().map(|dropped| dropped.id.as_str()).collect::<Vec<_>>(),
         [&ids[0], &ids[1]],
         "40 days ago is `monthly`"
     );

@@ -287,7 +287,7 @@ impl TestApp {
         .with_created_at(at);
         let published = Box::pin(publisher.publish(&package, &SilentReporter)).await.unwrap();
         self.live.refresh().await.unwrap();
-        published.publication.snapshot.id
+        published.publication.snapshot.id.to_string()
     }
 
     /// A new key of this plan.

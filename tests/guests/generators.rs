@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use yearbook_domain::{Plan, PlanTable};
+use yearbook_domain::{Plan, PlanTable, PluginKind};
 use yearbook_sandbox::{
     ComponentRejection, GenerateError, GeneratedProject, GeneratorRequest, Limits, OptionScalar,
     OptionValue, Plugin, PluginGenerator, ResponseOutcome, Trap, TrapKind,
@@ -139,7 +139,7 @@ async fn the_exports_tell_which_kind_of_plugin_a_component_is() {
     let sandbox = sandbox(Limits::default());
     assert!(matches!(sandbox.load(&component("json")).unwrap(), Plugin::Encoder(_)));
     let generator = sandbox.load(&component("meltano")).unwrap();
-    assert_eq!((generator.kind(), generator.name()), ("generator", "meltano"));
+    assert_eq!((generator.kind(), generator.name()), (PluginKind::Generator, "meltano"));
     assert!(matches!(
         sandbox.load_encoder(&component("meltano")),
         Err(ComponentRejection::Interface(_))

@@ -82,7 +82,7 @@ async fn a_release_that_writes_the_same_is_promoted_by_itself() {
     let (state, reason) = wait_until_settled(&app, &key, &newer).await;
     assert_eq!(state, ReleaseState::Promoted, "{reason}");
     assert!(
-        reason.contains(&format!("responses have the values of {}", &before[..12])),
+        reason.contains(&format!("responses have the values of {}", before.short())),
         "{reason}"
     );
     eventually(|| serving(&app.registry, "json").as_ref() == Some(&newer.digest)).await;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
 use yearbook_domain::Plan;
 use yearbook_releases::ReleaseMonitorSettings;
-use yearbook_sandbox::{Limits, ResponseOutcome};
+use yearbook_sandbox::{Limits, ReleasePolicy, ResponseOutcome};
 use yearbook_tests::app::{TestApp, big, harvest, parks, wide};
 use yearbook_tests::components::component;
 

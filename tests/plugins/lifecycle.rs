@@ -103,7 +103,7 @@ async fn rollback_returns_to_the_release_before_and_in_the_end_to_what_is_built_
     ));
 
     // A pin outlasts promotions, and guards against rolling back.
-    pin(&app.store, "json", Some(&one[..10]), "ann").await.unwrap();
+    pin(&app.store, "json", Some(&one.as_str()[..10]), "ann").await.unwrap();
     installed(&app, patched("json", "0.1.0", "0.1.3"), true).await.unwrap();
     eventually(|| serving(&app.registry, "json").as_ref() == Some(&one)).await;
     assert!(

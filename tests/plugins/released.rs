@@ -8,8 +8,7 @@ use std::sync::Arc;
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray,
 };
-use sha2::{Digest, Sha256};
-use yearbook_domain::Plan;
+use yearbook_domain::{Digest, Plan};
 use yearbook_releases::{CheckReport, ComponentFile, InstallOptions, TrustPolicy, check, install};
 use yearbook_sandbox::{Limits, Plugin};
 use yearbook_tests::app::{TestApp, harvest};
@@ -71,7 +70,7 @@ fn batches() -> Vec<RecordBatch> {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Digest::of(bytes).to_string()
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use yearbook_catalog::{Catalog, PluginRelease, ReleaseChange, ReleaseId, ReleaseState};
-use yearbook_domain::Stored;
+use yearbook_domain::{Digest, Stored};
 use yearbook_releases::{
     EmbeddedComponent, PluginReconciler, ReleaseMonitor, ReleaseMonitorSettings, TrustPolicy,
 };
@@ -120,11 +120,8 @@ pub(crate) async fn record_release(
     state: ReleaseState,
 ) -> ReleaseId {
     let plugin = app.sandbox.load(&bytes).unwrap();
-    let id = ReleaseId {
-        kind: plugin.kind().to_owned(),
-        name: plugin.name().to_owned(),
-        digest: plugin.digest().to_owned(),
-    };
+    let id =
+        ReleaseId { kind: plugin.kind(), name: plugin.name().to_owned(), digest: *plugin.digest() };
     app.store.register_upload(&Stored::component(&id.digest)).await.unwrap();
     assert_eq!(app.files.put_component(bytes.into()).await.unwrap(), id.digest);
     let release = PluginRelease {
@@ -162,8 +159,8 @@ pub(crate) async fn set_state(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
 }
 
 /// The digest of the encoder that serves a format.
-pub(crate) fn serving(registry: &PluginRegistry, format: &str) -> Option<String> {
-    registry.current().encoder(format).map(|encoder| encoder.digest().to_owned())
+pub(crate) fn serving(registry: &PluginRegistry, format: &str) -> Option<Digest> {
+    registry.current().encoder(format).map(|encoder| *encoder.digest())
 }
 
 /// Waits until `holds` does; within two seconds, whatever the machine does besides, times ten.
@@ -184,7 +181,7 @@ pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> impl Future<Output 
     }
 }
 
-pub(crate) async fn states(store: &Catalog, name: &str) -> Vec<(String, ReleaseState)> {
+pub(crate) async fn states(store: &Catalog, name: &str) -> Vec<(Digest, ReleaseState)> {
     let releases =
         store.releases().await.unwrap().into_iter().filter(|release| release.id.name == name);
     releases.map(|release| (release.id.digest, release.state)).collect()

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_compact::{KeyPair, Seed};
 use yearbook_catalog::ReleaseState;
+use yearbook_domain::Digest;
 use yearbook_releases::{
     ComponentFile, InstallOptions, InstalledRelease, ReleaseError, Signature, TrustError,
     TrustPolicy, install,
@@ -43,7 +44,7 @@ fn signed(bytes: &[u8], key: &KeyPair) -> Signature {
 }
 
 /// Settings as an operator writes them.
-fn trust(require: &str, digests: &[&str], keys: &[&KeyPair]) -> TrustPolicy {
+fn trust(require: &str, digests: &[&Digest], keys: &[&KeyPair]) -> TrustPolicy {
     let keys: Vec<String> = keys.iter().map(|key| signature_text(key, key.pk.as_slice())).collect();
     serde_json::from_value(
         serde_json::json!({ "require": require, "allowed_digests": digests, "trusted_keys": keys }),
@@ -90,7 +91,7 @@ async fn what_is_not_trusted_is_refused_before_anything_of_it_is_compiled() {
         installed(&app, &self::trust("digest", &[], &[]), component("csv"), None).await,
     );
     assert!(
-        digest.contains(&csv.id.digest) && digest.contains("plugins.allowed_digests"),
+        digest.contains(csv.id.digest.as_str()) && digest.contains("plugins.allowed_digests"),
         "{digest}"
     );
 }
@@ -190,18 +191,15 @@ async fn a_release_that_is_signed_later_is_judged_again() {
 
 #[test]
 fn a_sentence_names_digest_key_and_what_to_do() {
-    let (digest, key) = ("d".repeat(64), "AF26".to_owned());
+    let (digest, key) = (Digest::of(b"d"), "AF26".to_owned());
     for (untrusted, words) in [
-        (
-            TrustError::UnknownKey { digest: digest.clone(), key: key.clone() },
-            ["AF26", "plugins.trusted_keys"],
-        ),
-        (TrustError::Signature { digest: digest.clone(), key }, ["AF26", "--write-component"]),
-        (TrustError::Unsigned { digest: digest.clone() }, ["minisign -Sm", "--signature"]),
+        (TrustError::UnknownKey { digest, key: key.clone() }, ["AF26", "plugins.trusted_keys"]),
+        (TrustError::Signature { digest, key }, ["AF26", "--write-component"]),
+        (TrustError::Unsigned { digest }, ["minisign -Sm", "--signature"]),
     ] {
         let sentence = untrusted.to_string();
         assert!(
-            sentence.contains(&digest) && words.iter().all(|word| sentence.contains(word)),
+            sentence.contains(digest.as_str()) && words.iter().all(|word| sentence.contains(word)),
             "{sentence}"
         );
     }

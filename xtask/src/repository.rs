@@ -133,7 +133,7 @@ impl Repository {
                 .with_context(|| format!("cannot make {}", folder.display()))?;
         }
         // A new file, not the old one overwritten: a server may still be running from it.
-        let fresh = copy.with_extension("new");
+        let fresh = copy.with_extension(format!("new-{}", std::process::id()));
         fs::copy(&built, &fresh).with_context(|| format!("cannot copy {}", built.display()))?;
         fs::rename(&fresh, &copy).with_context(|| format!("cannot replace {}", copy.display()))?;
         Ok(copy)

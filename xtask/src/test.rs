@@ -1,15 +1,18 @@
 //! `cargo xtask test`: everything that must hold before a change is merged, one named step after
 //! the other. Owns the order of the steps; a failed step does not hide what the later ones find.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::checks::postgres::Postgres;
 use crate::checks::report::{CheckCounts, StepReport};
 use crate::checks::suites;
-use crate::repository::Repository;
+use crate::repository::{Profile, Repository};
 use crate::{command, lab, spec, tidy, toolchain, tools};
 
+mod beside;
 mod integrations;
 mod languages;
 mod readers;
@@ -49,6 +52,18 @@ impl ServedStep {
             }
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
         }
+    }
+
+    /// Time that the step takes on two cores with its tools installed.
+    fn usual_time(self) -> Duration {
+        Duration::from_secs(match self {
+            Self::Readers => 105,
+            Self::Integrations => 165,
+            Self::Openapi => 22,
+            Self::Guide => 9,
+            Self::Languages => 73,
+            Self::Deploy => 2,
+        })
     }
 
     fn check(self, repository: &Repository) -> Result<CheckCounts> {
@@ -152,8 +167,10 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
             report.counted_step("soak: a minute of mixed traffic leaves nothing behind", || {
                 lab::check(repository, "soak", None)
             });
-            for step in ServedStep::value_variants() {
-                step.run(&mut report, repository);
+            if report.step("product: yearbook with its plugins inside builds", || {
+                repository.build_product(Profile::Debug).map(drop)
+            }) {
+                beside::run(&mut report, beside::longest_first());
             }
         }
         report.step("specification: every test that a rule names ran", || {

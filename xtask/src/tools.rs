@@ -2,7 +2,7 @@
 //! they are installed and where they are kept. A program that is missing and cannot be installed is
 //! a failure of the step that needs it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -30,7 +30,11 @@ pub fn ensure_packages(what: &str, packages: &[&str], there: impl Fn() -> bool) 
         install.args(["-n", "apt-get"]);
     }
     let installed = command::run(
-        install.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(packages),
+        install
+            // Another step may be installing at this moment.
+            .args(["-o", "DPkg::Lock::Timeout=600", "install", "--yes", "--quiet"])
+            .arg("--no-install-recommends")
+            .args(packages),
     );
     if installed.is_err() || !there() {
         bail!(
@@ -62,6 +66,10 @@ pub fn python_environment(repository: &Repository, name: &str, pins: &str) -> Re
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
         return Ok(python);
     }
+    let _lock = lock(repository, name)?;
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
+        return Ok(python);
+    }
     ensure_python()?;
     command::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     command::run(
@@ -81,6 +89,17 @@ pub fn python_environment(repository: &Repository, name: &str, pins: &str) -> Re
     Ok(python)
 }
 
+/// Keeps other processes of this program from installing the environment called `name` until the
+/// file is dropped.
+fn lock(repository: &Repository, name: &str) -> Result<File> {
+    let path = repository.cache_dir().join(name).with_extension("lock");
+    fs::create_dir_all(repository.cache_dir())
+        .with_context(|| format!("cannot make {}", repository.cache_dir().display()))?;
+    let file = File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+    Ok(file)
+}
+
 /// Debian splits `venv` off.
 fn ensure_python() -> Result<()> {
     let packages = ["python3", "python3-venv"];
@@ -95,6 +114,7 @@ pub(crate) fn node_modules(repository: &Repository, name: &str, pins: &str) -> R
     let folder = repository.cache_dir().join(name);
     let modules = folder.join("node_modules");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let _lock = lock(repository, name)?;
     let mut pinned = String::new();
     for file in NODE_PINS {
         let path = repository.root().join(pins).join(file);

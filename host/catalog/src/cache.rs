@@ -2,6 +2,7 @@
 //! the database is not.
 
 pub(crate) mod dataset_set;
+mod facts_cache;
 pub(crate) mod revisioned;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,9 +13,10 @@ use arc_swap::ArcSwap;
 use moka::future::Cache;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use yearbook_domain::{Dataset, DatasetName, Snapshot};
+use yearbook_domain::{Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId};
 
-use crate::{Catalog, CatalogError, DatasetSet, PluginRelease, Revisions};
+use crate::{Catalog, CatalogError, CitedSnapshot, DatasetSet, PluginRelease, Revisions};
+use facts_cache::PreviewFactsCache;
 use revisioned::RevisionedCache;
 
 /// A database that takes longer than this counts as failed.
@@ -27,7 +29,16 @@ const NOTIFICATION_DEBOUNCE: Duration = Duration::from_millis(50);
 /// reads and cursors of one dataset use few; each takes some ten kilobytes.
 const MAX_PINNED_SNAPSHOTS: u64 = 1024;
 
-type PinnedSnapshotCache = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
+/// Names of datasets that are not served and are remembered as retired or unknown: what a crawler of
+/// old links asks for again and again.
+const MAX_ABSENT_DATASETS: u64 = 4096;
+
+type AbsentDatasetCache = Cache<DatasetName, Option<Millis>>;
+
+/// Cited snapshots that are remembered, those that do not exist included; some ten kilobytes each.
+const MAX_CITED_SNAPSHOTS: u64 = 1024;
+
+type PinnedSnapshotCache = Cache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>;
 
 /// The catalog in memory.
 pub struct CatalogCache {
@@ -38,7 +49,11 @@ pub struct CatalogCache {
     following: PollCounters,
     /// One refresh at a time.
     refreshing: Mutex<()>,
-    pinned: RevisionedCache<(DatasetName, String), Option<Arc<Snapshot>>>,
+    pinned: RevisionedCache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>,
+    facts: PreviewFactsCache,
+    cited: RevisionedCache<(DatasetName, SnapshotId), Option<Arc<CitedSnapshot>>>,
+    /// Times at which datasets that are not served were retired.
+    absent: RevisionedCache<DatasetName, Option<Millis>>,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
 }
@@ -89,6 +104,11 @@ impl CatalogCache {
         let live = Arc::new(Self {
             pinned: RevisionedCache::new(view.revisions.all, || {
                 PinnedSnapshotCache::new(MAX_PINNED_SNAPSHOTS)
+            }),
+            facts: PreviewFactsCache::new(view.revisions.all),
+            cited: RevisionedCache::new(view.revisions.all, || Cache::new(MAX_CITED_SNAPSHOTS)),
+            absent: RevisionedCache::new(view.revisions.all, || {
+                AbsentDatasetCache::new(MAX_ABSENT_DATASETS)
             }),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
             view: ArcSwap::from_pointee(view),
@@ -146,17 +166,54 @@ impl CatalogCache {
     pub async fn snapshot(
         &self,
         dataset: &Dataset,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<Option<Arc<Snapshot>>, CatalogError> {
-        if dataset.current.id == id {
+        if dataset.current.id == *id {
             return Ok(Some(Arc::clone(&dataset.current)));
         }
         let pinned = self.pinned.for_revision(self.revision());
         let fetch = async { Ok(self.store.snapshot(&dataset.name, id).await?.map(Arc::new)) };
-        pinned
-            .try_get_with((dataset.name.clone(), id.to_owned()), fetch)
-            .await
-            .map_err(CatalogError::Shared)
+        pinned.try_get_with((dataset.name.clone(), *id), fetch).await.map_err(CatalogError::Shared)
+    }
+
+    /// Returns the preview facts of the retained snapshot `id` of `dataset`, from memory where
+    /// possible. None: they were not computed yet, which `yearbook migrate` does, or the snapshot
+    /// was dropped.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    pub async fn preview_facts(
+        &self,
+        dataset: &Dataset,
+        id: &SnapshotId,
+    ) -> Result<Option<Arc<PreviewFacts>>, CatalogError> {
+        self.facts.get(&self.store, self.revision(), &dataset.name, id).await
+    }
+
+    /// Returns the time at which a dataset that is not served was retired, from memory where
+    /// possible; none: there was never one.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    pub async fn retired_at(&self, name: &DatasetName) -> Result<Option<Millis>, CatalogError> {
+        let absent = self.absent.for_revision(self.revision());
+        let fetch = self.store.retired_at(name);
+        absent.try_get_with(name.clone(), fetch).await.map_err(CatalogError::Shared)
+    }
+
+    /// Returns what citations state of the snapshot `id` of a dataset, retained or not, of a retired
+    /// dataset too; none where it never existed.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    pub async fn cited_snapshot(
+        &self,
+        dataset: &DatasetName,
+        id: &SnapshotId,
+    ) -> Result<Option<Arc<CitedSnapshot>>, CatalogError> {
+        let cited = self.cited.for_revision(self.revision());
+        let fetch = async { Ok(self.store.cited_snapshot(dataset, id).await?.map(Arc::new)) };
+        cited.try_get_with((dataset.clone(), *id), fetch).await.map_err(CatalogError::Shared)
     }
 
     /// Polls the database now instead of at the next tick. On failure the last view stays and

@@ -11,6 +11,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use yearbook_domain::KeyId;
 
 use crate::CatalogError;
 
@@ -98,8 +99,9 @@ pub fn issue() -> Result<(IssuedKey, KeyHash), CatalogError> {
 ///
 /// # Errors
 /// [`CatalogError::Random`] when the operating system gives no random numbers.
-pub fn new_id() -> Result<String, CatalogError> {
-    Ok(format!("key_{}", random_base62(ID_CHARACTERS)?))
+pub fn new_id() -> Result<KeyId, CatalogError> {
+    let id = format!("key_{}", random_base62(ID_CHARACTERS)?);
+    KeyId::parse(&id).ok_or(CatalogError::Random(getrandom::Error::UNEXPECTED))
 }
 
 /// Returns the hash of a well-formed key; none when it is malformed or its checksum is wrong. Does
@@ -236,6 +238,6 @@ mod tests {
         let characters: HashSet<char> = keys.iter().flat_map(|key| key[3..].chars()).collect();
         assert_eq!(characters.len(), 62);
         assert_ne!(new_id().unwrap(), new_id().unwrap());
-        assert_eq!(new_id().unwrap().len(), "key_".len() + 12);
+        assert_eq!(new_id().unwrap().as_str().len(), "key_".len() + 12);
     }
 }

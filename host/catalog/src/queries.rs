@@ -6,8 +6,11 @@
 
 pub(crate) mod canary;
 pub(crate) mod changes;
+pub(crate) mod citations;
 pub(crate) mod datasets;
+pub(crate) mod holds;
 pub(crate) mod keys;
+pub(crate) mod preview_facts;
 pub(crate) mod publications;
 pub(crate) mod release_events;
 pub(crate) mod releases;
@@ -23,6 +26,7 @@ use crate::Catalog;
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{CatalogError, ReleaseId};
+use sql_enum::RowContext;
 
 const PING: &str = "SELECT 1";
 
@@ -111,8 +115,14 @@ struct ReleaseIdRow {
     digest: String,
 }
 
-impl From<ReleaseIdRow> for ReleaseId {
-    fn from(ReleaseIdRow { kind, name, digest }: ReleaseIdRow) -> Self {
-        Self { kind, name, digest }
+impl ReleaseIdRow {
+    /// Reads the columns of a row of `table`.
+    fn read(self, table: &'static str) -> Result<ReleaseId, sqlx::Error> {
+        let place = RowContext { table, row: &self.name };
+        Ok(ReleaseId {
+            kind: place.parse("kind", &self.kind)?,
+            digest: place.parse("digest", &self.digest)?,
+            name: self.name,
+        })
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
-use yearbook_domain::Millis;
+use yearbook_domain::{KeyId, Millis};
 
 use crate::{
     Caller, Catalog, CatalogError, QuotaExceeded, QuotaReservation, ReserveError, ReserveOutcome,
@@ -21,7 +21,7 @@ use crate::{
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Counts by key and month. Bounded by the keys in use since the database last answered.
-type RequestCounts = HashMap<(String, String), u64>;
+type RequestCounts = HashMap<(KeyId, String), u64>;
 
 /// Usage of a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Quota {
         now: Millis,
     ) -> Result<QuotaReservation, ReserveError> {
         let (meter, key_id, month, resets_at) =
-            (Arc::clone(self), caller.id().to_owned(), now.month(), now.next_month());
+            (Arc::clone(self), caller.id().clone(), now.month(), now.next_month());
         let Some(limit) = caller.limits().requests_per_month else {
             let usage = QuotaUsage { used: 0, limit: None, resets_at };
             return Ok(QuotaReservation::new(meter, key_id, month, usage));
@@ -119,7 +119,7 @@ impl Quota {
     /// [`CatalogError`] when the database fails.
     pub async fn usage(&self, caller: &Caller) -> Result<QuotaUsage, CatalogError> {
         let now = crate::clock::now();
-        let entry = (caller.id().to_owned(), now.month());
+        let entry = (caller.id().clone(), now.month());
         let limit = caller.limits().requests_per_month;
         // While no flush is under way, a request is either in memory or written, not between.
         let _no_flush = if limit.is_none() { Some(self.flushing.lock().await) } else { None };
@@ -137,20 +137,20 @@ impl Quota {
     }
 
     /// Counts a request of an unlimited plan.
-    pub(crate) fn count(&self, key_id: String, month: String) {
+    pub(crate) fn count(&self, key_id: KeyId, month: String) {
         *lock(&self.counted).entry((key_id, month)).or_default() += 1;
     }
 
     /// Gives a request of a limited plan back soon.
-    pub(crate) fn queue_refund(&self, key_id: String, month: String) {
+    pub(crate) fn queue_refund(&self, key_id: KeyId, month: String) {
         *lock(&self.owed).entry((key_id, month)).or_default() += 1;
         self.bell.notify_one();
     }
 
     /// Gives a request of a limited plan back now, or owes it when the database fails.
-    pub(crate) async fn refund(&self, key_id: String, month: String) {
+    pub(crate) async fn refund(&self, key_id: KeyId, month: String) {
         if let Err(failure) = self.store.refund_request(&key_id, &month).await {
-            tracing::warn!(%failure, key_id, "a request was not given back");
+            tracing::warn!(%failure, %key_id, "a request was not given back");
             if failure.is_safe_to_retry() {
                 self.queue_refund(key_id, month);
             }
@@ -177,7 +177,7 @@ impl Quota {
         Ok(())
     }
 
-    fn take_pending_refund(&self) -> Option<(String, String)> {
+    fn take_pending_refund(&self) -> Option<(KeyId, String)> {
         let mut owed = lock(&self.owed);
         let entry = owed.keys().next().cloned()?;
         let left = owed.remove(&entry)?.saturating_sub(1);

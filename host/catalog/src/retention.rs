@@ -57,6 +57,8 @@ fn monthly_index(
 
 #[cfg(test)]
 mod tests {
+    use yearbook_domain::{Digest, SnapshotId};
+
     use super::*;
 
     /// 2026-11-01T00:00:00Z.
@@ -110,19 +112,25 @@ mod tests {
 
     #[test]
     fn monthly_is_the_last_from_before_this_month_or_the_oldest_contract_4() {
-        let summary =
-            |id: &str, at| SnapshotSummary { id: id.to_owned(), created_at: Millis(at), rows: 1 };
+        let id = |label: &str| SnapshotId::from_digest(Digest::of(label.as_bytes()));
+        let summary = |label: &str, at| SnapshotSummary {
+            id: id(label),
+            created_at: Millis(at),
+            rows: 1,
+            changes: None,
+            held: false,
+        };
         let history = [
             summary("october", NOVEMBER - 1),
             summary("first", NOVEMBER),
             summary("second", NOVEMBER + DAY),
         ];
         let named = |history: &[SnapshotSummary], now| {
-            monthly_snapshot(history, Millis(now)).map(|found| found.id.clone())
+            monthly_snapshot(history, Millis(now)).map(|found| found.id)
         };
-        assert_eq!(named(&history, NOVEMBER + 2 * DAY).as_deref(), Some("october"));
-        assert_eq!(named(&history, NOVEMBER + 35 * DAY).as_deref(), Some("second"));
-        assert_eq!(named(&history[1..], NOVEMBER + 2 * DAY).as_deref(), Some("first"));
+        assert_eq!(named(&history, NOVEMBER + 2 * DAY), Some(id("october")));
+        assert_eq!(named(&history, NOVEMBER + 35 * DAY), Some(id("second")));
+        assert_eq!(named(&history[1..], NOVEMBER + 2 * DAY), Some(id("first")));
         assert_eq!(named(&[], NOVEMBER), None);
     }
 }

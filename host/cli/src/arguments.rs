@@ -133,6 +133,14 @@ pub enum DatasetsCommand {
         #[arg(value_parser = parse_dataset_name)]
         name: DatasetName,
     },
+    /// Keep a snapshot for ever, so that what cites it can be checked
+    Hold {
+        /// Name of the dataset
+        #[arg(value_parser = parse_dataset_name)]
+        name: DatasetName,
+        /// Snapshot id as `datasets snapshots` shows it
+        snapshot: String,
+    },
     /// Stop serving a dataset; publishing it again brings it back
     Retire {
         /// Name of the dataset

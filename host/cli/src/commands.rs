@@ -1,4 +1,4 @@
-//! Commands, one file each; the three shortest are here. A command opens what it needs from the
+//! Commands, one file each; the two shortest are here. A command opens what it needs from the
 //! [`CommandContext`], calls the crate that knows, and hands the result to the output. Never reads
 //! arguments or environment.
 
@@ -6,6 +6,7 @@ mod datasets;
 mod doctor;
 mod gc;
 mod keys;
+mod migrate;
 mod plugin;
 mod publish;
 mod serve;
@@ -14,7 +15,7 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use crate::arguments::Command;
-use crate::context::{CommandContext, redact_password};
+use crate::context::CommandContext;
 use crate::{http_client, plugin_runtime};
 
 pub(crate) use plugin::check_name as check_plugin_name;
@@ -34,18 +35,8 @@ pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<(
         Command::Doctor { deep } => doctor::run(context, deep).await,
         Command::Gc { dry_run } => gc::run(context, dry_run).await,
         Command::Health { url } => check_health(context, url).await,
-        Command::Migrate => migrate(context).await,
+        Command::Migrate => migrate::run(context).await,
     }
-}
-
-/// `yearbook migrate`: brings the database up to date, as a step of its own (contract-6-fresh).
-async fn migrate(context: &CommandContext) -> anyhow::Result<()> {
-    let store = context.catalog().await?;
-    store.close().await;
-    let url = redact_password(&context.settings.database_url());
-    context.output.print_result(&json!({ "database": url, "migrated": true }), || {
-        format!("The catalog {url} is up to date.")
-    })
 }
 
 /// `yearbook openapi`: prints the OpenAPI document, for code generators and reviews, without a

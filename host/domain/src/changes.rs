@@ -6,9 +6,9 @@ mod query;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 
-use crate::{Column, CreditLine, DatasetName, Millis, StoredFile};
+use crate::{Column, CreditLine, DatasetName, Millis, SnapshotId, StoredFile};
 
 pub use query::{DEFAULT_LIMIT, parse_query};
 
@@ -27,13 +27,15 @@ pub const COMMITTED_AT: &str = "_committed_at";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeSet {
     /// Id of the older snapshot.
-    pub from: String,
+    pub from: SnapshotId,
     /// Id of the newer one.
-    pub to: String,
+    pub to: SnapshotId,
     /// Time of the newer one's commit.
     pub committed_at: Millis,
     /// Rows of the file.
     pub rows: u64,
+    /// Numbers of rows by kind; none: published by a version that did not count them.
+    pub counts: Option<ChangeCounts>,
     /// File that holds them.
     pub file: StoredFile,
     /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`]. A column
@@ -43,6 +45,25 @@ pub struct ChangeSet {
     pub from_credit: Option<CreditLine>,
     /// Credit of the newer one, likewise.
     pub to_credit: Option<CreditLine>,
+}
+
+/// Numbers of rows that a version changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeCounts {
+    /// Rows that came.
+    pub inserted: u64,
+    /// Rows that went away.
+    pub deleted: u64,
+    /// Rows with the same primary key and other values; each stands in the file twice.
+    pub updated: u64,
+}
+
+impl ChangeCounts {
+    /// Returns the rows of a file of these changes.
+    #[must_use]
+    pub fn file_rows(self) -> u64 {
+        self.inserted + self.deleted + 2 * self.updated
+    }
 }
 
 /// Progress of a client: before row `row` of set `set` of a history. Past the last set: it has
@@ -72,11 +93,11 @@ pub struct ChangesPage {
 /// first and without gaps, does not tell what followed it. Data may have gone back to what it was:
 /// then the newest occurrence counts, since the rows are the same.
 #[must_use]
-pub fn watermark_after(history: &[ChangeSet], id: &str) -> Option<Watermark> {
-    if history.last().is_some_and(|last| last.to == id) {
+pub fn watermark_after(history: &[ChangeSet], id: &SnapshotId) -> Option<Watermark> {
+    if history.last().is_some_and(|last| last.to == *id) {
         return Some(Watermark { set: history.len(), row: 0 });
     }
-    history.iter().rposition(|set| set.from == id).map(|set| Watermark { set, row: 0 })
+    history.iter().rposition(|set| set.from == *id).map(|set| Watermark { set, row: 0 })
 }
 
 /// Returns the next `max_rows` rows from `start` on. A response has one schema, so it ends before a

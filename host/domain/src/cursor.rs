@@ -2,9 +2,11 @@
 //! contract-3-cursor-filters). A cursor fixes snapshot and filters; `limit`, `format`, `envelope`
 //! and the key may change from page to page. The server signs and spells positions.
 
-use sha2::{Digest, Sha256};
+use std::fmt;
 
-use crate::{DataQuery, DatasetName, ValidationError};
+use sha2::{Digest as _, Sha256};
+
+use crate::{DataQuery, DatasetName, Date, Digest, SnapshotId, ValidationError};
 
 /// First byte of [`CursorPosition::to_bytes`]: the layout. Raised when it, or [`fingerprint`],
 /// changes.
@@ -13,22 +15,54 @@ const LAYOUT_VERSION: u8 = 1;
 /// Content of a cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CursorPosition {
-    /// Id of the snapshot that is being read.
-    pub snapshot: String,
-    /// First row not yet considered, from 0 in the snapshot's order.
+    /// Rows that are being read.
+    pub source: CursorSource,
+    /// First row not yet considered, from 0 in the order of the source.
     pub row: u64,
     /// [`fingerprint`] of the filters that must stay as they are.
     pub filters: [u8; 16],
 }
 
+/// Rows that a cursor continues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CursorSource {
+    /// Those of a snapshot (`/data`).
+    Snapshot(SnapshotId),
+    /// Those of a stored file of changes (`/changes`).
+    Changes(Digest),
+}
+
+impl CursorSource {
+    /// None when `text` is neither an id nor a digest. Their lengths tell them apart.
+    fn parse(text: &str) -> Option<Self> {
+        let snapshot = SnapshotId::parse(text).map(Self::Snapshot);
+        snapshot.or_else(|| Digest::parse(text).map(Self::Changes))
+    }
+
+    /// Returns the id or the digest.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Snapshot(id) => id.as_str(),
+            Self::Changes(file) => file.as_str(),
+        }
+    }
+}
+
+impl fmt::Display for CursorSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 impl CursorPosition {
-    /// Returns layout, row (little-endian), filters, then the snapshot's id.
+    /// Returns layout, row (little-endian), filters, then the text of the source.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![LAYOUT_VERSION];
         bytes.extend_from_slice(&self.row.to_le_bytes());
         bytes.extend_from_slice(&self.filters);
-        bytes.extend_from_slice(self.snapshot.as_bytes());
+        bytes.extend_from_slice(self.source.as_str().as_bytes());
         bytes
     }
 
@@ -37,10 +71,10 @@ impl CursorPosition {
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&layout, bytes) = bytes.split_first()?;
         let (row, bytes) = bytes.split_first_chunk()?;
-        let (filters, id) = bytes.split_first_chunk()?;
-        let snapshot = std::str::from_utf8(id).ok()?.to_owned();
+        let (filters, source) = bytes.split_first_chunk()?;
+        let source = CursorSource::parse(std::str::from_utf8(source).ok()?)?;
         (layout == LAYOUT_VERSION).then_some(Self {
-            snapshot,
+            source,
             row: u64::from_le_bytes(*row),
             filters: *filters,
         })
@@ -60,10 +94,10 @@ impl CursorPosition {
             return Err(filters_changed(query));
         }
         match &query.snapshot {
-            Some(pinned) if *pinned != self.snapshot => {
+            Some(pinned) if pinned != self.source.as_str() => {
                 let sentence = format!(
                     "the cursor reads snapshot '{}'; leave snapshot out, or start again without the cursor",
-                    self.snapshot
+                    self.source
                 );
                 Err(ValidationError::value_error("snapshot", &sentence, pinned))
             }
@@ -106,8 +140,8 @@ pub fn fingerprint(dataset: &DatasetName, query: &DataQuery) -> [u8; 16] {
         None => hash.update([0]),
     };
     text(Some(dataset.as_str()));
-    text(query.start.as_deref());
-    text(query.end.as_deref());
+    text(query.start.as_ref().map(Date::as_str));
+    text(query.end.as_ref().map(Date::as_str));
     text(query.dimensions.as_deref());
     text(query.geometry.then_some(""));
     for column in query.columns.iter().flatten() {
@@ -126,6 +160,8 @@ mod tests {
     use super::*;
     use crate::query::parse_pairs;
 
+    const SNAPSHOT: &str = "0123456789abcdef0123456789abcdef";
+
     fn query(raw: &str) -> DataQuery {
         DataQuery::parse(&parse_pairs(raw), &["json", "csv"]).unwrap()
     }
@@ -136,7 +172,7 @@ mod tests {
 
     fn position(raw: &str) -> CursorPosition {
         CursorPosition {
-            snapshot: "s1".to_owned(),
+            source: CursorSource::Snapshot(SnapshotId::parse(SNAPSHOT).unwrap()),
             row: 7,
             filters: fingerprint(&name("cpi"), &query(raw)),
         }
@@ -151,7 +187,7 @@ mod tests {
             "&limit=9",
             "&format=csv",
             "&envelope=true",
-            "&snapshot=s1",
+            &format!("&snapshot={SNAPSHOT}"),
             "&geometry=yes",
             "&utm=1",
             "&csv.delimiter=;",
@@ -205,12 +241,17 @@ mod tests {
 
     #[test]
     fn positions_survive_the_trip_through_bytes() {
-        let position =
-            CursorPosition { snapshot: "01ab".to_owned(), row: u64::MAX, filters: [7; 16] };
+        let snapshot = CursorSource::Snapshot(SnapshotId::parse(SNAPSHOT).unwrap());
+        for source in [snapshot, CursorSource::Changes(Digest::of(b""))] {
+            let position = CursorPosition { source, row: u64::MAX, filters: [7; 16] };
+            let bytes = position.to_bytes();
+            assert_eq!(CursorPosition::from_bytes(&bytes), Some(position));
+            for length in [0, 24, 25, bytes.len() - 1] {
+                assert_eq!(CursorPosition::from_bytes(&bytes[..length]), None, "{length}");
+            }
+        }
+        let position = CursorPosition { source: snapshot, row: 0, filters: [7; 16] };
         let bytes = position.to_bytes();
-        assert_eq!(CursorPosition::from_bytes(&bytes), Some(position));
-        assert_eq!(CursorPosition::from_bytes(&bytes[..24]), None);
-        assert_eq!(CursorPosition::from_bytes(&[]), None);
         let mut other = bytes.clone();
         other[0] = 2;
         assert_eq!(CursorPosition::from_bytes(&other), None);

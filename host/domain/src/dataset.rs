@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Credit, DatasetName, Millis, Namespace};
+use crate::changes::ChangeCounts;
+use crate::{Credit, DatasetName, Date, Digest, Millis, Namespace, SnapshotId};
 
 /// The column that carries geometry in spatial datasets (spec-2.2-geometry).
 pub const GEOMETRY_COLUMN: &str = "geometry_wkt";
@@ -100,8 +101,8 @@ pub struct BoundingBox(pub [f64; 4]);
 /// The stored Parquet file of a snapshot, addressed by its content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StoredFile {
-    /// Lower-case hexadecimal SHA-256 of the bytes.
-    pub sha256: String,
+    /// SHA-256 of the bytes.
+    pub sha256: Digest,
     /// Size in bytes.
     pub bytes: u64,
 }
@@ -110,7 +111,7 @@ pub struct StoredFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Derived from the canonical data and the descriptor, never from the stored file.
-    pub id: String,
+    pub id: SnapshotId,
     /// Time of its commit.
     pub created_at: Millis,
     /// Number of rows.
@@ -135,8 +136,8 @@ pub struct Snapshot {
     pub dimensions: Vec<String>,
     /// The column that `start` and `end` filter; rows are sorted by it.
     pub date_column: Option<String>,
-    /// First and last date, `YYYY-MM-DD`; none without a date column or rows.
-    pub date_range: Option<(String, String)>,
+    /// First and last date; none without a date column or rows.
+    pub date_range: Option<(Date, Date)>,
     /// Long or wide.
     pub layout: TableLayout,
     /// Bounds of the geometry; none without any.
@@ -161,11 +162,16 @@ impl Snapshot {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotSummary {
     /// Snapshot id.
-    pub id: String,
+    pub id: SnapshotId,
     /// Time of its commit.
     pub created_at: Millis,
     /// Number of rows.
     pub rows: u64,
+    /// Rows that it changed of the snapshot before it; none: it is the first, or they were not
+    /// counted.
+    pub changes: Option<ChangeCounts>,
+    /// True when no rule on retention drops it.
+    pub held: bool,
 }
 
 /// A dataset with the snapshot that is current. A retired dataset is not a `Dataset`.

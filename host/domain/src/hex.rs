@@ -1,4 +1,5 @@
-//! Lower-case hexadecimal, as digests, ids and entity tags are spelled everywhere.
+//! Lower-case hexadecimal, as digests, ids and entity tags are spelled everywhere. The only such
+//! code of the host.
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
@@ -12,13 +13,44 @@ pub fn encode_hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Returns the bytes that `text` spells; none where it is no lower-case hexadecimal.
-#[must_use]
-pub fn decode_hex(text: &str) -> Option<Vec<u8>> {
-    let value = |digit: u8| DIGITS.iter().position(|known| *known == digit);
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let byte = |[high, low]: &[u8; 2]| u8::try_from(value(*high)? * 16 + value(*low)?).ok();
-    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
+/// `N` lower-case hexadecimal digits. Orders as the text and as the bytes do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Hex<const N: usize>([u8; N]);
+
+impl<const N: usize> Hex<N> {
+    /// Spells the first `N / 2` of `bytes`; the digits of bytes that are missing are 0.
+    pub(crate) fn encode(bytes: &[u8]) -> Self {
+        let mut digits = [b'0'; N];
+        for ([high, low], byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+            *high = DIGITS[usize::from(byte >> 4)];
+            *low = DIGITS[usize::from(byte & 15)];
+        }
+        Self(digits)
+    }
+
+    /// None when `text` is not `N` lower-case digits.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let digits: [u8; N] = text.as_bytes().try_into().ok()?;
+        digits.iter().all(|digit| DIGITS.contains(digit)).then_some(Self(digits))
+    }
+
+    /// Returns the digits.
+    pub(crate) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// Returns the bytes that the first `2 * B` digits spell.
+    pub(crate) fn decode<const B: usize>(&self) -> [u8; B] {
+        let value = |digit: u8| match digit {
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => digit.saturating_sub(b'0'),
+        };
+        let mut bytes = [0; B];
+        for (byte, [high, low]) in bytes.iter_mut().zip(self.0.as_chunks::<2>().0) {
+            *byte = (value(*high) << 4) | value(*low);
+        }
+        bytes
+    }
 }
 
 #[cfg(test)]
@@ -27,12 +59,16 @@ mod tests {
 
     #[test]
     fn bytes_are_spelled_in_lower_case_and_read_back() {
-        for (bytes, text) in [(&[][..], ""), (&[0x00, 0x0f, 0xa0, 0xff], "000fa0ff")] {
-            assert_eq!(encode_hex(bytes), text);
-            assert_eq!(decode_hex(text).as_deref(), Some(bytes));
+        assert_eq!(encode_hex(&[]), "");
+        assert_eq!(encode_hex(&[0x00, 0x0f, 0xa0, 0xff]), "000fa0ff");
+        for byte in 0..=u8::MAX {
+            let hex = Hex::<2>::encode(&[byte, 7]);
+            assert_eq!(hex.as_str(), encode_hex(&[byte]));
+            assert!(Hex::parse(hex.as_str()) == Some(hex));
+            assert_eq!(hex.decode(), [byte]);
         }
-        for wrong in ["0", "0G", "AA", "é"] {
-            assert_eq!(decode_hex(wrong), None, "{wrong}");
+        for wrong in ["", "0", "000", "0G", "AA", "é", "/0", ":0", "`0", "g0"] {
+            assert!(Hex::<2>::parse(wrong).is_none(), "{wrong}");
         }
     }
 }

@@ -1,35 +1,45 @@
-//! The rules of the service, as plain values and pure functions: names, plans, datasets, queries,
-//! read plans, releases, refusals. No async, no I/O, no clock, no Arrow, no HTTP types.
+//! The rules of the service, as plain values and pure functions: names, identities, plans,
+//! datasets, queries, read plans, preview facts, citations, releases, refusals. No async, no I/O, no
+//! clock, no Arrow, no HTTP types.
 
 pub mod bulk;
 pub mod changes;
+pub mod citation;
 pub mod credit;
 pub mod cursor;
 pub mod dataset;
 pub mod hex;
+pub mod identity;
 pub mod json_size;
 pub mod name;
 pub mod object_key;
 pub mod plan;
+pub mod preview_facts;
 pub mod query;
 pub mod read_plan;
 pub mod refusal;
 pub mod release;
+pub mod result_digest;
 pub mod time;
 pub mod validation;
 
+pub use changes::ChangeCounts;
+pub use citation::{CanonicalQuery, Citation, CitationFormat};
 pub use credit::{Credit, CreditLine, SourceEntry};
-pub use cursor::CursorPosition;
+pub use cursor::{CursorPosition, CursorSource};
 pub use dataset::{
     BoundingBox, Column, ColumnRole, ColumnType, Dataset, Snapshot, SnapshotSummary, StoredFile,
     TableLayout,
 };
+pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
 pub use name::{DatasetName, Namespace};
 pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};
+pub use preview_facts::PreviewFacts;
 pub use query::DataQuery;
 pub use read_plan::ReadPlan;
 pub use refusal::Refusal;
 pub use release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder};
+pub use result_digest::ResultDigest;
 pub use time::Millis;
 pub use validation::ValidationError;

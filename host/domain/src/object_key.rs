@@ -4,14 +4,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Digest;
+
 /// An object in the object store under one digest, together with its checksums and signature. It is
 /// stored, referenced by the catalog and deleted as one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stored {
     /// Its kind.
     pub kind: StoredKind,
-    /// Lower-case hexadecimal SHA-256 of its content.
-    pub sha256: String,
+    /// SHA-256 of its content.
+    pub sha256: Digest,
 }
 
 /// Kind of a stored object.
@@ -27,14 +29,14 @@ pub enum StoredKind {
 impl Stored {
     /// Creates the key of the file of a snapshot or of changes.
     #[must_use]
-    pub fn snapshot(sha256: &str) -> Self {
-        Self { kind: StoredKind::Snapshot, sha256: sha256.to_owned() }
+    pub const fn snapshot(sha256: &Digest) -> Self {
+        Self { kind: StoredKind::Snapshot, sha256: *sha256 }
     }
 
     /// Creates the key of the component of a plugin.
     #[must_use]
-    pub fn component(sha256: &str) -> Self {
-        Self { kind: StoredKind::Component, sha256: sha256.to_owned() }
+    pub const fn component(sha256: &Digest) -> Self {
+        Self { kind: StoredKind::Component, sha256: *sha256 }
     }
 }
 

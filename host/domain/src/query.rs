@@ -5,6 +5,8 @@ mod pairs;
 mod parse;
 pub mod scalar;
 
+use crate::Date;
+
 pub use pairs::{last_value, parse_pairs};
 pub use parse::too_many_names_message;
 
@@ -20,9 +22,9 @@ pub const MAX_LISTED_NAMES: usize = 4_096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataQuery {
     /// Inclusive lower date bound, `YYYY-MM-DD`.
-    pub start: Option<String>,
+    pub start: Option<Date>,
     /// Inclusive upper date bound, `YYYY-MM-DD`.
-    pub end: Option<String>,
+    pub end: Option<Date>,
     /// Substring looked for in dimension columns; never empty.
     pub dimensions: Option<String>,
     /// Maximum rows; 0: everything.

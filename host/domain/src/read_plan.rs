@@ -4,7 +4,7 @@ mod planner;
 
 use std::sync::Arc;
 
-use crate::{DatasetName, Namespace, Snapshot};
+use crate::{DatasetName, Date, Namespace, Snapshot};
 
 pub use planner::{UNBOUNDED_ROWS, plan_read, resolve_projection};
 
@@ -20,9 +20,9 @@ pub struct ReadPlan {
     /// Positions in `snapshot.columns`, in output order; never empty.
     pub columns: Vec<usize>,
     /// Inclusive lower bound on the date column; none also where there is no date column.
-    pub start: Option<String>,
+    pub start: Option<Date>,
     /// Inclusive upper bound on the date column; none also where there is no date column.
-    pub end: Option<String>,
+    pub end: Option<Date>,
     /// Keep rows in which a dimension column contains this, by simple Unicode case folding.
     pub search_text: Option<String>,
     /// First row to consider: 0, or where a cursor stopped.

@@ -1,7 +1,7 @@
 //! Every correct "no" to a caller (contract-1-order, contract-2-sentence). Closed: a new refusal
 //! does not compile until the server gives it a status.
 
-use crate::{Millis, ValidationError};
+use crate::{Millis, SnapshotId, ValidationError};
 
 /// Reason of a refusal. The order of variants is the order in which they are checked
 /// (contract-1-order).
@@ -43,7 +43,7 @@ pub enum Refusal {
     /// 410: what changed since then is no longer known.
     WatermarkGone {
         /// The oldest watermark from which changes can be followed.
-        oldest: String,
+        oldest: SnapshotId,
     },
     /// 403: the licence forbids bulk redistribution.
     BulkForbidden,

@@ -6,7 +6,7 @@ mod serving_order;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Millis;
+use crate::{Digest, Millis, PluginKind};
 
 pub use serving_order::{ServingOrder, lines};
 
@@ -42,12 +42,12 @@ pub struct PluginRelease {
 /// Kind, name and digest: what names a release.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct ReleaseId {
-    /// `encoder` or `generator`.
-    pub kind: String,
+    /// Kind of the plugin.
+    pub kind: PluginKind,
     /// Format of an encoder, tool of a generator.
     pub name: String,
-    /// Lower-case hexadecimal SHA-256 of the component.
-    pub digest: String,
+    /// SHA-256 of the component.
+    pub digest: Digest,
 }
 
 /// State of a release.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Date;
+
 /// An instant, in milliseconds since the Unix epoch, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -17,8 +19,9 @@ impl Millis {
 
     /// The calendar day in UTC, `2026-11-21`.
     #[must_use]
-    pub fn date(self) -> String {
-        self.to_utc().date().to_string()
+    pub fn date(self) -> Date {
+        // Outside of the years 1 to 9999 no clock stands.
+        Date::parse(&self.to_utc().date().to_string()).unwrap_or(Date::UNIX_EPOCH)
     }
 
     /// The calendar month in UTC, `2026-11`: what monthly quotas count by.
@@ -61,7 +64,7 @@ mod tests {
     fn months_follow_the_utc_calendar() {
         let new_year = Millis(1_798_761_599_000); // 2026-12-31T23:59:59Z
         assert_eq!(new_year.to_rfc3339(), "2026-12-31T23:59:59Z");
-        assert_eq!(new_year.date(), "2026-12-31");
+        assert_eq!(new_year.date().as_str(), "2026-12-31");
         assert_eq!(new_year.month(), "2026-12");
         assert_eq!(new_year.next_month().to_rfc3339(), "2027-01-01T00:00:00Z");
         assert_eq!(new_year.month_start().to_rfc3339(), "2026-12-01T00:00:00Z");

@@ -67,13 +67,14 @@ pub(crate) async fn compare_snapshots(
             (index, sink) = comparison.run(job).await?;
         }
     }
-    let (written, rows) = comparison.run(move || sink.finish()).await?;
+    let (written, counts) = comparison.run(move || sink.finish()).await?;
     let file = files.put_open_file(written, &std::env::temp_dir()).await?;
     Ok(ChangeSet {
         from: old.id.clone(),
         to: new.id.clone(),
         committed_at: new.created_at,
-        rows,
+        rows: counts.file_rows(),
+        counts: Some(counts),
         file,
         columns: new.columns.clone(),
         from_credit: Some((&old.credit).into()),

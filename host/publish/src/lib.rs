@@ -1,7 +1,7 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
 //! changes since the current one. Imports point one way: `error`, `faults`, `progress` <-
-//! `package` <- `geometry`, `table` <- `write`, `snapshot_id` <- `diff` <- `publish` <-
-//! `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
+//! `package` <- `geometry`, `table` <- `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish`
+//! <- `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
 //! environment; the feature `catalog` adds what needs a catalogue.
 
 mod diff;
@@ -11,6 +11,7 @@ mod faults;
 mod gc;
 mod geometry;
 mod package;
+mod preview_facts;
 mod progress;
 mod publish;
 #[cfg(feature = "catalog")]
@@ -25,6 +26,8 @@ pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
 pub use package::DataPackage;
+#[cfg(feature = "catalog")]
+pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};
 pub use progress::{ProgressReporter, SilentReporter};
 pub use publish::{SnapshotDraft, publish};
 #[cfg(feature = "catalog")]

@@ -7,7 +7,7 @@ mod stages;
 use std::sync::Arc;
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot};
+use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot};
 use yearbook_storage::{ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
@@ -30,6 +30,8 @@ pub struct SnapshotDraft {
     /// Changes since the snapshot that was passed in; none without one, when it is the same
     /// one, or when its file is damaged.
     pub changes: Option<ChangeSet>,
+    /// Preview facts; none where nothing was written, since the catalog has them.
+    pub facts: Option<PreviewFacts>,
 }
 
 /// Reads, checks, sorts and stores the package's table. `current` is the dataset's current
@@ -54,23 +56,26 @@ pub async fn publish(
     let (table, findings) = stages::read(workers, &package, progress).await?;
     let arranged = stages::arrange(workers, &package, table, progress).await?;
     let id = stages::compute_id(workers, &package, &arranged, progress).await?;
-    let draft = |snapshot, unchanged, changes| SnapshotDraft {
+    let draft = |snapshot, unchanged, changes, facts| SnapshotDraft {
         name: package.name.clone(),
         namespace: package.namespace.clone(),
         snapshot,
         unchanged,
         changes,
+        facts,
     };
     if let Some(current) = current.filter(|current| current.id == id)
         && files.blocks_are_intact(&current.file).await?
     {
-        return Ok(draft(current.clone(), true, None));
+        return Ok(draft(current.clone(), true, None, None));
     }
     let mut columns = package.columns.clone();
     for (column, few) in columns.iter_mut().zip(&findings.few_values) {
         column.few_values = *few;
     }
-    let written = stages::write(workers, &package, &columns, &id, &arranged, progress).await?;
+    let (written, counted) =
+        stages::write(workers, &package, &columns, &id, &arranged, progress).await?;
+    let facts = stages::draw_lines(workers, counted, &arranged, progress).await?;
     progress.stage("storing", None);
     let file = files.put_open_file(written, &std::env::temp_dir()).await?;
     let snapshot = Snapshot {
@@ -97,14 +102,14 @@ pub async fn publish(
     // A damaged file was stored anew: the snapshot is the same one still.
     match current {
         Some(current) if current.id == snapshot.id && current.file == snapshot.file => {
-            Ok(draft(current.clone(), true, None))
+            Ok(draft(current.clone(), true, None, Some(facts)))
         }
         Some(current) if current.id != snapshot.id => {
             let changes =
                 compare_with_current(files, workers, current, &snapshot, progress).await?;
-            Ok(draft(snapshot, false, changes))
+            Ok(draft(snapshot, false, changes, Some(facts)))
         }
-        _ => Ok(draft(snapshot, false, None)),
+        _ => Ok(draft(snapshot, false, None, Some(facts))),
     }
 }
 

@@ -108,6 +108,7 @@ impl Publisher {
                 snapshot: draft.snapshot,
                 predecessor: current.map(|current| current.id),
                 changes: draft.changes,
+                facts: draft.facts,
                 at: self.at,
             };
             match self.store.commit_snapshot(&publication, self.retention).await {

@@ -10,16 +10,13 @@
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
-use yearbook_domain::{Column, Credit, TableLayout};
+use sha2::{Digest as _, Sha256};
+use yearbook_domain::{Column, Credit, Digest, SnapshotId, TableLayout};
 
 use crate::package::DataPackage;
 
 /// Part of every id; changes when the canonical form does.
 const FORMAT_VERSION: &str = "yearbook-snapshot-1";
-
-/// Hexadecimal characters of an id: 128 bits are beyond collisions by accident or by effort.
-const ID_CHARACTERS: usize = 32;
 
 /// An id being computed.
 pub(crate) struct SnapshotIdHasher {
@@ -45,7 +42,7 @@ impl SnapshotIdHasher {
     }
 
     /// The id of these rows with this package's words.
-    pub(crate) fn finish(self, package: &DataPackage) -> String {
+    pub(crate) fn finish(self, package: &DataPackage) -> SnapshotId {
         let words = serde_json::to_vec(&IdentityFields::new(package)).unwrap_or_default();
         let mut hasher = Sha256::new();
         hasher.update(FORMAT_VERSION);
@@ -55,9 +52,7 @@ impl SnapshotIdHasher {
         for column in self.columns {
             hasher.update(column.finalize());
         }
-        let mut id = yearbook_domain::hex::encode_hex(&hasher.finalize());
-        id.truncate(ID_CHARACTERS);
-        id
+        SnapshotId::from_digest(Digest::from_sha256(hasher.finalize().into()))
     }
 }
 

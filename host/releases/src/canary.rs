@@ -18,9 +18,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use yearbook_catalog::{CanaryTotals, ReleaseId};
+use yearbook_domain::Digest;
 
 /// Key of a comparison: the canary release, and the digest of the one that serves.
-pub(crate) type CanaryPair = (ReleaseId, String);
+pub(crate) type CanaryPair = (ReleaseId, Digest);
 
 /// Results of this host that are not written yet.
 #[derive(Default)]
@@ -30,7 +31,7 @@ pub(crate) struct CanarySamples(Mutex<HashMap<CanaryPair, CanaryTotals>>);
 pub(crate) fn empty_totals(pair: &CanaryPair) -> CanaryTotals {
     CanaryTotals {
         id: pair.0.clone(),
-        incumbent: pair.1.clone(),
+        incumbent: pair.1,
         samples: 0,
         rewritten: 0,
         cpu_ns: 0,
@@ -45,7 +46,7 @@ pub(crate) fn empty_totals(pair: &CanaryPair) -> CanaryTotals {
 impl CanarySamples {
     /// Adds what was seen.
     pub(crate) fn add(&self, seen: CanaryTotals) {
-        let pair = (seen.id.clone(), seen.incumbent.clone());
+        let pair = (seen.id.clone(), seen.incumbent);
         let mut all = self.all();
         let sum = all.entry(pair.clone()).or_insert_with(|| empty_totals(&pair));
         sum.samples += seen.samples;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use self::history::MetricsHistory;
 use crate::ReleaseMonitorSettings;
+use yearbook_domain::{Digest, KeyId};
 
 /// Failures of one release that are kept at most; the oldest go first.
 const MAX_FAILURES: usize = 256;
@@ -22,7 +23,7 @@ const LAST_RESORT_PERCENT: u64 = 50;
 #[derive(Clone, Debug)]
 pub(crate) struct FailureRecord {
     /// Whose request it was.
-    pub(crate) client: String,
+    pub(crate) client: KeyId,
     /// Request, the same for the same bytes.
     pub(crate) request: String,
     /// Datasets whose data was given.
@@ -33,14 +34,14 @@ pub(crate) struct FailureRecord {
 
 /// Failures by the release's digest.
 #[derive(Default)]
-pub(crate) struct CircuitBreaker(Mutex<HashMap<String, VecDeque<(Instant, FailureRecord)>>>);
+pub(crate) struct CircuitBreaker(Mutex<HashMap<Digest, VecDeque<(Instant, FailureRecord)>>>);
 
 impl CircuitBreaker {
     /// Adds one. The same request of the same client counts once: it may have been answered from
     /// memory, without a response that the counters know of.
-    pub(crate) fn add(&self, digest: &str, strike: FailureRecord) {
+    pub(crate) fn add(&self, digest: &Digest, strike: FailureRecord) {
         let mut all = self.all();
-        let of = all.entry(digest.to_owned()).or_default();
+        let of = all.entry(*digest).or_default();
         of.retain(|(_, other)| {
             (&other.client, &other.request) != (&strike.client, &strike.request)
         });
@@ -51,7 +52,7 @@ impl CircuitBreaker {
     }
 
     /// Failures of the last `time`, by release.
-    pub(crate) fn within(&self, time: Duration) -> HashMap<String, Vec<FailureRecord>> {
+    pub(crate) fn within(&self, time: Duration) -> HashMap<Digest, Vec<FailureRecord>> {
         let mut all = self.all();
         all.retain(|_, strikes| {
             strikes.retain(|(at, _)| at.elapsed() <= time);
@@ -60,16 +61,16 @@ impl CircuitBreaker {
         let of = |strikes: &VecDeque<(Instant, FailureRecord)>| {
             strikes.iter().map(|(_, strike)| strike.clone()).collect()
         };
-        all.iter().map(|(digest, strikes)| (digest.clone(), of(strikes))).collect()
+        all.iter().map(|(digest, strikes)| (*digest, of(strikes))).collect()
     }
 
     /// A release begins anew.
-    pub(crate) fn reset(&self, digest: &str) {
+    pub(crate) fn reset(&self, digest: &Digest) {
         self.all().remove(digest);
     }
 
     /// Nothing under the lock can fail half-way.
-    fn all(&self) -> MutexGuard<'_, HashMap<String, VecDeque<(Instant, FailureRecord)>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<Digest, VecDeque<(Instant, FailureRecord)>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -135,12 +136,14 @@ fn count_independent_datasets(strikes: &[FailureRecord]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
 
     fn strike(client: &str, request: &str, datasets: &str) -> FailureRecord {
         let datasets = datasets.split(',').map(str::to_owned).collect();
         FailureRecord {
-            client: client.to_owned(),
+            client: KeyId::parse(client).unwrap(),
             request: request.to_owned(),
             datasets,
             why: "trapped".to_owned(),
@@ -222,9 +225,10 @@ mod tests {
     fn the_same_request_of_the_same_client_is_one_strike() {
         let strikes = CircuitBreaker::default();
         for (client, request) in [("a", "1"), ("a", "1"), ("b", "1"), ("a", "2"), ("a", "1")] {
-            strikes.add("digest", strike(client, request, "x"));
+            strikes.add(&Digest::of(b""), strike(client, request, "x"));
         }
-        let kept = strikes.within(Duration::from_secs(60)).remove("digest").unwrap_or_default();
+        let kept =
+            strikes.within(Duration::from_secs(60)).remove(&Digest::of(b"")).unwrap_or_default();
         let kept: Vec<(&str, &str)> =
             kept.iter().map(|strike| (strike.client.as_str(), strike.request.as_str())).collect();
         assert_eq!(kept, [("b", "1"), ("a", "2"), ("a", "1")]);

@@ -1,7 +1,7 @@
 //! A plugin's file as it is handed in: a component, or a core module as `cargo build` leaves it,
 //! which is made a component here. So a plugin's author needs no tool but cargo and `yearbook`.
 
-use sha2::{Digest, Sha256};
+use yearbook_domain::Digest;
 
 /// The first eight bytes of a core module; a component has another layer.
 const MODULE: &[u8] = b"\0asm\x01\0\0\0";
@@ -11,8 +11,8 @@ const MODULE: &[u8] = b"\0asm\x01\0\0\0";
 pub struct ComponentFile {
     /// The component.
     pub bytes: Vec<u8>,
-    /// Lower-case hexadecimal SHA-256 of `bytes`.
-    pub digest: String,
+    /// SHA-256 of `bytes`.
+    pub digest: Digest,
     /// Set where a core module was made a component: the digest is the component's, not the file's.
     pub wrapped: bool,
     /// Names of what it imports, in its own order; none when they cannot be read.
@@ -65,7 +65,7 @@ impl ComponentFile {
         if wrapped && names.as_ref().is_some_and(|(_, exports)| exports.is_empty()) {
             return Err(ComponentFileError::Module("it exports no interface".to_owned()));
         }
-        let digest = yearbook_domain::hex::encode_hex(&Sha256::digest(&bytes));
+        let digest = Digest::of(&bytes);
         let (imports, exports) = names.unzip();
         Ok(Self { bytes, digest, wrapped, imports, exports })
     }

@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sha2::{Digest, Sha256};
 use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, lines,
     register_upload,
 };
-use yearbook_domain::Stored;
+use yearbook_domain::{Digest, PluginKind, Stored};
 use yearbook_sandbox::Sandbox;
 use yearbook_storage::ObjectStorage;
 
@@ -79,7 +78,7 @@ pub async fn install(
         serves.and_then(|line| line.candidates.into_iter().next()).map(|release| release.id);
     // Nothing serves, so there is nobody to protect from it; or nothing tells whether two projects
     // for a tool are alike.
-    let state = if now || before.is_none() || id.kind != "encoder" {
+    let state = if now || before.is_none() || id.kind != PluginKind::Encoder {
         ReleaseState::Promoted
     } else {
         ReleaseState::Installed
@@ -132,12 +131,11 @@ pub(crate) async fn store_component(
     store: &Catalog,
     files: &ObjectStorage,
     bytes: Bytes,
-) -> Result<String, ReleaseError> {
+) -> Result<Digest, ReleaseError> {
     let hashed = bytes.clone();
-    let digest = tokio::task::spawn_blocking(move || Sha256::digest(&hashed))
+    let digest = tokio::task::spawn_blocking(move || Digest::of(&hashed))
         .await
         .map_err(|_| ReleaseError::Panicked)?;
-    let digest = yearbook_domain::hex::encode_hex(&digest);
     register_upload(store, &Stored::component(&digest)).await?;
     Ok(files.put_component(bytes).await?)
 }

@@ -17,7 +17,6 @@ mod readback;
 mod reconciler;
 mod release_actions;
 mod release_monitor;
-mod release_policy;
 mod settings;
 mod trust;
 
@@ -32,4 +31,4 @@ pub use reconciler::{EmbeddedComponent, PluginReconciler};
 pub use release_actions::{ReleaseActionResult, pin, remove, rollback};
 pub use release_monitor::ReleaseMonitor;
 pub use settings::ReleaseMonitorSettings;
-pub use trust::{Digest, Signature, TrustError, TrustPolicy, TrustRequirement, TrustedKey};
+pub use trust::{Signature, TrustError, TrustPolicy, TrustRequirement, TrustedKey};

@@ -23,6 +23,7 @@ use crate::ReleaseError;
 use crate::install::store_component;
 use crate::release_monitor::ReleaseMonitor;
 use crate::{Signature, TrustPolicy};
+use yearbook_domain::{Digest, PluginKind};
 
 /// Delay before an object store that did not answer is asked again.
 const RETRY: Duration = Duration::from_secs(2);
@@ -46,7 +47,7 @@ pub struct PluginReconciler {
     monitor: Arc<ReleaseMonitor>,
     trust: TrustPolicy,
     /// Components that came with the binary, by digest: never fetched.
-    embedded: HashMap<String, Bytes>,
+    embedded: HashMap<Digest, Bytes>,
     state: Mutex<ReconcilerState>,
 }
 
@@ -54,16 +55,16 @@ pub struct PluginReconciler {
 struct ReconcilerState {
     /// Plugins of the present set and those beside it, and those loaded at start that are in
     /// neither yet.
-    loaded: HashMap<String, Plugin>,
+    loaded: HashMap<Digest, Plugin>,
     /// Digests that the sandbox refused here: they stay refused.
-    refused: HashSet<String>,
+    refused: HashSet<Digest>,
     /// Digests that are not trusted, with the signature that was judged: another one is judged
     /// again.
-    untrusted: HashMap<String, Option<Signature>>,
+    untrusted: HashMap<Digest, Option<Signature>>,
     /// The present set: digests, and formats that nothing may serve.
-    serving: (Vec<String>, Vec<String>),
+    serving: (Vec<Digest>, Vec<String>),
     /// Releases that wait and promise something else, with those that serve: found out once.
-    unlike: HashSet<(String, String)>,
+    unlike: HashSet<(Digest, Digest)>,
 }
 
 impl PluginReconciler {
@@ -110,7 +111,7 @@ impl PluginReconciler {
                 store_component(store, &reconciler.files, bytes.clone()).await?;
             }
             store.register_release(&release).await?;
-            reconciler.embedded.insert(release.id.digest.clone(), bytes);
+            reconciler.embedded.insert(release.id.digest, bytes);
             reconciler.state.get_mut().loaded.insert(release.id.digest, plugin);
         }
         Ok(Arc::new(reconciler))
@@ -127,11 +128,11 @@ impl PluginReconciler {
         for line in &lines {
             match self.load_first(&mut state, &line.candidates, &mut complete).await {
                 Some(plugin) => serving.push(plugin),
-                None if line.kind == "encoder" => unavailable.push(line.name.clone()),
+                None if line.kind == PluginKind::Encoder => unavailable.push(line.name.clone()),
                 None => {}
             }
         }
-        let next = (serving.iter().map(|plugin| plugin.digest().to_owned()).collect(), unavailable);
+        let next = (serving.iter().map(|plugin| *plugin.digest()).collect(), unavailable);
         if next != state.serving {
             self.registry.replace(PluginSet::new(&serving, next.1.iter().cloned()));
             log_changes(&state.serving, &serving, &next.1);
@@ -145,8 +146,7 @@ impl PluginReconciler {
             .flatten()
             .cloned()
             .map(Plugin::Encoder);
-        state.loaded =
-            kept.chain(serving).map(|plugin| (plugin.digest().to_owned(), plugin)).collect();
+        state.loaded = kept.chain(serving).map(|plugin| (*plugin.digest(), plugin)).collect();
         self.monitor.set_candidates(beside);
         complete
     }
@@ -171,11 +171,7 @@ impl PluginReconciler {
 
 /// Identity of a loaded plugin's release.
 pub(crate) fn id(plugin: &Plugin) -> ReleaseId {
-    ReleaseId {
-        kind: plugin.kind().to_owned(),
-        name: plugin.name().to_owned(),
-        digest: plugin.digest().to_owned(),
-    }
+    ReleaseId { kind: plugin.kind(), name: plugin.name().to_owned(), digest: *plugin.digest() }
 }
 
 /// A new release of a plugin that has been loaded.
@@ -202,15 +198,13 @@ pub(crate) fn new_release(
 }
 
 /// Logs what is new.
-fn log_changes(before: &(Vec<String>, Vec<String>), serving: &[Plugin], unavailable: &[String]) {
-    for plugin in
-        serving.iter().filter(|plugin| !before.0.iter().any(|digest| digest == plugin.digest()))
-    {
+fn log_changes(before: &(Vec<Digest>, Vec<String>), serving: &[Plugin], unavailable: &[String]) {
+    for plugin in serving.iter().filter(|plugin| !before.0.contains(plugin.digest())) {
         tracing::info!(
             plugin = plugin.name(),
-            kind = plugin.kind(),
+            kind = plugin.kind().as_str(),
             version = plugin.version(),
-            digest = plugin.digest(),
+            digest = plugin.digest().as_str(),
             "serving a release"
         );
     }

@@ -5,6 +5,7 @@ use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ServingOrder,
     lines,
 };
+use yearbook_domain::PluginKind;
 
 use crate::ReleaseError;
 
@@ -14,7 +15,7 @@ pub struct ReleaseActionResult {
     /// Releases that stand elsewhere now.
     pub changed: Vec<ReleaseId>,
     /// Release that serves each kind of the name now; none: nothing serves.
-    pub serving: Vec<(String, Option<PluginRelease>)>,
+    pub serving: Vec<(PluginKind, Option<PluginRelease>)>,
 }
 
 /// Takes the release of `name` that serves out of service; the one promoted before it serves again.
@@ -35,13 +36,13 @@ pub async fn rollback(
         if first.pinned {
             let sentence = format!(
                 "{name} is pinned to {}; take the pin away first: yearbook plugin pin {name} --off",
-                short_digest(&first.id)
+                first.id.digest.short()
             );
             return Err(ReleaseError::NotApplicable(sentence));
         }
         let reason = reason
             .clone()
-            .or_else(|| Some(format!("back to {} ({})", short_digest(&next.id), next.version)));
+            .or_else(|| Some(format!("back to {} ({})", next.id.digest.short(), next.version)));
         change_state(store, &first.id, ReleaseState::RolledBack, by, reason).await?;
         changed.push(first.id.clone());
     }
@@ -110,7 +111,7 @@ pub async fn pin(
         .await;
     };
     let fitting: Vec<&PluginRelease> =
-        releases.iter().filter(|release| release.id.digest.starts_with(digest)).collect();
+        releases.iter().filter(|release| release.id.digest.as_str().starts_with(digest)).collect();
     let &[release] = fitting.as_slice() else {
         return Err(ReleaseError::Digest {
             name: name.to_owned(),
@@ -121,7 +122,7 @@ pub async fn pin(
     if release.state == ReleaseState::Removed {
         return Err(ReleaseError::NotApplicable(format!(
             "{} of {name} was removed; install it again before it is pinned",
-            short_digest(&release.id)
+            release.id.digest.short()
         )));
     }
     if release.state != ReleaseState::Promoted {
@@ -178,9 +179,4 @@ fn releases_named(
     let found: Vec<PluginRelease> =
         releases.into_iter().filter(|release| release.id.name == name).collect();
     if found.is_empty() { Err(ReleaseError::NoSuchPlugin(name.to_owned())) } else { Ok(found) }
-}
-
-/// As much of a digest as people compare.
-fn short_digest(id: &ReleaseId) -> &str {
-    id.digest.get(..12).unwrap_or(&id.digest)
 }

@@ -14,7 +14,10 @@ use arc_swap::ArcSwap;
 use arrow::datatypes::SchemaRef;
 use tokio::sync::Notify;
 use yearbook_catalog::{Catalog, CatalogCache, ReleaseId};
-use yearbook_sandbox::{Batches, OptionValue, PluginEncoder, RequestFingerprint, Sandbox};
+use yearbook_domain::Digest;
+use yearbook_sandbox::{
+    Batches, OptionValue, PluginEncoder, ReleasePolicy, RequestFingerprint, Sandbox,
+};
 
 use crate::ReleaseMonitorSettings;
 use crate::canary::{self, CanarySample, CanarySamples, ShadowWorker};
@@ -26,7 +29,7 @@ pub struct ReleaseMonitor {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) settings: ReleaseMonitorSettings,
     /// By digest of the release that serves.
-    beside: ArcSwap<HashMap<String, Candidates>>,
+    beside: ArcSwap<HashMap<Digest, Candidates>>,
     /// Responses that might have been compared.
     turns: AtomicU64,
     pub(crate) seen: Arc<CanarySamples>,
@@ -79,10 +82,29 @@ impl ReleaseMonitor {
         tokio::spawn(tick::run(Arc::downgrade(self), Arc::downgrade(live), every));
     }
 
-    /// The batches of a response that `encoder` is about to make; a share of them is made again by
-    /// a release that waits.
-    #[must_use]
-    pub fn tee_canary(
+    /// Sets the candidates beside each release that serves.
+    pub(crate) fn set_candidates(&self, beside: HashMap<Digest, Candidates>) {
+        self.beside.store(Arc::new(beside));
+    }
+
+    /// A release that waits can be judged without a comparison.
+    pub(crate) fn reject_canary(&self, id: &ReleaseId, incumbent: &Digest, fault: String) {
+        let mut seen = canary::empty_totals(&(id.clone(), *incumbent));
+        seen.fault = Some(fault);
+        self.seen.add(seen);
+        self.woken.notify_one();
+    }
+
+    /// Spreads the share evenly.
+    fn is_sampled(&self) -> bool {
+        let percent = u64::from(self.settings.canary_percent.min(100));
+        let turn = self.turns.fetch_add(1, Ordering::Relaxed) % 100;
+        (turn + 1) * percent / 100 > turn * percent / 100
+    }
+}
+
+impl ReleasePolicy for ReleaseMonitor {
+    fn tee_canary(
         &self,
         encoder: &Arc<PluginEncoder>,
         schema: &SchemaRef,
@@ -109,42 +131,18 @@ impl ReleaseMonitor {
         sample.tee(batches, Arc::clone(&self.shadow))
     }
 
-    /// The release with this digest failed a response by its own fault: it trapped, or said so
-    /// itself. An option is the client's choice, so a failure with one is no strike.
-    pub fn failed(&self, digest: &str, asker: &RequestFingerprint, why: &str) {
-        let RequestFingerprint { key_id: client, request, datasets, default_options: plain } =
-            asker.clone();
-        if !plain {
-            return;
-        }
-        self.strikes.add(digest, FailureRecord { client, request, datasets, why: why.to_owned() });
-        self.woken.notify_one();
-    }
-
-    /// The release that would serve in the place of `encoder`, where it says the same of itself and
-    /// nobody pinned the other.
-    #[must_use]
-    pub fn fallback_release(&self, encoder: &PluginEncoder) -> Option<Arc<PluginEncoder>> {
+    fn fallback_release(&self, encoder: &PluginEncoder) -> Option<Arc<PluginEncoder>> {
         self.beside.load().get(encoder.digest())?.previous.clone()
     }
 
-    /// Sets the candidates beside each release that serves.
-    pub(crate) fn set_candidates(&self, beside: HashMap<String, Candidates>) {
-        self.beside.store(Arc::new(beside));
-    }
-
-    /// A release that waits can be judged without a comparison.
-    pub(crate) fn reject_canary(&self, id: &ReleaseId, incumbent: &str, fault: String) {
-        let mut seen = canary::empty_totals(&(id.clone(), incumbent.to_owned()));
-        seen.fault = Some(fault);
-        self.seen.add(seen);
+    fn record_failure(&self, digest: &Digest, request: &RequestFingerprint, cause: &str) {
+        let RequestFingerprint { key_id, request, datasets, default_options } = request.clone();
+        // An option is the client's choice, so a failure with one does not count.
+        if !default_options {
+            return;
+        }
+        let failure = FailureRecord { client: key_id, request, datasets, why: cause.to_owned() };
+        self.strikes.add(digest, failure);
         self.woken.notify_one();
-    }
-
-    /// Spreads the share evenly.
-    fn is_sampled(&self) -> bool {
-        let percent = u64::from(self.settings.canary_percent.min(100));
-        let turn = self.turns.fetch_add(1, Ordering::Relaxed) % 100;
-        (turn + 1) * percent / 100 > turn * percent / 100
     }
 }

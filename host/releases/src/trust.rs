@@ -8,7 +8,7 @@ mod key;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
+use yearbook_domain::Digest;
 
 pub use key::{Signature, TrustedKey};
 
@@ -41,25 +41,6 @@ pub struct TrustPolicy {
     pub trusted_keys: Vec<TrustedKey>,
 }
 
-/// A SHA-256 in lower-case hexadecimal.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Digest(String);
-
-impl TryFrom<String> for Digest {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let good = text.len() == 64
-            && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
-        if good {
-            Ok(Self(text))
-        } else {
-            Err(format!("a digest is 64 digits of lower-case hexadecimal, not {text:?}"))
-        }
-    }
-}
-
 /// A component that is not trusted. Nothing of it was compiled or run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
@@ -69,7 +50,7 @@ pub enum TrustError {
     )]
     Digest {
         /// Of the component.
-        digest: String,
+        digest: Digest,
     },
     /// It came without a signature.
     #[error(
@@ -77,7 +58,7 @@ pub enum TrustError {
     )]
     Unsigned {
         /// Of the component.
-        digest: String,
+        digest: Digest,
     },
     /// The signature cannot be read.
     #[error(
@@ -85,7 +66,7 @@ pub enum TrustError {
     )]
     Unreadable {
         /// Of the component.
-        digest: String,
+        digest: Digest,
         /// The fault.
         reason: String,
     },
@@ -95,7 +76,7 @@ pub enum TrustError {
     )]
     UnknownKey {
         /// Of the component.
-        digest: String,
+        digest: Digest,
         /// Identifier of the key that the signature names.
         key: String,
     },
@@ -106,7 +87,7 @@ pub enum TrustError {
     )]
     Signature {
         /// Of the component.
-        digest: String,
+        digest: Digest,
         /// Identifier of the key.
         key: String,
     },
@@ -142,15 +123,15 @@ impl TrustPolicy {
         if self.require == TrustRequirement::None {
             return Ok(());
         }
-        let digest = yearbook_domain::hex::encode_hex(&Sha256::digest(component));
+        let digest = Digest::of(component);
         let listed = || {
-            if self.is_allowed_digest(&digest) {
+            if self.allowed_digests.contains(&digest) {
                 Ok(())
             } else {
-                Err(TrustError::Digest { digest: digest.clone() })
+                Err(TrustError::Digest { digest })
             }
         };
-        let signed = || self.verify_signature(&digest, component, signature);
+        let signed = || self.verify_signature(digest, component, signature);
         match self.require {
             TrustRequirement::None => Ok(()),
             TrustRequirement::Digest => listed(),
@@ -165,29 +146,23 @@ impl TrustPolicy {
         }
     }
 
-    fn is_allowed_digest(&self, digest: &str) -> bool {
-        self.allowed_digests.iter().any(|allowed| allowed.0 == digest)
-    }
-
     fn verify_signature(
         &self,
-        digest: &str,
+        digest: Digest,
         component: &[u8],
         signature: Option<&Signature>,
     ) -> Result<(), TrustError> {
-        let digest = || digest.to_owned();
-        let read = signature.ok_or_else(|| TrustError::Unsigned { digest: digest() })?;
-        let read =
-            read.read().map_err(|reason| TrustError::Unreadable { digest: digest(), reason })?;
+        let read = signature.ok_or_else(|| TrustError::Unsigned { digest })?;
+        let read = read.read().map_err(|reason| TrustError::Unreadable { digest, reason })?;
         // Identifiers are chosen freely, so two keys may have the same one.
         let mut named = self.trusted_keys.iter().filter(|key| key.id() == read.key_id()).peekable();
         if named.peek().is_none() {
-            return Err(TrustError::UnknownKey { digest: digest(), key: read.key_id().to_owned() });
+            return Err(TrustError::UnknownKey { digest, key: read.key_id().to_owned() });
         }
         if named.any(|key| key.verifies(component, &read)) {
             Ok(())
         } else {
-            Err(TrustError::Signature { digest: digest(), key: read.key_id().to_owned() })
+            Err(TrustError::Signature { digest, key: read.key_id().to_owned() })
         }
     }
 }

@@ -21,6 +21,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use tokio::runtime::Handle;
 use tracing::Instrument;
+use yearbook_domain::Digest;
 use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
 
 use crate::admission::SlowPluginLimiter;
@@ -54,7 +55,7 @@ pub struct PluginEncoder {
     pub(crate) host: Arc<GuestHost>,
     pub(crate) pre: EncoderPluginPre<HostState>,
     pub(crate) description: EncoderDescription,
-    pub(crate) digest: String,
+    pub(crate) digest: Digest,
     pub(crate) bytes: u64,
     pub(crate) metrics: Arc<PluginMetrics>,
     pub(crate) limiter: Arc<SlowPluginLimiter>,
@@ -76,9 +77,9 @@ impl PluginEncoder {
         &self.description
     }
 
-    /// Lower-case hexadecimal SHA-256 of the component.
+    /// SHA-256 of the component.
     #[must_use]
-    pub fn digest(&self) -> &str {
+    pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
@@ -222,7 +223,7 @@ impl PluginEncoder {
         let options = self.description.complete(chosen);
         let work = CallMetrics::new(Arc::clone(&self.metrics), self.host.dump_target.clone());
         let encoder = Arc::clone(self);
-        self.run_on_worker(move || {
+        self.run_on_worker(holder, move || {
             EncoderInstance::open(&encoder, permit, work, &schema, &options).map(drop)
         })
         .await
@@ -230,6 +231,7 @@ impl PluginEncoder {
 
     async fn run_on_worker<T: Send + 'static>(
         &self,
+        holder: &CallerShare,
         job: impl FnOnce() -> Result<T, EncodeError> + Send + 'static,
     ) -> Result<T, EncodeError> {
         let turn = self.limiter.acquire().await;
@@ -245,7 +247,7 @@ impl PluginEncoder {
         self.host
             .admission
             .workers
-            .run(job)
+            .run_for(holder, job)
             .await
             .map_err(|panicked| EncodeError::Host(panicked.to_string()))
             .flatten()

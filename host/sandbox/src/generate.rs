@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::Instrument;
+use yearbook_domain::Digest;
 use yearbook_shares::{CallerShare, SlotPermit};
 
 use crate::admission::SlowPluginLimiter;
@@ -39,7 +40,7 @@ pub struct PluginGenerator {
     pub(crate) host: Arc<GuestHost>,
     pub(crate) pre: GeneratorPluginPre<HostState>,
     pub(crate) description: GeneratorDescription,
-    pub(crate) digest: String,
+    pub(crate) digest: Digest,
     pub(crate) bytes: u64,
     pub(crate) metrics: Arc<PluginMetrics>,
     pub(crate) limiter: SlowPluginLimiter,
@@ -52,9 +53,9 @@ impl PluginGenerator {
         &self.description
     }
 
-    /// Lower-case hexadecimal SHA-256 of the component.
+    /// SHA-256 of the component.
     #[must_use]
-    pub fn digest(&self) -> &str {
+    pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
@@ -128,7 +129,8 @@ impl PluginGenerator {
             }
             made
         };
-        let made = self.host.admission.workers.run(job).instrument(account.span()).await;
+        let made =
+            self.host.admission.workers.run_for(holder, job).instrument(account.span()).await;
         match made.map_err(|panicked| GenerateError::Host(panicked.to_string())).flatten() {
             Ok(project) => {
                 account.first_bytes();

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
+use yearbook_domain::{Digest, KeyId};
 
 use crate::{Batches, OptionValue, PluginEncoder};
 
@@ -29,14 +30,14 @@ pub trait ReleasePolicy: Send + Sync {
 
     /// Counts a failure that is the fault of the release with this digest. `cause` is for the log
     /// and for operators.
-    fn record_failure(&self, digest: &str, request: &RequestFingerprint, cause: &str);
+    fn record_failure(&self, digest: &Digest, request: &RequestFingerprint, cause: &str);
 }
 
 /// The request that a release failed at, as far as the circuit breaker needs to know it.
 #[derive(Clone, Debug)]
 pub struct RequestFingerprint {
     /// Id of the API key of the request.
-    pub key_id: String,
+    pub key_id: KeyId,
     /// The same text for the same bytes, such as an entity tag.
     pub request: String,
     /// Datasets whose data the release was given.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use yearbook_domain::PluginKind;
 use yearbook_shares::CallerShare;
 
 use crate::encode::{EncodeError, EncoderInstance, Notes, PluginEncoder};
@@ -38,8 +39,8 @@ pub enum ReplayError {
         "the capsule is of a plugin of the kind {expected}, and the component is of the other kind"
     )]
     Kind {
-        /// `encoder` or `generator`.
-        expected: String,
+        /// Kind that the dump names.
+        expected: PluginKind,
     },
     /// The host failed, or cannot hand these rows over.
     #[error("{0}")]
@@ -85,7 +86,7 @@ impl Sandbox {
             (None, Plugin::Encoder(encoder)) => {
                 encoder.replay(dump, hand.clone()).map_err(|error| error.to_string())
             }
-            _ => return Err(ReplayError::Kind { expected: dump.about.component.kind.clone() }),
+            _ => return Err(ReplayError::Kind { expected: dump.about.component.kind }),
         };
         match made {
             Ok((bytes, log)) => Ok(ReplayResult { failed: None, log, bytes }),

@@ -10,7 +10,7 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use tokio::runtime::Handle;
 use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, ChangeSet, SNAPSHOT_ID};
-use yearbook_domain::{Column, ColumnRole, DatasetName, Namespace, ReadPlan, Snapshot};
+use yearbook_domain::{Column, ColumnRole, DatasetName, Namespace, ReadPlan, Snapshot, SnapshotId};
 use yearbook_storage::ObjectStorage;
 
 use crate::scan::Scan;
@@ -97,7 +97,7 @@ impl Reader {
         let key = ObjectStorage::key(&set.file);
         // To the scan, a file of changes is a snapshot without date axis or key.
         let file = Snapshot {
-            id: set.file.sha256.clone(),
+            id: SnapshotId::from_digest(set.file.sha256),
             rows: set.rows,
             file: set.file.clone(),
             columns,
@@ -113,7 +113,7 @@ impl Reader {
         let scan = self.scan_rows(&file, &positions, stored, rows).await?;
         let (id, at) = (set.to, set.committed_at.to_rfc3339());
         let complete = move |batch: RecordBatch| {
-            let whole = append_origin(&batch, &schema, &id, &at);
+            let whole = append_origin(&batch, &schema, id.as_str(), &at);
             whole.map_err(|error| StorageFailure::damaged(&key, format!("its columns: {error}")))
         };
         Ok(scan.batches.map(move |batch| batch.and_then(&complete)).boxed())

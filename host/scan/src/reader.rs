@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow::datatypes::SchemaRef;
 use moka::future::Cache;
 use tracing::Instrument;
-use yearbook_domain::{ReadPlan, Snapshot};
+use yearbook_domain::{Digest, ReadPlan, Snapshot, SnapshotId};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
@@ -31,7 +31,7 @@ pub struct Reader {
     files: ObjectStorage,
     workers: Arc<Workers>,
     /// By digest of the file and id of the snapshot, which decides how columns are read.
-    footers: Cache<(String, String), Arc<ParquetFile>>,
+    footers: Cache<(Digest, SnapshotId), Arc<ParquetFile>>,
     kept: Arc<PageCache>,
     budget: FetchBudget,
     steps: ReadTaskLimits,
@@ -41,7 +41,7 @@ impl Reader {
     /// A reader of the snapshots in `files` that decodes on `workers`.
     #[must_use]
     pub fn new(files: ObjectStorage, workers: Arc<Workers>) -> Self {
-        let weigh = |_: &(String, String), opened: &Arc<ParquetFile>| {
+        let weigh = |_: &(Digest, SnapshotId), opened: &Arc<ParquetFile>| {
             u32::try_from(opened.memory_bytes()).unwrap_or(u32::MAX)
         };
         let footers = Cache::builder().max_capacity(FOOTER_CACHE_BYTES).weigher(weigh).build();
@@ -182,7 +182,7 @@ impl Reader {
 
     /// The stored file with its footer; one load at a time.
     async fn open_file(&self, snapshot: &Snapshot) -> Result<FileSource, StorageFailure> {
-        let key = (snapshot.file.sha256.clone(), snapshot.id.clone());
+        let key = (snapshot.file.sha256, snapshot.id);
         let mut loaded = false;
         let load = async {
             loaded = true;
@@ -214,14 +214,16 @@ impl Reader {
         let mut window = 0..source.opened.rows();
         if let Some(column) = &plan.snapshot.date_column {
             if let Some(start) = &plan.start {
-                window.start =
-                    date_window::partition_row(source, column, |date| date < start.as_bytes())
-                        .await?;
+                window.start = date_window::partition_row(source, column, |date| {
+                    date < start.as_str().as_bytes()
+                })
+                .await?;
             }
             if let Some(end) = &plan.end {
-                window.end =
-                    date_window::partition_row(source, column, |date| date <= end.as_bytes())
-                        .await?;
+                window.end = date_window::partition_row(source, column, |date| {
+                    date <= end.as_str().as_bytes()
+                })
+                .await?;
             }
         }
         window.start = window.start.min(window.end);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, Metadata, Schema, SchemaRef};
 use yearbook_domain::changes::CHANGE_TYPE;
 use yearbook_domain::{
-    Column, ColumnRole, ColumnType, Credit, DatasetName, Namespace, ReadPlan, Snapshot,
+    Column, ColumnRole, ColumnType, Credit, DatasetName, Namespace, ReadPlan, Snapshot, SnapshotId,
 };
 
 use crate::StorageFailure;
@@ -111,13 +111,13 @@ pub(crate) fn with_column_metadata(field: Field, column: &Column) -> Field {
 pub fn credit_entries(
     dataset: &DatasetName,
     namespace: &Namespace,
-    snapshot_id: &str,
+    snapshot_id: &SnapshotId,
     credit: &Credit,
 ) -> Vec<(&'static str, String)> {
     let mut entries = vec![
         ("yearbook.dataset", dataset.to_string()),
         ("yearbook.namespace", namespace.to_string()),
-        ("yearbook.snapshot_id", snapshot_id.to_owned()),
+        ("yearbook.snapshot_id", snapshot_id.to_string()),
         ("yearbook.source", credit.source.clone()),
     ];
     entries.extend(credit.source_url.clone().map(|url| ("yearbook.source_url", url)));

@@ -7,7 +7,7 @@ mod message;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use yearbook_domain::{Refusal, ValidationError};
+use yearbook_domain::{DatasetName, Millis, Refusal, ValidationError};
 
 /// Reason for which a request gets no 2xx. Closed: a new one does not compile until `status` names
 /// it.
@@ -15,6 +15,13 @@ use yearbook_domain::{Refusal, ValidationError};
 pub(crate) enum Error {
     /// A correct "no" by the rules of the service.
     Refused(Refusal),
+    /// 410: the page of a dataset that is served no more.
+    DatasetRetired {
+        /// Its name.
+        name: DatasetName,
+        /// Time at which it was retired.
+        since: Millis,
+    },
     /// 404: no such route.
     NoSuchRoute,
     /// 405.

@@ -10,6 +10,7 @@ mod error;
 mod http;
 mod metrics;
 mod openapi;
+mod pages;
 mod request;
 mod response;
 mod router;
@@ -23,6 +24,7 @@ pub use openapi::openapi;
 pub use response::response_cache::ResponseCacheStats;
 pub use router::app;
 pub use settings::{
-    ForwardedHeader, LimitSettings, PublicUrl, ServerSettings, ServiceSettings, TrustedProxies,
+    ContactAddress, ForwardedHeader, LimitSettings, PageSettings, PublicUrl, ServerSettings,
+    ServiceSettings, TrustedProxies,
 };
 pub use state::{AppContext, AppState, Services};

@@ -4,6 +4,7 @@
 pub(crate) mod bodies;
 pub(crate) mod body;
 pub(crate) mod bulk_headers;
+pub(crate) mod citation_link;
 pub(crate) mod compression;
 pub(crate) mod document;
 pub(crate) mod etag;

@@ -7,6 +7,7 @@ use axum::routing::{MethodRouter, get};
 use crate::error::Error;
 use crate::http::{middleware, rate_limit};
 use crate::openapi;
+use crate::pages;
 use crate::request::authentication;
 use crate::routes::{bulk, datasets, docs, health, integrations, me, not_found, preview, rows};
 use crate::state::AppState;
@@ -21,6 +22,7 @@ pub fn app(state: AppState) -> Router {
         route.route_layer(from_fn_with_state(state.clone(), rate_limit::limit_by_address))
     };
 
+    let pages = if state.settings.pages.enabled { pages::routes(&state) } else { Router::new() };
     let routes = Router::new()
         .route("/health", get(health::liveness))
         .route("/health/full", get(health::readiness))
@@ -36,6 +38,7 @@ pub fn app(state: AppState) -> Router {
         .route("/openapi.json", by_address(get(openapi::show)))
         .route("/docs", by_address(get(docs::page)))
         .route("/docs/{asset}", by_address(get(docs::asset)))
+        .merge(pages)
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(not_found::not_found);
     middleware::wrap(routes, &state).with_state(state)

@@ -1,7 +1,8 @@
-//! Settings of an operator for HTTP: sections `[server]`, `[limits]` and `[plans]` of
+//! Settings of an operator for HTTP: sections `[server]`, `[limits]`, `[plans]` and `[pages]` of
 //! `yearbook.toml` (contract-6-settings). Each value gives its unit, its default and the reason for
 //! it; reading files and variables is the binary's affair.
 
+mod pages;
 mod proxies;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -10,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use yearbook_domain::PlanTable;
 
+pub use pages::{ContactAddress, PageSettings};
 pub use proxies::{ForwardedHeader, TrustedProxies};
 
 /// Everything that this crate is told.
@@ -22,6 +24,8 @@ pub struct ServiceSettings {
     pub limits: LimitSettings,
     /// `[plans]`: what each plan allows.
     pub plans: PlanTable,
+    /// `[pages]`: the catalogue in a browser.
+    pub pages: PageSettings,
 }
 
 /// `[server]`: addresses, patience and buffers.

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::http::rate_limit::BurstLimiter;
 use crate::metrics::{self, HttpMetrics, ListenerMetrics};
 use crate::openapi::OpenApiCache;
+use crate::pages::Pages;
 use crate::request::cursors::CursorCodec;
 use crate::response::bodies::Bodies;
 use crate::response::open_responses::OpenResponses;
@@ -78,6 +79,8 @@ pub struct AppContext {
     pub(crate) readiness: ReadinessCache,
     /// The rendered machine description.
     pub(crate) openapi: OpenApiCache,
+    /// The catalogue in a browser.
+    pub(crate) pages: Pages,
 }
 
 impl AppState {
@@ -100,6 +103,7 @@ impl AppState {
             listener_metrics: ListenerMetrics::default(),
             readiness: ReadinessCache::default(),
             openapi: OpenApiCache::default(),
+            pages: Pages::new(settings),
             services,
         })))
     }

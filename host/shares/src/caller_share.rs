@@ -6,12 +6,14 @@ use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::byte_budget::{ByteBudget, ByteLease};
 use crate::fair_slots::{FairSlots, SlotKind};
+use crate::processor_time::RecentProcessorTime;
 
 /// Entries before those that nobody holds are looked for.
 const EVICTION_THRESHOLD: usize = 1_024;
@@ -51,6 +53,7 @@ pub(crate) struct CallerUsage {
     held: [AtomicUsize; SlotKind::COUNT],
     waiting: [AtomicUsize; SlotKind::COUNT],
     bytes: AtomicUsize,
+    processor: RecentProcessorTime,
     /// Told when bytes go while the share is used up.
     freed: Notify,
 }
@@ -140,6 +143,7 @@ impl<K: Hash + Eq> UsageMap<K> {
             held,
             waiting,
             bytes: AtomicUsize::new(0),
+            processor: RecentProcessorTime::default(),
             freed: Notify::new(),
         });
         self.all.insert(own(id), Arc::clone(&caller));
@@ -193,6 +197,20 @@ impl CallerShare {
                 () = notified_or_pending(other) => {}
             }
         }
+    }
+
+    /// Adds `spent` processor time, which ended at `now`, to key and address.
+    pub fn add_processor_time(&self, spent: Duration, now: Instant) {
+        for caller in self.callers() {
+            caller.processor.add(spent, now);
+        }
+    }
+
+    /// Returns the processor time that the key used of late, or the address where there is no key:
+    /// a sum that halves every second. None for nobody's account.
+    #[must_use]
+    pub fn recent_processor_time(&self, now: Instant) -> Option<Duration> {
+        self.callers().next().map(|caller| caller.processor.get(now))
     }
 
     pub(crate) fn count(&self, bytes: usize) {

@@ -23,7 +23,7 @@ use bytes::Bytes;
 use moka::future::Cache;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};
-use yearbook_domain::StoredFile;
+use yearbook_domain::{Digest, StoredFile};
 
 use crate::StorageFailure;
 use crate::settings::StorageSettings;
@@ -54,7 +54,7 @@ pub struct ObjectStorage {
     /// Settings for a store on the network.
     remote: RemoteSettings,
     /// Block checksums by digest of the file.
-    sums: Cache<String, Arc<BlockChecksums>>,
+    sums: Cache<Digest, Arc<BlockChecksums>>,
     counters: Arc<StorageMetrics>,
     declare: Option<Arc<dyn UploadRegistrar>>,
 }
@@ -219,8 +219,8 @@ impl ObjectStorage {
         local: Option<LocalFolder>,
         remote: RemoteSettings,
     ) -> Self {
-        let weigh = |digest: &String, sums: &Arc<BlockChecksums>| {
-            u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX)
+        let weigh = |_: &Digest, sums: &Arc<BlockChecksums>| {
+            u32::try_from(size_of::<Digest>() + sums.size()).unwrap_or(u32::MAX)
         };
         let local = local.map(Arc::new);
         let sums = Cache::builder().max_capacity(CHECKSUM_CACHE_BYTES).weigher(weigh).build();

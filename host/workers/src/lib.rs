@@ -13,12 +13,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use async_task::Builder;
+use rustix::time::{ClockId, clock_gettime};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use queue::{FutureState, Job, Queue};
+use queue::{FutureState, Job, Queue, WorkerKind};
+use yearbook_shares::CallerShare;
 
 pub use stack::{STACK_BYTES, spawn, with_stack};
 
@@ -27,17 +30,20 @@ pub use stack::{STACK_BYTES, spawn, with_stack};
 #[error("a worker thread's job panicked")]
 pub struct JobPanicked;
 
-/// A pool of threads. Jobs must not block on anything but the processor, so as many threads as
-/// cores keep every core busy. New jobs go before continuations of longer ones; within each kind,
-/// first come first served. The queue has no bound of its own: each response has
-/// at most two jobs in it, and responses are bounded by the server.
+/// A pool of threads of two kinds, as many of each as cores. *Prompt* workers serve callers that
+/// used little processor time of late, and nobody else: their jobs never wait behind a long one,
+/// since the operating system gives a thread that wakes its share of a busy core. *Steady* workers
+/// serve all the rest, new jobs before continuations. Within a queue, the caller that used least
+/// comes first. Jobs must not block on anything but the processor. The queues have
+/// no bound of their own: each response has at most two jobs in them, and responses are bounded by
+/// the server.
 pub struct Workers {
     queue: Arc<Queue>,
     threads: usize,
 }
 
 impl Workers {
-    /// Starts `threads` threads (0: one a core) with [`STACK_BYTES`] of stack each.
+    /// Starts `threads` threads of each kind (0: one a core) with [`STACK_BYTES`] of stack each.
     ///
     /// # Panics
     /// When the operating system refuses a thread, which only happens at start-up.
@@ -46,7 +52,7 @@ impl Workers {
         Self::with_stack(threads, STACK_BYTES)
     }
 
-    /// Starts `threads` threads (0: one a core) with `stack_bytes` of stack each.
+    /// Starts `threads` threads of each kind (0: one a core) with `stack_bytes` of stack each.
     ///
     /// # Panics
     /// As [`Workers::new`].
@@ -62,9 +68,7 @@ impl Workers {
         Arc::new(Self { queue, threads })
     }
 
-    /// Runs `job` on a worker and waits for it without blocking. On a worker already (in a future
-    /// that [`Workers::drive`] polls) it runs here and now, once the future's time slice allows it.
-    /// Dropping the future does not stop a job that has begun; one that has not begun is skipped.
+    /// Runs `job` on nobody's account, as [`Workers::run_for`] does.
     ///
     /// # Errors
     /// [`JobPanicked`] when the job panicked.
@@ -72,27 +76,43 @@ impl Workers {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, JobPanicked> {
+        self.run_for(&CallerShare::default(), job).await
+    }
+
+    /// Runs `job` on the account of `caller` on a worker and waits for it without blocking. On a
+    /// worker already (in a future that [`Workers::drive`] polls) it runs here and now, once the
+    /// future's time slice allows it. Dropping the future does not stop a job that has begun; one
+    /// that has not begun is skipped.
+    ///
+    /// # Errors
+    /// [`JobPanicked`] when the job panicked.
+    pub async fn run_for<T: Send + 'static>(
+        &self,
+        caller: &CallerShare,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, JobPanicked> {
         if time_slice::is_worker_of(&self.queue) {
             time_slice::yield_if_slice_over().await;
             return catch_unwind(AssertUnwindSafe(job)).map_err(|_| JobPanicked);
         }
         let (sender, receiver) = oneshot::channel();
-        self.queue.push_continuation(Job::Call(Box::new(move || {
+        let job = Job::Call(Box::new(move || {
             if !sender.is_closed() {
                 let _ = sender.send(job());
             }
-        })));
+        }));
+        self.queue.push_continuation(job, caller.clone());
         receiver.await.map_err(|_| JobPanicked)
     }
 
-    /// Polls `future` on the workers, so that everything it does from one wait to the next is one
+    /// Polls `future` on the workers on the account of `caller`, so that everything it does from one wait to the next is one
     /// trip between threads. It may wait for whatever it likes: meanwhile it holds no thread. The
     /// future's time slices end at calls of [`Workers::run`]. Dropping
     /// what is returned drops `future`, at the next moment that it is not being polled.
     ///
     /// # Errors
     /// [`JobPanicked`] when polling panicked.
-    pub async fn drive<F>(&self, future: F) -> Result<F::Output, JobPanicked>
+    pub async fn drive<F>(&self, caller: CallerShare, future: F) -> Result<F::Output, JobPanicked>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
@@ -108,7 +128,7 @@ impl Workers {
             poll.await
         };
         let queue = Arc::clone(&self.queue);
-        let driven = FutureState::new(Handle::try_current().ok());
+        let driven = FutureState::new(Handle::try_current().ok(), caller);
         let (begun, task) = Builder::new()
             .metadata(driven)
             .spawn(|_| guarded, move |ready| queue.push_future(ready));
@@ -123,13 +143,13 @@ impl Workers {
         let (new_jobs, continuations, idle) = self.queue.lengths();
         WorkerLoad {
             threads: self.threads,
-            busy: self.threads.saturating_sub(idle),
+            busy: (2 * self.threads).saturating_sub(idle),
             new_jobs,
             continuations,
         }
     }
 
-    /// Returns the number of threads.
+    /// Returns the number of threads of each kind.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads
@@ -139,9 +159,9 @@ impl Workers {
 /// Load of the pool at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerLoad {
-    /// Threads.
+    /// Threads of each kind.
     pub threads: usize,
-    /// Threads with a job.
+    /// Threads of both kinds with a job.
     pub busy: usize,
     /// Jobs that wait and have just begun.
     pub new_jobs: usize,
@@ -155,23 +175,28 @@ impl Drop for Workers {
     }
 }
 
-/// Starts `count` threads of `stack_bytes` of stack each that serve `queue` until it stops.
+/// Starts `count` threads of each kind, of `stack_bytes` of stack each, that serve `queue` until it
+/// stops.
 #[expect(clippy::expect_used, reason = "without worker threads there is no service to run")]
 fn start_threads(queue: &Arc<Queue>, count: usize, stack_bytes: usize) {
-    for index in 0..count {
-        let queue = Arc::clone(queue);
-        let thread =
-            stack::spawn(&format!("worker-{index}"), stack_bytes, move || run_jobs(&queue));
-        thread.expect("the operating system gives worker threads at start-up");
+    for (kind, name) in [(WorkerKind::Prompt, "prompt"), (WorkerKind::Steady, "worker")] {
+        for index in 0..count {
+            let queue = Arc::clone(queue);
+            let thread = stack::spawn(&format!("{name}-{index}"), stack_bytes, move || {
+                run_jobs(&queue, kind)
+            });
+            thread.expect("the operating system gives worker threads at start-up");
+        }
     }
 }
 
-fn run_jobs(queue: &Queue) {
+fn run_jobs(queue: &Queue, kind: WorkerKind) {
     time_slice::bind_to_queue(queue);
-    while let Some(job) = queue.next() {
+    while let Some(queued) = queue.next(kind) {
         time_slice::start_slice();
+        let began = processor_time();
         // A future catches its own panics; a function's drops the sender of its result.
-        let _ = catch_unwind(AssertUnwindSafe(|| match job {
+        let _ = catch_unwind(AssertUnwindSafe(|| match queued.job {
             Job::Call(call) => call(),
             Job::Poll(ready) => {
                 let runtime = ready.metadata().runtime.clone();
@@ -179,5 +204,12 @@ fn run_jobs(queue: &Queue) {
                 ready.run();
             }
         }));
+        let spent = processor_time().saturating_sub(began);
+        queued.caller.add_processor_time(spent, Instant::now());
     }
+}
+
+/// Returns the processor time of this thread. Time for which the thread had no core does not count.
+fn processor_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }

@@ -1,19 +1,25 @@
-//! Jobs that wait for a worker: two queues, of new jobs and of continuations, and the order in
-//! which they are served.
+//! Jobs that wait for a worker: three queues, and the order in which they are served.
 
-use std::collections::VecDeque;
+use std::cmp::Ordering as ByDeadline;
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_task::Runnable;
 use tokio::runtime::Handle;
+use yearbook_shares::CallerShare;
 
 use crate::time_slice;
 
-/// New jobs that are served in a row while continuations wait. A small response takes some 0.2 ms,
-/// a continuation of a large one some 4 ms: so large ones keep about half of the time however many
-/// small ones there are.
+/// New jobs that a steady worker serves in a row while continuations wait. A small response takes
+/// some 0.2 ms, a continuation of a large one some 4 ms: so large ones keep about half of the time
+/// however many small ones there are.
 const MAX_CONSECUTIVE_NEW: u32 = 16;
+
+/// Recent processor time beyond which a caller's jobs go to the steady workers: some 7 % of a
+/// core for a second. A client that reads a page now and then stays far below.
+const LIGHT_CALLER: Duration = Duration::from_millis(100);
 
 /// Work for one thread.
 pub(crate) enum Job {
@@ -27,84 +33,107 @@ pub(crate) enum Job {
 pub(crate) struct FutureState {
     /// Runtime of its timers and tasks.
     pub(crate) runtime: Option<Handle>,
+    caller: CallerShare,
     continuation: AtomicBool,
 }
 
 impl FutureState {
-    /// Creates the state of a future that has just begun.
-    pub(crate) fn new(runtime: Option<Handle>) -> Self {
-        Self { runtime, continuation: AtomicBool::new(false) }
+    /// Creates the state of a future of `caller` that has just begun.
+    pub(crate) fn new(runtime: Option<Handle>, caller: CallerShare) -> Self {
+        Self { runtime, caller, continuation: AtomicBool::new(false) }
     }
+}
 
-    /// Moves the future to the queue of continuations.
-    pub(crate) fn mark_continuation(&self) {
-        self.continuation.store(true, Ordering::Relaxed);
-    }
+/// A kind of worker thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WorkerKind {
+    /// Serves jobs of light callers alone, so that one is always soon free for them.
+    Prompt,
+    /// Serves callers that use much, and nobody's jobs.
+    Steady,
+}
 
-    /// Returns true when the future goes to the queue of continuations.
-    pub(crate) fn is_continuation(&self) -> bool {
-        self.continuation.load(Ordering::Relaxed)
-    }
+/// A job, its caller, and its turn.
+pub(crate) struct QueuedJob {
+    /// What is to be done.
+    pub(crate) job: Job,
+    /// On whose account.
+    pub(crate) caller: CallerShare,
+    turn: Turn,
+}
+
+/// The order of jobs: by deadline, then as they came.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    /// Arrival plus the caller's recent processor time. So callers get equal shares of a queue, a
+    /// light one waits for nobody's backlog, and nobody waits for ever.
+    deadline: Instant,
+    number: u64,
 }
 
 /// The queues that workers serve.
 #[derive(Default)]
 pub(crate) struct Queue {
     queues: Mutex<JobQueues>,
-    work: Condvar,
+    prompt: Condvar,
+    steady: Condvar,
 }
 
 #[derive(Default)]
 struct JobQueues {
-    /// Futures that have not used up their first time slice.
-    new_jobs: VecDeque<Job>,
+    /// Jobs of callers below [`LIGHT_CALLER`].
+    light: BinaryHeap<QueuedJob>,
+    /// New jobs of the others and of nobody: futures within their first time slice.
+    heavy: BinaryHeap<QueuedJob>,
     /// Everything else.
-    continuations: VecDeque<Job>,
-    /// Jobs of `new_jobs` that have been served since the last of `continuations`.
+    continuations: BinaryHeap<QueuedJob>,
+    /// Jobs of `heavy` that have been served since the last of `continuations`.
     in_a_row: u32,
-    /// Workers that wait for work.
-    idle: usize,
+    /// Jobs that were queued so far.
+    count: u64,
+    /// Prompt and steady workers that wait for work.
+    idle: [usize; 2],
     stopped: bool,
 }
 
 impl Queue {
-    /// Queues `job` behind the continuations that wait already.
-    pub(crate) fn push_continuation(&self, job: Job) {
-        self.push(job, |queues| &mut queues.continuations);
+    /// Queues `job` among the continuations.
+    pub(crate) fn push_continuation(&self, job: Job, caller: CallerShare) {
+        self.push(job, caller, true);
     }
 
     /// Queues a future: as new, or as a continuation when it has used up its time slice.
     pub(crate) fn push_future(&self, ready: Runnable<FutureState>) {
+        let state = ready.metadata();
         if time_slice::take_yielded() {
-            ready.metadata().mark_continuation();
+            state.continuation.store(true, Ordering::Relaxed);
         }
-        if ready.metadata().is_continuation() {
-            self.push_continuation(Job::Poll(ready))
-        } else {
-            self.push(Job::Poll(ready), |queues| &mut queues.new_jobs)
-        }
+        let (caller, continuation) =
+            (state.caller.clone(), state.continuation.load(Ordering::Relaxed));
+        self.push(Job::Poll(ready), caller, continuation);
     }
 
-    /// Returns the next job; waits for one. None once the workers stop.
-    pub(crate) fn next(&self) -> Option<Job> {
+    /// Returns the next job for a worker of `kind`; waits for one. None once the workers stop.
+    pub(crate) fn next(&self, kind: WorkerKind) -> Option<QueuedJob> {
         let mut queues = self.queues();
         loop {
             if queues.stopped {
                 return None;
             }
-            if let Some(job) = queues.next() {
+            if let Some(job) = queues.next(kind) {
                 return Some(job);
             }
-            queues.idle += 1;
-            queues = self.work.wait(queues).unwrap_or_else(PoisonError::into_inner);
-            queues.idle -= 1;
+            queues.idle[kind as usize] += 1;
+            queues = self.work(kind).wait(queues).unwrap_or_else(PoisonError::into_inner);
+            queues.idle[kind as usize] -= 1;
         }
     }
 
     /// Returns the numbers of new jobs, of continuations and of idle workers.
     pub(crate) fn lengths(&self) -> (usize, usize, usize) {
         let queues = self.queues();
-        (queues.new_jobs.len(), queues.continuations.len(), queues.idle)
+        let new_jobs = queues.light.len() + queues.heavy.len();
+        (new_jobs, queues.continuations.len(), queues.idle.iter().sum())
     }
 
     /// Ends every worker after its present job; jobs that wait are dropped.
@@ -112,24 +141,45 @@ impl Queue {
         let dropped = {
             let mut queues = self.queues();
             queues.stopped = true;
-            (std::mem::take(&mut queues.new_jobs), std::mem::take(&mut queues.continuations))
+            let JobQueues { light, heavy, continuations, .. } = &mut *queues;
+            [light, heavy, continuations].map(std::mem::take)
         };
-        self.work.notify_all();
+        self.prompt.notify_all();
+        self.steady.notify_all();
         drop(dropped);
     }
 
-    fn push(&self, job: Job, queue: impl FnOnce(&mut JobQueues) -> &mut VecDeque<Job>) {
+    fn push(&self, job: Job, caller: CallerShare, continuation: bool) {
+        let now = Instant::now();
+        let recent = caller.recent_processor_time(now);
+        let light = recent.is_some_and(|recent| recent < LIGHT_CALLER);
         let mut queues = self.queues();
         if queues.stopped {
             // Dropped without the lock: what a job owns may come back here.
             drop(queues);
             return;
         }
-        queue(&mut queues).push_back(job);
-        let waiting = queues.idle > 0;
+        queues.count += 1;
+        let turn = Turn { deadline: now + recent.unwrap_or_default(), number: queues.count };
+        let (queue, kind) = if light {
+            (&mut queues.light, WorkerKind::Prompt)
+        } else if continuation {
+            (&mut queues.continuations, WorkerKind::Steady)
+        } else {
+            (&mut queues.heavy, WorkerKind::Steady)
+        };
+        queue.push(QueuedJob { job, caller, turn });
+        let waiting = queues.idle[kind as usize] > 0;
         drop(queues);
         if waiting {
-            self.work.notify_one();
+            self.work(kind).notify_one();
+        }
+    }
+
+    fn work(&self, kind: WorkerKind) -> &Condvar {
+        match kind {
+            WorkerKind::Prompt => &self.prompt,
+            WorkerKind::Steady => &self.steady,
         }
     }
 
@@ -140,14 +190,38 @@ impl Queue {
 }
 
 impl JobQueues {
-    fn next(&mut self) -> Option<Job> {
+    fn next(&mut self, kind: WorkerKind) -> Option<QueuedJob> {
+        if kind == WorkerKind::Prompt {
+            return self.light.pop();
+        }
         if self.in_a_row < MAX_CONSECUTIVE_NEW
-            && let Some(job) = self.new_jobs.pop_front()
+            && let Some(job) = self.heavy.pop()
         {
             self.in_a_row += 1;
             return Some(job);
         }
         self.in_a_row = 0;
-        self.continuations.pop_front().or_else(|| self.new_jobs.pop_front())
+        self.continuations.pop().or_else(|| self.heavy.pop())
     }
 }
+
+/// The earliest turn is the greatest: a heap gives its greatest first.
+impl Ord for QueuedJob {
+    fn cmp(&self, other: &Self) -> ByDeadline {
+        other.turn.cmp(&self.turn)
+    }
+}
+
+impl PartialOrd for QueuedJob {
+    fn partial_cmp(&self, other: &Self) -> Option<ByDeadline> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for QueuedJob {
+    fn eq(&self, other: &Self) -> bool {
+        self.turn == other.turn
+    }
+}
+
+impl Eq for QueuedJob {}

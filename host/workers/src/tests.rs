@@ -6,17 +6,26 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
+use yearbook_shares::{CallerRegistry, SharePercent};
+
 use super::*;
 
 #[tokio::test]
 async fn a_panicking_job_is_an_error_and_the_pool_goes_on() {
     let workers = Workers::new(1);
     assert!(workers.run(|| panic!("expected by this test")).await.is_err());
-    assert!(workers.drive(async { panic!("expected by this test") }).await.is_err());
+    assert!(
+        workers
+            .drive(CallerShare::default(), async { panic!("expected by this test") })
+            .await
+            .is_err()
+    );
     let inner = Arc::clone(&workers);
     assert!(
         workers
-            .drive(async move { inner.run(|| panic!("expected by this test")).await.is_err() })
+            .drive(CallerShare::default(), async move {
+                inner.run(|| panic!("expected by this test")).await.is_err()
+            })
             .await
             .unwrap()
     );
@@ -31,7 +40,10 @@ async fn an_abandoned_job_that_has_not_begun_is_skipped() {
     let flag = Arc::clone(&ran);
     poll_and_drop(workers.run(move || flag.store(true, Ordering::SeqCst))).await;
     let flag = Arc::clone(&ran);
-    poll_and_drop(workers.drive(async move { flag.store(true, Ordering::SeqCst) })).await;
+    poll_and_drop(
+        workers.drive(CallerShare::default(), async move { flag.store(true, Ordering::SeqCst) }),
+    )
+    .await;
     release.send(()).unwrap();
     workers.run(|| ()).await.unwrap();
     assert!(!ran.load(Ordering::SeqCst));
@@ -41,7 +53,7 @@ async fn an_abandoned_job_that_has_not_begun_is_skipped() {
 async fn a_driven_future_stays_on_one_thread_from_wait_to_wait() {
     let workers = Workers::new(4);
     let inner = Arc::clone(&workers);
-    let threads = workers.drive(async move {
+    let threads = workers.drive(CallerShare::default(), async move {
         let here = std::thread::current().id();
         let there = [
             inner.run(|| std::thread::current().id()).await.unwrap(),
@@ -62,7 +74,7 @@ async fn a_driven_future_that_waits_holds_no_thread() {
         let workers = Arc::clone(&workers);
         async move {
             workers
-                .drive(async move {
+                .drive(CallerShare::default(), async move {
                     (receiver.await.unwrap(), tokio::time::sleep(Duration::from_millis(1)).await)
                 })
                 .await
@@ -91,7 +103,7 @@ async fn dropping_a_driven_future_drops_what_it_owns() {
     let guard = Guard(Some(sender));
     let begun = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&begun);
-    let mut driven = Box::pin(workers.drive(async move {
+    let mut driven = Box::pin(workers.drive(CallerShare::default(), async move {
         let _guard = guard;
         flag.store(true, Ordering::SeqCst);
         std::future::pending::<()>().await;
@@ -116,7 +128,7 @@ async fn what_has_just_begun_goes_before_steps_of_long_work() {
     let mut step = Box::pin(workers.run(note("step")));
     assert!(poll_once(&mut step).await.is_none());
     let first = note("fresh");
-    let mut fresh = Box::pin(workers.drive(async move { first() }));
+    let mut fresh = Box::pin(workers.drive(CallerShare::default(), async move { first() }));
     assert!(poll_once(&mut fresh).await.is_none());
     release.send(()).unwrap();
     step.await.unwrap();
@@ -138,7 +150,9 @@ async fn steps_are_served_however_much_begins() {
                 while !stop.load(Ordering::SeqCst) {
                     let begun = Arc::clone(&begun);
                     workers
-                        .drive(async move { begun.fetch_add(1, Ordering::SeqCst) })
+                        .drive(CallerShare::default(), async move {
+                            begun.fetch_add(1, Ordering::SeqCst)
+                        })
                         .await
                         .unwrap();
                 }
@@ -161,7 +175,7 @@ async fn long_work_takes_turns_with_what_has_just_begun() {
     let inner = Arc::clone(&workers);
     let others = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&others);
-    let mut long = Box::pin(workers.drive(async move {
+    let mut long = Box::pin(workers.drive(CallerShare::default(), async move {
         let mut most = 0;
         for _ in 0..20 {
             let seen = Arc::clone(&seen);
@@ -176,9 +190,75 @@ async fn long_work_takes_turns_with_what_has_just_begun() {
     assert!(poll_once(&mut long).await.is_none());
     for _ in 0..3 {
         let others = Arc::clone(&others);
-        workers.drive(async move { others.fetch_add(1, Ordering::SeqCst) }).await.unwrap();
+        workers
+            .drive(CallerShare::default(), async move { others.fetch_add(1, Ordering::SeqCst) })
+            .await
+            .unwrap();
     }
     assert_eq!(long.await.unwrap(), 3, "all three were served while the long one ran");
+}
+
+#[tokio::test]
+async fn a_light_caller_waits_behind_nobody_else() {
+    let workers = Workers::new(1);
+    let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1 << 20);
+    let (heavy, light) = (callers.holder(Some("heavy"), None), callers.holder(Some("light"), None));
+    heavy.add_processor_time(Duration::from_secs(1), Instant::now());
+    let (release, gate) = mpsc::channel::<()>();
+    let mut long = Box::pin(workers.run_for(&heavy, move || gate.recv().unwrap()));
+    assert!(poll_once(&mut long).await.is_none());
+    // The only steady worker is busy until `release` is used, and others of the caller wait.
+    let mut more = Box::pin(workers.drive(heavy.clone(), async {}));
+    assert!(poll_once(&mut more).await.is_none());
+    workers.run_for(&light, || ()).await.unwrap();
+    workers.drive(light.clone(), async {}).await.unwrap();
+    release.send(()).unwrap();
+    long.await.unwrap();
+    more.await.unwrap();
+}
+
+#[tokio::test]
+async fn the_caller_that_used_least_comes_first() {
+    let workers = Workers::new(1);
+    let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1 << 20);
+    let caller = |key: &str, seconds: u64| {
+        let caller = callers.holder(Some(key), None);
+        caller.add_processor_time(Duration::from_secs(seconds), Instant::now());
+        caller
+    };
+    let (most, more) = (caller("most", 2_000), caller("more", 1_000));
+    let release = occupy_worker(&workers).await;
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut waiting = Vec::new();
+    for (caller, name) in [(&most, "most"), (&most, "most"), (&more, "more"), (&more, "more")] {
+        let order = Arc::clone(&order);
+        let mut job = Box::pin(workers.run_for(caller, move || order.lock().unwrap().push(name)));
+        assert!(poll_once(&mut job).await.is_none());
+        waiting.push(job);
+    }
+    release.send(()).unwrap();
+    for job in waiting {
+        job.await.unwrap();
+    }
+    assert_eq!(*order.lock().unwrap(), ["more", "more", "most", "most"]);
+}
+
+#[tokio::test]
+async fn a_job_is_charged_to_its_caller() {
+    let workers = Workers::new(1);
+    let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1 << 20);
+    let caller = callers.holder(Some("key"), Some([192, 0, 2, 1].into()));
+    let spin = || {
+        let began = processor_time();
+        while processor_time() - began < Duration::from_millis(20) {}
+    };
+    workers.run_for(&caller, spin).await.unwrap();
+    let address = callers.holder(None, Some([192, 0, 2, 1].into()));
+    // The worker adds the time after it has sent the result.
+    while address.recent_processor_time(Instant::now()).unwrap() < Duration::from_millis(10) {
+        tokio::task::yield_now().await;
+    }
+    assert!(caller.recent_processor_time(Instant::now()).unwrap() <= Duration::from_secs(1));
 }
 
 #[tokio::test]
@@ -186,7 +266,7 @@ async fn stopped_workers_answer_with_an_error() {
     let workers = Workers::new(1);
     let release = occupy_worker(&workers).await;
     let other = Workers::new(1);
-    let (first, second) = (workers.run(|| ()), workers.drive(async {}));
+    let (first, second) = (workers.run(|| ()), workers.drive(CallerShare::default(), async {}));
     // Neither has been asked for yet, so both come after the stop.
     workers.queue.stop();
     assert!(first.await.is_err() && second.await.is_err());

@@ -126,5 +126,5 @@ async fn read_back(files: &ObjectStorage, workers: &Arc<Workers>, draft: Snapsho
         }
         rows
     };
-    workers.drive(counted).await.unwrap()
+    workers.drive(yearbook_shares::CallerShare::default(), counted).await.unwrap()
 }

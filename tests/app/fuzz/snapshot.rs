@@ -77,7 +77,10 @@ impl FuzzSubject for SnapshotSubject {
                 Ok::<_, yearbook_storage::StorageFailure>(rows)
             };
             self.read += 1;
-            match self.runtime.block_on(self.workers.drive(rows)) {
+            match self
+                .runtime
+                .block_on(self.workers.drive(yearbook_shares::CallerShare::default(), rows))
+            {
                 Ok(Ok(rows)) => {
                     self.whole += 1;
                     assert!(rows <= draft.snapshot.rows, "{rows} rows");

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::io::Cursor;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use yearbook_domain::Digest;
 
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use arrow::ipc::reader::StreamReader;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use yearbook_catalog::{Catalog, CommitOutcome, DatabaseSettings, Publication, Retention};
 use yearbook_publish::UploadRegistry;
@@ -71,13 +71,14 @@ impl VersionPublisher {
         );
         let draft = Box::pin(publishing).await.map_err(|error| error.to_string())?;
         // Before anybody can be served it.
-        self.versions.by_snapshot.lock().unwrap().insert(draft.snapshot.id.clone(), version);
+        self.versions.by_snapshot.lock().unwrap().insert(draft.snapshot.id.to_string(), version);
         let publication = Publication {
             name: draft.name,
             namespace: draft.namespace,
             snapshot: draft.snapshot,
             predecessor: current.map(|current| current.id),
             changes: draft.changes,
+            facts: draft.facts,
             at: None,
         };
         let committed = self
@@ -222,5 +223,5 @@ fn descriptor() -> Value {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Digest::of(bytes).to_string()
 }

@@ -267,7 +267,7 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
         assert_eq!(mode(path), 0o600, "{}", path.display());
         let capsule = read_dump(path).unwrap();
         assert!(
-            capsule.about.component.digest.starts_with(
+            capsule.about.component.digest.as_str().starts_with(
                 path.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().0
             )
         );

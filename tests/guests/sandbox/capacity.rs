@@ -112,7 +112,9 @@ async fn workers_with_a_long_line_take_no_new_responses() {
     let (release, blocked) = mpsc::channel::<()>();
     let spawn = |job: Box<dyn FnOnce() + Send>| {
         let workers = Arc::clone(&workers);
-        tokio::spawn(async move { workers.drive(async move { job() }).await })
+        tokio::spawn(async move {
+            workers.drive(yearbook_shares::CallerShare::default(), async move { job() }).await
+        })
     };
     let mut jobs = vec![spawn(Box::new(move || blocked.recv().unwrap()))];
     while workers.load().busy == 0 {

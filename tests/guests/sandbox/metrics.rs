@@ -127,8 +127,8 @@ async fn counters_outlive_the_plugin_and_go_on_when_it_is_loaded_again() {
         let [counts] = &sandbox.metrics_snapshots()[..] else { panic!("one release, one tally") };
         assert_eq!(
             (
-                counts.release.kind,
-                counts.release.name.as_str(),
+                counts.release.id.kind.as_str(),
+                counts.release.id.name.as_str(),
                 counts.outcome(ResponseOutcome::Completed)
             ),
             ("encoder", "csv", round)

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use yearbook_domain::ReadPlan;
+use yearbook_domain::{Date, ReadPlan};
 use yearbook_publish::{DataPackage, SilentReporter, publish};
 use yearbook_scan::Reader;
 use yearbook_storage::ObjectStorage;
@@ -58,7 +58,7 @@ async fn measure(rows: usize) {
         Arc::new(plan)
     };
     let year = |plan: &mut ReadPlan| {
-        (plan.start, plan.end) = (Some("2010-01-01".to_owned()), Some("2010-12-31".to_owned()))
+        (plan.start, plan.end) = (Date::parse("2010-01-01"), Date::parse("2010-12-31"))
     };
     let needle = |plan: &mut ReadPlan, text: &str| {
         (plan.search_text, plan.max_rows) = (Some(text.to_owned()), Some(100))
@@ -103,7 +103,7 @@ async fn scan(workers: &Workers, reader: &Reader, plan: &Arc<ReadPlan>) -> usize
         }
         rows
     };
-    workers.drive(work).await.unwrap()
+    workers.drive(yearbook_shares::CallerShare::default(), work).await.unwrap()
 }
 
 async fn median(mut run: impl AsyncFnMut() -> usize) -> Duration {

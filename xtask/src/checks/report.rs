@@ -1,7 +1,7 @@
 //! The report of a run: counts of checks that passed and failed. Owns its last lines.
 
 use std::ops::Add;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
@@ -56,6 +56,26 @@ impl StepReport {
     ) -> bool {
         println!("\n== {what}");
         let started = Instant::now();
+        self.count(what, checks, || started.elapsed())
+    }
+
+    /// Takes in a step that ended elsewhere after it `took` so long; `checks` counts what it did.
+    pub(crate) fn ended_step(
+        &mut self,
+        what: &str,
+        took: Duration,
+        checks: impl FnOnce() -> Result<CheckCounts>,
+    ) -> bool {
+        println!("\n== {what}");
+        self.count(what, checks, || took)
+    }
+
+    fn count(
+        &mut self,
+        what: &str,
+        checks: impl FnOnce() -> Result<CheckCounts>,
+        took: impl FnOnce() -> Duration,
+    ) -> bool {
         let tally = checks().unwrap_or_else(|error| {
             println!("error: {error:#}");
             CheckCounts { passed: 0, failed: 1 }
@@ -67,7 +87,7 @@ impl StepReport {
         let line = format!(
             "{verdict} {what}: {} passed, {failed} failed, {} s",
             tally.passed,
-            started.elapsed().as_secs()
+            took().as_secs()
         );
         println!("{line}");
         self.lines.push(line);

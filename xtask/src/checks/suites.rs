@@ -93,6 +93,14 @@ fn count_lines(
     Ok(tally)
 }
 
+/// Prints `output`, which a process of ours left, and adds up the results in it.
+///
+/// # Errors
+/// None but those of reading memory.
+pub(crate) fn read_output(mut output: &[u8]) -> Result<CheckCounts> {
+    read_results(&mut output, parse_summary)
+}
+
 fn read_results(
     stream: &mut dyn Read,
     parse: impl Fn(&str) -> Option<CheckCounts>,

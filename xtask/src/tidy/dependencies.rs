@@ -9,8 +9,8 @@ use crate::repository::Repository;
 /// Crates of the host, each with the crates of ours that it may use.
 const MAP: [(&str, &[&str]); 11] = [
     ("domain", &[]),
-    ("workers", &[]),
     ("shares", &[]),
+    ("workers", &["shares"]),
     ("catalog", &["domain"]),
     ("storage", &["domain"]),
     ("scan", &["domain", "storage", "workers"]),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use yearbook_domain::{Plan, PlanLimits, PlanTable};
+use yearbook_domain::{KeyId, Plan, PlanLimits, PlanTable};
 
 use crate::cache::revisioned::RevisionedCache;
 use crate::{Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyHash, key};
@@ -33,7 +33,7 @@ const CONNECTIONS_PER_LOOKUP: u32 = 4;
 /// cannot be reached without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    id: String,
+    id: KeyId,
     plan: Plan,
     limits: PlanLimits,
 }
@@ -41,7 +41,7 @@ pub struct Caller {
 impl Caller {
     /// Identifier of the key (not the key).
     #[must_use]
-    pub fn id(&self) -> &str {
+    pub fn id(&self) -> &KeyId {
         &self.id
     }
 
@@ -59,8 +59,8 @@ impl Caller {
 
     /// A caller without a key.
     #[cfg(test)]
-    pub(crate) fn for_test(id: &str, plan: Plan) -> Self {
-        Self { id: id.to_owned(), plan, limits: PlanTable::default().limits(plan) }
+    pub(crate) fn for_test(id: KeyId, plan: Plan) -> Self {
+        Self { id, plan, limits: PlanTable::default().limits(plan) }
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use yearbook_domain::{Millis, Plan, PlanTable};
 use yearbook_prerequisites::Prerequisite;
 
-use crate::suite::fixtures::{TODAY, caller, issue_key, publish};
+use crate::suite::fixtures::{TODAY, caller, issue_key, key_id, publish, snapshot_id};
 use crate::{
     Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyVerifier, Quota, ReserveOutcome, key,
     open,
@@ -98,7 +98,7 @@ async fn an_older_host_works_on_an_expanded_catalogue_and_not_on_a_contracted_on
     sqlx::raw_sql(newer).execute(&mut schema.external_connection().await).await.unwrap();
     for host in [store, schema.store().await] {
         publish(&host, "cpi", "two", TODAY + 1).await;
-        assert_eq!(host.datasets().await.unwrap()[0].current.id, "two");
+        assert_eq!(host.datasets().await.unwrap()[0].current.id, snapshot_id("two"));
     }
     sqlx::raw_sql("UPDATE revision SET least_migration = 9999")
         .execute(&mut schema.external_connection().await)
@@ -126,9 +126,9 @@ async fn what_others_commit_is_told_and_usage_is_not() {
         publish(&operator, "cpi", &format!("s{publishes}"), TODAY + publishes).await;
     }
     while told(&mut moves).await {}
-    operator.reserve_request("key_1", "2026-11", 10).await.unwrap();
+    operator.reserve_request(&key_id("key_1"), "2026-11", 10).await.unwrap();
     assert!(!told(&mut moves).await, "no host has to look");
-    operator.revoke_key("key_1", Millis(TODAY)).await.unwrap();
+    operator.revoke_key(&key_id("key_1"), Millis(TODAY)).await.unwrap();
     assert!(told(&mut moves).await);
 }
 
@@ -143,12 +143,12 @@ async fn a_statement_that_waits_too_long_is_given_up_and_costs_its_connection_al
     let mut lock = stranger.begin().await.unwrap();
     sqlx::raw_sql("LOCK TABLE usage IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
     let begun = Instant::now();
-    let failure = store.reserve_request("key_1", "2026-11", 10).await.unwrap_err();
+    let failure = store.reserve_request(&key_id("key_1"), "2026-11", 10).await.unwrap_err();
     assert!(begun.elapsed() < TWO_SECONDS && failure.is_safe_to_retry(), "{failure}");
     lock.rollback().await.unwrap();
     store.revision().await.unwrap();
     assert_eq!(
-        store.reserve_request("key_1", "2026-11", 10).await.unwrap(),
+        store.reserve_request(&key_id("key_1"), "2026-11", 10).await.unwrap(),
         ReserveOutcome::Granted { used: 1 }
     );
 }
@@ -187,7 +187,10 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
         .filter(|outcome| outcome.as_ref().is_err_and(CatalogError::is_overload))
         .count();
     assert!(overloaded >= 190, "{overloaded} of 200 gave up waiting for their turn");
-    assert_eq!(store.used_requests("key_1", &crate::clock::now().month()).await.unwrap(), 7);
+    assert_eq!(
+        store.used_requests(&key_id("key_1"), &crate::clock::now().month()).await.unwrap(),
+        7
+    );
 }
 
 #[tokio::test]

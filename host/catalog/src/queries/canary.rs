@@ -1,6 +1,6 @@
 //! Measurements that hosts make of plugin releases, as sums over all hosts.
 
-use yearbook_domain::Millis;
+use yearbook_domain::{Digest, Millis};
 
 use super::ReleaseIdRow;
 use super::sql_enum::{RowContext, encode_u64};
@@ -49,7 +49,7 @@ pub struct CanaryTotals {
     /// The release that waits.
     pub id: ReleaseId,
     /// Digest of the release that serves.
-    pub incumbent: String,
+    pub incumbent: Digest,
     /// Responses that both made.
     pub samples: u64,
     /// Those of them with other bytes for the same values.
@@ -150,10 +150,10 @@ impl CanaryTotalsRow {
             incumbent_ns: place.count("incumbent_ns", self.incumbent_ns)?,
             memory: place.count("memory", self.memory)?,
             incumbent_memory: place.count("incumbent_memory", self.incumbent_memory)?,
-            incumbent: self.incumbent,
+            incumbent: place.parse("incumbent", &self.incumbent)?,
             fault: self.fault,
             first_at: Millis(self.first_at),
-            id: self.id.into(),
+            id: self.id.read("plugin_trials")?,
         })
     }
 }
@@ -175,7 +175,7 @@ impl ReleaseUsageRow {
             responses: place.count("responses", self.responses)?,
             failures: place.count("failures", self.failures)?,
             last_at: Millis(self.last_at),
-            id: self.id.into(),
+            id: self.id.read("plugin_use")?,
         })
     }
 }
@@ -187,7 +187,7 @@ async fn add_canary_totals(
     let row: CanaryTotalsRow = connection
         .query(ADD_CANARY_TOTALS)
         .bind_release(&seen.id)
-        .bind(&seen.incumbent)
+        .bind(seen.incumbent.as_str())
         .bind(encode_u64(seen.samples)?)
         .bind(encode_u64(seen.rewritten)?)
         .bind(encode_u64(seen.cpu_ns)?)

@@ -1,7 +1,7 @@
 //! Row-level changes between snapshots. Never reads the files that hold them.
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{CreditLine, DatasetName, Millis, Stored, StoredFile};
+use yearbook_domain::{ChangeCounts, CreditLine, DatasetName, Millis, Stored, StoredFile};
 
 use super::snapshots;
 use super::sql_enum::{RowContext, encode_list, encode_u64};
@@ -11,8 +11,8 @@ use crate::{Catalog, CatalogError};
 
 const INSERT_CHANGES: &str = "
     INSERT INTO changes (number, dataset, from_number, from_id, to_id, committed_at, row_count, file_sha256, file_bytes, columns,
-        from_attribution, from_licence, to_attribution, to_licence)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+        from_attribution, from_licence, to_attribution, to_licence, inserted, deleted, updated)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
 
 /// Follows the newer snapshot to its new number.
 const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1";
@@ -23,7 +23,7 @@ const DROP_CHANGES: &str = "DELETE FROM changes WHERE dataset = $1 AND number <=
 /// Selects changes with the credits of their snapshots. Where an older version left the credits
 /// out, they come from the snapshots, as long as these are retained.
 const CHANGES: &str = "
-    SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns,
+    SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns, c.inserted, c.deleted, c.updated,
         COALESCE(c.from_attribution, f.attribution) AS from_attribution, COALESCE(c.from_licence, f.licence) AS from_licence,
         COALESCE(c.to_attribution, t.attribution) AS to_attribution, COALESCE(c.to_licence, t.licence) AS to_licence
     FROM changes c LEFT JOIN snapshots f ON f.number = c.from_number LEFT JOIN snapshots t ON t.number = c.number
@@ -56,6 +56,9 @@ struct ChangesRow {
     file_sha256: String,
     file_bytes: i64,
     columns: String,
+    inserted: Option<i64>,
+    deleted: Option<i64>,
+    updated: Option<i64>,
     from_attribution: Option<String>,
     from_licence: Option<String>,
     to_attribution: Option<String>,
@@ -66,19 +69,37 @@ impl ChangesRow {
     fn read(self) -> Result<ChangeSet, sqlx::Error> {
         let place = RowContext { table: "changes", row: &self.to_id };
         Ok(ChangeSet {
+            counts: counts(&place, self.inserted, self.deleted, self.updated)?,
             rows: place.count("row_count", self.row_count)?,
             file: StoredFile {
                 bytes: place.count("file_bytes", self.file_bytes)?,
-                sha256: self.file_sha256,
+                sha256: place.parse("file_sha256", &self.file_sha256)?,
             },
             columns: place.decode_list("columns", &self.columns)?,
-            from: self.from_id,
+            from: place.parse("from_id", &self.from_id)?,
             committed_at: Millis(self.committed_at),
-            to: self.to_id,
+            to: place.parse("to_id", &self.to_id)?,
             from_credit: credit_line(self.from_attribution, self.from_licence),
             to_credit: credit_line(self.to_attribution, self.to_licence),
         })
     }
+}
+
+/// Returns the numbers of rows by kind, where they are known.
+pub(super) fn counts(
+    place: &RowContext<'_>,
+    inserted: Option<i64>,
+    deleted: Option<i64>,
+    updated: Option<i64>,
+) -> Result<Option<ChangeCounts>, sqlx::Error> {
+    let (Some(inserted), Some(deleted), Some(updated)) = (inserted, deleted, updated) else {
+        return Ok(None);
+    };
+    Ok(Some(ChangeCounts {
+        inserted: place.count("inserted", inserted)?,
+        deleted: place.count("deleted", deleted)?,
+        updated: place.count("updated", updated)?,
+    }))
 }
 
 /// Returns the credit, where it is known.
@@ -87,7 +108,7 @@ fn credit_line(attribution: Option<String>, licence: Option<String>) -> Option<C
 }
 
 /// Reads the part of the history that leads to the current snapshot without a gap.
-async fn changes_to_current(
+pub(super) async fn changes_to_current(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Vec<ChangeSet>, sqlx::Error> {
@@ -114,23 +135,29 @@ pub(super) async fn insert(
     number: i64,
     changes: &ChangeSet,
 ) -> Result<(), sqlx::Error> {
+    let count = |of: fn(&ChangeCounts) -> u64| {
+        changes.counts.as_ref().map(|counts| encode_u64(of(counts))).transpose()
+    };
     let [from, to] = [&changes.from_credit, &changes.to_credit].map(Option::as_ref);
     connection
         .query(INSERT_CHANGES)
         .bind(number)
         .bind(dataset.as_str())
         .bind(before)
-        .bind(&changes.from)
-        .bind(&changes.to)
+        .bind(changes.from.as_str())
+        .bind(changes.to.as_str())
         .bind(changes.committed_at.0)
         .bind(encode_u64(changes.rows)?)
-        .bind(&changes.file.sha256)
+        .bind(changes.file.sha256.as_str())
         .bind(encode_u64(changes.file.bytes)?)
         .bind(encode_list(&changes.columns)?)
         .bind(from.map(|line| line.attribution.as_str()))
         .bind(from.map(|line| line.licence.as_str()))
         .bind(to.map(|line| line.attribution.as_str()))
         .bind(to.map(|line| line.licence.as_str()))
+        .bind(count(|counts| counts.inserted)?)
+        .bind(count(|counts| counts.deleted)?)
+        .bind(count(|counts| counts.updated)?)
         .execute()
         .await?;
     Ok(())
@@ -151,5 +178,9 @@ pub(super) async fn drop_outdated(
     dataset: &DatasetName,
 ) -> Result<Vec<Stored>, sqlx::Error> {
     let files: Vec<(String,)> = connection.query(DROP_CHANGES).bind(dataset.as_str()).all().await?;
-    Ok(files.iter().map(|(sha256,)| Stored::snapshot(sha256)).collect())
+    let read = |(sha256,): (String,)| {
+        let place = RowContext { table: "changes", row: &sha256 };
+        Ok(Stored::snapshot(&place.parse("file_sha256", &sha256)?))
+    };
+    files.into_iter().map(read).collect()
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, SnapshotSummary};
 
+use super::changes::counts;
 use super::snapshots::{COLUMNS, ColumnRow, SnapshotRow, snapshot_columns};
 use super::sql_enum::RowContext;
 use super::{bump_revision, database_time};
@@ -57,13 +58,22 @@ const CURRENT_COLUMNS: &str = "
     WHERE c.snapshot IN (SELECT MAX(number) FROM snapshots GROUP BY dataset)
     ORDER BY c.snapshot, c.position";
 
-const SUMMARIES: &str =
-    "SELECT dataset, id, created_at, row_count FROM snapshots ORDER BY dataset, number";
+/// Lists retained snapshots with what each changed of the one before it.
+macro_rules! summaries {
+    () => {
+        "SELECT s.dataset, s.id, s.created_at, s.row_count, s.held_at, c.inserted, c.deleted, c.updated
+        FROM snapshots s LEFT JOIN changes c ON c.number = s.number"
+    };
+}
 
-const SUMMARIES_OF: &str =
-    "SELECT dataset, id, created_at, row_count FROM snapshots WHERE dataset = $1 ORDER BY number";
+const SUMMARIES: &str = concat!(summaries!(), " ORDER BY s.dataset, s.number");
+
+const SUMMARIES_OF: &str = concat!(summaries!(), " WHERE s.dataset = $1 ORDER BY s.number");
 
 const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
+
+const RETIRED_AT: &str =
+    "SELECT retired_at FROM datasets WHERE name = $1 AND retired_at IS NOT NULL";
 
 impl Catalog {
     /// Reads every dataset that is not retired, as of one instant. Only datasets that changed since
@@ -93,6 +103,16 @@ impl Catalog {
         transaction!(self, "look a dataset up", Read, |connection| dataset(connection, name))
     }
 
+    /// Reads the time at which a dataset was retired; none when it is served or there is none.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn retired_at(&self, dataset: &DatasetName) -> Result<Option<Millis>, CatalogError> {
+        transaction!(self, "look a retired dataset up", Read, |connection| {
+            retired_at(connection, dataset)
+        })
+    }
+
     /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired
     /// already.
     ///
@@ -119,6 +139,10 @@ struct SummaryRow {
     id: String,
     created_at: i64,
     row_count: i64,
+    held_at: Option<i64>,
+    inserted: Option<i64>,
+    deleted: Option<i64>,
+    updated: Option<i64>,
 }
 
 /// Reads what is served, given what was served some time ago.
@@ -181,9 +205,14 @@ fn assemble_datasets(
     let mut summaries_of: HashMap<String, Vec<SnapshotSummary>> =
         HashMap::with_capacity(datasets.len());
     for row in summaries {
-        let rows =
-            RowContext { table: "snapshots", row: &row.id }.count("row_count", row.row_count)?;
-        let summary = SnapshotSummary { id: row.id, created_at: Millis(row.created_at), rows };
+        let place = RowContext { table: "snapshots", row: &row.id };
+        let summary = SnapshotSummary {
+            id: place.parse("id", &row.id)?,
+            created_at: Millis(row.created_at),
+            rows: place.count("row_count", row.row_count)?,
+            held: row.held_at.is_some(),
+            changes: counts(&place, row.inserted, row.deleted, row.updated)?,
+        };
         summaries_of.entry(row.dataset).or_default().push(summary);
     }
     let mut assembled = Vec::with_capacity(datasets.len());
@@ -200,6 +229,15 @@ fn assemble_datasets(
         });
     }
     Ok(assembled)
+}
+
+async fn retired_at(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<Option<Millis>, sqlx::Error> {
+    let row: Option<(i64,)> =
+        connection.query(RETIRED_AT).bind(dataset.as_str()).fetch_optional().await?;
+    Ok(row.map(|(at,)| Millis(at)))
 }
 
 async fn retire(

@@ -1,6 +1,6 @@
 //! Keys (hashes only) and secrets that hosts share. Never sees the text of a key.
 
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{KeyId, Millis, Plan};
 
 use super::bump_revision;
 use super::sql_enum::{RowContext, encode_enum};
@@ -31,7 +31,7 @@ pub(crate) const LOOK_UP_KEY: &str = "look a key up";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
     /// Public identifier, for listing and revoking.
-    pub id: String,
+    pub id: KeyId,
     /// Note of the operator on whose it is.
     pub label: Option<String>,
     /// Plan that it was issued for.
@@ -71,7 +71,7 @@ impl Catalog {
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
-    pub async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, CatalogError> {
+    pub async fn revoke_key(&self, id: &KeyId, at: Millis) -> Result<bool, CatalogError> {
         transaction!(self, "revoke a key", Write, |connection| revoke(connection, id, at))
     }
 
@@ -100,12 +100,13 @@ struct KeyRow {
 
 impl KeyRow {
     fn read(self) -> Result<KeyRecord, sqlx::Error> {
+        let place = RowContext { table: "keys", row: &self.id };
         Ok(KeyRecord {
-            plan: RowContext { table: "keys", row: &self.id }.parse("plan", &self.plan)?,
+            plan: place.parse("plan", &self.plan)?,
             label: self.label,
             created_at: Millis(self.created_at),
             revoked_at: self.revoked_at.map(Millis),
-            id: self.id,
+            id: place.parse("id", &self.id)?,
         })
     }
 }
@@ -133,7 +134,7 @@ async fn insert(
 ) -> Result<(), sqlx::Error> {
     connection
         .query(INSERT_KEY)
-        .bind(&key.id)
+        .bind(key.id.as_str())
         .bind(hash.as_bytes().as_slice())
         .bind(&key.label)
         .bind(encode_enum(&key.plan)?)
@@ -160,10 +161,10 @@ async fn find(
 
 async fn revoke(
     connection: &mut Connection<'_>,
-    id: &str,
+    id: &KeyId,
     at: Millis,
 ) -> Result<bool, sqlx::Error> {
-    let changed = connection.query(REVOKE_KEY).bind(id).bind(at.0).execute().await?;
+    let changed = connection.query(REVOKE_KEY).bind(id.as_str()).bind(at.0).execute().await?;
     if changed == 0 {
         return Ok(false);
     }

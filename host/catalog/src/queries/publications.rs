@@ -2,10 +2,13 @@
 //! that publishers of one dataset follow each other.
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot, Stored};
+use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, Stored};
 
 use super::sql_enum::RowContext;
-use super::{bump_revision, changes, database_time, snapshot_writes, snapshots, unreferenced};
+use super::{
+    bump_revision, changes, database_time, holds, preview_facts, snapshot_writes, snapshots,
+    unreferenced,
+};
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError, Retention};
@@ -24,7 +27,7 @@ const SET_CHECKED_AT: &str =
 const LATEST: &str = "SELECT MAX(created_at) FROM snapshots WHERE dataset = $1";
 
 const HISTORY: &str =
-    "SELECT number, id, created_at FROM snapshots WHERE dataset = $1 ORDER BY number";
+    "SELECT number, id, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number";
 
 const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
 
@@ -43,10 +46,12 @@ pub struct Publication {
     pub snapshot: Snapshot,
     /// Id of the snapshot that this one was compared with ([`Catalog::current_snapshot`]); none:
     /// the dataset had none.
-    pub predecessor: Option<String>,
+    pub predecessor: Option<SnapshotId>,
     /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets
     /// `committed_at`.
     pub changes: Option<ChangeSet>,
+    /// Preview facts of the snapshot; none: `yearbook migrate` is to compute them.
+    pub facts: Option<PreviewFacts>,
     /// Time of the commit. None, the rule: the database's clock. An instant is for histories that
     /// are made elsewhere, such as those of tests.
     pub at: Option<Millis>,
@@ -69,9 +74,9 @@ pub enum CommitOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedSnapshot {
     /// Name of the dataset.
-    pub dataset: String,
+    pub dataset: DatasetName,
     /// Its id.
-    pub id: String,
+    pub id: SnapshotId,
     /// Time of its commit.
     pub created_at: Millis,
 }
@@ -151,7 +156,7 @@ async fn commit_as_current(
     retention: Retention,
     uploader: &str,
 ) -> Result<Option<(CommitOutcome, Millis)>, sqlx::Error> {
-    let Publication { name, snapshot, predecessor, changes, .. } = publication;
+    let Publication { name, snapshot, predecessor, changes, facts, .. } = publication;
     let current = snapshots::current_row(connection, name).await?;
     if let Some(current) = &current
         && current.id == snapshot.id
@@ -166,20 +171,22 @@ async fn commit_as_current(
             )
             .await?;
             let before = snapshot_writes::delete_snapshot(connection, current.number).await?;
-            let renewed = Snapshot { created_at: Millis(current.created_at), ..snapshot.clone() };
+            let renewed = Snapshot { created_at: current.created_at, ..snapshot.clone() };
             let renumbered = snapshot_writes::insert_snapshot(connection, name, &renewed).await?;
             changes::renumber(connection, current.number, renumbered).await?;
+            store_facts(connection, renumbered, facts.as_ref()).await?;
+            holds::restore(connection, renumbered, current.held_at).await?;
             unreferenced::drop_references(connection, &[before]).await?;
         }
         let now = commit_time(connection, publication).await?;
         return Ok(Some((CommitOutcome::Unchanged, now)));
     }
-    if current.as_ref().map(|current| &current.id) != predecessor.as_ref() {
+    if current.as_ref().map(|current| current.id) != *predecessor {
         return Ok(None);
     }
     unreferenced::claim_reference(connection, &Stored::snapshot(&snapshot.file.sha256), uploader)
         .await?;
-    let changes = changes.as_ref().filter(|changes| Some(&changes.from) == predecessor.as_ref());
+    let changes = changes.as_ref().filter(|changes| Some(changes.from) == *predecessor);
     if let Some(changes) = changes {
         unreferenced::claim_reference(
             connection,
@@ -200,6 +207,7 @@ async fn commit_as_current(
         &Snapshot { created_at, ..snapshot.clone() },
     )
     .await?;
+    store_facts(connection, number, facts.as_ref()).await?;
     if let (Some(before), Some(changes)) = (current, changes) {
         changes::insert(
             connection,
@@ -212,6 +220,17 @@ async fn commit_as_current(
     }
     delete_expired(connection, name, retention, created_at).await?;
     Ok(Some((CommitOutcome::New, created_at)))
+}
+
+async fn store_facts(
+    connection: &mut Connection<'_>,
+    number: i64,
+    facts: Option<&PreviewFacts>,
+) -> Result<(), sqlx::Error> {
+    match facts {
+        Some(facts) => preview_facts::upsert(connection, number, facts).await,
+        None => Ok(()),
+    }
 }
 
 /// Returns the time of the commit.
@@ -289,27 +308,27 @@ async fn delete_expired(
     Ok(dropped)
 }
 
-/// Lists the snapshots that have expired at `now`, with their numbers.
+/// Lists the snapshots that have expired at `now` and are not held, with their numbers.
 async fn expired_snapshots(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     retention: Retention,
     now: Millis,
 ) -> Result<Vec<(i64, DroppedSnapshot)>, sqlx::Error> {
-    let history: Vec<(i64, String, i64)> =
+    let history: Vec<(i64, String, i64, Option<i64>)> =
         connection.query(HISTORY).bind(dataset.as_str()).all().await?;
-    let times: Vec<Millis> = history.iter().map(|(.., created_at)| Millis(*created_at)).collect();
+    let times: Vec<Millis> = history.iter().map(|(_, _, at, _)| Millis(*at)).collect();
     let expired = retention.expired_indexes(&times, now);
-    let describe = |(number, id, created_at)| {
-        (
-            number,
-            DroppedSnapshot { dataset: dataset.to_string(), id, created_at: Millis(created_at) },
-        )
+    let place = RowContext { table: "snapshots", row: dataset.as_str() };
+    let describe = |(number, id, created_at, _): (i64, String, i64, Option<i64>)| {
+        let id = place.parse("id", &id)?;
+        let dataset = dataset.clone();
+        Ok((number, DroppedSnapshot { dataset, id, created_at: Millis(created_at) }))
     };
-    Ok(history
+    history
         .into_iter()
         .enumerate()
-        .filter(|(index, _)| expired.contains(index))
+        .filter(|(index, (.., held_at))| expired.contains(index) && held_at.is_none())
         .map(|(_, row)| describe(row))
-        .collect())
+        .collect()
 }

@@ -61,21 +61,21 @@ struct EventRow {
 }
 
 impl EventRow {
-    fn read(self) -> ReleaseEvent {
-        ReleaseEvent {
+    fn read(self) -> Result<ReleaseEvent, sqlx::Error> {
+        Ok(ReleaseEvent {
             number: self.number,
-            id: self.id.into(),
+            id: self.id.read("plugin_events")?,
             what: self.what,
             by: self.by_whom,
             at: Millis(self.at),
             reason: self.reason,
-        }
+        })
     }
 }
 
 async fn events(connection: &mut Connection<'_>) -> Result<Vec<ReleaseEvent>, sqlx::Error> {
     let rows: Vec<EventRow> = connection.query(RELEASE_EVENTS).all().await?;
-    Ok(rows.into_iter().map(EventRow::read).collect())
+    rows.into_iter().map(EventRow::read).collect()
 }
 
 /// Adds an event and returns its number.

@@ -1,7 +1,7 @@
 //! Plugin releases. The policy behind a change lies with its author; the code of
 //! a release lies in the object store.
 
-use yearbook_domain::{Millis, Stored};
+use yearbook_domain::{Digest, Millis, Stored};
 
 use super::canary::delete_canary_totals;
 use super::release_events::insert_event;
@@ -73,7 +73,7 @@ pub struct StateTransition {
     /// State that the release must still be in; in any other one, another host was quicker.
     pub from: ReleaseState,
     /// Digest of the release that must still be promoted for the decision to hold.
-    pub against: Option<String>,
+    pub against: Option<Digest>,
     /// End of a quarantine.
     pub until: Option<Millis>,
 }
@@ -152,7 +152,7 @@ impl Catalog {
 impl Statement<'_> {
     /// Binds kind, name and digest of a release.
     pub(super) fn bind_release(self, id: &ReleaseId) -> Self {
-        self.bind(&id.kind).bind(&id.name).bind(&id.digest)
+        self.bind(id.kind.as_str()).bind(&id.name).bind(id.digest.as_str())
     }
 }
 
@@ -189,7 +189,7 @@ impl ReleaseRow {
             reason: self.reason,
             until: self.until.map(Millis),
             quarantines: u32::try_from(self.quarantines).unwrap_or(u32::MAX),
-            id: self.id.into(),
+            id: self.id.read("plugin_releases")?,
         })
     }
 }
@@ -266,7 +266,7 @@ async fn transition_state(
         return Ok(false);
     }
     if let Some(digest) = against {
-        let against = ReleaseId { digest: digest.clone(), ..change.id.clone() };
+        let against = ReleaseId { digest: *digest, ..change.id.clone() };
         if current_state(connection, &against)
             .await?
             .is_none_or(|promoted| promoted.state != ReleaseState::Promoted)

@@ -3,7 +3,8 @@
 
 use yearbook_domain::{DatasetName, Millis, Snapshot, Stored};
 
-use super::sql_enum::{encode_enum, encode_list, encode_u64};
+use super::snapshots;
+use super::sql_enum::{RowContext, encode_enum, encode_list, encode_u64};
 use crate::database::sql::Connection;
 
 const INSERT_SNAPSHOT: &str = "
@@ -21,9 +22,11 @@ const INSERT_COLUMN: &str = "
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 const INSERT_TOMBSTONE: &str = "
-    INSERT INTO dropped_snapshots (dataset, id, created_at, dropped_at)
-    SELECT dataset, id, created_at, $2 FROM snapshots WHERE number = $1
-    ON CONFLICT (dataset, id) DO UPDATE SET created_at = excluded.created_at, dropped_at = excluded.dropped_at";
+    INSERT INTO dropped_snapshots (dataset, id, created_at, dropped_at, snapshot, digest)
+    SELECT s.dataset, s.id, s.created_at, $2, $3, f.digest
+    FROM snapshots s LEFT JOIN preview_facts f ON f.snapshot = s.number WHERE s.number = $1
+    ON CONFLICT (dataset, id) DO UPDATE SET created_at = excluded.created_at, dropped_at = excluded.dropped_at,
+        snapshot = excluded.snapshot, digest = excluded.digest";
 
 const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $1 RETURNING file_sha256";
 
@@ -40,10 +43,10 @@ pub(super) async fn insert_snapshot(
     let (number,): (i64,) = connection
         .query(INSERT_SNAPSHOT)
         .bind(dataset.as_str())
-        .bind(&snapshot.id)
+        .bind(snapshot.id.as_str())
         .bind(snapshot.created_at.0)
         .bind(encode_u64(snapshot.rows)?)
-        .bind(&snapshot.file.sha256)
+        .bind(snapshot.file.sha256.as_str())
         .bind(encode_u64(snapshot.file.bytes)?)
         .bind(&snapshot.title)
         .bind(&snapshot.description)
@@ -93,7 +96,10 @@ pub(super) async fn bury_snapshot(
     number: i64,
     at: Millis,
 ) -> Result<Stored, sqlx::Error> {
-    connection.query(INSERT_TOMBSTONE).bind(number).bind(at.0).execute().await?;
+    let snapshot = snapshots::by_number(connection, number).await?;
+    let words = snapshot.map(|snapshot| serde_json::to_string(&snapshot)).transpose();
+    let words = words.map_err(|error| sqlx::Error::Encode(error.into()))?;
+    connection.query(INSERT_TOMBSTONE).bind(number).bind(at.0).bind(words).execute().await?;
     delete_snapshot(connection, number).await
 }
 
@@ -103,5 +109,6 @@ pub(super) async fn delete_snapshot(
     number: i64,
 ) -> Result<Stored, sqlx::Error> {
     let (sha256,): (String,) = connection.query(DELETE_SNAPSHOT).bind(number).fetch_one().await?;
-    Ok(Stored::snapshot(&sha256))
+    let place = RowContext { table: "snapshots", row: &sha256 };
+    Ok(Stored::snapshot(&place.parse("file_sha256", &sha256)?))
 }

@@ -1,7 +1,9 @@
 //! Snapshots of datasets with their columns, as they are read. Never writes one
 //! (`snapshot_writes.rs`).
 
-use yearbook_domain::{BoundingBox, Column, Credit, DatasetName, Millis, Snapshot, StoredFile};
+use yearbook_domain::{
+    BoundingBox, Column, Credit, DatasetName, Digest, Millis, Snapshot, SnapshotId, StoredFile,
+};
 
 use super::sql_enum::RowContext;
 use crate::catalog::transaction;
@@ -34,8 +36,12 @@ const CURRENT_SNAPSHOT: &str = concat!(
     " FROM snapshots s WHERE s.dataset = $1 ORDER BY s.number DESC LIMIT 1"
 );
 
+/// Selects one snapshot by its number.
+const SNAPSHOT_BY_NUMBER: &str =
+    concat!("SELECT ", snapshot_columns!(), " FROM snapshots s WHERE s.number = $1");
+
 /// Selects what follows the newest snapshot needs of it.
-const CURRENT: &str = "SELECT number, id, file_sha256, created_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
+const CURRENT: &str = "SELECT number, id, file_sha256, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
 
 pub(super) const COLUMNS: &str = "
     SELECT snapshot, name, column_type, nullable, role, unit, description, few_values
@@ -84,7 +90,7 @@ impl Catalog {
     pub async fn snapshot(
         &self,
         dataset: &DatasetName,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<Option<Snapshot>, CatalogError> {
         transaction!(self, "read a snapshot", Read, |connection| snapshot(connection, dataset, id))
     }
@@ -96,7 +102,7 @@ impl Catalog {
     pub async fn snapshot_status(
         &self,
         dataset: &DatasetName,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<SnapshotStatus, CatalogError> {
         transaction!(self, "look a snapshot up", Read, |connection| {
             snapshot_status(connection, dataset, id)
@@ -159,7 +165,7 @@ impl SnapshotRow {
             created_at: Millis(self.created_at),
             rows: place.count("row_count", self.row_count)?,
             file: StoredFile {
-                sha256: self.file_sha256,
+                sha256: place.parse("file_sha256", &self.file_sha256)?,
                 bytes: place.count("file_bytes", self.file_bytes)?,
             },
             title: self.title,
@@ -188,7 +194,12 @@ impl SnapshotRow {
             primary_key: place.names("primary_key", &self.primary_key)?,
             dimensions: place.names("dimensions", &self.dimensions)?,
             date_column: self.date_column,
-            date_range: self.first_date.zip(self.last_date),
+            date_range: match (&self.first_date, &self.last_date) {
+                (Some(first), Some(last)) => {
+                    Some((place.parse("first_date", first)?, place.parse("last_date", last)?))
+                }
+                _ => None,
+            },
             layout: place.parse("layout", &self.layout)?,
             bbox: match (self.west, self.south, self.east, self.north) {
                 (Some(west), Some(south), Some(east), Some(north)) => {
@@ -196,7 +207,7 @@ impl SnapshotRow {
                 }
                 _ => None,
             },
-            id: self.id,
+            id: place.parse("id", &self.id)?,
         })
     }
 }
@@ -239,33 +250,48 @@ struct FileRow {
 
 impl FileRow {
     fn read(self) -> Result<StoredFile, sqlx::Error> {
-        let bytes = RowContext { table: "snapshots", row: &self.file_sha256 }
-            .count("file_bytes", self.file_bytes)?;
-        Ok(StoredFile { sha256: self.file_sha256, bytes })
+        let place = RowContext { table: "snapshots", row: &self.file_sha256 };
+        Ok(StoredFile {
+            sha256: place.parse("file_sha256", &self.file_sha256)?,
+            bytes: place.count("file_bytes", self.file_bytes)?,
+        })
     }
 }
 
 /// The newest snapshot of a dataset, as far as what follows it needs to know.
-#[derive(sqlx::FromRow)]
-pub(super) struct CurrentRow {
+pub(super) struct CurrentSnapshot {
     pub(super) number: i64,
-    pub(super) id: String,
-    #[sqlx(rename = "file_sha256")]
-    pub(super) file: String,
-    pub(super) created_at: i64,
+    pub(super) id: SnapshotId,
+    pub(super) file: Digest,
+    pub(super) created_at: Millis,
+    pub(super) held_at: Option<i64>,
 }
 
-async fn snapshot(
+pub(super) async fn snapshot(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
-    id: &str,
+    id: &SnapshotId,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
-    let found = connection.query(SNAPSHOT).bind(dataset.as_str()).bind(id).fetch_optional().await?;
+    let found = connection
+        .query(SNAPSHOT)
+        .bind(dataset.as_str())
+        .bind(id.as_str())
+        .fetch_optional()
+        .await?;
+    read_columns(connection, found).await
+}
+
+/// Reads the snapshot with this number.
+pub(super) async fn by_number(
+    connection: &mut Connection<'_>,
+    number: i64,
+) -> Result<Option<Snapshot>, sqlx::Error> {
+    let found = connection.query(SNAPSHOT_BY_NUMBER).bind(number).fetch_optional().await?;
     read_columns(connection, found).await
 }
 
 /// Reads the newest snapshot of a dataset, retired or not.
-async fn current(
+pub(super) async fn current(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
@@ -282,16 +308,20 @@ async fn read_columns(
     row.with_columns(columns).map(Some)
 }
 
-async fn snapshot_status(
+pub(super) async fn snapshot_status(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
-    id: &str,
+    id: &SnapshotId,
 ) -> Result<SnapshotStatus, sqlx::Error> {
     for (statement, status) in
         [(IS_RETAINED, SnapshotStatus::Retained), (WAS_DROPPED, SnapshotStatus::Dropped)]
     {
-        let (rows,): (i64,) =
-            connection.query(statement).bind(dataset.as_str()).bind(id).fetch_one().await?;
+        let (rows,): (i64,) = connection
+            .query(statement)
+            .bind(dataset.as_str())
+            .bind(id.as_str())
+            .fetch_one()
+            .await?;
         if rows > 0 {
             return Ok(status);
         }
@@ -308,6 +338,16 @@ async fn referenced_files(connection: &mut Connection<'_>) -> Result<Vec<StoredF
 pub(super) async fn current_row(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
-) -> Result<Option<CurrentRow>, sqlx::Error> {
-    connection.query(CURRENT).bind(dataset.as_str()).fetch_optional().await
+) -> Result<Option<CurrentSnapshot>, sqlx::Error> {
+    let found: Option<(i64, String, String, i64, Option<i64>)> =
+        connection.query(CURRENT).bind(dataset.as_str()).fetch_optional().await?;
+    let Some((number, id, file, created_at, held_at)) = found else { return Ok(None) };
+    let place = RowContext { table: "snapshots", row: dataset.as_str() };
+    Ok(Some(CurrentSnapshot {
+        number,
+        id: place.parse("id", &id)?,
+        file: place.parse("file_sha256", &file)?,
+        created_at: Millis(created_at),
+        held_at,
+    }))
 }

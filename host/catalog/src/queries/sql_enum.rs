@@ -60,6 +60,15 @@ impl RowContext<'_> {
         column: &'static str,
         json: &str,
     ) -> Result<Vec<T>, sqlx::Error> {
+        self.decode_json(column, json)
+    }
+
+    /// Reads any value from JSON.
+    pub(crate) fn decode_json<T: DeserializeOwned>(
+        &self,
+        column: &'static str,
+        json: &str,
+    ) -> Result<T, sqlx::Error> {
         serde_json::from_str(json).map_err(|_| self.unreadable_value(column, json))
     }
 

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use yearbook_domain::{Millis, Stored, StoredKind};
+use yearbook_domain::{Millis, Stored};
 
 use super::database_time;
 use super::sql_enum::{RowContext, encode_enum};
@@ -142,7 +142,7 @@ impl Catalog {
 impl Statement<'_> {
     /// Binds the kind of an object, then its digest.
     fn bind_object(self, stored: &Stored) -> Result<Self, sqlx::Error> {
-        Ok(self.bind(encode_enum(&stored.kind)?).bind(&stored.sha256))
+        Ok(self.bind(encode_enum(&stored.kind)?).bind(stored.sha256.as_str()))
     }
 }
 
@@ -297,9 +297,7 @@ async fn referenced_objects(
     connection: &mut Connection<'_>,
 ) -> Result<HashSet<Stored>, sqlx::Error> {
     let rows: Vec<(String, String)> = connection.query(REFERENCED_OBJECTS).all().await?;
-    rows.into_iter()
-        .map(|(kind, sha256)| Ok(Stored { kind: parse_object_kind(&kind, &sha256)?, sha256 }))
-        .collect()
+    rows.into_iter().map(|(kind, sha256)| read_object(&kind, &sha256)).collect()
 }
 
 /// Reads since when each object is unreferenced, by its last registration, and when it was marked.
@@ -309,11 +307,12 @@ async fn unreferenced_objects(
     let rows: Vec<(String, String, i64, Option<i64>)> =
         connection.query(UNREFERENCED_OBJECTS).all().await?;
     let read = |(kind, sha256, since, marked): (String, String, i64, Option<i64>)| {
-        Ok((Stored { kind: parse_object_kind(&kind, &sha256)?, sha256 }, (since, marked)))
+        Ok((read_object(&kind, &sha256)?, (since, marked)))
     };
     rows.into_iter().map(read).collect()
 }
 
-fn parse_object_kind(word: &str, sha256: &str) -> Result<StoredKind, sqlx::Error> {
-    RowContext { table: "loose_files", row: sha256 }.parse("kind", word)
+fn read_object(kind: &str, sha256: &str) -> Result<Stored, sqlx::Error> {
+    let place = RowContext { table: "loose_files", row: sha256 };
+    Ok(Stored { kind: place.parse("kind", kind)?, sha256: place.parse("sha256", sha256)? })
 }

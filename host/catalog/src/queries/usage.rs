@@ -1,5 +1,7 @@
 //! Counted requests of keys, by month.
 
+use yearbook_domain::KeyId;
+
 use super::sql_enum::{RowContext, encode_u64};
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
@@ -43,7 +45,7 @@ pub enum ReserveOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageIncrement {
     /// Identifier of the key.
-    pub key_id: String,
+    pub key_id: KeyId,
     /// Calendar month in UTC, `2026-11`.
     pub month: String,
     /// Number of requests.
@@ -58,7 +60,7 @@ impl Catalog {
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn reserve_request(
         &self,
-        key_id: &str,
+        key_id: &KeyId,
         month: &str,
         limit: u64,
     ) -> Result<ReserveOutcome, CatalogError> {
@@ -71,7 +73,7 @@ impl Catalog {
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
-    pub async fn refund_request(&self, key_id: &str, month: &str) -> Result<(), CatalogError> {
+    pub async fn refund_request(&self, key_id: &KeyId, month: &str) -> Result<(), CatalogError> {
         transaction!(self, "give a request back", Write, |connection| {
             refund(connection, key_id, month)
         })
@@ -89,14 +91,14 @@ impl Catalog {
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
-    pub async fn used_requests(&self, key_id: &str, month: &str) -> Result<u64, CatalogError> {
+    pub async fn used_requests(&self, key_id: &KeyId, month: &str) -> Result<u64, CatalogError> {
         transaction!(self, "read usage", SingleRead, |connection| used(connection, key_id, month))
     }
 }
 
 async fn reserve(
     connection: &mut Connection<'_>,
-    key_id: &str,
+    key_id: &KeyId,
     month: &str,
     limit: u64,
 ) -> Result<ReserveOutcome, sqlx::Error> {
@@ -105,7 +107,7 @@ async fn reserve(
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let granted: Option<(i64,)> = connection
             .query(RESERVE_REQUEST)
-            .bind(key_id)
+            .bind(key_id.as_str())
             .bind(month)
             .bind(limit)
             .fetch_optional()
@@ -119,10 +121,10 @@ async fn reserve(
 
 async fn refund(
     connection: &mut Connection<'_>,
-    key_id: &str,
+    key_id: &KeyId,
     month: &str,
 ) -> Result<(), sqlx::Error> {
-    connection.query(REFUND_REQUEST).bind(key_id).bind(month).execute().await.map(drop)
+    connection.query(REFUND_REQUEST).bind(key_id.as_str()).bind(month).execute().await.map(drop)
 }
 
 async fn add(
@@ -137,7 +139,7 @@ async fn add(
     for UsageIncrement { key_id, month, requests } in counts {
         connection
             .query(ADD_USAGE)
-            .bind(key_id)
+            .bind(key_id.as_str())
             .bind(month)
             .bind(encode_u64(*requests)?)
             .execute()
@@ -148,14 +150,14 @@ async fn add(
 
 async fn used(
     connection: &mut Connection<'_>,
-    key_id: &str,
+    key_id: &KeyId,
     month: &str,
 ) -> Result<u64, sqlx::Error> {
     let used: Option<(i64,)> =
-        connection.query(USED).bind(key_id).bind(month).fetch_optional().await?;
+        connection.query(USED).bind(key_id.as_str()).bind(month).fetch_optional().await?;
     used.map_or(Ok(0), |(used,)| decode_count(key_id, used))
 }
 
-fn decode_count(key_id: &str, used: i64) -> Result<u64, sqlx::Error> {
-    RowContext { table: "usage", row: key_id }.count("used", used)
+fn decode_count(key_id: &KeyId, used: i64) -> Result<u64, sqlx::Error> {
+    RowContext { table: "usage", row: key_id.as_str() }.count("used", used)
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use yearbook_domain::Millis;
+use yearbook_domain::{KeyId, Millis};
 
 use crate::{CatalogError, Quota, QuotaUsage};
 
@@ -41,12 +41,12 @@ pub struct QuotaReservation {
 
 struct PendingReservation {
     meter: Arc<Quota>,
-    key_id: String,
+    key_id: KeyId,
     month: String,
 }
 
 impl QuotaReservation {
-    pub(crate) fn new(meter: Arc<Quota>, key_id: String, month: String, usage: QuotaUsage) -> Self {
+    pub(crate) fn new(meter: Arc<Quota>, key_id: KeyId, month: String, usage: QuotaUsage) -> Self {
         Self { usage, open: Some(PendingReservation { meter, key_id, month }) }
     }
 

@@ -14,7 +14,7 @@ use yearbook_domain::Plan;
 
 use super::SqliteFile;
 
-use crate::suite::fixtures::{TODAY, issue_key, name, publish};
+use crate::suite::fixtures::{TODAY, issue_key, key_id, name, publish, snapshot_id};
 use crate::{Catalog, CatalogError, ReserveOutcome, sqlite_url};
 
 fn folder() -> (TempDir, String) {
@@ -74,9 +74,10 @@ async fn a_write_waits_for_another_process_and_a_read_does_not() {
     let mut stranger = external_connection(&folder).await;
     let lock = stranger.begin_with("BEGIN IMMEDIATE").await.unwrap();
     let begun = Instant::now();
-    let waiting = store.reserve_request("key_1", "2026-11", 10);
+    let key = key_id("key_1");
+    let waiting = store.reserve_request(&key, "2026-11", 10);
     let holding = async {
-        assert_eq!(store.used_requests("key_1", "2026-11").await.unwrap(), 0);
+        assert_eq!(store.used_requests(&key_id("key_1"), "2026-11").await.unwrap(), 0);
         assert!(begun.elapsed() < Duration::from_millis(250), "a read waited");
         tokio::time::sleep(Duration::from_millis(300)).await;
         lock.rollback().await.unwrap();
@@ -115,8 +116,8 @@ async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
     // Running, and started anew.
     for host in [store, open_catalog(&url).await] {
         publish(&host, "cpi", "two", TODAY + 1).await;
-        assert_eq!(host.datasets().await.unwrap()[0].current.id, "two");
-        assert!(host.snapshot(&name("cpi"), "one").await.unwrap().is_some());
+        assert_eq!(host.datasets().await.unwrap()[0].current.id, snapshot_id("two"));
+        assert!(host.snapshot(&name("cpi"), &snapshot_id("one")).await.unwrap().is_some());
     }
 }
 
@@ -216,7 +217,7 @@ async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
         // One revision a commit, and every commit has all its parts.
         assert_eq!(i64::try_from(dataset.snapshots.len()).unwrap(), seen);
         assert_eq!(dataset.current.columns.len(), 6);
-        assert_eq!(dataset.current.id, format!("s{}", seen - 1));
+        assert_eq!(dataset.current.id, snapshot_id(&format!("s{}", seen - 1)));
         let fresh = open_catalog(&url).await;
         assert_eq!(fresh.datasets().await.unwrap()[0].current, dataset.current);
     }

@@ -5,7 +5,7 @@
 use yearbook_domain::Millis;
 
 use super::TestDatabase;
-use super::fixtures::{TODAY, register};
+use super::fixtures::{TODAY, digest, register};
 use super::releases::release;
 use crate::{
     CanaryTotals, Catalog, PluginRelease, ReleaseChange, ReleaseState, ReleaseUsage,
@@ -35,7 +35,7 @@ fn canary_totals(
 ) -> CanaryTotals {
     CanaryTotals {
         id: release.id.clone(),
-        incumbent: "s".repeat(64),
+        incumbent: digest("s"),
         samples,
         rewritten: 1,
         cpu_ns: samples * 10,
@@ -107,7 +107,7 @@ pub(crate) async fn a_conclusion_that_no_longer_holds_is_not_recorded(place: Tes
     let store = place.host().await;
     let (serves, waits) = register_two(&store).await;
     let promote = state_transition(&waits, ReleaseState::Installed, ReleaseState::Promoted);
-    let against = StateTransition { against: Some("x".repeat(64)), ..promote.clone() };
+    let against = StateTransition { against: Some(digest("x")), ..promote.clone() };
     assert!(
         !store.transition_release(&against).await.unwrap(),
         "what it was compared with does not serve"
@@ -136,10 +136,7 @@ pub(crate) async fn a_conclusion_that_no_longer_holds_is_not_recorded(place: Tes
     );
     assert!(
         store
-            .transition_release(&StateTransition {
-                against: Some(serves.id.digest.clone()),
-                ..promote
-            })
+            .transition_release(&StateTransition { against: Some(serves.id.digest), ..promote })
             .await
             .unwrap()
     );

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::TestDatabase;
 use super::fixtures::{
-    DAY, KEEP_NEWEST_ONLY, TODAY, commit, name, publication, publish, register, wait_until,
+    DAY, KEEP_NEWEST_ONLY, TODAY, commit, name, publication, publish, register, snapshot_id,
+    wait_until,
 };
 use super::releases::release;
 use crate::CatalogCache;
@@ -22,14 +23,14 @@ pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(
     let (server, publisher) = (place.host().await, place.host().await);
     publish(&publisher, "cpi", "one", TODAY).await;
     let live = CatalogCache::start(server, CatalogCache::POLL_INTERVAL).await.unwrap();
-    assert_eq!(live.dataset("cpi").unwrap().current.id, "one");
+    assert_eq!(live.dataset("cpi").unwrap().current.id, snapshot_id("one"));
     assert!(live.dataset("rent").is_none());
 
     publish(&publisher, "rent", "two", TODAY).await;
     publish(&publisher, "cpi", "three", TODAY + 1).await;
     wait_until(TWO_SECONDS, async || live.dataset("rent").is_some()).await;
     wait_until(TWO_SECONDS, async || {
-        live.dataset("cpi").is_some_and(|dataset| dataset.current.id == "three")
+        live.dataset("cpi").is_some_and(|dataset| dataset.current.id == snapshot_id("three"))
     })
     .await;
     let names: Vec<String> =
@@ -51,11 +52,11 @@ pub(crate) async fn the_last_view_stays_when_the_database_fails(place: TestDatab
     wait_until(TWO_SECONDS, async || !live.healthy()).await;
     publish(&store, "cpi", "two", TODAY + 1).await;
     assert!(live.refresh().await.is_err());
-    assert_eq!(live.dataset("cpi").unwrap().current.id, "one");
+    assert_eq!(live.dataset("cpi").unwrap().current.id, snapshot_id("one"));
 
     faulty.fail(false);
     wait_until(TWO_SECONDS, async || live.healthy()).await;
-    assert_eq!(live.dataset("cpi").unwrap().current.id, "two");
+    assert_eq!(live.dataset("cpi").unwrap().current.id, snapshot_id("two"));
 
     let none = store.with_faults();
     none.fail(true);
@@ -94,22 +95,34 @@ pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(pla
     let live = CatalogCache::start(faulty.clone(), NEVER).await.unwrap();
     let dataset = live.dataset("cpi").unwrap();
     let asked = faulty.calls();
-    assert_eq!(live.snapshot(&dataset, "c").await.unwrap().unwrap().id, "c");
+    assert_eq!(
+        live.snapshot(&dataset, &snapshot_id("c")).await.unwrap().unwrap().id,
+        snapshot_id("c")
+    );
     assert_eq!(faulty.calls(), asked, "the current one is in memory");
     for _ in 0..3 {
-        assert_eq!(live.snapshot(&dataset, "b").await.unwrap().unwrap().id, "b");
-        assert!(live.snapshot(&dataset, "none").await.unwrap().is_none());
+        assert_eq!(
+            live.snapshot(&dataset, &snapshot_id("b")).await.unwrap().unwrap().id,
+            snapshot_id("b")
+        );
+        assert!(live.snapshot(&dataset, &snapshot_id("none")).await.unwrap().is_none());
     }
     assert_eq!(faulty.calls(), asked + 2);
 
     // A commit that drops b.
     commit(&store, &publication("cpi", "d", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
     live.refresh().await.unwrap();
-    assert!(live.snapshot(&dataset, "b").await.unwrap().is_none());
+    assert!(live.snapshot(&dataset, &snapshot_id("b")).await.unwrap().is_none());
     faulty.fail(true);
-    assert!(live.snapshot(&dataset, "a").await.is_err(), "a failure is not the same as none");
+    assert!(
+        live.snapshot(&dataset, &snapshot_id("a")).await.is_err(),
+        "a failure is not the same as none"
+    );
     faulty.fail(false);
-    assert!(live.snapshot(&dataset, "a").await.unwrap().is_some(), "and is not remembered");
+    assert!(
+        live.snapshot(&dataset, &snapshot_id("a")).await.unwrap().is_some(),
+        "and is not remembered"
+    );
 }
 
 pub(crate) async fn following_ends_with_the_last_handle(place: TestDatabase) {

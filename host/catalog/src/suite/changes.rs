@@ -3,10 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{CreditLine, StoredFile};
+use yearbook_domain::{ChangeCounts, CreditLine, Digest, SnapshotId, StoredFile};
 
 use super::TestDatabase;
-use super::fixtures::{DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, commit, name, publication, snapshot};
+use super::fixtures::{
+    DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, commit, digest, name, publication, snapshot, snapshot_id,
+};
 use crate::{Catalog, Publication, Retention, SnapshotStatus};
 
 fn line(id: &str) -> CreditLine {
@@ -16,11 +18,12 @@ fn line(id: &str) -> CreditLine {
 /// A publisher that found `from` to be current.
 pub(super) fn following(from: &str, to: &str, at: i64) -> Publication {
     let changes = ChangeSet {
-        from: from.to_owned(),
-        to: to.to_owned(),
+        from: snapshot_id(from),
+        to: snapshot_id(to),
         committed_at: snapshot(to, at).created_at,
         rows: 7,
-        file: StoredFile { sha256: format!("{from}{to}"), bytes: 99 },
+        counts: Some(ChangeCounts { inserted: 1, deleted: 2, updated: 2 }),
+        file: StoredFile { sha256: digest(&format!("{from}{to}")), bytes: 99 },
         columns: snapshot(to, at).columns,
         from_credit: Some(line(from)),
         to_credit: Some(line(to)),
@@ -28,14 +31,20 @@ pub(super) fn following(from: &str, to: &str, at: i64) -> Publication {
     Publication { changes: Some(changes), ..publication("cpi", to, at) }
 }
 
-async fn history(store: &Catalog) -> Vec<String> {
+async fn history(store: &Catalog) -> Vec<(SnapshotId, SnapshotId)> {
     let found = store.changes(&name("cpi")).await.unwrap();
-    found.iter().map(|set| format!("{}>{}", set.from, set.to)).collect()
+    found.iter().map(|set| (set.from, set.to)).collect()
+}
+
+/// The ids of both snapshots of `from>to`.
+fn step(text: &str) -> (SnapshotId, SnapshotId) {
+    let (from, to) = text.split_once('>').unwrap();
+    (snapshot_id(from), snapshot_id(to))
 }
 
 pub(crate) async fn a_history_of_changes_comes_back_in_order(place: TestDatabase) {
     let store = place.host().await;
-    assert_eq!(history(&store).await, [""; 0]);
+    assert_eq!(history(&store).await, []);
     let (b, c) = (following("a", "b", TODAY + HOUR), following("b", "c", TODAY + 2 * HOUR));
     for publication in [&publication("cpi", "a", TODAY), &b, &c] {
         commit(&store, publication, Retention::default()).await.unwrap();
@@ -48,14 +57,11 @@ pub(crate) async fn a_history_of_changes_comes_back_in_order(place: TestDatabase
     for _ in 0..2 {
         commit(&store, &following("c", "a", TODAY + 3 * HOUR), Retention::default()).await.unwrap();
     }
-    assert_eq!(history(&store).await, ["a>b", "b>c", "c>a"]);
+    assert_eq!(history(&store).await, ["a>b", "b>c", "c>a"].map(step));
     assert_eq!(store.changes(&name("rent")).await.unwrap(), []);
-    let digests: Vec<String> =
+    let digests: Vec<Digest> =
         store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
-    assert!(
-        ["ab", "bc", "ca"].iter().all(|digest| digests.iter().any(|found| found == digest)),
-        "{digests:?}"
-    );
+    assert!(["ab", "bc", "ca"].iter().all(|label| digests.contains(&digest(label))), "{digests:?}");
 }
 
 pub(crate) async fn a_gap_begins_the_history_anew(place: TestDatabase) {
@@ -64,11 +70,11 @@ pub(crate) async fn a_gap_begins_the_history_anew(place: TestDatabase) {
     commit(&store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
     // What it was compared with could not be read.
     commit(&store, &publication("cpi", "c", TODAY + 2), Retention::default()).await.unwrap();
-    assert_eq!(history(&store).await, [""; 0]);
+    assert_eq!(history(&store).await, []);
     commit(&store, &following("c", "d", TODAY + 3), Retention::default()).await.unwrap();
-    assert_eq!(history(&store).await, ["c>d"]);
+    assert_eq!(history(&store).await, ["c>d"].map(step));
     commit(&store, &publication("cpi", "e", TODAY + 4), Retention::default()).await.unwrap();
-    assert_eq!(history(&store).await, [""; 0]);
+    assert_eq!(history(&store).await, []);
 }
 
 pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(place: TestDatabase) {
@@ -78,8 +84,11 @@ pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(pla
         commit(&store, &following(from, to, TODAY + day * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     }
     // b is what `monthly` names, e is current; a is gone.
-    assert_eq!(store.snapshot_status(&name("cpi"), "c").await.unwrap(), SnapshotStatus::Dropped);
-    assert_eq!(history(&store).await, ["b>c", "c>d", "d>e"]);
+    assert_eq!(
+        store.snapshot_status(&name("cpi"), &snapshot_id("c")).await.unwrap(),
+        SnapshotStatus::Dropped
+    );
+    assert_eq!(history(&store).await, ["b>c", "c>d", "d>e"].map(step));
     let credits: Vec<_> = store
         .changes(&name("cpi"))
         .await
@@ -90,12 +99,9 @@ pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(pla
     let expected =
         [("b", "c"), ("c", "d"), ("d", "e")].map(|(from, to)| (Some(line(from)), Some(line(to))));
     assert_eq!(credits, expected, "the credit outlives its snapshot");
-    let digests: Vec<String> =
+    let digests: Vec<Digest> =
         store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
-    assert!(
-        !digests.iter().any(|digest| digest == "ab"),
-        "nobody can ask for it any more: {digests:?}"
-    );
+    assert!(!digests.contains(&digest("ab")), "nobody can ask for it any more: {digests:?}");
 }
 
 pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snapshots(
@@ -126,8 +132,8 @@ pub(crate) async fn a_file_written_anew_keeps_its_changes(place: TestDatabase) {
     commit(&store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
     commit(&store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
     let mut repaired = publication("cpi", "b", TODAY + 2);
-    repaired.snapshot.file.sha256 = "f".repeat(64);
+    repaired.snapshot.file.sha256 = digest("f");
     commit(&store, &repaired, Retention::default()).await.unwrap();
     commit(&store, &following("b", "c", TODAY + 3), Retention::default()).await.unwrap();
-    assert_eq!(history(&store).await, ["a>b", "b>c"]);
+    assert_eq!(history(&store).await, ["a>b", "b>c"].map(step));
 }

@@ -9,7 +9,7 @@ use yearbook_domain::{Millis, Stored};
 
 use super::TestDatabase;
 use super::changes::following;
-use super::fixtures::{HOUR, TODAY, name, publication, publish};
+use super::fixtures::{HOUR, TODAY, name, publication, publish, snapshot_id};
 use crate::{Catalog, CommitOutcome, Publication, Retention};
 
 /// Commits, once, what was compared with `predecessor`.
@@ -22,7 +22,7 @@ async fn compared(store: &Catalog, predecessor: Option<&str>, id: &str) -> Commi
     for file in std::iter::once(&drafted.snapshot.file).chain(changed) {
         store.register_upload(&Stored::snapshot(&file.sha256)).await.unwrap();
     }
-    let drafted = Publication { predecessor: predecessor.map(str::to_owned), ..drafted };
+    let drafted = Publication { predecessor: predecessor.map(snapshot_id), ..drafted };
     store.commit_snapshot(&drafted, Retention::default()).await.unwrap()
 }
 
@@ -109,7 +109,7 @@ pub(crate) async fn the_database_tells_when_and_no_two_snapshots_share_a_second(
         {
             store.register_upload(&Stored::snapshot(&file.sha256)).await.unwrap();
         }
-        let drafted = Publication { predecessor: from.map(str::to_owned), at: None, ..drafted };
+        let drafted = Publication { predecessor: from.map(snapshot_id), at: None, ..drafted };
         assert_ne!(
             store.commit_snapshot(&drafted, Retention::default()).await.unwrap(),
             CommitOutcome::Conflict

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{
-    BoundingBox, Column, ColumnRole, ColumnType, Credit, DatasetName, Millis, Namespace, Plan,
-    Snapshot, SourceEntry, Stored, StoredFile, TableLayout,
+    BoundingBox, Column, ColumnRole, ColumnType, Credit, DatasetName, Date, Digest, KeyId, Millis,
+    Namespace, Plan, Snapshot, SnapshotId, SourceEntry, Stored, StoredFile, TableLayout,
 };
 
 use crate::{
@@ -22,6 +22,20 @@ pub(crate) const DAY: i64 = 24 * HOUR;
 
 /// Keeps nothing that it need not.
 pub(crate) const KEEP_NEWEST_ONLY: Retention = Retention { snapshots: 1, hours: 0 };
+
+/// The id that stands for `label`.
+pub(crate) fn snapshot_id(label: &str) -> SnapshotId {
+    SnapshotId::from_digest(digest(label))
+}
+
+/// The digest that stands for `label`.
+pub(crate) fn digest(label: &str) -> Digest {
+    Digest::of(label.as_bytes())
+}
+
+pub(crate) fn key_id(text: &str) -> KeyId {
+    KeyId::parse(text).unwrap()
+}
 
 pub(crate) fn name(text: &str) -> DatasetName {
     DatasetName::parse(text).unwrap()
@@ -40,10 +54,10 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
         few_values: role == ColumnRole::Dimension,
     };
     Snapshot {
-        id: id.to_owned(),
+        id: snapshot_id(id),
         created_at: Millis(created_at),
         rows: 1_234_567,
-        file: StoredFile { sha256: format!("{id:0>64}"), bytes: 987_654_321 },
+        file: StoredFile { sha256: digest(id), bytes: 987_654_321 },
         title: Some("Consumers price index".to_owned()),
         description: Some(String::new()),
         credit: Credit {
@@ -78,7 +92,7 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
         primary_key: vec!["code".to_owned(), "date".to_owned()],
         dimensions: vec!["region".to_owned()],
         date_column: Some("date".to_owned()),
-        date_range: Some(("1914-06-01".to_owned(), "2026-09-30".to_owned())),
+        date_range: Date::parse("1914-06-01").zip(Date::parse("2026-09-30")),
         layout: TableLayout::Long,
         // Crosses 180°; digits that only an exact round trip keeps.
         bbox: Some(BoundingBox([1.0 / 3.0 + 166.0, -52.620_6, -176.165, 0.1 + 0.2])),
@@ -120,6 +134,7 @@ pub(crate) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
         snapshot: snapshot(id, at),
         predecessor: None,
         changes: None,
+        facts: None,
         at: Some(Millis(at)),
     }
 }
@@ -171,7 +186,7 @@ pub(crate) async fn register(
 pub(crate) async fn issue_key(store: &Catalog, id: &str, plan: Plan) -> String {
     let (text, hash) = key::issue().unwrap();
     let record = KeyRecord {
-        id: id.to_owned(),
+        id: key_id(id),
         label: None,
         plan,
         created_at: Millis(TODAY),
@@ -182,7 +197,7 @@ pub(crate) async fn issue_key(store: &Catalog, id: &str, plan: Plan) -> String {
 }
 
 pub(crate) fn caller(id: &str, plan: Plan) -> Caller {
-    Caller::for_test(id, plan)
+    Caller::for_test(key_id(id), plan)
 }
 
 /// Waits until `holds` does, at most `patience`, and says how long it took.

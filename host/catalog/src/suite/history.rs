@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use yearbook_domain::{Millis, Namespace, Plan};
+use yearbook_domain::{Millis, Namespace, Plan, SnapshotId};
 
 use super::TestDatabase;
 use super::fixtures::{
-    DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, bare_snapshot, commit, issue_key, name, publication,
-    publish, snapshot,
+    DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, bare_snapshot, commit, digest, issue_key, key_id, name,
+    publication, publish, snapshot, snapshot_id,
 };
 use crate::{
     Catalog, CommitOutcome, DatasetSet, Publication, Retention, SnapshotStatus, UsageIncrement,
@@ -21,8 +21,11 @@ pub(crate) async fn a_fresh_catalogue_is_empty(place: TestDatabase) {
     assert!(store.keys().await.unwrap().is_empty());
     assert!(store.releases().await.unwrap().is_empty());
     assert!(store.referenced_files().await.unwrap().is_empty());
-    assert_eq!(store.snapshot(&name("cpi"), "a").await.unwrap(), None);
-    assert_eq!(store.snapshot_status(&name("cpi"), "a").await.unwrap(), SnapshotStatus::Unknown);
+    assert_eq!(store.snapshot(&name("cpi"), &snapshot_id("a")).await.unwrap(), None);
+    assert_eq!(
+        store.snapshot_status(&name("cpi"), &snapshot_id("a")).await.unwrap(),
+        SnapshotStatus::Unknown
+    );
     assert!(!store.retire_dataset(&name("cpi")).await.unwrap());
 }
 
@@ -56,7 +59,7 @@ pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: TestDatabase) {
         );
     }
     assert_eq!(
-        reader.snapshot(&name("full"), "b1").await.unwrap(),
+        reader.snapshot(&name("full"), &snapshot_id("b1")).await.unwrap(),
         None,
         "a snapshot belongs to one dataset"
     );
@@ -77,7 +80,7 @@ pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: TestDatabas
     publish(&writer, "still", "one", TODAY).await;
     let mut known = reader.dataset_set(&DatasetSet::default()).await.unwrap();
     let still = Arc::clone(known.get("still").unwrap());
-    let file = "f".repeat(64);
+    let file = digest("f");
     for step in 0..8 {
         match step {
             0 => publish(&writer, "cpi", "a", TODAY - 70 * DAY).await,
@@ -86,7 +89,7 @@ pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: TestDatabas
             2 => publish(&writer, "cpi", "b", TODAY).await,
             3 => {
                 let mut renewed = publication("cpi", "b", TODAY);
-                renewed.snapshot.file.sha256 = file.clone();
+                renewed.snapshot.file.sha256 = file;
                 commit(&writer, &renewed, Retention::default()).await.unwrap();
             }
             4 => {
@@ -135,12 +138,12 @@ pub(crate) async fn the_newest_commit_is_current(place: TestDatabase) {
     publish(&store, "cpi", "first", TODAY).await;
     // A publisher's clock may be behind: the order of commits counts.
     publish(&store, "cpi", "second", TODAY - HOUR).await;
-    assert_eq!(history(&store).await, ["first", "second"]);
-    assert_eq!(store.datasets().await.unwrap()[0].current.id, "second");
-    let second = store.snapshot(&name("cpi"), "second").await.unwrap().unwrap();
+    assert_eq!(history(&store).await, ["first", "second"].map(snapshot_id));
+    assert_eq!(store.datasets().await.unwrap()[0].current.id, snapshot_id("second"));
+    let second = store.snapshot(&name("cpi"), &snapshot_id("second")).await.unwrap().unwrap();
     assert_eq!(second.created_at, Millis(TODAY + 1_000), "later all the same");
     assert_eq!(
-        store.snapshot(&name("cpi"), "first").await.unwrap(),
+        store.snapshot(&name("cpi"), &snapshot_id("first")).await.unwrap(),
         Some(snapshot("first", TODAY))
     );
 }
@@ -154,18 +157,18 @@ pub(crate) async fn a_file_written_anew_replaces_the_old_one_and_the_snapshot_ke
         snapshot: snapshot("first", TODAY + HOUR),
         ..publication("cpi", "first", TODAY + HOUR)
     };
-    repaired.snapshot.file.sha256 = "f".repeat(64);
+    repaired.snapshot.file.sha256 = digest("f");
     assert_eq!(
         commit(&store, &repaired, Retention::default()).await.unwrap(),
         CommitOutcome::Unchanged
     );
-    let current = store.snapshot(&name("cpi"), "first").await.unwrap().unwrap();
+    let current = store.snapshot(&name("cpi"), &snapshot_id("first")).await.unwrap().unwrap();
     assert_eq!(
         (current.file, current.created_at),
         (repaired.snapshot.file.clone(), snapshot("first", TODAY).created_at)
     );
     assert_eq!(store.referenced_files().await.unwrap(), [repaired.snapshot.file]);
-    assert_eq!(history(&store).await, ["first"]);
+    assert_eq!(history(&store).await, ["first"].map(snapshot_id));
 }
 
 pub(crate) async fn the_same_snapshot_only_moves_checked_at_contract_7(place: TestDatabase) {
@@ -197,8 +200,8 @@ pub(crate) async fn data_that_went_back_is_current_again(place: TestDatabase) {
             CommitOutcome::New
         );
     }
-    assert_eq!(history(&store).await, ["a", "b", "a"]);
-    let found = store.snapshot(&name("cpi"), "a").await.unwrap().unwrap();
+    assert_eq!(history(&store).await, ["a", "b", "a"].map(snapshot_id));
+    let found = store.snapshot(&name("cpi"), &snapshot_id("a")).await.unwrap().unwrap();
     assert_eq!(found.created_at, Millis(TODAY + 2 * HOUR));
 }
 
@@ -216,7 +219,7 @@ pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(
     assert_eq!(store.referenced_files().await.unwrap().len(), 2, "what comes back needs its file");
     assert_eq!(
         store.current_snapshot(&name("cpi")).await.unwrap().unwrap().id,
-        "one",
+        snapshot_id("one"),
         "what comes back is compared with it"
     );
 
@@ -225,7 +228,7 @@ pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(
         commit(&store, &again, Retention::default()).await.unwrap(),
         CommitOutcome::Unchanged
     );
-    assert_eq!(history(&store).await, ["one"]);
+    assert_eq!(history(&store).await, ["one"].map(snapshot_id));
 }
 
 pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: TestDatabase) {
@@ -240,21 +243,32 @@ pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Te
         .await
         .unwrap();
     }
-    assert_eq!(history(&store).await, ["b", "d", "e"], "b is what `monthly` names");
+    assert_eq!(
+        history(&store).await,
+        ["b", "d", "e"].map(snapshot_id),
+        "b is what `monthly` names"
+    );
     for (id, standing) in [
         ("a", SnapshotStatus::Dropped),
         ("b", SnapshotStatus::Retained),
         ("c", SnapshotStatus::Dropped),
         ("x", SnapshotStatus::Unknown),
     ] {
-        assert_eq!(store.snapshot_status(&name("cpi"), id).await.unwrap(), standing, "{id}");
         assert_eq!(
-            store.snapshot(&name("cpi"), id).await.unwrap().is_some(),
+            store.snapshot_status(&name("cpi"), &snapshot_id(id)).await.unwrap(),
+            standing,
+            "{id}"
+        );
+        assert_eq!(
+            store.snapshot(&name("cpi"), &snapshot_id(id)).await.unwrap().is_some(),
             standing == SnapshotStatus::Retained,
             "{id}"
         );
     }
-    assert_eq!(store.snapshot_status(&name("rent"), "a").await.unwrap(), SnapshotStatus::Unknown);
+    assert_eq!(
+        store.snapshot_status(&name("rent"), &snapshot_id("a")).await.unwrap(),
+        SnapshotStatus::Unknown
+    );
 }
 
 pub(crate) async fn a_dropped_snapshot_that_is_published_again_is_retained(place: TestDatabase) {
@@ -263,11 +277,17 @@ pub(crate) async fn a_dropped_snapshot_that_is_published_again_is_retained(place
         commit(&store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     }
     // The oldest of this month is what `monthly` names.
-    assert_eq!(history(&store).await, ["a", "e"]);
-    assert_eq!(store.snapshot_status(&name("cpi"), "b").await.unwrap(), SnapshotStatus::Dropped);
+    assert_eq!(history(&store).await, ["a", "e"].map(snapshot_id));
+    assert_eq!(
+        store.snapshot_status(&name("cpi"), &snapshot_id("b")).await.unwrap(),
+        SnapshotStatus::Dropped
+    );
     commit(&store, &publication("cpi", "b", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
-    assert_eq!(store.snapshot_status(&name("cpi"), "b").await.unwrap(), SnapshotStatus::Retained);
-    assert_eq!(history(&store).await, ["a", "b"]);
+    assert_eq!(
+        store.snapshot_status(&name("cpi"), &snapshot_id("b")).await.unwrap(),
+        SnapshotStatus::Retained
+    );
+    assert_eq!(history(&store).await, ["a", "b"].map(snapshot_id));
 }
 
 pub(crate) async fn datasets_do_not_drop_each_others_history(place: TestDatabase) {
@@ -321,11 +341,11 @@ pub(crate) async fn the_revision_moves_with_every_change_that_readers_must_notic
     moved("retire again", false).await;
     issue_key(&store, "key_1", Plan::Free).await;
     moved("insert_key", true).await;
-    store.reserve_request("key_1", "2026-11", 10).await.unwrap();
-    store.refund_request("key_1", "2026-11").await.unwrap();
+    store.reserve_request(&key_id("key_1"), "2026-11", 10).await.unwrap();
+    store.refund_request(&key_id("key_1"), "2026-11").await.unwrap();
     store
         .add_usage(&[UsageIncrement {
-            key_id: "key_1".to_owned(),
+            key_id: key_id("key_1"),
             month: "2026-11".to_owned(),
             requests: 3,
         }])
@@ -333,9 +353,9 @@ pub(crate) async fn the_revision_moves_with_every_change_that_readers_must_notic
         .unwrap();
     store.secret("cursor").await.unwrap();
     moved("usage and secrets", false).await;
-    store.revoke_key("key_1", Millis(TODAY)).await.unwrap();
+    store.revoke_key(&key_id("key_1"), Millis(TODAY)).await.unwrap();
     moved("revoke_key", true).await;
-    store.revoke_key("key_2", Millis(TODAY)).await.unwrap();
+    store.revoke_key(&key_id("key_2"), Millis(TODAY)).await.unwrap();
     moved("revoke_key of none", false).await;
 }
 
@@ -350,7 +370,7 @@ pub(crate) async fn a_commit_that_fails_leaves_nothing(place: TestDatabase) {
     assert!(failure.is_safe_to_retry(), "{failure}");
     assert_eq!((store.datasets().await.unwrap(), store.revision().await.unwrap()), before);
     publish(&store, "cpi", "better", TODAY + DAY).await;
-    assert_eq!(history(&store).await, ["good", "better"]);
+    assert_eq!(history(&store).await, ["good", "better"].map(snapshot_id));
 }
 
 pub(crate) async fn concurrent_publishers_leave_one_whole_history(place: TestDatabase) {
@@ -390,9 +410,9 @@ pub(crate) async fn readers_never_see_half_a_commit(place: TestDatabase) {
     publishing.await.unwrap();
 }
 
-async fn history(store: &Catalog) -> Vec<String> {
+async fn history(store: &Catalog) -> Vec<SnapshotId> {
     let datasets = store.datasets().await.unwrap();
     let dataset = datasets.iter().find(|dataset| dataset.name == name("cpi")).unwrap();
     assert_eq!(dataset.snapshots.last().unwrap().id, dataset.current.id);
-    dataset.snapshots.iter().map(|summary| summary.id.clone()).collect()
+    dataset.snapshots.iter().map(|summary| summary.id).collect()
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use yearbook_domain::{Millis, Plan, PlanTable};
 
 use super::TestDatabase;
-use super::fixtures::{TODAY, caller, issue_key, publish, wait_until};
+use super::fixtures::{TODAY, caller, issue_key, key_id, publish, wait_until};
 use crate::{
     Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyLookup, KeyRecord, KeyVerifier, key,
 };
@@ -85,7 +85,7 @@ pub(crate) async fn an_unknown_key_works_within_2_s_of_being_made_contract_6(pla
     assert_eq!(faulty.calls(), asked + 1, "that there is none is remembered");
 
     let record = KeyRecord {
-        id: "key_1".to_owned(),
+        id: key_id("key_1"),
         label: None,
         plan: Plan::Pro,
         created_at: Millis(TODAY),
@@ -100,7 +100,7 @@ pub(crate) async fn a_revoked_key_is_refused_within_2_s_contract_6(place: TestDa
     let text = issue_key(&operator, "key_1", Plan::Free).await;
     let (ring, _) = verifier(&server).await;
     assert!(ring.check(&text).await.unwrap().is_some());
-    operator.revoke_key("key_1", crate::clock::now()).await.unwrap();
+    operator.revoke_key(&key_id("key_1"), crate::clock::now()).await.unwrap();
     wait_until(TWO_SECONDS, async || ring.check(&text).await.unwrap().is_none()).await;
 }
 
@@ -132,7 +132,7 @@ pub(crate) async fn what_is_known_of_keys_outlives_everything_but_a_change_of_ke
     faulty.fail(true);
     assert!(ring.check(&known).await.unwrap().is_some(), "from memory");
     faulty.fail(false);
-    store.revoke_key("key_2", Millis(TODAY)).await.unwrap();
+    store.revoke_key(&key_id("key_2"), Millis(TODAY)).await.unwrap();
     live.refresh().await.unwrap();
     faulty.fail(true);
     assert!(ring.check(&known).await.is_err(), "some key was revoked: it may be this one");
@@ -224,7 +224,7 @@ pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(
         assert!(ring.check(text).await.unwrap().is_some());
         assert!(matches!(ring.check_cached(text).await.unwrap(), KeyLookup::Valid(_)));
     }
-    store.revoke_key("key_2", Millis(TODAY)).await.unwrap();
+    store.revoke_key(&key_id("key_2"), Millis(TODAY)).await.unwrap();
     live.refresh().await.unwrap();
     for (text, known) in [(kept.as_str(), true), (&revoked, true), (stranger.expose(), false)] {
         assert!(

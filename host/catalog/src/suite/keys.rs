@@ -8,7 +8,7 @@ use std::sync::Arc;
 use yearbook_domain::{Millis, Plan};
 
 use super::TestDatabase;
-use super::fixtures::{TODAY, issue_key};
+use super::fixtures::{TODAY, issue_key, key_id};
 use crate::{KeyRecord, key};
 
 pub(crate) async fn a_key_is_found_by_its_hash_alone(place: TestDatabase) {
@@ -17,7 +17,7 @@ pub(crate) async fn a_key_is_found_by_its_hash_alone(place: TestDatabase) {
     let (_, other) = key::issue().unwrap();
     let label = Some("Ngā Tatauranga “lab”; DROP TABLE keys".to_owned());
     let record = KeyRecord {
-        id: "key_1".to_owned(),
+        id: key_id("key_1"),
         label,
         plan: Plan::Pro,
         created_at: Millis(TODAY),
@@ -28,7 +28,7 @@ pub(crate) async fn a_key_is_found_by_its_hash_alone(place: TestDatabase) {
     assert_eq!(store.key(&other).await.unwrap(), None);
 
     let older = KeyRecord {
-        id: "key_0".to_owned(),
+        id: key_id("key_0"),
         label: None,
         plan: Plan::Free,
         created_at: Millis(TODAY - 1),
@@ -41,7 +41,7 @@ pub(crate) async fn a_key_is_found_by_its_hash_alone(place: TestDatabase) {
 pub(crate) async fn ids_and_hashes_are_unique(place: TestDatabase) {
     let store = place.host().await;
     let record = |id: &str| KeyRecord {
-        id: id.to_owned(),
+        id: key_id(id),
         label: None,
         plan: Plan::Free,
         created_at: Millis(TODAY),
@@ -57,9 +57,9 @@ pub(crate) async fn ids_and_hashes_are_unique(place: TestDatabase) {
 pub(crate) async fn a_key_is_revoked_once(place: TestDatabase) {
     let store = place.host().await;
     let hash = key::parse(&issue_key(&store, "key_1", Plan::Starter).await).unwrap();
-    assert!(store.revoke_key("key_1", Millis(TODAY + 5)).await.unwrap());
-    assert!(!store.revoke_key("key_1", Millis(TODAY + 9)).await.unwrap());
-    assert!(!store.revoke_key("key_2", Millis(TODAY)).await.unwrap());
+    assert!(store.revoke_key(&key_id("key_1"), Millis(TODAY + 5)).await.unwrap());
+    assert!(!store.revoke_key(&key_id("key_1"), Millis(TODAY + 9)).await.unwrap());
+    assert!(!store.revoke_key(&key_id("key_2"), Millis(TODAY)).await.unwrap());
     assert_eq!(store.key(&hash).await.unwrap().unwrap().revoked_at, Some(Millis(TODAY + 5)));
 }
 

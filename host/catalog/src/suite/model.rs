@@ -10,7 +10,7 @@ use std::sync::Arc;
 use yearbook_domain::{Millis, Stored};
 
 use super::TestDatabase;
-use super::fixtures::{DAY, KEEP_NEWEST_ONLY, TODAY, publication, snapshot};
+use super::fixtures::{DAY, KEEP_NEWEST_ONLY, TODAY, digest, publication, snapshot};
 use super::releases::release;
 use crate::{
     Catalog, CatalogError, DeletionBatch, Publication, ReleaseChange, ReleaseState,
@@ -226,7 +226,7 @@ fn file(content: u64) -> Stored {
 }
 
 fn component(content: u64) -> Stored {
-    Stored::component(&id(content).repeat(64))
+    Stored::component(&digest(&id(content)))
 }
 
 pub(crate) async fn no_order_of_events_loses_a_live_file(place: TestDatabase) {

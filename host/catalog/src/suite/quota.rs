@@ -8,13 +8,13 @@ use std::time::Duration;
 use yearbook_domain::{Millis, Plan};
 
 use super::TestDatabase;
-use super::fixtures::{caller, issue_key, wait_until};
+use super::fixtures::{caller, issue_key, key_id, wait_until};
 use crate::{Catalog, Quota, QuotaExceeded, QuotaReservation, QuotaUsage, ReserveError};
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
 async fn used(store: &Catalog) -> u64 {
-    store.used_requests("key_1", &crate::clock::now().month()).await.unwrap()
+    store.used_requests(&key_id("key_1"), &crate::clock::now().month()).await.unwrap()
 }
 
 fn exceeded(outcome: Result<QuotaReservation, ReserveError>) -> QuotaExceeded {
@@ -213,12 +213,15 @@ pub(crate) async fn a_month_that_ends_is_charged_to_the_month_it_began_in(place:
     let refused = exceeded(meter.reserve_at(&caller, before).await);
     assert_eq!(refused.resets_at, after);
     let held = meter.reserve_at(&caller, after).await.unwrap();
-    assert_eq!((held.used(), store.used_requests("key_1", "2026-12").await.unwrap()), (1, 10));
+    assert_eq!(
+        (held.used(), store.used_requests(&key_id("key_1"), "2026-12").await.unwrap()),
+        (1, 10)
+    );
     held.release().await;
     assert_eq!(
         (
-            store.used_requests("key_1", "2027-01").await.unwrap(),
-            store.used_requests("key_1", "2026-12").await.unwrap()
+            store.used_requests(&key_id("key_1"), "2027-01").await.unwrap(),
+            store.used_requests(&key_id("key_1"), "2026-12").await.unwrap()
         ),
         (0, 10)
     );
@@ -232,7 +235,7 @@ pub(crate) async fn a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contra
     let meter = Quota::new(Arc::clone(&store));
     let caller = caller("key_1", Plan::Free);
     let (december, january) = (Millis(1_798_761_599_999), Millis(1_798_761_600_000));
-    let used = async |month: &str| store.used_requests("key_1", month).await.unwrap();
+    let used = async |month: &str| store.used_requests(&key_id("key_1"), month).await.unwrap();
     for _ in 0..9 {
         meter.reserve_at(&caller, december).await.unwrap().commit();
     }

@@ -2,20 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use yearbook_domain::Millis;
+use yearbook_domain::{Millis, PluginKind};
 
 use super::TestDatabase;
-use super::fixtures::{TODAY, register};
+use super::fixtures::{TODAY, digest, register};
 use crate::{Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, lines};
 
-pub(super) fn release(name: &str, digest: &str, at: i64) -> PluginRelease {
+pub(super) fn release(name: &str, version: &str, at: i64) -> PluginRelease {
     PluginRelease {
-        id: ReleaseId {
-            kind: "encoder".to_owned(),
-            name: name.to_owned(),
-            digest: digest.repeat(64),
-        },
-        version: "0.1.0".to_owned(),
+        id: ReleaseId { kind: PluginKind::Encoder, name: name.to_owned(), digest: digest(version) },
+        version: version.to_owned(),
         bytes: 240_000,
         by: "embedded".to_owned(),
         installed_at: Millis(at),
@@ -39,13 +35,13 @@ fn change(release: &PluginRelease, to: ReleaseState) -> ReleaseChange {
     }
 }
 
-/// Digests of the releases of csv that may serve, the best first, by their first letter.
+/// Versions of the releases of csv that may serve, the best first.
 async fn order(store: &Catalog) -> String {
     let lines = lines(&store.releases().await.unwrap());
     lines
         .iter()
         .find(|line| line.name == "csv")
-        .map(|line| line.candidates.iter().map(|release| &release.id.digest[..1]).collect())
+        .map(|line| line.candidates.iter().map(|release| release.version.as_str()).collect())
         .unwrap()
 }
 

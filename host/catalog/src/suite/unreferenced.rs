@@ -8,7 +8,8 @@ use yearbook_domain::{Millis, Stored};
 
 use super::TestDatabase;
 use super::fixtures::{
-    DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, commit, name, publication, publish, register, snapshot,
+    DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, commit, digest, name, publication, publish, register,
+    snapshot, snapshot_id,
 };
 use super::releases::release;
 use crate::{
@@ -64,7 +65,7 @@ pub(crate) async fn what_nobody_declared_is_not_named(place: TestDatabase) {
             && names(&condemn(&store, &[file("b")], Millis(0)).await.due).is_empty()
     );
     let second =
-        Publication { predecessor: Some("a".to_owned()), ..publication("cpi", "b", TODAY + 1) };
+        Publication { predecessor: Some(snapshot_id("a")), ..publication("cpi", "b", TODAY + 1) };
     assert_eq!(
         store.commit_snapshot(&second, Retention::default()).await.unwrap(),
         CommitOutcome::New
@@ -76,7 +77,7 @@ pub(crate) async fn what_is_loose_for_long_is_removed_once_and_what_is_named_nev
 ) {
     let (store, other) = (place.host().await, place.host().await);
     publish(&store, "cpi", "named", TODAY).await;
-    let found = [file("named"), file("orphan"), Stored::component(&"c".repeat(64))];
+    let found = [file("named"), file("orphan"), Stored::component(&digest("c"))];
     let early = store.database_time().await.unwrap();
     assert_eq!(
         names(&condemn(&store, &found, early).await.later),
@@ -128,7 +129,7 @@ pub(crate) async fn what_was_removed_meanwhile_is_not_named(place: TestDatabase)
 
 pub(crate) async fn what_is_let_go_is_loose_from_then_on(place: TestDatabase) {
     let store = place.host().await;
-    let found = [file("a"), file("b"), file("c"), Stored::component(&"a".repeat(64))];
+    let found = [file("a"), file("b"), file("c"), Stored::component(&digest("a"))];
     let before = after_all(&store).await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8)] {
         commit(&store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY).await.unwrap();
@@ -175,13 +176,11 @@ pub(crate) async fn retention_applies_without_a_publish(place: TestDatabase) {
     store.retire_dataset(&name("cpi")).await.unwrap();
     let before = store.revision().await.unwrap();
     let ids = |dropped: &[crate::DroppedSnapshot]| {
-        dropped
-            .iter()
-            .map(|dropped| format!("{} {}", dropped.dataset, dropped.id))
-            .collect::<Vec<_>>()
+        dropped.iter().map(|dropped| (dropped.dataset.to_string(), dropped.id)).collect::<Vec<_>>()
     };
     let tried = store.apply_retention(KEEP_NEWEST_ONLY, true).await.unwrap();
-    assert_eq!(ids(&tried), ["cpi a", "cpi b"], "c is what `monthly` names, d is current");
+    let old = ["a", "b"].map(|label| ("cpi".to_owned(), snapshot_id(label)));
+    assert_eq!(ids(&tried), old, "c is what `monthly` names, d is current");
     assert_eq!(store.revision().await.unwrap(), before, "a dry run does nothing");
     assert_eq!(store.apply_retention(KEEP_NEWEST_ONLY, false).await.unwrap(), tried);
     assert!(store.revision().await.unwrap() > before);
@@ -194,6 +193,10 @@ pub(crate) async fn retention_applies_without_a_publish(place: TestDatabase) {
         ("c", SnapshotStatus::Retained),
         ("d", SnapshotStatus::Retained),
     ] {
-        assert_eq!(store.snapshot_status(&name("cpi"), id).await.unwrap(), standing, "{id}");
+        assert_eq!(
+            store.snapshot_status(&name("cpi"), &snapshot_id(id)).await.unwrap(),
+            standing,
+            "{id}"
+        );
     }
 }

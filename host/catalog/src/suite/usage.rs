@@ -7,7 +7,7 @@ use std::sync::Arc;
 use yearbook_domain::Plan;
 
 use super::TestDatabase;
-use super::fixtures::issue_key;
+use super::fixtures::{issue_key, key_id};
 use crate::{ReserveOutcome, UsageIncrement};
 
 const MONTH: &str = "2026-11";
@@ -17,16 +17,16 @@ pub(crate) async fn the_eleventh_request_is_refused_contract_5(place: TestDataba
     issue_key(&store, "key_1", Plan::Free).await;
     for used in 1..=10 {
         assert_eq!(
-            store.reserve_request("key_1", MONTH, 10).await.unwrap(),
+            store.reserve_request(&key_id("key_1"), MONTH, 10).await.unwrap(),
             ReserveOutcome::Granted { used }
         );
     }
     assert_eq!(
-        store.reserve_request("key_1", MONTH, 10).await.unwrap(),
+        store.reserve_request(&key_id("key_1"), MONTH, 10).await.unwrap(),
         ReserveOutcome::Exhausted { used: 10 }
     );
-    assert_eq!(store.used_requests("key_1", MONTH).await.unwrap(), 10);
-    assert!(store.reserve_request("no_such_key", MONTH, 10).await.is_err());
+    assert_eq!(store.used_requests(&key_id("key_1"), MONTH).await.unwrap(), 10);
+    assert!(store.reserve_request(&key_id("no_such_key"), MONTH, 10).await.is_err());
 }
 
 pub(crate) async fn of_fifty_concurrent_requests_on_two_hosts_ten_are_granted_contract_5(
@@ -37,7 +37,8 @@ pub(crate) async fn of_fifty_concurrent_requests_on_two_hosts_ten_are_granted_co
     let mut tasks = tokio::task::JoinSet::new();
     for index in 0..50 {
         let host = Arc::clone(&hosts[index % 2]);
-        tasks.spawn(async move { host.reserve_request("key_1", MONTH, 10).await.unwrap() });
+        tasks
+            .spawn(async move { host.reserve_request(&key_id("key_1"), MONTH, 10).await.unwrap() });
     }
     let answers = tasks.join_all().await;
     let mut granted: Vec<u64> = answers
@@ -52,24 +53,24 @@ pub(crate) async fn of_fifty_concurrent_requests_on_two_hosts_ten_are_granted_co
         answers.iter().filter(|&&answer| answer == ReserveOutcome::Exhausted { used: 10 }).count(),
         40
     );
-    assert_eq!(hosts[1].used_requests("key_1", MONTH).await.unwrap(), 10);
+    assert_eq!(hosts[1].used_requests(&key_id("key_1"), MONTH).await.unwrap(), 10);
 }
 
 pub(crate) async fn what_is_given_back_can_be_taken_again(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&store, "key_1", Plan::Free).await;
     assert_eq!(
-        store.reserve_request("key_1", MONTH, 1).await.unwrap(),
+        store.reserve_request(&key_id("key_1"), MONTH, 1).await.unwrap(),
         ReserveOutcome::Granted { used: 1 }
     );
-    store.refund_request("key_1", MONTH).await.unwrap();
+    store.refund_request(&key_id("key_1"), MONTH).await.unwrap();
     assert_eq!(
-        store.reserve_request("key_1", MONTH, 1).await.unwrap(),
+        store.reserve_request(&key_id("key_1"), MONTH, 1).await.unwrap(),
         ReserveOutcome::Granted { used: 1 }
     );
-    store.refund_request("key_1", MONTH).await.unwrap();
-    store.refund_request("key_1", MONTH).await.unwrap();
-    assert_eq!(store.used_requests("key_1", MONTH).await.unwrap(), 0, "never below zero");
+    store.refund_request(&key_id("key_1"), MONTH).await.unwrap();
+    store.refund_request(&key_id("key_1"), MONTH).await.unwrap();
+    assert_eq!(store.used_requests(&key_id("key_1"), MONTH).await.unwrap(), 0, "never below zero");
 }
 
 pub(crate) async fn months_and_keys_are_counted_apart(place: TestDatabase) {
@@ -78,12 +79,12 @@ pub(crate) async fn months_and_keys_are_counted_apart(place: TestDatabase) {
     issue_key(&store, "key_2", Plan::Free).await;
     for (key, month) in [("key_1", "2026-11"), ("key_1", "2026-12"), ("key_2", "2026-11")] {
         assert_eq!(
-            store.reserve_request(key, month, 1).await.unwrap(),
+            store.reserve_request(&key_id(key), month, 1).await.unwrap(),
             ReserveOutcome::Granted { used: 1 },
             "{key} {month}"
         );
         assert_eq!(
-            store.reserve_request(key, month, 1).await.unwrap(),
+            store.reserve_request(&key_id(key), month, 1).await.unwrap(),
             ReserveOutcome::Exhausted { used: 1 },
             "{key} {month}"
         );
@@ -94,15 +95,15 @@ pub(crate) async fn a_limit_of_zero_grants_nothing(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&store, "key_1", Plan::Free).await;
     assert_eq!(
-        store.reserve_request("key_1", MONTH, 0).await.unwrap(),
+        store.reserve_request(&key_id("key_1"), MONTH, 0).await.unwrap(),
         ReserveOutcome::Exhausted { used: 0 }
     );
     assert_eq!(
-        store.reserve_request("key_1", MONTH, u64::MAX).await.unwrap(),
+        store.reserve_request(&key_id("key_1"), MONTH, u64::MAX).await.unwrap(),
         ReserveOutcome::Granted { used: 1 }
     );
     assert_eq!(
-        store.reserve_request("key_1", MONTH, 0).await.unwrap(),
+        store.reserve_request(&key_id("key_1"), MONTH, 0).await.unwrap(),
         ReserveOutcome::Exhausted { used: 1 }
     );
 }
@@ -110,15 +111,15 @@ pub(crate) async fn a_limit_of_zero_grants_nothing(place: TestDatabase) {
 pub(crate) async fn unlimited_usage_is_added_all_or_none(place: TestDatabase) {
     let store = place.host().await;
     issue_key(&store, "key_1", Plan::Pro).await;
-    let count = |key_id: &str, requests| UsageIncrement {
-        key_id: key_id.to_owned(),
+    let count = |key: &str, requests| UsageIncrement {
+        key_id: key_id(key),
         month: MONTH.to_owned(),
         requests,
     };
     store.add_usage(&[]).await.unwrap();
     store.add_usage(&[count("key_1", 7)]).await.unwrap();
     store.add_usage(&[count("key_1", 5)]).await.unwrap();
-    assert_eq!(store.used_requests("key_1", MONTH).await.unwrap(), 12);
+    assert_eq!(store.used_requests(&key_id("key_1"), MONTH).await.unwrap(), 12);
     assert!(store.add_usage(&[count("key_1", 100), count("no_such_key", 1)]).await.is_err());
-    assert_eq!(store.used_requests("key_1", MONTH).await.unwrap(), 12);
+    assert_eq!(store.used_requests(&key_id("key_1"), MONTH).await.unwrap(), 12);
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
-use yearbook_catalog::Catalog;
-use yearbook_domain::{Dataset, DatasetName};
+use yearbook_catalog::{Catalog, HoldOutcome};
+use yearbook_domain::{Dataset, DatasetName, SnapshotId, SnapshotSummary};
 
 use crate::arguments::DatasetsCommand;
 use crate::context::CommandContext;
@@ -19,6 +19,7 @@ pub(super) async fn run(context: &CommandContext, command: DatasetsCommand) -> a
         DatasetsCommand::Snapshots { name } => {
             snapshots(context, &find_dataset(&store, &name).await?)
         }
+        DatasetsCommand::Hold { name, snapshot } => hold(context, &store, &name, &snapshot).await,
         DatasetsCommand::Retire { name } => retire(context, store, &name).await,
     }
 }
@@ -36,7 +37,7 @@ async fn list(context: &CommandContext, store: &Catalog) -> anyhow::Result<()> {
                 dataset.namespace.to_string(),
                 current.rows.to_string(),
                 current.created_at.to_rfc3339(),
-                current.id.clone(),
+                current.id.to_string(),
                 current.title.clone().unwrap_or_default(),
             ]);
         }
@@ -69,7 +70,7 @@ fn show(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
                 .to_owned(),
             ),
             ("cadence", or_dash(current.refresh_cadence.as_deref())),
-            ("snapshot", current.id.clone()),
+            ("snapshot", current.id.to_string()),
             ("refreshed", current.created_at.to_rfc3339()),
             ("checked", dataset.checked_at.to_rfc3339()),
             ("rows", current.rows.to_string()),
@@ -107,17 +108,49 @@ fn show(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
 fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
     let current = &dataset.current.id;
     context.output.print_result(&snapshots_json(dataset), || {
-        let mut table = TextTable::new(&["snapshot", "created", "#rows", "current"]);
+        let mut table = TextTable::new(&["snapshot", "created", "#rows", "state"]);
         for snapshot in &dataset.snapshots {
-            let mark = if snapshot.id == *current { "current" } else { "" };
+            let marks = [(snapshot.id == *current, "current"), (snapshot.held, "held")];
+            let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark);
             table.row([
-                snapshot.id.clone(),
+                snapshot.id.to_string(),
                 snapshot.created_at.to_rfc3339(),
                 snapshot.rows.to_string(),
-                mark.to_owned(),
+                marks.collect::<Vec<_>>().join(", "),
             ]);
         }
         table.render()
+    })
+}
+
+async fn hold(
+    context: &CommandContext,
+    store: &Catalog,
+    name: &DatasetName,
+    snapshot: &str,
+) -> anyhow::Result<()> {
+    let outcome = match SnapshotId::parse(snapshot) {
+        Some(id) => store
+            .hold_snapshot(name, &id)
+            .await
+            .with_context(|| format!("snapshot {snapshot} of {name} is not held; try again"))?,
+        None => HoldOutcome::Unknown,
+    };
+    match outcome {
+        HoldOutcome::Held | HoldOutcome::AlreadyHeld => {}
+        HoldOutcome::Dropped => bail!(
+            "snapshot {snapshot} of {name} was dropped, and its rows are gone; `yearbook datasets snapshots {name}` lists those that can be held"
+        ),
+        HoldOutcome::Unknown if store.dataset(name).await?.is_none() => {
+            bail!(unknown_dataset(store, name).await)
+        }
+        HoldOutcome::Unknown => bail!(
+            "{name} never had a snapshot {snapshot}; `yearbook datasets snapshots {name}` lists those that it has"
+        ),
+    }
+    let report = json!({ "name": name, "snapshot": snapshot, "held": true });
+    context.output.print_result(&report, || {
+        format!("Snapshot {snapshot} of {name} is held: no rule on retention drops it.")
     })
 }
 
@@ -213,12 +246,15 @@ fn detail_json(dataset: &Dataset) -> Value {
 }
 
 fn snapshots_json(dataset: &Dataset) -> Vec<Value> {
-    let summary = |id: &str, created_at: String, rows| json!({ "id": id, "created_at": created_at, "rows": rows });
-    dataset
-        .snapshots
-        .iter()
-        .map(|snapshot| summary(&snapshot.id, snapshot.created_at.to_rfc3339(), snapshot.rows))
-        .collect()
+    let summary = |snapshot: &SnapshotSummary| {
+        json!({
+            "id": snapshot.id,
+            "created_at": snapshot.created_at.to_rfc3339(),
+            "rows": snapshot.rows,
+            "held": snapshot.held,
+        })
+    };
+    dataset.snapshots.iter().map(summary).collect()
 }
 
 /// A value of a closed list as its word on the wire.

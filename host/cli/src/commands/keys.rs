@@ -1,9 +1,9 @@
 //! `yearbook keys`: issue, list and revoke (contract-5-hash, contract-6-keys).
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 use yearbook_catalog::{KeyRecord, key};
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{KeyId, Millis, Plan};
 
 use crate::arguments::KeysCommand;
 use crate::context::CommandContext;
@@ -48,7 +48,7 @@ async fn list(context: &CommandContext) -> anyhow::Result<()> {
         let mut table = TextTable::new(&["id", "plan", "created", "revoked", "label"]);
         for key in &keys {
             table.row([
-                key.id.clone(),
+                key.id.to_string(),
                 key.plan.to_string(),
                 key.created_at.to_rfc3339(),
                 key.revoked_at.map_or_else(|| "-".to_owned(), Millis::to_rfc3339),
@@ -64,9 +64,11 @@ async fn list(context: &CommandContext) -> anyhow::Result<()> {
 }
 
 async fn revoke(context: &CommandContext, id: &str) -> anyhow::Result<()> {
+    let unknown = || anyhow!("there is no key with the id {id:?}; `yearbook keys list` shows them");
+    let id = KeyId::parse(id).ok_or_else(unknown)?;
     let store = context.catalog().await?;
     if !store
-        .revoke_key(id, yearbook_catalog::clock::now())
+        .revoke_key(&id, yearbook_catalog::clock::now())
         .await
         .context("the key was not revoked; try again")?
     {
@@ -74,7 +76,7 @@ async fn revoke(context: &CommandContext, id: &str) -> anyhow::Result<()> {
         let known =
             store.keys().await.context("cannot list keys")?.into_iter().any(|key| key.id == id);
         if !known {
-            bail!("there is no key with the id {id:?}; `yearbook keys list` shows them");
+            return Err(unknown());
         }
     }
     context.output.print_result(&json!({ "id": id, "revoked": true }), || {

@@ -21,9 +21,6 @@ use crate::context::CommandContext;
 
 pub(crate) use new::check_name;
 
-/// Characters of a digest that people compare.
-const SHORT_DIGEST: usize = 12;
-
 pub(super) async fn run(context: &CommandContext, command: PluginCommand) -> anyhow::Result<()> {
     match command {
         PluginCommand::Check { file, capsules } => {
@@ -93,8 +90,4 @@ fn system_user() -> String {
         (fields.nth(1)? == number).then(|| name.to_owned())
     });
     name.unwrap_or_else(|| format!("user {number}"))
-}
-
-fn short_digest(digest: &str) -> &str {
-    digest.get(..SHORT_DIGEST).unwrap_or(digest)
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
+use yearbook_domain::SnapshotId;
 use yearbook_publish::DataPackage;
 use yearbook_publish::{PublishFailure, Publisher};
 
@@ -18,7 +19,7 @@ use crate::output::PublishProgress;
 struct PublishSummary {
     dataset: String,
     namespace: String,
-    snapshot_id: String,
+    snapshot_id: SnapshotId,
     rows: u64,
     /// `new`, or `unchanged`: the snapshot was current already.
     status: &'static str,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
 use yearbook_releases::ReleaseMonitorSettings;
-use yearbook_server::{LimitSettings, ServerSettings};
+use yearbook_server::{LimitSettings, PageSettings, ServerSettings};
 
 /// Every section with its defaults.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -18,6 +18,8 @@ pub struct SettingsDocument {
     pub limits: LimitSettings,
     /// `[plans.free]` and so on: what each plan allows (spec-5-plans).
     pub plans: PlanTable,
+    /// `[pages]`: the catalogue in a browser.
+    pub pages: PageSettings,
     /// `[storage]`.
     pub storage: StorageSection,
     /// `[database]`.
@@ -38,6 +40,7 @@ impl SettingsDocument {
             server: self.server.clone(),
             limits: self.limits,
             plans: self.plans,
+            pages: self.pages.clone(),
         }
     }
 }

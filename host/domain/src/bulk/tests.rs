@@ -4,16 +4,16 @@
 
 use super::*;
 use crate::query::parse_pairs;
-use crate::{Credit, Millis, Plan, PlanTable, StoredFile, TableLayout};
+use crate::{Credit, Digest, Millis, Plan, PlanTable, SnapshotId, StoredFile, TableLayout};
 
-fn snapshot(id: &str, allowed: bool) -> Arc<Snapshot> {
+fn snapshot(title: &str, allowed: bool) -> Arc<Snapshot> {
     let text = |text: &str| text.to_owned();
     Arc::new(Snapshot {
-        id: text(id),
+        id: SnapshotId::from_digest(Digest::of(title.as_bytes())),
         created_at: Millis(0),
         rows: 1,
-        file: StoredFile { sha256: text("00"), bytes: 1 },
-        title: None,
+        file: StoredFile { sha256: Digest::of(b""), bytes: 1 },
+        title: Some(text(title)),
         description: None,
         credit: Credit {
             source: text("A"),
@@ -37,7 +37,7 @@ fn snapshot(id: &str, allowed: bool) -> Arc<Snapshot> {
     })
 }
 
-/// Answer to a caller of `plan` for the query `raw`: the snapshot's id, or the kind of refusal.
+/// Answer to a caller of `plan` for the query `raw`: the snapshot's title, or the kind of refusal.
 fn check(key: Plan, raw: &str, (monthly, current): (bool, bool), expected: &str) {
     let dataset = Dataset {
         name: DatasetName::parse("d").unwrap(),
@@ -53,7 +53,7 @@ fn check(key: Plan, raw: &str, (monthly, current): (bool, bool), expected: &str)
         Freshness::Current => Arc::clone(&dataset.current),
     };
     let got = match plan_download(&dataset, named, freshness, limits) {
-        Ok(plan) => plan.snapshot.id.clone(),
+        Ok(plan) => plan.snapshot.title.clone().unwrap(),
         Err(Refusal::BulkForbidden) => "403".to_owned(),
         Err(Refusal::PaymentRequired { .. }) => "402".to_owned(),
         Err(other) => format!("{other:?}"),

@@ -1,7 +1,7 @@
 //! Histories and what is pulled from them.
 
 use super::*;
-use crate::{ColumnRole, ColumnType};
+use crate::{ColumnRole, ColumnType, Digest};
 
 /// A history of sets `from>to:rows/columns`.
 fn history(text: &str) -> Vec<ChangeSet> {
@@ -19,17 +19,23 @@ fn history(text: &str) -> Vec<ChangeSet> {
         let (from, to) = ids.split_once('>').unwrap_or_default();
         let (rows, columns) = rest.split_once('/').unwrap_or_default();
         ChangeSet {
-            from: from.to_owned(),
-            to: to.to_owned(),
+            counts: None,
+            from: snapshot_id(from),
+            to: snapshot_id(to),
             committed_at: Millis(0),
             rows: rows.parse().unwrap_or_default(),
-            file: StoredFile { sha256: text.to_owned(), bytes: 1 },
+            file: StoredFile { sha256: Digest::of(text.as_bytes()), bytes: 1 },
             columns: columns.chars().map(column).collect(),
             from_credit: Some(line(from)),
             to_credit: Some(line(to)),
         }
     };
     text.split_whitespace().map(set).collect()
+}
+
+/// The id of the snapshot called `name`.
+fn snapshot_id(name: &str) -> SnapshotId {
+    SnapshotId::from_digest(Digest::of(name.as_bytes()))
 }
 
 /// The credit of the snapshot called `id`: licences follow its first letter alone.
@@ -81,7 +87,9 @@ fn an_answer_has_one_schema_and_says_that_more_follows() {
 
 #[test]
 fn the_newest_occurrence_of_a_snapshot_counts() {
-    let mark = |text: &str, id: &str| watermark_after(&history(text), id).map(|mark| mark.set);
+    let mark = |text: &str, id: &str| {
+        watermark_after(&history(text), &snapshot_id(id)).map(|mark| mark.set)
+    };
     assert_eq!(mark("a>b:1/x b>c:1/x", "a"), Some(0));
     assert_eq!(mark("a>b:1/x b>c:1/x", "b"), Some(1));
     assert_eq!(mark("a>b:1/x b>c:1/x", "c"), Some(2));

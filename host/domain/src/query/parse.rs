@@ -28,7 +28,7 @@ impl DataQuery {
                 note(ValidationError::value_error(
                     "start",
                     &format!("start must not be after end ({end})"),
-                    &start,
+                    start.as_str(),
                 ));
                 None
             }

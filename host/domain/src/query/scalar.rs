@@ -4,26 +4,28 @@
 //! with.
 
 use serde_json::json;
-use speedate::{Date, DateTime};
+use speedate::DateTime;
 use strum::EnumMessage;
 
-use crate::ValidationError;
 use crate::validation::ParameterLocation;
+use crate::{Date, ValidationError};
 
 /// Digits that Pydantic reads at most (Python's own bound).
 const MAX_DIGITS: usize = 4300;
 
-/// A date `YYYY-MM-DD` and nothing else; comparing two as text compares them as dates.
+/// A date `YYYY-MM-DD` and nothing else.
 ///
 /// # Errors
 /// Pydantic's sentence for anything else. What Pydantic would read as a moment (a date with a time,
 /// a Unix time) is refused as inexact, whatever the time is.
-pub fn parse_date(name: &str, raw: &str) -> Result<String, ValidationError> {
-    if Date::parse_bytes_rfc3339(raw.as_bytes()).is_ok_and(|date| date.year > 0) {
-        return Ok(raw.to_owned());
+pub fn parse_date(name: &str, raw: &str) -> Result<Date, ValidationError> {
+    if let Some(date) = Date::parse(raw) {
+        return Ok(date);
     }
     Err(match DateTime::parse_bytes(raw.as_bytes()) {
-        _ if Date::parse_bytes_rfc3339(raw.as_bytes()).is_ok() => year_zero_error(name, raw),
+        _ if speedate::Date::parse_bytes_rfc3339(raw.as_bytes()).is_ok() => {
+            year_zero_error(name, raw)
+        }
         Ok(moment) if moment.date.year == 0 => year_zero_error(name, raw),
         Ok(_) => ValidationError::invalid_query_parameter(
             name,

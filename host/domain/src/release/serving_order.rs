@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 
 use super::{PluginRelease, ReleaseState};
+use crate::PluginKind;
 
 /// The releases of one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServingOrder {
-    /// `encoder` or `generator`.
-    pub kind: String,
+    /// Kind of the plugins.
+    pub kind: PluginKind,
     /// Format or tool.
     pub name: String,
     /// Those that may serve, the best first. Empty: the name is known and nothing may serve it.
@@ -24,11 +25,11 @@ pub struct ServingOrder {
 /// is not among them: for clients it is unknown.
 #[must_use]
 pub fn lines(releases: &[PluginRelease]) -> Vec<ServingOrder> {
-    let mut by_name: BTreeMap<(&str, &str), Vec<&PluginRelease>> = BTreeMap::new();
+    let mut by_name: BTreeMap<(PluginKind, &str), Vec<&PluginRelease>> = BTreeMap::new();
     for release in releases {
-        by_name.entry((&release.id.kind, &release.id.name)).or_default().push(release);
+        by_name.entry((release.id.kind, &release.id.name)).or_default().push(release);
     }
-    let line = |((kind, name), releases): ((&str, &str), Vec<&PluginRelease>)| {
+    let line = |((kind, name), releases): ((PluginKind, &str), Vec<&PluginRelease>)| {
         let known = releases.iter().any(|release| {
             !matches!(release.state, ReleaseState::Installed | ReleaseState::Removed)
         });
@@ -44,7 +45,7 @@ pub fn lines(releases: &[PluginRelease]) -> Vec<ServingOrder> {
                 !release.built_in,
                 release.promotion,
                 release.installed_at,
-                release.id.digest.clone(),
+                release.id.digest,
             ))
         });
         let waiting = candidates
@@ -52,7 +53,7 @@ pub fn lines(releases: &[PluginRelease]) -> Vec<ServingOrder> {
             .filter(|first| !first.pinned)
             .and_then(|first| newest_installed_after(first, &releases));
         known.then(|| ServingOrder {
-            kind: kind.to_owned(),
+            kind,
             name: name.to_owned(),
             waiting: waiting.cloned(),
             candidates,
@@ -77,13 +78,17 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::Millis;
     use crate::release::ReleaseId;
+    use crate::{Digest, Millis};
 
-    fn release(digest: &str, state: ReleaseState, promotion: i64) -> PluginRelease {
+    fn release(version: &str, state: ReleaseState, promotion: i64) -> PluginRelease {
         PluginRelease {
-            id: ReleaseId { kind: "encoder".into(), name: "csv".into(), digest: digest.into() },
-            version: "1.0.0".into(),
+            id: ReleaseId {
+                kind: PluginKind::Encoder,
+                name: "csv".into(),
+                digest: Digest::of(version.as_bytes()),
+            },
+            version: version.into(),
             bytes: 1,
             by: "ann".into(),
             installed_at: Millis(0),
@@ -99,16 +104,14 @@ mod tests {
 
     fn order(releases: &[PluginRelease]) -> Option<String> {
         let mut lines = lines(releases);
-        lines
-            .pop()
-            .map(|line| line.candidates.into_iter().map(|release| release.id.digest).collect())
+        lines.pop().map(|line| line.candidates.into_iter().map(|release| release.version).collect())
     }
 
     #[test]
     fn the_newest_release_waits_for_the_place_of_an_older_one_that_is_not_pinned() {
         use ReleaseState::{Installed, Promoted};
         let waiting = |releases: &[PluginRelease]| {
-            lines(releases)[0].waiting.as_ref().map(|release| release.id.digest.clone())
+            lines(releases)[0].waiting.as_ref().map(|release| release.version.clone())
         };
         let serving = release("s", Promoted, 5);
         let all = [

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::error::ArrowError;
-use yearbook_domain::Column;
+use yearbook_domain::{ChangeCounts, Column};
 use yearbook_scan::schema::{change_file_columns, stored_schema};
 use yearbook_storage::StorageFailure;
 
-use super::row_index::ChangedRow;
+use super::row_index::{ChangeType, ChangedRow};
 use crate::table::row_blocks::{GROUP_BYTES, GROUP_ROWS};
 use crate::write::{SnapshotFileMetadata, SnapshotWriter};
 
@@ -20,7 +20,7 @@ pub(super) struct ChangeFileWriter {
     temporary: File,
     writer: SnapshotWriter,
     schema: arrow::datatypes::SchemaRef,
-    rows: u64,
+    counts: ChangeCounts,
     /// Rows and bytes since a row group ended.
     group: (usize, usize),
 }
@@ -37,7 +37,13 @@ impl ChangeFileWriter {
             SnapshotFileMetadata { columns: &columns, sorted_by: &[], words: Vec::new() };
         let writer = SnapshotWriter::new(file, &description)
             .map_err(|error| io(std::io::Error::other(error)))?;
-        Ok(Self { temporary, writer, schema: stored_schema(&columns), rows: 0, group: (0, 0) })
+        Ok(Self {
+            temporary,
+            writer,
+            schema: stored_schema(&columns),
+            counts: ChangeCounts::default(),
+            group: (0, 0),
+        })
     }
 
     /// Appends the rows of `batch` that were found.
@@ -57,7 +63,15 @@ impl ChangeFileWriter {
             Arc::new(StringArray::from_iter_values(found.iter().map(|(_, kind)| kind.as_str())));
         let columns = taken.columns().iter().cloned().chain([kinds]).collect();
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
-        self.rows += found.len() as u64;
+        for (_, kind) in found {
+            match kind {
+                ChangeType::Insert => self.counts.inserted += 1,
+                ChangeType::Delete => self.counts.deleted += 1,
+                // Its preimage is the other half.
+                ChangeType::Postimage => self.counts.updated += 1,
+                ChangeType::Preimage => {}
+            }
+        }
         self.group = (self.group.0 + found.len(), self.group.1 + rows.get_array_memory_size());
         let full = self.group.0 >= GROUP_ROWS || self.group.1 >= GROUP_BYTES;
         self.writer.append(&rows, full)?;
@@ -67,9 +81,9 @@ impl ChangeFileWriter {
         Ok(())
     }
 
-    /// The finished file and its rows.
-    pub(super) fn finish(self) -> Result<(File, u64), ArrowError> {
+    /// The finished file and the numbers of its rows.
+    pub(super) fn finish(self) -> Result<(File, ChangeCounts), ArrowError> {
         self.writer.finish()?;
-        Ok((self.temporary, self.rows))
+        Ok((self.temporary, self.counts))
     }
 }

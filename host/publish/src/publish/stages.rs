@@ -7,13 +7,14 @@ use std::sync::atomic::Ordering;
 
 use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
-use yearbook_domain::Column;
+use yearbook_domain::{Column, PreviewFacts, SnapshotId};
 use yearbook_scan::schema::{credit_entries, unchecked_schema};
 use yearbook_workers::Workers;
 
 use crate::error::PublishError;
 use crate::faults::FaultList;
 use crate::package::DataPackage;
+use crate::preview_facts::{TablePass, TableShape};
 use crate::progress::ProgressReporter;
 use crate::snapshot_id::SnapshotIdHasher;
 use crate::table::check::{TableChecker, TableFacts};
@@ -86,6 +87,13 @@ impl OrderedTable {
             |block| row_blocks::gather_rows(&self.table, &self.order, block),
         )
     }
+
+    fn gather_columns(&self, block: usize, columns: &[usize]) -> Result<RecordBatch, ArrowError> {
+        match self.blocks.get(block) {
+            Some(block) => row_blocks::gather_columns(&self.table, &self.order, block, columns),
+            None => RecordBatch::new_empty(Arc::clone(&self.table.schema)).project(columns),
+        }
+    }
 }
 
 /// Puts the rows in order and decides where the file is cut.
@@ -112,7 +120,7 @@ pub(super) async fn compute_id(
     package: &DataPackage,
     arranged: &Arc<OrderedTable>,
     progress: &dyn ProgressReporter,
-) -> Result<String, PublishError> {
+) -> Result<SnapshotId, PublishError> {
     const STAGE: &str = "identifying";
     progress.stage(STAGE, Some(arranged.table.rows()));
     let mut identity = SnapshotIdHasher::new(package.columns.len());
@@ -129,15 +137,16 @@ pub(super) async fn compute_id(
 }
 
 /// Writes the file to the temporary folder, without a name there: a process that is killed leaves
-/// nothing behind. `columns` are the package's, with `few_values` decided.
+/// nothing behind. `columns` are the package's, with `few_values` decided. The rows that are written
+/// are counted on the way.
 pub(super) async fn write(
     workers: &Workers,
     package: &DataPackage,
     columns: &[Column],
-    id: &str,
+    id: &SnapshotId,
     arranged: &Arc<OrderedTable>,
     progress: &dyn ProgressReporter,
-) -> Result<File, PublishError> {
+) -> Result<(File, TablePass), PublishError> {
     const STAGE: &str = "writing";
     progress.stage(STAGE, Some(arranged.table.rows()));
     let folder = std::env::temp_dir();
@@ -154,18 +163,47 @@ pub(super) async fn write(
         words: credit_entries(&package.name, &package.namespace, id, &package.credit),
     };
     let mut writer = SnapshotWriter::new(file, &description).map_err(internal_error(STAGE))?;
+    let shape = TableShape::of_package(package, arranged.table.rows());
+    let mut counted = TablePass::new(shape).map_err(internal_error(STAGE))?;
     for (index, block) in arranged.blocks.iter().enumerate() {
         let (shared, ends_group) = (Arc::clone(arranged), block.ends_group);
         let job = move || {
             let rows = shared.gather_block(index).map_err(internal_error(STAGE))?;
+            counted.update(&rows).map_err(internal_error(STAGE))?;
             writer.append(&rows, ends_group).map_err(internal_error(STAGE))?;
-            Ok::<_, PublishError>(writer)
+            Ok::<_, PublishError>((writer, counted))
         };
-        writer = run_on_worker(workers, STAGE, job).await??;
+        (writer, counted) = run_on_worker(workers, STAGE, job).await??;
         progress.advance(block.rows.len() as u64);
     }
     run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(internal_error(STAGE))?;
-    Ok(temporary)
+    Ok((temporary, counted))
+}
+
+/// Draws the lines of previews, reading again the columns that they need.
+pub(super) async fn draw_lines(
+    workers: &Workers,
+    counted: TablePass,
+    arranged: &Arc<OrderedTable>,
+    progress: &dyn ProgressReporter,
+) -> Result<PreviewFacts, PublishError> {
+    const STAGE: &str = "summarising";
+    progress.stage(STAGE, Some(arranged.table.rows()));
+    let mut lines = run_on_worker(workers, STAGE, move || counted.finish())
+        .await?
+        .map_err(internal_error(STAGE))?;
+    if !lines.columns().is_empty() {
+        for index in 0..arranged.blocks.len() {
+            let shared = Arc::clone(arranged);
+            let job = move || {
+                lines.update(&shared.gather_columns(index, lines.columns())?)?;
+                Ok::<_, ArrowError>(lines)
+            };
+            lines = run_on_worker(workers, STAGE, job).await?.map_err(internal_error(STAGE))?;
+            progress.advance(arranged.blocks.get(index).map_or(0, |block| block.rows.len() as u64));
+        }
+    }
+    run_on_worker(workers, STAGE, move || lines.finish()).await?.map_err(internal_error(STAGE))
 }
 
 /// Date column, then primary key (contract-3-order), as positions.

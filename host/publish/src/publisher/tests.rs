@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use yearbook_catalog::{DatabaseSettings, open, sqlite_url};
+use yearbook_domain::SnapshotId;
 
 use super::*;
 use crate::progress::SilentReporter;
@@ -50,7 +51,7 @@ impl Shared {
         self.publisher().publish(&self.package(value), &SilentReporter).await.unwrap()
     }
 
-    async fn history(&self) -> Vec<(String, String)> {
+    async fn history(&self) -> Vec<(SnapshotId, SnapshotId)> {
         let changes = self.store.changes(&DatasetName::parse("met").unwrap()).await.unwrap();
         changes.into_iter().map(|set| (set.from, set.to)).collect()
     }
@@ -119,8 +120,8 @@ async fn a_publisher_that_was_overtaken_compares_again_and_leaves_no_gap() {
     let a = shared.publish(1).await.publication.snapshot.id;
     let c = interleaved(&shared, 3, &[2]).await.unwrap();
     let history = shared.history().await;
-    let b = &history[0].1;
-    assert_eq!(history, [(a, b.clone()), (b.clone(), c.publication.snapshot.id)]);
+    let b = history[0].1;
+    assert_eq!(history, [(a, b), (b, c.publication.snapshot.id)]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, Float64Type};
 use arrow::util::display::array_value_to_string;
-use yearbook_domain::{BoundingBox, Column, ColumnRole, ColumnType};
+use yearbook_domain::{BoundingBox, Column, ColumnRole, ColumnType, Date};
 use yearbook_scan::schema::stored_type;
 
 use super::TableChunk;
@@ -43,7 +43,7 @@ pub(crate) struct TableChecker {
     /// One a text column.
     distinct: Vec<Option<DistinctValues>>,
     date_column: Option<usize>,
-    dates: Option<(String, String)>,
+    dates: Option<(Date, Date)>,
     bounds: GeometryBounds,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct TableChecker {
 pub(crate) struct TableFacts {
     /// A flag a column.
     pub(crate) few_values: Vec<bool>,
-    pub(crate) date_range: Option<(String, String)>,
+    pub(crate) date_range: Option<(Date, Date)>,
     pub(crate) bbox: Option<BoundingBox>,
 }
 
@@ -226,13 +226,13 @@ fn check_geometries(
     }
 }
 
-fn widen_range(range: &mut Option<(String, String)>, array: &StringArray) {
-    for value in array.iter().flatten() {
-        match range {
-            None => *range = Some((value.to_owned(), value.to_owned())),
-            Some((first, _)) if value < first.as_str() => value.clone_into(first),
-            Some((_, last)) if value > last.as_str() => value.clone_into(last),
-            Some(_) => {}
-        }
-    }
+/// Takes the dates of `array` into `range`. Texts that are no dates are faults, and found elsewhere.
+fn widen_range(range: &mut Option<(Date, Date)>, array: &StringArray) {
+    let texts = || array.iter().flatten();
+    let Some((first, last)) = texts().min().zip(texts().max()) else { return };
+    let Some((first, last)) = Date::parse(first).zip(Date::parse(last)) else { return };
+    *range = Some(match *range {
+        Some((earliest, latest)) => (earliest.min(first), latest.max(last)),
+        None => (first, last),
+    });
 }

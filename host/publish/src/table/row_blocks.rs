@@ -70,11 +70,30 @@ pub(crate) fn gather_rows(
     order: &RowOrder,
     block: &RowBlock,
 ) -> Result<RecordBatch, ArrowError> {
+    gather(&table.chunks.iter().map(|chunk| &chunk.batch).collect::<Vec<_>>(), order, block)
+}
+
+/// The same with some of the columns (positions), in that order.
+pub(crate) fn gather_columns(
+    table: &PackageTable,
+    order: &RowOrder,
+    block: &RowBlock,
+    columns: &[usize],
+) -> Result<RecordBatch, ArrowError> {
+    let narrow = |chunk: &TableChunk| chunk.batch.project(columns);
+    let chunks: Vec<RecordBatch> = table.chunks.iter().map(narrow).collect::<Result<_, _>>()?;
+    gather(&chunks.iter().collect::<Vec<_>>(), order, block)
+}
+
+fn gather(
+    batches: &[&RecordBatch],
+    order: &RowOrder,
+    block: &RowBlock,
+) -> Result<RecordBatch, ArrowError> {
     let places = order.places.get(block.rows.clone()).unwrap_or_default();
-    let batches: Vec<&RecordBatch> = table.chunks.iter().map(|chunk| &chunk.batch).collect();
     let indices: Vec<(usize, usize)> =
         places.iter().map(|(chunk, row)| (*chunk as usize, *row as usize)).collect();
-    interleave_record_batch(&batches, &indices)
+    interleave_record_batch(batches, &indices)
 }
 
 /// Uncompressed size of rows: text with its offset, eight bytes for everything else.

@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use yearbook_catalog::{CanaryTotals as Sum, ReleaseId};
+use yearbook_domain::PluginKind;
 use yearbook_sandbox::{EncodeError, PluginEncoder, Trap, TrialError, TrialResponse};
 
 use super::{CanarySample, empty_totals};
@@ -37,7 +38,7 @@ pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum>
                 Err(difference) => {
                     seen.fault = Some(format!(
                         "its response differs from that of {}: {difference}",
-                        short_digest(&sample.incumbent)
+                        sample.incumbent.digest().short()
                     ))
                 }
             }
@@ -51,7 +52,7 @@ pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum>
         Err(failed) => {
             seen.fault = Some(format!(
                 "it failed where {} did not: {failed}",
-                short_digest(&sample.incumbent)
+                sample.incumbent.digest().short()
             ))
         }
     }
@@ -112,17 +113,13 @@ fn is_host_fault(failed: &TrialError) -> bool {
 /// One sample, of which nothing is known yet.
 fn totals_of(sample: &CanarySample) -> Sum {
     let id = ReleaseId {
-        kind: "encoder".to_owned(),
+        kind: PluginKind::Encoder,
         name: sample.waiting.description().format.clone(),
-        digest: sample.waiting.digest().to_owned(),
+        digest: *sample.waiting.digest(),
     };
-    Sum { samples: 1, ..empty_totals(&(id, sample.incumbent.digest().to_owned())) }
+    Sum { samples: 1, ..empty_totals(&(id, *sample.incumbent.digest())) }
 }
 
 fn nanoseconds(trial: &TrialResponse) -> u64 {
     u64::try_from(trial.cpu.as_nanos()).unwrap_or(u64::MAX)
-}
-
-fn short_digest(encoder: &PluginEncoder) -> &str {
-    encoder.digest().get(..12).unwrap_or_default()
 }

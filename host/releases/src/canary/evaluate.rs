@@ -42,13 +42,13 @@ pub(crate) fn evaluate(
     if cpu > settings.canary_cpu_ratio && excess > FREE_CPU_NS {
         return rolled_back(format!(
             "it takes {cpu:.1} times the processor time of {} for the same responses",
-            short_digest(&seen.incumbent)
+            seen.incumbent.short()
         ));
     }
     if memory > settings.canary_memory_ratio && seen.memory > FREE_MEMORY {
         return rolled_back(format!(
             "it takes {memory:.1} times the memory of {} for the same responses",
-            short_digest(&seen.incumbent)
+            seen.incumbent.short()
         ));
     }
     let since = u128::from(now.0.saturating_sub(seen.first_at.0).max(0).unsigned_abs());
@@ -56,7 +56,7 @@ pub(crate) fn evaluate(
         return None;
     }
     let mut reason =
-        format!("{} responses have the values of {}", seen.samples, short_digest(&seen.incumbent));
+        format!("{} responses have the values of {}", seen.samples, seen.incumbent.short());
     if seen.rewritten > 0 {
         reason.push_str(&format!(", {} of them in other bytes", seen.rewritten));
     }
@@ -70,25 +70,22 @@ fn ratio(one: u64, other: u64) -> f64 {
     one as f64 / other.max(1) as f64
 }
 
-fn short_digest(digest: &str) -> &str {
-    digest.get(..12).unwrap_or(digest)
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use yearbook_catalog::ReleaseId;
+    use yearbook_domain::{Digest, PluginKind};
 
     use super::*;
 
     fn seen(samples: u64) -> CanaryTotals {
         let id = ReleaseId {
-            kind: "encoder".to_owned(),
+            kind: PluginKind::Encoder,
             name: "csv".to_owned(),
-            digest: "a".repeat(64),
+            digest: Digest::of(b"a"),
         };
-        let mut seen = crate::canary::empty_totals(&(id, "b".repeat(64)));
+        let mut seen = crate::canary::empty_totals(&(id, Digest::of(b"b")));
         seen.samples = samples;
         (seen.cpu_ns, seen.incumbent_ns, seen.memory, seen.incumbent_memory) =
             (samples * 1_000_000, samples * 900_000, 9 << 20, 8 << 20);

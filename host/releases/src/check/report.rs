@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use yearbook_domain::{Digest, PluginKind};
 use yearbook_sandbox::{FailureDump, Limits, Plugin, ResourceUsage, TrialResponse};
 
 use crate::ComponentFile;
@@ -13,14 +14,14 @@ const MAX_FINDINGS: usize = 50;
 /// Everything that a check has to say.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckReport {
-    /// `encoder` or `generator`; none when it could not be loaded.
-    pub kind: Option<&'static str>,
+    /// Kind of the plugin; none when it could not be loaded.
+    pub kind: Option<PluginKind>,
     /// Format or tool.
     pub name: Option<String>,
     /// The plugin's own version.
     pub version: Option<String>,
-    /// Lower-case hexadecimal SHA-256 of the component.
-    pub digest: String,
+    /// SHA-256 of the component.
+    pub digest: Digest,
     /// Size of the component in bytes.
     pub bytes: usize,
     /// Set where a core module was made a component.
@@ -92,7 +93,7 @@ impl ReportBuilder {
             kind: None,
             name: None,
             version: None,
-            digest: component.digest.clone(),
+            digest: component.digest,
             bytes: component.bytes.len(),
             wrapped: component.wrapped,
             imports: component.imports.clone(),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use yearbook_domain::{
-    Column, ColumnRole, ColumnType, Credit, Dataset, DatasetName, Millis, Namespace, Plan,
-    PlanTable, Snapshot, StoredFile, TableLayout,
+    Column, ColumnRole, ColumnType, Credit, Dataset, DatasetName, Date, Digest, Millis, Namespace,
+    Plan, PlanTable, Snapshot, SnapshotId, StoredFile, TableLayout,
 };
 use yearbook_sandbox::{DatasetWithUrls, GeneratorRequest};
 use yearbook_sdk::generator as sdk;
@@ -40,7 +40,7 @@ fn with_urls(dataset: &sdk::Dataset) -> Option<DatasetWithUrls> {
             name: DatasetName::parse(&dataset.name)?,
             namespace: Namespace::parse(&dataset.namespace)?,
             checked_at: Millis(0),
-            current: Arc::new(snapshot(dataset)),
+            current: Arc::new(snapshot(dataset)?),
             snapshots: Vec::new(),
         }),
         data_url: dataset.data_url.clone(),
@@ -49,12 +49,12 @@ fn with_urls(dataset: &sdk::Dataset) -> Option<DatasetWithUrls> {
     })
 }
 
-fn snapshot(dataset: &sdk::Dataset) -> Snapshot {
-    Snapshot {
-        id: dataset.snapshot_id.clone(),
+fn snapshot(dataset: &sdk::Dataset) -> Option<Snapshot> {
+    Some(Snapshot {
+        id: SnapshotId::parse(&dataset.snapshot_id)?,
         created_at: Millis(0),
         rows: dataset.rows,
-        file: StoredFile { sha256: String::new(), bytes: 0 },
+        file: StoredFile { sha256: Digest::of(b""), bytes: 0 },
         title: dataset.title.clone(),
         description: dataset.description.clone(),
         credit: Credit {
@@ -78,13 +78,16 @@ fn snapshot(dataset: &sdk::Dataset) -> Snapshot {
             .map(|column| column.name.clone())
             .collect(),
         date_column: dataset.date_column.clone(),
-        date_range: dataset.date_range.clone(),
+        date_range: dataset
+            .date_range
+            .as_ref()
+            .and_then(|(first, last)| Date::parse(first).zip(Date::parse(last))),
         layout: match dataset.layout {
             sdk::Layout::Long => TableLayout::Long,
             sdk::Layout::Wide => TableLayout::Wide,
         },
         bbox: None,
-    }
+    })
 }
 
 fn column(column: &sdk::Column) -> Column {

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
+use yearbook_domain::Digest;
 use yearbook_sandbox::{PluginMetricsSnapshot, ResponseOutcome};
 
 /// Readings of the counters in a failure window.
@@ -14,7 +15,7 @@ const READINGS: u32 = 60;
 pub(crate) struct MetricsHistory(VecDeque<(Instant, MetricsReading)>);
 
 /// Responses begun and those made whole, by release.
-type MetricsReading = HashMap<String, (u64, u64)>;
+type MetricsReading = HashMap<Digest, (u64, u64)>;
 
 impl MetricsHistory {
     /// Records the counters as they are now.
@@ -27,10 +28,7 @@ impl MetricsHistory {
             self.0.pop_front();
         }
         let reading = |counts: &PluginMetricsSnapshot| {
-            (
-                counts.release.digest.clone(),
-                (counts.begun, counts.outcome(ResponseOutcome::Completed)),
-            )
+            (counts.release.id.digest, (counts.begun, counts.outcome(ResponseOutcome::Completed)))
         };
         self.0.push_back((Instant::now(), counts.iter().map(reading).collect()));
     }
@@ -40,7 +38,7 @@ impl MetricsHistory {
         let before = self
             .0
             .front()
-            .and_then(|(_, readings)| readings.get(&counts.release.digest))
+            .and_then(|(_, readings)| readings.get(&counts.release.id.digest))
             .copied()
             .unwrap_or_default();
         (

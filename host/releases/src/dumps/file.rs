@@ -15,6 +15,7 @@ use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::StreamWriter;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use yearbook_domain::PluginKind;
 use yearbook_sandbox::{DUMP_VERSION, DumpMetadata, FailureDump, GuestFunction, Limits, sanitize};
 
 use super::request_record::RequestRecord;
@@ -165,7 +166,8 @@ fn read(bytes: &[u8]) -> Result<FailureDump, DumpReadError> {
 
 fn check_consistency(dump: &FailureDump) -> Result<(), DumpReadError> {
     let call = dump.about.call;
-    let kind = if call == GuestFunction::Generate { "generator" } else { "encoder" };
+    let kind =
+        if call == GuestFunction::Generate { PluginKind::Generator } else { PluginKind::Encoder };
     if call != GuestFunction::Describe && dump.about.component.kind != kind {
         return Err(damaged("its call is none of its plugin's kind"));
     }
@@ -197,22 +199,11 @@ fn parse_metadata(text: &str) -> Result<DumpMetadata, DumpReadError> {
     }
     let mut about: DumpMetadata = parse_json("its description", text)?;
     check_replay_bounds(&about.limits).map_err(DumpReadError::Damaged)?;
-    let digest = &about.component.digest;
-    if digest.len() != 64
-        || !digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-    {
-        return Err(damaged("the component's digest is none"));
-    }
     // Whatever is shown, on one line and without what moves a cursor.
     let DumpMetadata { component, failure, log, .. } = &mut about;
     let lines = log.iter_mut().flat_map(|line| [&mut line.level, &mut line.message]);
-    let texts = [
-        &mut component.kind,
-        &mut component.name,
-        &mut component.version,
-        &mut failure.kind,
-        &mut failure.message,
-    ];
+    let texts =
+        [&mut component.name, &mut component.version, &mut failure.kind, &mut failure.message];
     lines.chain(texts).for_each(|text| *text = sanitize(text, SHOWN_BYTES));
     Ok(about)
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use yearbook_catalog::ServingOrder;
+use yearbook_domain::{Digest, PluginKind};
 use yearbook_sandbox::{Plugin, PluginEncoder};
 
 use super::{PluginReconciler, ReconcilerState, id};
@@ -20,7 +21,7 @@ impl PluginReconciler {
         lines: &[ServingOrder],
         serving: &[Plugin],
         complete: &mut bool,
-    ) -> HashMap<String, Candidates> {
+    ) -> HashMap<Digest, Candidates> {
         // One that is installed anew is judged anew.
         state.unlike.retain(|(digest, _)| {
             lines
@@ -32,7 +33,7 @@ impl PluginReconciler {
             let Plugin::Encoder(encoder) = plugin else { continue };
             let format = &encoder.description().format;
             let Some(line) =
-                lines.iter().find(|line| line.kind == "encoder" && line.name == *format)
+                lines.iter().find(|line| line.kind == PluginKind::Encoder && line.name == *format)
             else {
                 continue;
             };
@@ -40,7 +41,7 @@ impl PluginReconciler {
             let place = line
                 .candidates
                 .iter()
-                .position(|release| release.id.digest == encoder.digest())
+                .position(|release| release.id.digest == *encoder.digest())
                 .unwrap_or(0);
             if !line.candidates.first().is_some_and(|first| first.pinned) {
                 let previous =
@@ -63,7 +64,7 @@ impl PluginReconciler {
                     }
                 }
             }
-            all.insert(encoder.digest().to_owned(), beside);
+            all.insert(*encoder.digest(), beside);
         }
         all
     }
@@ -76,7 +77,7 @@ impl PluginReconciler {
         encoder: &PluginEncoder,
         difference: &str,
     ) {
-        if state.unlike.insert((waiting.digest().to_owned(), encoder.digest().to_owned())) {
+        if state.unlike.insert((*waiting.digest(), *encoder.digest())) {
             let fault = format!(
                 "{difference}, which clients would notice; if that is meant: yearbook plugin pin, or install --now"
             );

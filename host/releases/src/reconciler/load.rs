@@ -51,17 +51,17 @@ impl PluginReconciler {
                     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
                     tracing::info!(
                         plugin = release.id.name,
-                        digest,
+                        %digest,
                         version = release.version,
                         took_ms,
                         "loaded a plugin's release"
                     );
-                    state.loaded.insert(digest.clone(), plugin.clone());
+                    state.loaded.insert(*digest, plugin.clone());
                     return Some(plugin);
                 }
                 Err(LoadError::StillUntrusted) => {}
                 Err(unfit) => {
-                    tracing::error!(plugin = release.id.name, digest, %unfit, "a plugin's release cannot serve here");
+                    tracing::error!(plugin = release.id.name, %digest, %unfit, "a plugin's release cannot serve here");
                     match unfit {
                         LoadError::Storage(_) | LoadError::Rejected(ComponentRejection::Busy) => {
                             *complete = false
@@ -69,7 +69,7 @@ impl PluginReconciler {
                         LoadError::Untrusted(_) | LoadError::StillUntrusted => {}
                         LoadError::Rejected(_)
                         | LoadError::WrongIdentity { .. }
-                        | LoadError::Panicked => drop(state.refused.insert(digest.clone())),
+                        | LoadError::Panicked => drop(state.refused.insert(*digest)),
                     }
                 }
             }
@@ -118,7 +118,7 @@ impl PluginReconciler {
         let judged = tokio::task::spawn_blocking(move || trust.verify(&component, came.as_ref()))
             .await
             .map_err(|_| LoadError::Panicked)?;
-        judged.inspect_err(|_| drop(state.untrusted.insert(digest.clone(), signature)))?;
+        judged.inspect_err(|_| drop(state.untrusted.insert(*digest, signature)))?;
         Ok(bytes)
     }
 }

@@ -1,7 +1,7 @@
 //! Ends of quarantines. Quarantines begin where the circuit breaker trips, in `tick`.
 
 use yearbook_catalog::{CatalogError, PluginRelease, ReleaseState};
-use yearbook_domain::Millis;
+use yearbook_domain::{Millis, PluginKind};
 
 use super::ReleaseMonitor;
 use super::tick::{TickContext, transition};
@@ -33,8 +33,8 @@ pub(super) async fn end_quarantines(
             .find(|line| line.kind == release.id.kind && line.name == release.id.name);
         let serves = line.and_then(|line| line.candidates.first());
         let (to, reason) = match serves {
-            Some(serves) if release.id.kind == "encoder" => {
-                let serves = serves.id.digest.get(..12).unwrap_or_default();
+            Some(serves) if release.id.kind == PluginKind::Encoder => {
+                let serves = serves.id.digest.short();
                 (
                     ReleaseState::Installed,
                     format!("its quarantine is over; it is compared with {serves}"),

@@ -10,7 +10,7 @@ use yearbook_catalog::{
     CanaryTotals, CatalogCache, CatalogError, PluginRelease, ReleaseChange, ReleaseId,
     ReleaseState, ReleaseUsage, ServingOrder, StateTransition, lines,
 };
-use yearbook_domain::Millis;
+use yearbook_domain::{Digest, Millis};
 use yearbook_sandbox::PluginMetricsSnapshot;
 
 use super::ReleaseMonitor;
@@ -34,7 +34,7 @@ struct TickState {
     trials: HashMap<CanaryPair, CanaryTotals>,
     past: MetricsHistory,
     /// Responses and failures of each release that have been written.
-    written: HashMap<String, (u64, u64)>,
+    written: HashMap<Digest, (u64, u64)>,
     ticks: u32,
     /// Set where the last tick failed, which was logged.
     failing: bool,
@@ -55,7 +55,7 @@ impl TickContext<'_> {
     fn is_last_built_in(&self, line: &ServingOrder, id: &ReleaseId) -> bool {
         let last = line.candidates.last().is_some_and(|last| last.id == *id);
         last && self.releases.iter().any(|release| {
-            release.built_in && (&release.id.kind, &release.id.name) == (&line.kind, &line.name)
+            release.built_in && (release.id.kind, &release.id.name) == (line.kind, &line.name)
         })
     }
 }
@@ -113,10 +113,10 @@ impl TickState {
         monitor: &ReleaseMonitor,
         context: &TickContext<'_>,
     ) -> Result<bool, CatalogError> {
-        let waits = |id: &ReleaseId, incumbent: &str| {
+        let waits = |id: &ReleaseId, incumbent: &Digest| {
             context.lines.iter().any(|line| {
                 line.waiting.as_ref().is_some_and(|waiting| waiting.id == *id)
-                    && line.candidates.first().is_some_and(|first| first.id.digest == incumbent)
+                    && line.candidates.first().is_some_and(|first| first.id.digest == *incumbent)
             })
         };
         self.trials.retain(|(id, incumbent), _| waits(id, incumbent));
@@ -125,7 +125,7 @@ impl TickState {
         let mut seen = seen.into_iter();
         while let Some(next) = seen.next() {
             match monitor.store.add_canary_totals(&next).await {
-                Ok(sum) => drop(self.trials.insert((sum.id.clone(), sum.incumbent.clone()), sum)),
+                Ok(sum) => drop(self.trials.insert((sum.id.clone(), sum.incumbent), sum)),
                 Err(failure) => {
                     monitor.seen.add(next);
                     seen.for_each(|rest| monitor.seen.add(rest));
@@ -136,7 +136,7 @@ impl TickState {
         let mut changed = false;
         for trial in self.trials.values() {
             let Some(verdict) = evaluate(trial, &monitor.settings, context.now) else { continue };
-            let against = Some(trial.incumbent.clone());
+            let against = Some(trial.incumbent);
             changed |= transition(
                 monitor,
                 &trial.id,
@@ -168,7 +168,7 @@ impl TickState {
             };
             let (Some(release), Some(counts)) = (
                 line.candidates.iter().find(|release| release.id.digest == digest),
-                context.counts.iter().find(|counts| counts.release.digest == digest),
+                context.counts.iter().find(|counts| counts.release.id.digest == digest),
             ) else {
                 continue;
             };
@@ -182,7 +182,7 @@ impl TickState {
             if release.pinned {
                 tracing::error!(
                     plugin = release.id.name,
-                    digest,
+                    %digest,
                     reason,
                     "a pinned release fails; it stays, since somebody pinned it"
                 );
@@ -191,7 +191,7 @@ impl TickState {
             if context.is_last_built_in(line, &release.id) {
                 tracing::error!(
                     plugin = release.id.name,
-                    digest,
+                    %digest,
                     reason,
                     "the last release of a built-in plugin fails; it stays"
                 );
@@ -224,15 +224,9 @@ impl TickState {
     ) -> Result<(), CatalogError> {
         let since = |counts: &PluginMetricsSnapshot| {
             let (responses, failures) =
-                self.written.get(&counts.release.digest).copied().unwrap_or_default();
-            let release = &counts.release;
-            let id = ReleaseId {
-                kind: release.kind.to_owned(),
-                name: release.name.clone(),
-                digest: release.digest.clone(),
-            };
+                self.written.get(&counts.release.id.digest).copied().unwrap_or_default();
             let used = ReleaseUsage {
-                id,
+                id: counts.release.id.clone(),
                 responses: counts.begun.saturating_sub(responses),
                 failures: counts.failures().saturating_sub(failures),
                 last_at: context.now,
@@ -245,7 +239,7 @@ impl TickState {
         }
         monitor.store.add_release_usage(&used).await?;
         for counts in &context.counts {
-            self.written.insert(counts.release.digest.clone(), (counts.begun, counts.failures()));
+            self.written.insert(counts.release.id.digest, (counts.begun, counts.failures()));
         }
         Ok(())
     }
@@ -258,7 +252,7 @@ pub(super) async fn transition(
     from: ReleaseState,
     to: ReleaseState,
     reason: String,
-    against: Option<String>,
+    against: Option<Digest>,
     until: Option<Millis>,
 ) -> Result<bool, CatalogError> {
     let change = ReleaseChange {
@@ -272,7 +266,7 @@ pub(super) async fn transition(
         monitor.store.transition_release(&StateTransition { change, from, against, until }).await?;
     if settled {
         let (plugin, digest, to) = (&id.name, &id.digest, to.as_str());
-        tracing::warn!(plugin, digest, to, reason, "a release is settled");
+        tracing::warn!(plugin, %digest, to, reason, "a release is settled");
     }
     Ok(settled)
 }

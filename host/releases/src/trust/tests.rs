@@ -29,10 +29,7 @@ JNxjhTcQMTdn/MS6cEaXmOV6ajEQoyDVrv0tfrt9++CSkMrOdbTm1JRcLWKeW995vj70BZeIsbJmASqk
 fn trust(require: TrustRequirement, digests: &[&str], keys: &[&str]) -> TrustPolicy {
     TrustPolicy {
         require,
-        allowed_digests: digests
-            .iter()
-            .map(|digest| Digest::try_from((*digest).to_owned()).unwrap())
-            .collect(),
+        allowed_digests: digests.iter().map(|digest| Digest::parse(digest).unwrap()).collect(),
         trusted_keys: keys
             .iter()
             .map(|key| TrustedKey::try_from((*key).to_owned()).unwrap())
@@ -76,19 +73,15 @@ fn signatures_of_both_forms_count_and_none_of_other_bytes_or_keys() {
     let trust = trust(TrustRequirement::Signature, &[], &[KEY]);
     let judge = |component: &[u8], text: &str| trust.verify(component, signature(text).as_ref());
     assert_eq!((judge(COMPONENT, SIGNATURE), judge(COMPONENT, LEGACY)), (Ok(()), Ok(())));
-    let (key, digest) = ("A625391074C6A9AF".to_owned(), DIGEST.to_owned());
+    let (key, digest) = ("A625391074C6A9AF".to_owned(), Digest::parse(DIGEST).unwrap());
     assert_eq!(
         judge(COMPONENT, FOREIGN),
-        Err(TrustError::UnknownKey { digest: digest.clone(), key: "AF2684440B9B638".to_owned() })
+        Err(TrustError::UnknownKey { digest, key: "AF2684440B9B638".to_owned() })
     );
     assert!(matches!(judge(b"another component", SIGNATURE), Err(TrustError::Signature { .. })));
     for (from, to) in [("made for", "made by"), ("JiuVHX", "JiuVHY"), ("8rAUz", "8rAUy")] {
         let forged = judge(COMPONENT, &SIGNATURE.replace(from, to));
-        assert_eq!(
-            forged,
-            Err(TrustError::Signature { digest: digest.clone(), key: key.clone() }),
-            "{from}"
-        );
+        assert_eq!(forged, Err(TrustError::Signature { digest, key: key.clone() }), "{from}");
     }
     for nothing in ["", "untrusted comment: x", "a\nb\nc\nd", &"x".repeat(5_000), &SIGNATURE[..200]]
     {

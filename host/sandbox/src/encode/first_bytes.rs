@@ -43,7 +43,7 @@ impl PluginEncoder {
         let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
         let arguments = (Arc::clone(&schema), Arc::clone(&options));
         let begun = self
-            .run_on_worker(move || {
+            .run_on_worker(&holder, move || {
                 encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)
             })
             .await?;

@@ -111,7 +111,7 @@ impl ResponseDriver {
             Ok(DriveOutcome::Abandoned) => drop(account),
             Err(error) => {
                 let (plugin, digest) = (&encoder.description.format, &encoder.digest);
-                tracing::error!(plugin, digest, %error, "a response was cut off after its first byte");
+                tracing::error!(plugin, %digest, %error, "a response was cut off after its first byte");
                 if error.is_failure_of_the_plugin() {
                     ending.attribute_to_plugin();
                 }
@@ -208,7 +208,8 @@ impl ResponseDriver {
             drop((part, lease));
             Ok(ChunkResult { position, pieces, instance, first })
         };
-        self.making.push(Box::pin(async move { encoder.run_on_worker(work).await }));
+        let holder = self.holder.clone();
+        self.making.push(Box::pin(async move { encoder.run_on_worker(&holder, work).await }));
     }
 
     /// Puts a part in its place, and sends what is whole from the front on.
@@ -250,7 +251,7 @@ impl ResponseDriver {
             drop((instance, hands));
             tail
         };
-        let tail = self.encoder.run_on_worker(work).await?;
+        let tail = self.encoder.run_on_worker(&self.holder, work).await?;
         if !tail.is_empty() {
             room.send(BodyChunk {
                 lead: Bytes::new(),

@@ -15,6 +15,7 @@ use wasmtime::component::Component;
 
 use self::mac::{MacKey, SEAL_BYTES};
 use crate::error::SandboxFailure;
+use yearbook_domain::Digest;
 
 /// A folder that only this host's user can write, and the secret that seals its entries.
 pub(crate) struct ComponentCache {
@@ -52,7 +53,7 @@ impl ComponentCache {
     pub(crate) fn component<E: From<wasmtime::Error>>(
         &self,
         engine: &Engine,
-        digest: &str,
+        digest: &Digest,
         compile: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<(Component, bool), E> {
         let environment = engine_hash(engine);

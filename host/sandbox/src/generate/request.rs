@@ -73,7 +73,7 @@ fn dataset<'a>(
             .as_ref()
             .map(|(first, last)| (first.as_str(), last.as_str())),
         rows: snapshot.rows,
-        snapshot_id: &snapshot.id,
+        snapshot_id: snapshot.id.as_str(),
         refresh_cadence: snapshot.refresh_cadence.as_deref(),
         data_url: &described.data_url,
         changes_url: &described.changes_url,

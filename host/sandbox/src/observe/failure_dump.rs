@@ -7,6 +7,7 @@ use std::fmt;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
+use yearbook_domain::{Digest, PluginKind};
 
 use super::{CallMetrics, PluginError, ReleaseName};
 use crate::generator_request::GeneratorRequest;
@@ -57,14 +58,14 @@ pub struct DumpMetadata {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailingComponent {
-    /// `encoder` or `generator`.
-    pub kind: String,
+    /// Its kind.
+    pub kind: PluginKind,
     /// Format or tool; empty where `describe` failed.
     pub name: String,
     /// The plugin's own version, likewise.
     pub version: String,
-    /// Lower-case hexadecimal SHA-256 of the component.
-    pub digest: String,
+    /// SHA-256 of the component.
+    pub digest: Digest,
 }
 
 /// A function of the interface.
@@ -150,13 +151,9 @@ impl FailureReason {
 
 impl FailureDump {
     /// Of a component that has not said what it is.
-    pub(crate) fn for_component(kind: &str, digest: &str, limits: &Limits) -> Self {
-        let component = FailingComponent {
-            kind: kind.to_owned(),
-            name: String::new(),
-            version: String::new(),
-            digest: digest.to_owned(),
-        };
+    pub(crate) fn for_component(kind: PluginKind, digest: &Digest, limits: &Limits) -> Self {
+        let component =
+            FailingComponent { kind, name: String::new(), version: String::new(), digest: *digest };
         let about = DumpMetadata {
             version: DUMP_VERSION,
             component,
@@ -203,8 +200,8 @@ impl FailureDump {
     }
 
     fn for_release(release: &ReleaseName, limits: &Limits) -> Self {
-        let mut dump = Self::for_component(release.kind, &release.digest, limits);
-        dump.about.component.name.clone_from(&release.name);
+        let mut dump = Self::for_component(release.id.kind, &release.id.digest, limits);
+        dump.about.component.name.clone_from(&release.id.name);
         dump.about.component.version.clone_from(&release.version);
         dump
     }
@@ -231,7 +228,7 @@ impl FailureDump {
         let DumpMetadata { component, call, failure, .. } = &self.about;
         format!(
             "{}-{call}-{}.capsule.arrow",
-            component.digest.get(..16).unwrap_or_default(),
+            component.digest.as_str().get(..16).unwrap_or_default(),
             failure.kind
         )
     }

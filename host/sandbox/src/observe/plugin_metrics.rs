@@ -7,6 +7,7 @@ mod snapshot;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+use yearbook_domain::{Digest, PluginKind, ReleaseId};
 
 use super::ResponseOutcome;
 use crate::trap::TrapKind;
@@ -26,14 +27,10 @@ pub const FIRST_BYTES_BUCKETS_US: [u64; 15] = [
 /// Identity of a release with its version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReleaseName {
-    /// `encoder` or `generator`.
-    pub kind: &'static str,
-    /// Format or tool.
-    pub name: String,
+    /// Kind, name and digest.
+    pub id: ReleaseId,
     /// The plugin's own version.
     pub version: String,
-    /// Lower-case hexadecimal SHA-256 of the component.
-    pub digest: String,
 }
 
 /// The counters of one release. Relaxed throughout: each is true by itself, together they may be
@@ -91,13 +88,9 @@ impl PluginMetrics {
     }
 
     /// For a component that has not said yet what it is.
-    pub(crate) fn unregistered() -> Self {
-        Self::new(ReleaseName {
-            kind: "",
-            name: "being loaded".to_owned(),
-            version: String::new(),
-            digest: String::new(),
-        })
+    pub(crate) fn unregistered(kind: PluginKind, digest: &Digest) -> Self {
+        let id = ReleaseId { kind, name: "being loaded".to_owned(), digest: *digest };
+        Self::new(ReleaseName { id, version: String::new() })
     }
 
     /// Whose counters these are.

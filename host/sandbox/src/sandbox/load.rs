@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use sha2::{Digest, Sha256};
 use wasmtime::Store;
 use wasmtime::component::Component;
+use yearbook_domain::{Digest, PluginKind, ReleaseId};
 use yearbook_shares::CallerShare;
 
 use super::{Plugin, Sandbox};
@@ -60,18 +60,14 @@ impl Sandbox {
                 limit: self.host.limits.component_bytes,
             });
         }
-        let digest = yearbook_domain::hex::encode_hex(&Sha256::digest(bytes));
+        let digest = Digest::of(bytes);
         let begun = Instant::now();
         let (component, from_cache) = self.compiled_component(&digest, bytes)?;
         linker::check_imports(&self.host.engine, &component)?;
         let (host, bytes) = (Arc::clone(&self.host), bytes.len() as u64);
         let metrics_of = |kind, name: &str, version: &str| {
-            let release = ReleaseName {
-                kind,
-                name: name.to_owned(),
-                version: version.to_owned(),
-                digest: digest.clone(),
-            };
+            let id = ReleaseId { kind, name: name.to_owned(), digest };
+            let release = ReleaseName { id, version: version.to_owned() };
             let metrics = self.metrics.get_or_register(release);
             metrics.record_load(begun.elapsed(), from_cache);
             metrics
@@ -83,13 +79,14 @@ impl Sandbox {
                 pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store)
             };
             let description = self.call_describe(
-                "generator",
+                PluginKind::Generator,
                 &digest,
                 dump_target,
                 describe,
                 GeneratorDescription::check,
             )?;
-            let metrics = metrics_of("generator", &description.tool, &description.version);
+            let metrics =
+                metrics_of(PluginKind::Generator, &description.tool, &description.version);
             return Ok(Plugin::Generator(Arc::new(PluginGenerator {
                 host,
                 pre,
@@ -105,13 +102,13 @@ impl Sandbox {
             pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store)
         };
         let description = self.call_describe(
-            "encoder",
+            PluginKind::Encoder,
             &digest,
             dump_target,
             describe,
             EncoderDescription::check,
         )?;
-        let metrics = metrics_of("encoder", &description.format, &description.version);
+        let metrics = metrics_of(PluginKind::Encoder, &description.format, &description.version);
         Ok(Plugin::Encoder(Arc::new(PluginEncoder {
             host,
             pre,
@@ -158,7 +155,7 @@ impl Sandbox {
     /// Machine code, and true where it came from the cache.
     fn compiled_component(
         &self,
-        digest: &str,
+        digest: &Digest,
         bytes: &[u8],
     ) -> Result<(Component, bool), ComponentRejection> {
         let compile = || {
@@ -176,8 +173,8 @@ impl Sandbox {
     /// Calls a plugin's `describe` in an instance of its own, and checks the result.
     fn call_describe<Raw: Send, Description>(
         &self,
-        kind: &str,
-        digest: &str,
+        kind: PluginKind,
+        digest: &Digest,
         dump_target: &DumpTarget,
         describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<Raw> + Send,
         check: impl FnOnce(Raw) -> Result<Description, String>,
@@ -188,7 +185,10 @@ impl Sandbox {
             .instances
             .try_acquire(&CallerShare::default())
             .map_err(|_| ComponentRejection::Busy)?;
-        let calls = CallMetrics::new(Arc::new(PluginMetrics::unregistered()), dump_target.clone());
+        let calls = CallMetrics::new(
+            Arc::new(PluginMetrics::unregistered(kind, digest)),
+            dump_target.clone(),
+        );
         let mut store = HostState::new_store(&self.host, Arc::clone(&calls));
         let description = HostState::call(&mut store, describe).map_err(|trap| match trap {
             // What others hold is not the component's fault.

@@ -1,6 +1,7 @@
 //! A loaded plugin, whichever of the two kinds it is.
 
 use std::sync::Arc;
+use yearbook_domain::{Digest, PluginKind};
 
 use crate::encode::PluginEncoder;
 use crate::generate::PluginGenerator;
@@ -25,12 +26,12 @@ impl Plugin {
         }
     }
 
-    /// `encoder` or `generator`.
+    /// Its kind.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> PluginKind {
         match self {
-            Self::Encoder(_) => "encoder",
-            Self::Generator(_) => "generator",
+            Self::Encoder(_) => PluginKind::Encoder,
+            Self::Generator(_) => PluginKind::Generator,
         }
     }
 
@@ -43,9 +44,9 @@ impl Plugin {
         }
     }
 
-    /// Lower-case hexadecimal SHA-256 of the component.
+    /// SHA-256 of the component.
     #[must_use]
-    pub fn digest(&self) -> &str {
+    pub fn digest(&self) -> &Digest {
         match self {
             Self::Encoder(encoder) => &encoder.digest,
             Self::Generator(generator) => &generator.digest,

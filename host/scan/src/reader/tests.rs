@@ -12,6 +12,7 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
 use fixture::{FixtureOptions, StoredFixture, plan};
 use futures::TryStreamExt;
+use yearbook_domain::Date;
 
 use super::*;
 use crate::preview::PreviewLimits;
@@ -70,7 +71,7 @@ async fn batches_carry_the_schema_and_the_credits_of_the_plugin_interface() {
             ("yearbook.licence_title", "Attribution 4.0"),
             ("yearbook.licence_url", "https://licence.example/by"),
             ("yearbook.namespace", "tests"),
-            ("yearbook.snapshot_id", "s1"),
+            ("yearbook.snapshot_id", "e8bc163c82eee18733288c7d4ac636db"),
             ("yearbook.source", "Stats"),
             ("yearbook.sources", r#"[{"title":"Stats","path":null}]"#),
         ]
@@ -98,7 +99,7 @@ async fn an_empty_dataset_is_a_schema_without_batches() {
         for max_rows in [None, Some(0), Some(5)] {
             let mut plan = plan(&stored.snapshot);
             (plan.search_text, plan.max_rows) = (needle.clone(), max_rows);
-            (plan.start, plan.end) = (Some("2000-01-01".to_owned()), Some("2030-01-01".to_owned()));
+            (plan.start, plan.end) = (Date::parse("2000-01-01"), Date::parse("2030-01-01"));
             let scan = stored.reader.scan(&plan).await.unwrap();
             assert_eq!((scan.counts.next, scan.schema.fields().len()), (None, 7));
             assert!(scan.batches.try_collect::<Vec<_>>().await.unwrap().is_empty());

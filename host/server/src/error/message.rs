@@ -10,6 +10,9 @@ use super::Error;
 pub(super) fn render(error: &Error, request_id: &str) -> String {
     match error {
         Error::Refused(refusal) => refusal_message(refusal),
+        Error::DatasetRetired { name, since } => {
+            format!("The dataset '{name}' was retired on {}; look for another at /datasets.", since.date())
+        }
         Error::NoSuchRoute => "There is no such address; the list of datasets is at /v1/datasets.".to_owned(),
         Error::MethodNotAllowed => "This address can only be read; use GET, HEAD or OPTIONS.".to_owned(),
         Error::PreconditionFailed => {

@@ -95,13 +95,23 @@ pub(crate) const CORS_EXPOSED: [HeaderName; 32] = [
 /// Writes a header of a text that publishing or the host has checked, as UTF-8 bytes. A text that
 /// cannot be a header is logged and left out.
 pub(crate) fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: &str) {
-    match HeaderValue::from_bytes(text.as_bytes()) {
-        Ok(value) => {
-            headers.insert(name, value);
-        }
-        // Publishing refuses control characters, so such a catalog was written by something else.
-        Err(_) => {
-            tracing::error!(header = %name, "a text cannot be a header; where it is a dataset's, publish the dataset again");
-        }
+    if let Some(value) = checked_value(&name, text) {
+        headers.insert(name, value);
     }
+}
+
+/// As [`insert_text`], beside values that the header has already.
+pub(crate) fn append_text(headers: &mut HeaderMap, name: HeaderName, text: &str) {
+    if let Some(value) = checked_value(&name, text) {
+        headers.append(name, value);
+    }
+}
+
+fn checked_value(name: &HeaderName, text: &str) -> Option<HeaderValue> {
+    let value = HeaderValue::from_bytes(text.as_bytes()).ok();
+    if value.is_none() {
+        // Publishing refuses control characters, so such a catalog was written by something else.
+        tracing::error!(header = %name, "a text cannot be a header; where it is a dataset's, publish the dataset again");
+    }
+    value
 }

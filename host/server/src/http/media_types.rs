@@ -5,5 +5,13 @@ pub(crate) const JSON: &str = "application/json";
 /// Problem details (RFC 9457): errors for clients that name it in `Accept`. It says nothing about
 /// the form of data.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
+/// A page for people.
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
+/// The style sheet of the pages.
+pub(crate) const CSS: &str = "text/css; charset=utf-8";
+/// The script of the pages.
+pub(crate) const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+/// A picture that the binary carries.
+pub(crate) const SVG: &str = "image/svg+xml";
 /// A zip of generated files.
 pub(crate) const ZIP: &str = "application/zip";

@@ -12,6 +12,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use tower::ServiceBuilder;
 
 use crate::metrics;
+use crate::pages::error_page;
 use crate::state::AppState;
 
 /// Lays the list around `routes`; the first is the outermost.
@@ -25,6 +26,8 @@ pub(crate) fn wrap(routes: Router<AppState>, state: &AppState) -> Router<AppStat
             .layer(from_fn_with_state(state.clone(), request_id::mark))
             // Outside of whatever may refuse: a browser must be able to read refusals.
             .layer(cors::layer())
+            // Shows browsers a page in place of the body that the next one made.
+            .layer(from_fn_with_state(state.clone(), error_page::render))
             // Makes the bodies of everything that the inner ones and the handlers decline.
             .layer(from_fn(error_bodies::render))
             // Inside of what makes bodies of refusals, since it may refuse; outside of all that

@@ -10,8 +10,8 @@ use yearbook_domain::Plan;
 use super::counters::{BOUNDS_US, CounterTable, Histogram, NameTable};
 use super::exposition::MetricsWriter;
 
-/// Routes that are told apart; there are thirteen, and what matches none.
-const ROUTES: usize = 32;
+/// Routes that are told apart: some forty with those of the pages, and what matches none.
+const ROUTES: usize = 64;
 
 /// Formats that are told apart.
 const FORMATS: usize = 32;
@@ -59,7 +59,7 @@ fn plan_number(plan: Plan) -> u16 {
 }
 
 /// Counts of requests.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct HttpMetrics {
     routes: NameTable<ROUTES>,
     formats: NameTable<FORMATS>,
@@ -67,6 +67,18 @@ pub(crate) struct HttpMetrics {
     requests: CounterTable,
     pub(super) in_flight: AtomicUsize,
     by_route: [RouteMetrics; ROUTES],
+}
+
+impl Default for HttpMetrics {
+    fn default() -> Self {
+        Self {
+            routes: NameTable::default(),
+            formats: NameTable::default(),
+            requests: CounterTable::default(),
+            in_flight: AtomicUsize::default(),
+            by_route: std::array::from_fn(|_| RouteMetrics::default()),
+        }
+    }
 }
 
 /// Counters of a route.

@@ -9,9 +9,6 @@ use yearbook_sandbox::{
 
 use super::exposition::{Labels, MetricsWriter};
 
-/// Characters of a digest that tell releases apart; `yearbook plugin list` shows as many.
-const SHORT_DIGEST: usize = 12;
-
 /// Writes the counters of every release.
 pub(super) fn write(sandbox: &Sandbox, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let tallies = sandbox.metrics_snapshots();
@@ -170,10 +167,10 @@ fn labels<'a>(
     further: Option<(&'a str, &'a str)>,
 ) -> Labels<'a> {
     let release = &counts.release;
-    let digest = release.digest.get(..SHORT_DIGEST).unwrap_or(&release.digest);
+    let digest = release.id.digest.short();
     let own = [
-        ("kind", release.kind),
-        ("name", &release.name),
+        ("kind", release.id.kind.as_str()),
+        ("name", &release.id.name),
         ("version", &release.version),
         ("release", digest),
     ];

@@ -177,10 +177,14 @@ fn workers(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let load = state.workers.load();
     sheet.gauge(
         "yearbook_workers_threads",
-        "Threads that decode, encode, compress and hash.",
+        "Threads of each kind that decode, encode, compress and hash.",
         [(vec![], load.threads)],
     )?;
-    sheet.gauge("yearbook_workers_busy", "Workers with a job.", [(vec![], load.busy)])?;
+    sheet.gauge(
+        "yearbook_workers_busy",
+        "Workers of both kinds with a job.",
+        [(vec![], load.busy)],
+    )?;
     sheet.gauge(
         "yearbook_workers_queue",
         "Queued jobs: new, of responses that have just begun, and continuations of longer ones.",

@@ -151,7 +151,7 @@ pub(super) fn readiness() -> Value {
     })
 }
 
-const SNAPSHOT: &str = "310413fcb9f65f52b329453883a6535f";
+pub(super) const SNAPSHOT: &str = "310413fcb9f65f52b329453883a6535f";
 
 fn row() -> Value {
     json!({"date": "2020-03-31", "period": "2020-Q1", "region": "Otago", "value": 12.5})

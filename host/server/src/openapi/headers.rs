@@ -8,6 +8,7 @@ use http::header::{
 use serde_json::{Map, Value, json};
 use yearbook_domain::bulk::Freshness;
 
+use super::examples::SNAPSHOT;
 use crate::http::headers::{
     ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY,
     LICENCE, NAMESPACE, NEXT_PAGE, RATE_LIMIT, RATE_REMAINING, RATE_RESET, REPR_DIGEST, REQUEST_ID,
@@ -56,7 +57,7 @@ pub(super) fn components() -> Value {
             false,
         ),
         (NAMESPACE, "Namespace of the dataset.", text("prices"), true),
-        (SNAPSHOT_ID, "Version of the data.", text("310413fcb9f65f52b329453883a6535f"), true),
+        (SNAPSHOT_ID, "Version of the data.", text(SNAPSHOT), true),
         (GEOMETRY_OMITTED, "Sent when `geometry=false` was asked for.", yes(), false),
         (TRUNCATED, "Sent when the plan's row cap held rows back.", yes(), false),
         (ROW_CAP, "The row cap that held rows back.", count(50_000), false),
@@ -73,12 +74,7 @@ pub(super) fn components() -> Value {
             false,
         ),
         (NEXT_PAGE, "Cursor of the next page, when rows remain.", text("Y3Vyc29y"), false),
-        (
-            WATERMARK,
-            "How far the client is now; send it back as `since`.",
-            text("310413fcb9f65f52b329453883a6535f"),
-            true,
-        ),
+        (WATERMARK, "How far the client is now; send it back as `since`.", text(SNAPSHOT), true),
         (
             HAS_MORE,
             "Whether changes remain after the watermark.",

@@ -4,9 +4,10 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 use yearbook_domain::query::scalar;
-use yearbook_domain::{Millis, Refusal, ValidationError};
+use yearbook_domain::{Digest, Millis, Refusal, SnapshotId, ValidationError};
 use yearbook_sandbox::PluginSet;
 
+use super::examples::SNAPSHOT;
 use super::headers;
 use super::operation::RouteKind;
 use crate::error::Error;
@@ -72,6 +73,8 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
         },
+        // Pages are not described: no program needs them.
+        Error::DatasetRetired { .. } => false,
         // Not said of a route that is there.
         Error::NoSuchRoute => false,
         Error::PreconditionFailed => named || kind == RouteKind::Listing,
@@ -109,15 +112,17 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         _ => plugins.encoders().map(|encoder| encoder.description().media_type.clone()).collect(),
     };
     let name = "consumer_price".to_owned();
+    let oldest = SnapshotId::parse(SNAPSHOT)
+        .unwrap_or_else(|| SnapshotId::from_digest(Digest::of(SNAPSHOT.as_bytes())));
     let refusals = [
         Refusal::KeyMissing,
         Refusal::KeyInvalid,
         Refusal::InvalidParameters(example_problems(kind, &formats)),
         Refusal::NotAcceptable { available },
         Refusal::NoSuchDataset { name: if kind == RouteKind::Bulk { format!("prices/{name}") } else { name } },
-        Refusal::SnapshotGone { id: "310413fcb9f65f52b329453883a6535f".to_owned() },
+        Refusal::SnapshotGone { id: SNAPSHOT.to_owned() },
         Refusal::NoSuchSnapshot { id: "00000000000000000000000000000000".to_owned() },
-        Refusal::WatermarkGone { oldest: "310413fcb9f65f52b329453883a6535f".to_owned() },
+        Refusal::WatermarkGone { oldest },
         Refusal::BulkForbidden,
         Refusal::PaymentRequired {
             advice: "Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.".to_owned(),

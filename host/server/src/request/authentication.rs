@@ -59,7 +59,8 @@ pub(crate) async fn check(
     if let Some(refused) = state.burst_limiter.take_for_key(caller.id()) {
         return refused;
     }
-    let holder = state.open_responses.holder(Some(caller.id()), address_block_of(&request));
+    let holder =
+        state.open_responses.holder(Some(caller.id().as_str()), address_block_of(&request));
     request.extensions_mut().insert(Authenticated { caller: caller.clone(), holder });
     let mut response = next.run(request).await;
     if caller.limits().requests_per_month.is_some() {

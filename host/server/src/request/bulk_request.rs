@@ -89,7 +89,7 @@ async fn snapshot_of_freshness(
     // Retention keeps the one that `monthly` names, so this view of the catalog is older than a
     // publication.
     found.ok_or_else(|| {
-        tracing::warn!(dataset = %dataset.name, snapshot = named.id, "the monthly snapshot was dropped a moment ago");
+        tracing::warn!(dataset = %dataset.name, snapshot = %named.id, "the monthly snapshot was dropped a moment ago");
         Error::Unavailable
     })
 }

@@ -43,10 +43,13 @@ impl CursorCodec {
 
 #[cfg(test)]
 mod tests {
+    use yearbook_domain::{CursorSource, Digest};
+
     use super::*;
 
     fn position() -> CursorPosition {
-        CursorPosition { snapshot: "01ab".to_owned(), row: 100, filters: [9; 16] }
+        let source = CursorSource::Changes(Digest::of(b""));
+        CursorPosition { source, row: 100, filters: [9; 16] }
     }
 
     #[test]

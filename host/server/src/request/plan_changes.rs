@@ -9,7 +9,8 @@ use yearbook_catalog::SnapshotStatus;
 use yearbook_domain::changes::{self, ChangeSet, Watermark};
 use yearbook_domain::query::last_value;
 use yearbook_domain::{
-    Credit, CreditLine, CursorPosition, Dataset, PlanLimits, Refusal, Snapshot, ValidationError,
+    Credit, CreditLine, CursorPosition, CursorSource, Dataset, Digest, PlanLimits, Refusal,
+    Snapshot, SnapshotId, ValidationError,
 };
 use yearbook_scan::ChangesPlan;
 
@@ -18,19 +19,16 @@ use crate::error::Error;
 use crate::response::plan::{ChangesSelection, ResponsePlan, RowSource};
 use crate::state::AppState;
 
-/// Characters of a snapshot's id, all of them lower-case hexadecimal.
-const ID_CHARACTERS: usize = 32;
-
 /// The parameter `since`.
 enum Since {
     /// Absent: from the oldest snapshot on that changes are known from.
     Oldest,
     /// The id of a snapshot.
-    Snapshot(String),
+    Snapshot(SnapshotId),
     /// A position within a file of changes.
     Within {
         /// Digest of the file.
-        sha256: String,
+        sha256: Digest,
         /// First row not yet sent.
         row: u64,
     },
@@ -85,7 +83,7 @@ impl DataRequest {
         let CreditLine { attribution, licence } =
             changes::credit_between(history, start, page.end, &(&dataset.current.credit).into());
         let snapshot = Snapshot {
-            id: reached.map_or(&dataset.current.id, |set| &set.to).clone(),
+            id: reached.map_or(dataset.current.id, |set| set.to),
             columns: reached.map_or(&dataset.current.columns, |set| &set.columns).clone(),
             credit: Credit { attribution, licence, ..dataset.current.credit.clone() },
             ..Snapshot::clone(&dataset.current)
@@ -117,18 +115,18 @@ fn parse_since(
     raw: Option<&str>,
 ) -> Result<Since, ValidationError> {
     let Some(raw) = raw else { return Ok(Since::Oldest) };
-    if raw.len() == ID_CHARACTERS
-        && raw.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    {
-        return Ok(Since::Snapshot(raw.to_owned()));
+    if let Some(id) = SnapshotId::parse(raw) {
+        return Ok(Since::Snapshot(id));
     }
     let position = app
         .cursors
         .open(raw)
         .filter(|position| position.filters == changes::watermark_fingerprint(&dataset.name));
     match position {
-        Some(CursorPosition { snapshot: sha256, row, .. }) => Ok(Since::Within { sha256, row }),
-        None => {
+        Some(CursorPosition { source: CursorSource::Changes(sha256), row, .. }) => {
+            Ok(Since::Within { sha256, row })
+        }
+        _ => {
             let sentence = "since is neither a snapshot id nor a watermark of this dataset; \
                             send the value of X-Service-Watermark unchanged, or leave since out";
             Err(ValidationError::value_error("since", sentence, raw))
@@ -147,15 +145,15 @@ async fn locate(
     since: Since,
 ) -> Result<Watermark, Error> {
     let beginning = Watermark { set: 0, row: 0 };
-    let oldest = history.first().map_or(&dataset.current.id, |set| &set.from);
-    let gone = || Refusal::WatermarkGone { oldest: oldest.clone() };
+    let oldest = history.first().map_or(dataset.current.id, |set| set.from);
+    let gone = || Refusal::WatermarkGone { oldest };
     match since {
         Since::Oldest => Ok(beginning),
         Since::Snapshot(id) if history.is_empty() && id == dataset.current.id => Ok(beginning),
         Since::Snapshot(id) => match changes::watermark_after(history, &id) {
             Some(watermark) => Ok(watermark),
             None => Err(match app.store.snapshot_status(&dataset.name, &id).await? {
-                SnapshotStatus::Unknown => Refusal::NoSuchSnapshot { id }.into(),
+                SnapshotStatus::Unknown => Refusal::NoSuchSnapshot { id: id.to_string() }.into(),
                 SnapshotStatus::Dropped | SnapshotStatus::Retained => gone().into(),
             }),
         },
@@ -176,13 +174,13 @@ fn watermark_text(
     match history.get(end.set) {
         Some(set) if end.row > 0 => {
             let position = CursorPosition {
-                snapshot: set.file.sha256.clone(),
+                source: CursorSource::Changes(set.file.sha256),
                 row: end.row,
                 filters: changes::watermark_fingerprint(&dataset.name),
             };
             app.cursors.encode(&position)
         }
-        Some(set) => set.from.clone(),
-        None => history.last().map_or(&dataset.current.id, |last| &last.to).clone(),
+        Some(set) => set.from.to_string(),
+        None => history.last().map_or(dataset.current.id, |last| last.to).to_string(),
     }
 }

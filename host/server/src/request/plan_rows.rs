@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tracing::Instrument;
 use yearbook_catalog::SnapshotStatus;
 use yearbook_domain::{
-    CursorPosition, Dataset, Refusal, Snapshot, ValidationError, cursor, read_plan,
+    CursorPosition, Dataset, Refusal, Snapshot, SnapshotId, ValidationError, cursor, read_plan,
 };
 use yearbook_sandbox::OptionValue;
 
@@ -53,7 +53,7 @@ impl DataRequest {
         });
         let pinned = position
             .as_ref()
-            .map(|position| position.snapshot.as_str())
+            .map(|position| position.source.as_str())
             .or(self.query.snapshot.as_deref());
         let snapshot = match pinned {
             Some(id) => retained_snapshot(app, dataset, id).await?,
@@ -105,10 +105,10 @@ async fn retained_snapshot(
     dataset: &Dataset,
     id: &str,
 ) -> Result<Option<Arc<Snapshot>>, Error> {
-    if dataset.snapshots.iter().all(|summary| summary.id != id) {
-        return Ok(None);
+    match dataset.snapshots.iter().find(|summary| summary.id.as_str() == id) {
+        Some(summary) => Ok(app.live.snapshot(dataset, &summary.id).await?),
+        None => Ok(None),
     }
-    Ok(app.live.snapshot(dataset, id).await?)
 }
 
 /// Returns the snapshot called `id`, which the list in memory does not have.
@@ -120,14 +120,16 @@ async fn unlisted_snapshot(
     dataset: &Dataset,
     id: &str,
 ) -> Result<Arc<Snapshot>, Error> {
-    let id = id.to_owned();
+    let gone = || Refusal::SnapshotGone { id: id.to_owned() };
+    let unknown = || Refusal::NoSuchSnapshot { id: id.to_owned() };
+    let id = SnapshotId::parse(id).ok_or_else(unknown)?;
     match app.store.snapshot_status(&dataset.name, &id).await? {
-        SnapshotStatus::Unknown => Err(Refusal::NoSuchSnapshot { id }.into()),
-        SnapshotStatus::Dropped => Err(Refusal::SnapshotGone { id }.into()),
+        SnapshotStatus::Unknown => Err(unknown().into()),
+        SnapshotStatus::Dropped => Err(gone().into()),
         // It was published a moment ago, and the list in memory does not show it yet.
         SnapshotStatus::Retained => match app.live.snapshot(dataset, &id).await? {
             Some(snapshot) => Ok(snapshot),
-            None => Err(Refusal::SnapshotGone { id }.into()),
+            None => Err(gone().into()),
         },
     }
 }

@@ -12,6 +12,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use http_body::{Frame, SizeHint};
 use yearbook_sandbox::EncodedBody;
+use yearbook_shares::CallerShare;
 use yearbook_workers::Workers;
 
 use super::compression;
@@ -46,25 +47,31 @@ impl From<BodyContent> for Body {
     }
 }
 
-/// Compresses `encoded` in `coding`.
+/// Compresses `encoded` in `coding` on the account of `caller`.
 ///
 /// # Errors
 /// [`BodyError`] when a whole body cannot be compressed.
 pub(crate) async fn apply_coding(
     workers: &Arc<Workers>,
+    caller: &CallerShare,
     coding: Option<ContentCoding>,
     encoded: EncodedBody,
 ) -> Result<BodyContent, BodyError> {
     match (encoded, coding) {
         (EncodedBody::Whole(bytes), None) => Ok(BodyContent::Whole(bytes)),
         (EncodedBody::Whole(bytes), Some(coding)) => {
-            compression::compress(workers, coding, bytes).await.map(BodyContent::Whole)
+            compression::compress(workers, caller, coding, bytes).await.map(BodyContent::Whole)
         }
         (EncodedBody::Stream(chunks), coding) => {
             let chunks: BoxStream<'static, Result<Bytes, BodyError>> =
                 chunks.map(|chunk| chunk.map_err(BodyError::new)).boxed();
             let chunks = match coding {
-                Some(coding) => compression::compress_stream(Arc::clone(workers), coding, chunks),
+                Some(coding) => compression::compress_stream(
+                    Arc::clone(workers),
+                    caller.clone(),
+                    coding,
+                    chunks,
+                ),
                 None => chunks,
             };
             Ok(BodyContent::Stream(Body::from_stream(log_errors(chunks))))

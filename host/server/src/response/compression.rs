@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use yearbook_shares::CallerShare;
 use yearbook_workers::Workers;
 
 use super::body::BodyError;
@@ -19,13 +20,14 @@ const GZIP_LEVEL: u32 = 3;
 /// zstd's level: 1 is denser than gzip at 3 and several times faster.
 const ZSTD_LEVEL: i32 = 1;
 
-/// Compresses all of a body.
+/// Compresses all of a body on the account of `caller`.
 ///
 /// # Errors
 /// [`BodyError`] when a worker panicked or the library failed, which for a buffer in memory is a
 /// bug.
 pub(crate) async fn compress(
     workers: &Workers,
+    caller: &CallerShare,
     coding: ContentCoding,
     bytes: Bytes,
 ) -> Result<Bytes, BodyError> {
@@ -34,19 +36,20 @@ pub(crate) async fn compress(
         compressor.write(&bytes)?;
         compressor.finish()
     };
-    workers.run(job).await.map_err(BodyError::new)?.map_err(BodyError::new)
+    workers.run_for(caller, job).await.map_err(BodyError::new)?.map_err(BodyError::new)
 }
 
-/// Compresses a stream. A chunk that is an error ends it without the coding's own ending, so that
+/// Compresses a stream on the account of `caller`. A chunk that is an error ends it without the coding's own ending, so that
 /// no client takes what arrived for all there is.
 pub(crate) fn compress_stream(
     workers: Arc<Workers>,
+    caller: CallerShare,
     coding: ContentCoding,
     chunks: BoxStream<'static, Result<Bytes, BodyError>>,
 ) -> BoxStream<'static, Result<Bytes, BodyError>> {
     let state = Some((None, chunks));
     let steps = stream::unfold(state, move |state| {
-        let workers = Arc::clone(&workers);
+        let (workers, caller) = (Arc::clone(&workers), caller.clone());
         async move {
             let (compressor, mut chunks): (Option<Compressor>, _) = state?;
             let chunk = match chunks.next().await {
@@ -66,7 +69,7 @@ pub(crate) fn compress_stream(
                 }
             };
             match workers
-                .run(job)
+                .run_for(&caller, job)
                 .await
                 .map_err(BodyError::new)
                 .and_then(|done| done.map_err(BodyError::new))
@@ -153,16 +156,21 @@ mod tests {
         let workers = Workers::new(1);
         let text = Bytes::from("abc,1\n".repeat(10_000));
         for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
-            let packed = compress(&workers, coding, text.clone()).await.unwrap();
+            let packed =
+                compress(&workers, &CallerShare::default(), coding, text.clone()).await.unwrap();
             assert!(packed.len() < text.len() / 10);
             assert_eq!(plain(coding, &packed).unwrap(), text);
             let chunks: Vec<_> =
                 text.chunks(7_000).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
-            let packed: Vec<Bytes> =
-                compress_stream(Arc::clone(&workers), coding, stream::iter(chunks).boxed())
-                    .map(Result::unwrap)
-                    .collect()
-                    .await;
+            let packed: Vec<Bytes> = compress_stream(
+                Arc::clone(&workers),
+                CallerShare::default(),
+                coding,
+                stream::iter(chunks).boxed(),
+            )
+            .map(Result::unwrap)
+            .collect()
+            .await;
             assert_eq!(plain(coding, &packed.concat()).unwrap(), text);
         }
     }
@@ -174,11 +182,12 @@ mod tests {
             let chunks = stream::once(async { Ok(Bytes::from_static(b"[")) })
                 .chain(stream::pending())
                 .boxed();
-            let first = compress_stream(Arc::clone(&workers), coding, chunks)
-                .next()
-                .await
-                .unwrap()
-                .unwrap();
+            let first =
+                compress_stream(Arc::clone(&workers), CallerShare::default(), coding, chunks)
+                    .next()
+                    .await
+                    .unwrap()
+                    .unwrap();
             let mut byte = [0];
             match coding {
                 ContentCoding::Gzip => {
@@ -203,7 +212,9 @@ mod tests {
             ])
             .boxed();
             let output: Vec<_> =
-                compress_stream(Arc::clone(&workers), coding, chunks).collect().await;
+                compress_stream(Arc::clone(&workers), CallerShare::default(), coding, chunks)
+                    .collect()
+                    .await;
             assert!(output.len() == 2 && output[1].is_err());
             assert!(plain(coding, output[0].as_ref().unwrap()).is_err(), "{coding:?} has no end");
         }

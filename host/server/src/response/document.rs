@@ -1,12 +1,16 @@
 //! Documents of our own, JSON for the most part: small, made whole, with an entity tag and
 //! compression by `Accept-Encoding`.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
+use tokio::sync::OnceCell;
+use yearbook_shares::CallerShare;
 
 use super::preconditions::PreconditionOutcome;
 use super::{EntityTag, body, compression, preconditions};
@@ -21,6 +25,15 @@ pub(crate) struct RenderedDocument {
     bytes: Bytes,
     tag: EntityTag,
     content_type: &'static str,
+    /// Compressed forms; none where each answer compresses anew.
+    codings: Option<Arc<KeptCodings>>,
+}
+
+/// Compressed forms of a document that is sent again and again, each made once.
+#[derive(Debug, Default)]
+struct KeptCodings {
+    zstd: OnceCell<Bytes>,
+    gzip: OnceCell<Bytes>,
 }
 
 /// Caches that may hold a document, and the headers that it depends on.
@@ -46,7 +59,23 @@ impl RenderedDocument {
             tag: EntityTag::from_bytes(&bytes),
             bytes: bytes.into(),
             content_type: media_types::JSON,
+            codings: None,
         })
+    }
+
+    /// A page.
+    pub(crate) fn html(text: String) -> Self {
+        Self {
+            tag: EntityTag::from_bytes(text.as_bytes()),
+            bytes: text.into(),
+            content_type: media_types::HTML,
+            codings: None,
+        }
+    }
+
+    /// A text of another media type.
+    pub(crate) fn text(content_type: &'static str, text: String) -> Self {
+        Self { content_type, ..Self::html(text) }
     }
 
     /// A file that the binary carries.
@@ -55,7 +84,18 @@ impl RenderedDocument {
             tag: EntityTag::from_bytes(text.as_bytes()),
             bytes: Bytes::from_static(text.as_bytes()),
             content_type,
+            codings: None,
         }
+    }
+
+    /// The same document, which keeps its compressed forms.
+    pub(crate) fn with_kept_codings(self) -> Self {
+        Self { codings: Some(Arc::default()), ..self }
+    }
+
+    /// Bytes with all compressed forms at most; none is longer than a document of text.
+    pub(crate) fn len_with_codings(&self) -> usize {
+        3 * self.bytes.len()
     }
 
     /// Size in bytes.
@@ -106,9 +146,7 @@ impl RenderedDocument {
         }
         let coding = self.coding(app, request_headers);
         let bytes = match coding {
-            Some(coding) => compression::compress(&app.workers, coding, self.bytes.clone())
-                .await
-                .map_err(|failure| Error::internal("compress a document", &failure))?,
+            Some(coding) => self.compressed(app, coding).await?,
             None => self.bytes.clone(),
         };
         let mut response = Response::new(Body::from(bytes));
@@ -119,6 +157,18 @@ impl RenderedDocument {
         }
         self.insert_cache_headers(headers, coding, policy);
         Ok(response)
+    }
+
+    async fn compressed(&self, app: &AppState, coding: ContentCoding) -> Result<Bytes, Error> {
+        let compress = async || {
+            compression::compress(&app.workers, &CallerShare::default(), coding, self.bytes.clone())
+                .await
+                .map_err(|failure| Error::internal("compress a document", &failure))
+        };
+        match &self.codings {
+            Some(kept) => kept.of(coding).get_or_try_init(compress).await.cloned(),
+            None => compress().await,
+        }
     }
 
     fn insert_cache_headers(
@@ -142,5 +192,14 @@ impl RenderedDocument {
     fn coding(&self, app: &AppState, request_headers: &HeaderMap) -> Option<ContentCoding> {
         ContentCoding::choose(request_headers)
             .filter(|_| self.bytes.len() >= app.settings.server.compress_bytes)
+    }
+}
+
+impl KeptCodings {
+    fn of(&self, coding: ContentCoding) -> &OnceCell<Bytes> {
+        match coding {
+            ContentCoding::Zstd => &self.zstd,
+            ContentCoding::Gzip => &self.gzip,
+        }
     }
 }

@@ -2,8 +2,8 @@
 //! the coding as a suffix.
 
 use http::HeaderValue;
-use sha2::{Digest, Sha256};
-use yearbook_domain::{Column, ColumnType, Credit, ReadPlan, StoredFile};
+use sha2::{Digest as _, Sha256};
+use yearbook_domain::{Column, ColumnType, Credit, Date, Digest, ReadPlan, StoredFile};
 use yearbook_sandbox::{EncoderDescription, OptionScalar, OptionValue};
 use yearbook_scan::{BATCHING_VERSION, ChangesPlan};
 
@@ -24,7 +24,7 @@ impl EntityTag {
 
     /// Of a stored file as it is: its digest.
     pub(crate) fn from_file(file: &StoredFile) -> Self {
-        Self(file.sha256.clone())
+        Self(file.sha256.to_string())
     }
 
     /// Of the body that `plan` makes: no I/O, so that a condition can be answered before anything
@@ -32,18 +32,19 @@ impl EntityTag {
     pub(crate) fn from_plan(
         plan: &ReadPlan,
         description: &EncoderDescription,
-        digest: &str,
+        digest: &Digest,
         chosen: &[OptionValue],
     ) -> Self {
         let mut hash = FieldHasher(Sha256::new());
         hash.text(plan.dataset.as_str());
         hash.text(plan.namespace.as_str());
-        hash.text(&plan.snapshot.id);
-        hash.text(&plan.snapshot.file.sha256);
+        hash.text(plan.snapshot.id.as_str());
+        hash.text(plan.snapshot.file.sha256.as_str());
         hash.number(plan.columns.len() as u64);
         plan.columns.iter().for_each(|column| hash.number(*column as u64));
-        for bound in [&plan.start, &plan.end, &plan.search_text] {
-            hash.optional(bound.as_deref(), FieldHasher::text);
+        let [start, end] = [&plan.start, &plan.end].map(|date| date.as_ref().map(Date::as_str));
+        for text in [start, end, plan.search_text.as_deref()] {
+            hash.optional(text, FieldHasher::text);
         }
         hash.number(plan.first_row);
         hash.optional(plan.max_rows, FieldHasher::number);
@@ -55,7 +56,7 @@ impl EntityTag {
     pub(crate) fn from_changes(
         plan: &ChangesPlan,
         description: &EncoderDescription,
-        digest: &str,
+        digest: &Digest,
         chosen: &[OptionValue],
     ) -> Self {
         let mut hash = FieldHasher(Sha256::new());
@@ -63,16 +64,16 @@ impl EntityTag {
         hash.text(plan.dataset.as_str());
         hash.text(plan.namespace.as_str());
         // An id decides the words of its own snapshot. The credit is that of several snapshots.
-        hash.text(&plan.snapshot.id);
+        hash.text(plan.snapshot.id.as_str());
         hash.credit(&plan.snapshot.credit);
         hash.number(plan.columns.len() as u64);
         plan.columns.iter().for_each(|column| hash.column(column));
         hash.number(u64::from(plan.geometry));
         hash.number(plan.parts.len() as u64);
         for (set, rows) in &plan.parts {
-            hash.text(&set.to);
+            hash.text(set.to.as_str());
             hash.number(set.committed_at.0.cast_unsigned());
-            hash.text(&set.file.sha256);
+            hash.text(set.file.sha256.as_str());
             hash.number(rows.start);
             hash.number(rows.end);
         }
@@ -165,9 +166,14 @@ impl FieldHasher {
     }
 
     /// The encoder that writes the rows: its release, its options, and how rows reach it.
-    fn encoder(&mut self, description: &EncoderDescription, digest: &str, chosen: &[OptionValue]) {
+    fn encoder(
+        &mut self,
+        description: &EncoderDescription,
+        digest: &Digest,
+        chosen: &[OptionValue],
+    ) {
         self.number(u64::from(BATCHING_VERSION));
-        self.text(digest);
+        self.text(digest.as_str());
         for option in description.complete(chosen) {
             self.text(&option.name);
             match &option.value {
@@ -268,7 +274,7 @@ mod tests {
                 "from": from, "to": to, "committed_at": 0, "rows": 9, "file": {"sha256": new, "bytes": 1}, "columns": [column],
                 "from_credit": null, "to_credit": null,
             },
-            "geometry": true, "start": 0, "end": 5, "digest": "d",
+            "geometry": true, "start": 0, "end": 5, "digest": old,
         });
         *plan.pointer_mut(pointer).unwrap() = value;
         let snapshot: yearbook_domain::Snapshot =
@@ -294,19 +300,24 @@ mod tests {
             parameters: Vec::new(),
             docs: String::new(),
         };
-        EntityTag::from_changes(&changes, &description, plan["digest"].as_str().unwrap(), &[])
+        EntityTag::from_changes(
+            &changes,
+            &description,
+            &plan["digest"].as_str().unwrap().parse().unwrap(),
+            &[],
+        )
     }
 
     #[test]
     fn each_field_that_decides_changes_has_a_tag_of_its_own_contract_3() {
-        let base = changes_tag("/digest", json!("d"));
+        let base = changes_tag("/digest", json!("0".repeat(64)));
         assert_eq!(
             base,
             changes_tag("/snapshot/title", json!("T")),
             "a title does not travel with rows"
         );
         for (pointer, value) in [
-            ("/digest", json!("e")),
+            ("/digest", json!("e".repeat(64))),
             ("/geometry", json!(false)),
             ("/start", json!(1)),
             ("/end", json!(6)),

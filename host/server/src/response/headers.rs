@@ -11,13 +11,13 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue};
 use yearbook_domain::cursor::fingerprint;
-use yearbook_domain::{CursorPosition, Namespace, ReadPlan, Snapshot};
+use yearbook_domain::{CursorPosition, CursorSource, Namespace, ReadPlan, Snapshot};
 use yearbook_scan::RowCounts;
 
 use super::bodies::RowsResponse;
 use super::plan::{ChangesSelection, ResponsePlan, RowSource};
 use super::reservation::Charge;
-use super::{body, links, preconditions};
+use super::{body, citation_link, links, preconditions};
 use crate::http::headers::{
     ATTRIBUTION, GEOMETRY_OMITTED, HAS_MORE, LICENCE, NAMESPACE, NEXT_PAGE, ROW_CAP, ROWS,
     SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK, insert_text,
@@ -168,6 +168,7 @@ impl ResponseHead {
         response.headers_mut().extend(self.content);
         if let RowSource::Snapshot(read) = &plan.source {
             insert_row_counts(response.headers_mut(), app, request, read, counts);
+            citation_link::append_for_rows(response.headers_mut(), app, request, read, counts);
         }
         response
     }
@@ -187,7 +188,7 @@ fn insert_row_counts(
     if let Some(row) = counts.next {
         let filters = fingerprint(&read.dataset, &request.query);
         let cursor = app.cursors.encode(&CursorPosition {
-            snapshot: read.snapshot.id.clone(),
+            source: CursorSource::Snapshot(read.snapshot.id),
             row,
             filters,
         });
@@ -231,5 +232,5 @@ pub(crate) fn write_credit(headers: &mut HeaderMap, namespace: &Namespace, snaps
         insert_text(headers, SOURCE_URL, url);
     }
     insert_text(headers, NAMESPACE, namespace.as_str());
-    insert_text(headers, SNAPSHOT_ID, &snapshot.id);
+    insert_text(headers, SNAPSHOT_ID, snapshot.id.as_str());
 }

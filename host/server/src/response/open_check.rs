@@ -9,7 +9,8 @@ use http::HeaderMap;
 use http::header::IF_NONE_MATCH;
 use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
 use quick_cache::{DefaultHashBuilder, UnitWeighter};
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
+use yearbook_domain::Digest;
 use yearbook_sandbox::{EncodeError, OptionValue};
 use yearbook_shares::CallerShare;
 
@@ -111,7 +112,7 @@ pub(crate) fn is_named_by_client(headers: &HeaderMap, tag: &EntityTag) -> bool {
 }
 
 /// Key of an outcome: everything that `open` is given, and the release that gets it.
-fn cache_key(digest: &str, schema: &Schema, options: &[OptionValue]) -> [u8; 32] {
+fn cache_key(digest: &Digest, schema: &Schema, options: &[OptionValue]) -> [u8; 32] {
     let mut metadata: Vec<_> = schema.metadata().iter().collect();
     metadata.sort_unstable();
     // `Debug` quotes texts, so no two lists read the same.
@@ -142,15 +143,19 @@ mod tests {
         let option = |text: &str| {
             vec![OptionValue { name: "o".to_owned(), value: OptionScalar::Text(text.to_owned()) }]
         };
-        let base = cache_key("d", &schema("x", DataType::Utf8, "credit"), &option("1"));
-        assert_eq!(base, cache_key("d", &schema("x", DataType::Utf8, "credit"), &option("1")));
+        let base =
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &option("1"));
+        assert_eq!(
+            base,
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &option("1"))
+        );
         for other in [
-            cache_key("e", &schema("x", DataType::Utf8, "credit"), &option("1")),
-            cache_key("d", &schema("y", DataType::Utf8, "credit"), &option("1")),
-            cache_key("d", &schema("x", DataType::Int64, "credit"), &option("1")),
-            cache_key("d", &schema("x", DataType::Utf8, "other"), &option("1")),
-            cache_key("d", &schema("x", DataType::Utf8, "credit"), &option("2")),
-            cache_key("d", &schema("x", DataType::Utf8, "credit"), &[]),
+            cache_key(&Digest::of(b"e"), &schema("x", DataType::Utf8, "credit"), &option("1")),
+            cache_key(&Digest::of(b"d"), &schema("y", DataType::Utf8, "credit"), &option("1")),
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Int64, "credit"), &option("1")),
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "other"), &option("1")),
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &option("2")),
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &[]),
         ] {
             assert_ne!(base, other);
         }

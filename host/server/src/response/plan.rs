@@ -66,7 +66,7 @@ impl ResponsePlan {
         let description = encoder.description();
         let tag = source.entity_tag(&encoder, &options);
         let fingerprint = RequestFingerprint {
-            key_id: auth.caller.id().to_owned(),
+            key_id: auth.caller.id().clone(),
             request: tag.as_str().to_owned(),
             datasets: vec![request.name.to_string()],
             default_options: description.non_default(&options).next().is_none(),
@@ -82,7 +82,7 @@ impl ResponsePlan {
         let encoder = releases.fallback_release(&self.encoder)?;
         tracing::warn!(
             format = encoder.description().format,
-            digest = encoder.digest(),
+            digest = encoder.digest().as_str(),
             "the release before tries"
         );
         let tag = self.source.entity_tag(&encoder, &self.options);

@@ -62,7 +62,7 @@ pub(crate) async fn render(
         workers: Arc::clone(&app.workers),
     };
     // The request's span goes along, so that the log lines of a worker have the request's id.
-    match app.workers.drive(job.run().in_current_span()).await {
+    match app.workers.drive(holder.clone(), job.run().in_current_span()).await {
         Ok(rendered) => rendered.map_err(|failure| match failure {
             RenderError::Read(failure) => failure.into(),
             RenderError::Encode(failure) => {
@@ -110,7 +110,7 @@ impl RenderJob {
             .await
             .map_err(RenderError::Encode)?;
         let encoded = attribute_failure(encoded, self.releases, encoder, self.fingerprint);
-        let content = body::apply_coding(&self.workers, coding, encoded)
+        let content = body::apply_coding(&self.workers, &holder, coding, encoded)
             .await
             .map_err(RenderError::Compress)?;
         Ok(RenderedBody { content, counts: scan.counts })

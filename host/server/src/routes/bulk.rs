@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use futures::StreamExt;
 use http::header::RANGE;
+use yearbook_domain::CanonicalQuery;
 use yearbook_domain::bulk::{BulkPlan, FILE_MEDIA_TYPE};
 
 use crate::error::Error;
@@ -14,7 +15,7 @@ use crate::request::byte_range::{ByteRange, requested_range};
 use crate::request::{Authenticated, BulkRequest};
 use crate::response::bulk_headers::BulkHead;
 use crate::response::reservation::{Patience, Reservation};
-use crate::response::{body, preconditions};
+use crate::response::{body, citation_link, preconditions};
 use crate::state::AppState;
 
 /// `GET /v1/bulk/{namespace}/{name}`.
@@ -33,7 +34,22 @@ pub(crate) async fn download(
     let range = requested_range(&request.parts.headers, &head, &dataset)?;
     let reservation = app.reserve(&auth, Patience::Queue).await?;
     let response = send_file(&app, &request, &plan, &head, range, &reservation).await;
+    let response = response.map(|response| with_citation(&app, &request, &plan, response));
     reservation.settle_response(response).await
+}
+
+/// Adds the link to the citation of the whole snapshot (contract-13-link).
+fn with_citation(
+    app: &AppState,
+    request: &BulkRequest,
+    plan: &BulkPlan,
+    mut response: Response,
+) -> Response {
+    let (dataset, id) = (&plan.dataset, &plan.snapshot.id);
+    let whole = CanonicalQuery::default();
+    let headers = response.headers_mut();
+    citation_link::append(headers, app, &request.parts, dataset, id, &whole);
+    response
 }
 
 /// Returns 307 to the store, or the bytes of `range`; none: of the whole file.

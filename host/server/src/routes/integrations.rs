@@ -131,7 +131,7 @@ async fn generate(
         failure => {
             if failure.is_failure_of_the_plugin() {
                 let fingerprint = RequestFingerprint {
-                    key_id: auth.caller.id().to_owned(),
+                    key_id: auth.caller.id().clone(),
                     request: parts.uri.query().unwrap_or_default().to_owned(),
                     datasets: request
                         .datasets

@@ -2,6 +2,7 @@
 //! (contract-3-slash).
 
 use axum::body::Body;
+use axum::extract::State;
 use axum::response::Response;
 use http::header::LOCATION;
 use http::{HeaderValue, Method, Uri};
@@ -9,11 +10,17 @@ use percent_encoding::percent_decode_str;
 
 use crate::error::Error;
 use crate::http::status;
+use crate::pages;
+use crate::state::AppState;
 
 /// The answer to a request for none of the routes.
-pub(crate) async fn not_found(method: Method, uri: Uri) -> Result<Response, Error> {
+pub(crate) async fn not_found(
+    State(app): State<AppState>,
+    method: Method,
+    uri: Uri,
+) -> Result<Response, Error> {
     let reads = method == Method::GET || method == Method::HEAD;
-    let location = without_slash(&uri)
+    let location = without_slash(&uri, app.settings.pages.enabled)
         .filter(|_| reads)
         .and_then(|location| HeaderValue::try_from(location).ok());
     let Some(location) = location else { return Err(Error::NoSuchRoute) };
@@ -24,9 +31,15 @@ pub(crate) async fn not_found(method: Method, uri: Uri) -> Result<Response, Erro
 }
 
 /// The same address without its slash, relative to itself: it keeps scheme, host and whatever a
-/// proxy put before the path, so that a key goes nowhere else.
-fn without_slash(uri: &Uri) -> Option<String> {
-    let last = uri.path().strip_prefix("/v1/")?.strip_suffix('/')?.rsplit('/').next()?;
+/// proxy put before the path, so that a key goes nowhere else. `pages`: true where there are any.
+fn without_slash(uri: &Uri, pages: bool) -> Option<String> {
+    let path = uri.path();
+    let of_page = |path: &&str| {
+        let first = path.split('/').nth(1).unwrap_or_default();
+        pages && !path.starts_with("//") && pages::FOLDERS.contains(&first)
+    };
+    let below = path.strip_prefix("/v1/").or_else(|| Some(path).filter(of_page))?;
+    let last = below.strip_suffix('/')?.rsplit('/').next()?;
     // A second slash is no mere slip, and dots would lead elsewhere.
     if matches!(&*percent_decode_str(last).decode_utf8_lossy(), "" | "." | "..") {
         return None;
@@ -67,7 +80,28 @@ mod tests {
             ("//evil.example/", None),
             ("//evil.example/v1/datasets/", None),
         ] {
-            assert_eq!(without_slash(&text.parse().unwrap()).as_deref(), expected, "{text}");
+            for pages in [true, false] {
+                let location = without_slash(&text.parse().unwrap(), pages);
+                assert_eq!(location.as_deref(), expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn pages_lose_their_slash_too_contract_9() {
+        for (text, expected) in [
+            ("/datasets/", Some("../datasets")),
+            ("/datasets/?q=rent", Some("../datasets?q=rent")),
+            ("/datasets/cpi/", Some("../cpi")),
+            ("/datasets/cpi/versions/", Some("../versions")),
+            ("/datasets//", None),
+            ("//datasets/", None),
+            ("/datasets/../", None),
+            ("/elsewhere/", None),
+        ] {
+            let uri: Uri = text.parse().unwrap();
+            assert_eq!(without_slash(&uri, true).as_deref(), expected, "{text}");
+            assert_eq!(without_slash(&uri, false), None, "{text}");
         }
     }
 }

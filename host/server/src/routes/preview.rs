@@ -11,8 +11,9 @@ use axum::response::Response;
 use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
-use yearbook_domain::{ColumnRole, Dataset};
+use yearbook_domain::{ColumnRole, Dataset, DatasetName, SnapshotId};
 use yearbook_scan::{PreviewLimits, Reader};
+use yearbook_shares::CallerShare;
 use yearbook_workers::Workers;
 
 use crate::error::Error;
@@ -42,14 +43,14 @@ const SAMPLE_LIMITS: PreviewLimits = PreviewLimits {
 /// Rendered previews by dataset and snapshot, so that anonymous traffic reads each once.
 #[derive(Clone)]
 pub(crate) struct PreviewCache {
-    cache: Cache<(String, String), RenderedDocument>,
+    cache: Cache<(DatasetName, SnapshotId), RenderedDocument>,
     permits: Arc<Semaphore>,
 }
 
 impl PreviewCache {
     /// Holding up to `bytes` of documents.
     pub(crate) fn new(bytes: u64) -> Self {
-        let weigh = |_: &(String, String), document: &RenderedDocument| {
+        let weigh = |_: &(DatasetName, SnapshotId), document: &RenderedDocument| {
             u32::try_from(document.len()).unwrap_or(u32::MAX)
         };
         Self {
@@ -70,7 +71,7 @@ impl PreviewCache {
         workers: &Arc<Workers>,
         dataset: Arc<Dataset>,
     ) -> Result<RenderedDocument, Error> {
-        let key = (dataset.name.to_string(), dataset.current.id.clone());
+        let key = (dataset.name.clone(), dataset.current.id);
         if let Some(document) = self.cache.get(&key).await {
             return Ok(document);
         }
@@ -81,7 +82,9 @@ impl PreviewCache {
                 .acquire()
                 .await
                 .map_err(|closed| Error::internal("wait for a preview", &closed))?;
-            let rendered = workers.drive(render(reader, dataset).in_current_span()).await;
+            let rendered = workers
+                .drive(CallerShare::default(), render(reader, dataset).in_current_span())
+                .await;
             rendered.map_err(|panicked| Error::internal("show a preview", &panicked))?
         };
         let cache = self.cache.clone();

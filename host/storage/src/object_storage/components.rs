@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use object_store::path::Path as Key;
 use object_store::{ObjectStoreExt, PutPayload};
-use sha2::{Digest, Sha256};
+use yearbook_domain::Digest;
 
 use super::ObjectStorage;
 use super::hash::run_blocking;
@@ -17,7 +17,7 @@ const SIGNATURE_BYTES: u64 = 4 << 10;
 impl ObjectStorage {
     /// Key of a component in the store.
     #[must_use]
-    pub fn component_key(digest: &str) -> String {
+    pub fn component_key(digest: &Digest) -> String {
         format!("plugins/{digest}.wasm")
     }
 
@@ -25,7 +25,7 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal; absence is not one.
-    pub async fn has_component(&self, digest: &str, bytes: u64) -> Result<bool, StorageFailure> {
+    pub async fn has_component(&self, digest: &Digest, bytes: u64) -> Result<bool, StorageFailure> {
         let key = Self::component_key(digest);
         match self.store.head(&Key::from(key.as_str())).await {
             Ok(meta) => Ok(meta.size == bytes),
@@ -39,7 +39,7 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal.
-    pub async fn put_component(&self, bytes: Bytes) -> Result<String, StorageFailure> {
+    pub async fn put_component(&self, bytes: Bytes) -> Result<Digest, StorageFailure> {
         let digest = hash_bytes(bytes.clone()).await?;
         let key = Self::component_key(&digest);
         let put = self.store.put(&Key::from(key.as_str()), PutPayload::from_bytes(bytes)).await;
@@ -53,7 +53,11 @@ impl ObjectStorage {
     /// # Errors
     /// [`StorageFailure::ComponentMissing`]; [`StorageFailure::ComponentDamaged`] when size or
     /// digest differ; [`StorageFailure::Store`] on the store's refusal.
-    pub async fn get_component(&self, digest: &str, bytes: u64) -> Result<Bytes, StorageFailure> {
+    pub async fn get_component(
+        &self,
+        digest: &Digest,
+        bytes: u64,
+    ) -> Result<Bytes, StorageFailure> {
         let key = Self::component_key(digest);
         let refused = |source| match source {
             object_store::Error::NotFound { .. } => {
@@ -69,7 +73,7 @@ impl ObjectStorage {
             return Err(StorageFailure::ComponentDamaged { key, why });
         }
         let content = found.bytes().await.map_err(refused)?;
-        if hash_bytes(content.clone()).await? == digest {
+        if hash_bytes(content.clone()).await? == *digest {
             Ok(content)
         } else {
             Err(StorageFailure::ComponentDamaged {
@@ -83,7 +87,7 @@ impl ObjectStorage {
 impl ObjectStorage {
     /// Key of a component's signature in the store.
     #[must_use]
-    pub fn signature_key(digest: &str) -> String {
+    pub fn signature_key(digest: &Digest) -> String {
         format!("{}.minisig", Self::component_key(digest))
     }
 
@@ -93,7 +97,7 @@ impl ObjectStorage {
     /// The store's refusal.
     pub async fn put_signature(
         &self,
-        digest: &str,
+        digest: &Digest,
         signature: Bytes,
     ) -> Result<(), StorageFailure> {
         let key = Self::signature_key(digest);
@@ -106,7 +110,7 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal.
-    pub async fn get_signature(&self, digest: &str) -> Result<Option<Bytes>, StorageFailure> {
+    pub async fn get_signature(&self, digest: &Digest) -> Result<Option<Bytes>, StorageFailure> {
         let key = Self::signature_key(digest);
         match self.store.get(&Key::from(key.as_str())).await {
             Ok(found) if found.meta.size > SIGNATURE_BYTES => Ok(None),
@@ -120,8 +124,8 @@ impl ObjectStorage {
 }
 
 /// Digest of bytes in memory, on a thread that may block.
-async fn hash_bytes(bytes: Bytes) -> Result<String, StorageFailure> {
-    run_blocking(move || yearbook_domain::hex::encode_hex(&Sha256::digest(&bytes))).await
+async fn hash_bytes(bytes: Bytes) -> Result<Digest, StorageFailure> {
+    run_blocking(move || Digest::of(&bytes)).await
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 use bytes::Bytes;
-use sha2::{Digest, Sha256};
-use yearbook_domain::StoredFile;
+use sha2::{Digest as _, Sha256};
+use yearbook_domain::{Digest, StoredFile};
 
 use super::block_checksums::{BlockChecksumBuilder, BlockChecksums};
 use crate::StorageFailure;
@@ -62,7 +62,7 @@ impl FileHasher {
 
     /// Digest, size and block sums of everything taken in.
     pub(super) fn finish(self) -> (StoredFile, BlockChecksums) {
-        let sha256 = yearbook_domain::hex::encode_hex(&self.hasher.finalize());
+        let sha256 = Digest::from_sha256(self.hasher.finalize().into());
         (StoredFile { sha256, bytes: self.bytes }, self.sums.finish())
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::TryStreamExt;
 use object_store::path::Path as Key;
 use object_store::{ObjectStoreExt, PutPayload};
-use yearbook_domain::{Stored, StoredKind};
+use yearbook_domain::{Digest, Stored, StoredKind};
 
 use super::ObjectStorage;
 use super::hash::run_blocking;
@@ -21,9 +21,6 @@ const OBJECT_KINDS: [(StoredKind, &str, [&str; 2]); 2] = [
     (StoredKind::Snapshot, "snapshots", ["parquet", "crc32"]),
     (StoredKind::Component, "plugins", ["wasm", "wasm.minisig"]),
 ];
-
-/// Characters of a digest.
-const DIGEST_CHARACTERS: usize = 64;
 
 /// Something that the store holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,12 +54,11 @@ impl ObjectStorage {
                 objects.try_next().await.map_err(|source| StorageFailure::store(folder, source))?
             {
                 let name = object.location.filename().and_then(|name| name.split_once('.'));
-                let Some((sha256, _)) =
-                    name.filter(|(sha256, ending)| is_digest(sha256) && endings.contains(ending))
-                else {
+                let named = name.filter(|(_, ending)| endings.contains(ending));
+                let Some(sha256) = named.and_then(|(sha256, _)| Digest::parse(sha256)) else {
                     continue;
                 };
-                *held.entry(Stored { kind, sha256: sha256.to_owned() }).or_default() += object.size;
+                *held.entry(Stored { kind, sha256 }).or_default() += object.size;
             }
         }
         Ok(held.into_iter().map(|(stored, bytes)| StoredObject { stored, bytes }).collect())
@@ -163,11 +159,6 @@ fn is_upload_name(name: &str) -> bool {
     number.is_some_and(|number| {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     })
-}
-
-fn is_digest(name: &str) -> bool {
-    name.len() == DIGEST_CHARACTERS
-        && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use moka::sync::Cache;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
-use yearbook_domain::StoredFile;
+use yearbook_domain::{Digest, StoredFile};
 
 use super::block_checksums::{BLOCK_BYTES, BlockChecksums};
 use super::verified_read::BlockRanges;
@@ -22,14 +22,14 @@ use crate::StorageFailure;
 pub(super) struct LocalFolder {
     folder: PathBuf,
     /// Block checksums by digest of the file.
-    sums: Cache<String, Arc<BlockChecksums>>,
+    sums: Cache<Digest, Arc<BlockChecksums>>,
 }
 
 impl LocalFolder {
     /// The store in `folder`.
     pub(super) fn new(folder: PathBuf) -> Self {
-        let weigh = |digest: &String, sums: &Arc<BlockChecksums>| {
-            u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX)
+        let weigh = |_: &Digest, sums: &Arc<BlockChecksums>| {
+            u32::try_from(size_of::<Digest>() + sums.size()).unwrap_or(u32::MAX)
         };
         Self {
             folder,

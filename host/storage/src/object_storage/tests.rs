@@ -82,7 +82,8 @@ async fn the_digest_is_sha_256() {
     std::fs::write(&source, b"abc").unwrap();
     let file = files.put_snapshot(&source).await.unwrap();
     assert_eq!(
-        file.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        file.sha256.as_str(),
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
         "FIPS 180-4, example 1"
     );
 }

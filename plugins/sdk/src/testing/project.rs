@@ -121,7 +121,7 @@ fn dataset(name: &str, columns: Vec<Column>, rows: u64, layout: Layout) -> Datas
         date_column: Some("date".to_owned()),
         date_range: Some(("2001-01-01".to_owned(), "2026-06-30".to_owned())),
         rows,
-        snapshot_id: "0123456789abcdef".to_owned(),
+        snapshot_id: "0123456789abcdef0123456789abcdef".to_owned(),
         refresh_cadence: Some("weekly".to_owned()),
         data_url: format!("https://data.example.org/v1/datasets/{name}/data"),
         changes_url: format!("https://data.example.org/v1/datasets/{name}/changes"),

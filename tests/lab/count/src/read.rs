@@ -90,6 +90,8 @@ impl Stored {
             id: snapshot.id.clone(),
             created_at: snapshot.created_at,
             rows: snapshot.rows,
+            changes: None,
+            held: false,
         };
         let dataset = Dataset {
             name: draft.name,

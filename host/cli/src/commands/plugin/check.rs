@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use yearbook_domain::Digest;
 use yearbook_releases::{CheckReport, LimitUsage, check, write_dump};
 use yearbook_sandbox::{FailureDump, SandboxConfig};
 
@@ -133,7 +134,7 @@ pub(super) fn render_report(report: &CheckReport) -> String {
 }
 
 /// Identity of the component.
-pub(super) fn digest_lines(digest: &str, wrapped: bool) -> String {
+pub(super) fn digest_lines(digest: &Digest, wrapped: bool) -> String {
     let of = if wrapped { "         of the component made of the core module\n" } else { "" };
     format!("digest   {digest}\n{of}")
 }

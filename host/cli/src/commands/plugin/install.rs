@@ -7,7 +7,7 @@ use yearbook_catalog::ReleaseState;
 use yearbook_releases::{InstallOptions, InstalledRelease, ReleaseError};
 
 use super::check::render_report;
-use super::{check_limits, read_component, read_signature, short_digest};
+use super::{check_limits, read_component, read_signature};
 use crate::arguments::Actor;
 use crate::context::CommandContext;
 use crate::output::DetailedError;
@@ -50,7 +50,7 @@ pub(super) async fn run(
 
 fn summary(installed: &InstalledRelease, file: &Path) -> String {
     let InstalledRelease { id, version, state, unchanged, before, .. } = installed;
-    let what = format!("{} {version} ({}, {})", id.name, id.kind, short_digest(&id.digest));
+    let what = format!("{} {version} ({}, {})", id.name, id.kind, id.digest.short());
     match state {
         ReleaseState::Promoted if *unchanged => {
             format!("{what} was promoted already; nothing has changed.")
@@ -59,7 +59,7 @@ fn summary(installed: &InstalledRelease, file: &Path) -> String {
             let instead = before
                 .as_ref()
                 .filter(|before| *before != id)
-                .map(|before| format!(" instead of {}", short_digest(&before.digest)));
+                .map(|before| format!(" instead of {}", before.digest.short()));
             format!(
                 "{what} is installed and promoted; running hosts serve it within 2 seconds{}, and `yearbook plugin rollback {}` takes it back.",
                 instead.unwrap_or_default(),
@@ -68,7 +68,7 @@ fn summary(installed: &InstalledRelease, file: &Path) -> String {
         }
         _ => format!(
             "{what} is installed and waits: {} serves. Running hosts compare the two on live responses and promote it, or roll it back; at once: yearbook plugin install {} --now",
-            before.as_ref().map_or("nothing", |before| short_digest(&before.digest)),
+            before.as_ref().map_or("nothing", |before| before.digest.short()),
             file.display()
         ),
     }

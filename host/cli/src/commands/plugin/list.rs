@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use anyhow::Context as _;
 use serde_json::{Value, json};
 use yearbook_catalog::{PluginRelease, ReleaseId, lines};
+use yearbook_domain::Digest;
 use yearbook_releases::Signature;
 
-use super::short_digest;
 use crate::context::CommandContext;
 use crate::output::TextTable;
 
@@ -55,11 +55,11 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
             };
             table.row([
                 release.id.name.clone(),
-                release.id.kind.clone(),
+                release.id.kind.to_string(),
                 release.version.clone(),
                 release.state.as_str().to_owned(),
                 serves.to_owned(),
-                short_digest(&release.id.digest).to_owned(),
+                release.id.digest.short().to_owned(),
                 release.bytes.to_string(),
                 used(release).0.to_string(),
                 used(release).1.to_string(),
@@ -84,7 +84,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
 async fn signers(
     context: &CommandContext,
     releases: &[PluginRelease],
-) -> anyhow::Result<HashMap<String, String>> {
+) -> anyhow::Result<HashMap<Digest, String>> {
     let files = context.files()?;
     let mut signers = HashMap::new();
     for release in releases.iter().filter(|release| !release.built_in) {
@@ -92,7 +92,7 @@ async fn signers(
         match files.get_signature(digest).await {
             Ok(Some(file)) => {
                 if let Ok(signature) = Signature::from_bytes(&file).read() {
-                    signers.insert(digest.clone(), signature.key_id().to_owned());
+                    signers.insert(*digest, signature.key_id().to_owned());
                 }
             }
             Ok(None) => {}
@@ -118,8 +118,8 @@ pub(super) async fn history(context: &CommandContext) -> anyhow::Result<()> {
             table.row([
                 event.at.to_rfc3339(),
                 event.id.name.clone(),
-                event.id.kind.clone(),
-                short_digest(&event.id.digest).to_owned(),
+                event.id.kind.to_string(),
+                event.id.digest.short().to_owned(),
                 event.what.clone(),
                 event.by.clone(),
                 event.reason.clone().unwrap_or_default(),

@@ -1,9 +1,9 @@
 //! `yearbook plugin rollback`, `remove` and `pin`.
 
 use serde_json::json;
+use yearbook_domain::Digest;
 use yearbook_releases::ReleaseActionResult;
 
-use super::short_digest;
 use crate::arguments::Actor;
 use crate::context::CommandContext;
 
@@ -43,7 +43,7 @@ fn print_outcome(
     done: &str,
     outcome: &ReleaseActionResult,
 ) -> anyhow::Result<()> {
-    let changed: Vec<&str> = outcome.changed.iter().map(|id| id.digest.as_str()).collect();
+    let changed: Vec<Digest> = outcome.changed.iter().map(|id| id.digest).collect();
     let serving: Vec<_> = outcome
         .serving
         .iter()
@@ -53,7 +53,7 @@ fn print_outcome(
         })
         .collect();
     context.output.print_result(&json!({ "name": name, "done": done, "changed": changed, "serving": serving }), || {
-        let short: Vec<&str> = changed.iter().map(|digest| short_digest(digest)).collect();
+        let short: Vec<&str> = changed.iter().map(Digest::short).collect();
         let mut text = format!("{name}: {} {done}.", short.join(", "));
         for (kind, release) in &outcome.serving {
             text.push_str(&match release {
@@ -61,7 +61,7 @@ fn print_outcome(
                     " The {kind} {} {} ({}) serves; running hosts follow within 2 seconds.",
                     name,
                     release.version,
-                    self::short_digest(&release.id.digest)
+                    release.id.digest.short()
                 ),
                 None => format!(" No release of the {kind} {name} may serve: requests for it are answered 503 until one is promoted."),
             });

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
-use sha2::{Digest, Sha256};
+use yearbook_domain::Digest;
 use yearbook_releases::{CheckReport, DumpReadError, read_dump};
 use yearbook_sandbox::{FailureDump, ReplayResult, SandboxConfig};
 
-use super::{read_component, short_digest};
+use super::read_component;
 use crate::context::CommandContext;
 use crate::output::pluralize;
 use crate::{builtin, plugin_runtime};
@@ -17,7 +17,7 @@ use crate::{builtin, plugin_runtime};
 /// Component, and the place where it was found.
 struct LocatedComponent {
     bytes: Vec<u8>,
-    digest: String,
+    digest: Digest,
     place: String,
 }
 
@@ -45,9 +45,8 @@ pub(super) async fn run(
     let sandbox = plugin_runtime::new_sandbox(config, context.workers())?;
     let (dump, bytes) = (capsule.clone(), found.bytes.clone());
     let replayed = tokio::task::spawn_blocking(move || sandbox.replay(&bytes, &dump)).await?;
-    let replayed = replayed.with_context(|| {
-        format!("{} was not called: {}", short_digest(&found.digest), found.place)
-    })?;
+    let replayed = replayed
+        .with_context(|| format!("{} was not called: {}", found.digest.short(), found.place))?;
     let outcome = match &replayed.failed {
         None => "succeeds",
         Some(_) if replayed.reproduces(&capsule) => "fails_as_before",
@@ -78,7 +77,7 @@ fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResu
         about.component.name,
         about.component.version,
         about.component.kind,
-        short_digest(&about.component.digest)
+        about.component.digest.short()
     );
     let _ = writeln!(
         text,
@@ -95,8 +94,7 @@ fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResu
     } else {
         "another component"
     };
-    let _ =
-        writeln!(text, "called     {} from {}: {other}", short_digest(&found.digest), found.place);
+    let _ = writeln!(text, "called     {} from {}: {other}", found.digest.short(), found.place);
     for line in &replayed.log {
         let _ = writeln!(text, "           {}: {}", line.level, line.message);
     }
@@ -149,22 +147,22 @@ fn describe_call(capsule: &FailureDump) -> String {
 /// Finds the release with this digest: one that came with the binary, or one that was installed.
 async fn find_component(
     context: &CommandContext,
-    digest: &str,
+    digest: &Digest,
 ) -> anyhow::Result<LocatedComponent> {
     // A binary without plugins still has a catalogue.
     let built_in = builtin::components(context.plugins_dir.as_deref()).unwrap_or_default();
-    let is_it = |bytes: &[u8]| yearbook_domain::hex::encode_hex(&Sha256::digest(bytes)) == digest;
+    let is_it = |bytes: &[u8]| Digest::of(bytes) == *digest;
     if let Some(component) = built_in.into_iter().find(|component| is_it(&component.bytes)) {
         return Ok(LocatedComponent {
             bytes: component.bytes.into_owned(),
-            digest: digest.to_owned(),
+            digest: *digest,
             place: component.by,
         });
     }
     let store = context.catalog().await?;
     let releases = store.releases().await.context("cannot list plugins");
     store.close().await;
-    let Some(release) = releases?.into_iter().find(|release| release.id.digest == digest) else {
+    let Some(release) = releases?.into_iter().find(|release| release.id.digest == *digest) else {
         bail!(
             "no release of this data directory has the digest {digest}; name the component with --component FILE.wasm"
         );
@@ -176,7 +174,7 @@ async fn find_component(
         .context("cannot read the component from the object store")?;
     Ok(LocatedComponent {
         bytes: bytes.to_vec(),
-        digest: digest.to_owned(),
+        digest: *digest,
         place: "the object store".to_owned(),
     })
 }

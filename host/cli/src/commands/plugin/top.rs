@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 
 use self::releases::ReleaseReading;
-use super::short_digest;
 use crate::context::CommandContext;
 use crate::http_client;
 use crate::output::TextTable;
@@ -79,7 +78,7 @@ fn render(rows: &[releases::ReleaseActivity]) -> String {
         table.row([
             row.name.clone(),
             row.version.clone(),
-            short_digest(&row.release).to_owned(),
+            row.release.clone(),
             format!("{:.1}", row.responses_per_second),
             ms(row.p50_seconds),
             ms(row.p99_seconds),

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use yearbook_catalog::{DatabaseSettings, sqlite_url};
+use yearbook_domain::Digest;
 use yearbook_storage::{ObjectStorage, StorageSettings};
 use yearbook_tests::app::S3Server;
 
@@ -138,9 +138,8 @@ fn assert_objects_intact(folder: &Path, seen: &mut HashSet<String>) {
         if seen.contains(&name) {
             continue;
         }
-        let found =
-            yearbook_domain::hex::encode_hex(&Sha256::digest(std::fs::read(&path).unwrap()));
-        assert_eq!(found, digest, "{name} is visible and half-written");
+        let found = Digest::of(&std::fs::read(&path).unwrap());
+        assert_eq!(found.as_str(), digest, "{name} is visible and half-written");
         seen.insert(name);
     }
 }

@@ -5,8 +5,8 @@
 use super::*;
 use crate::query::parse_pairs;
 use crate::{
-    Column, ColumnType, Credit, DatasetName, Millis, Namespace, Plan, PlanTable, StoredFile,
-    TableLayout,
+    Column, ColumnType, Credit, DatasetName, Date, Digest, Millis, Namespace, Plan, PlanTable,
+    SnapshotId, StoredFile, TableLayout,
 };
 
 fn column(name: &str, role: ColumnRole) -> Column {
@@ -31,10 +31,10 @@ fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
         columns.push(column(GEOMETRY_COLUMN, ColumnRole::Geometry));
     }
     let current = Arc::new(Snapshot {
-        id: "s1".to_owned(),
+        id: SnapshotId::from_digest(Digest::of(b"s1")),
         created_at: Millis(0),
         rows,
-        file: StoredFile { sha256: "00".to_owned(), bytes: 1 },
+        file: StoredFile { sha256: Digest::of(b""), bytes: 1 },
         title: None,
         description: None,
         credit: Credit {
@@ -134,7 +134,7 @@ fn bulk_is_advised_where_plan_and_licence_have_it_contract_3() {
                 let mut dataset = dataset(100_001, true, false);
                 Arc::get_mut(&mut dataset.current).unwrap().bulk_redistribution = licensed;
                 let mut older = Snapshot::clone(&dataset.current);
-                older.id = "s0".to_owned();
+                older.id = SnapshotId::from_digest(Digest::of(b"s0"));
                 let read = if pinned { Arc::new(older) } else { Arc::clone(&dataset.current) };
                 let query = DataQuery::parse(&parse_pairs("limit=0"), &["json"]).unwrap();
                 let answer =
@@ -178,10 +178,7 @@ fn dates_have_no_effect_without_a_date_axis_spec_4_1() {
     let plan = decide(&dataset(10, false, false), Plan::Free, raw).unwrap();
     assert_eq!((plan.start, plan.end), (None, None));
     let plan = decide(&dataset(10, true, false), Plan::Free, raw).unwrap();
-    assert_eq!(
-        (plan.start.as_deref(), plan.end.as_deref()),
-        (Some("2020-01-01"), Some("2020-12-31"))
-    );
+    assert_eq!((plan.start, plan.end), (Date::parse("2020-01-01"), Date::parse("2020-12-31")));
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! The repository's own packages: real tables with real faults of their kind (invalid rings, nulls,
 //! leading zeros) publish.
 
+use yearbook_domain::preview_facts::MAX_FACTS_BYTES;
+use yearbook_scan::Reader;
+
 use super::*;
+use crate::preview_facts::read_facts;
 
 mod credit;
 
@@ -45,6 +49,15 @@ async fn every_package_of_the_repository_publishes() {
         let snapshot = &draft.snapshot;
         let rows = fixture.rows(snapshot);
         assert_eq!(snapshot.rows, rows.num_rows() as u64, "{}", draft.name);
+        let facts = draft.facts.as_ref().unwrap();
+        let reader = Reader::new(fixture.files.clone(), Arc::clone(&fixture.workers));
+        let read = read_facts(&reader, &fixture.workers, snapshot).await.unwrap();
+        assert_eq!(*facts, read, "{}: of the table and of its file", draft.name);
+        assert!(facts.to_json().len() <= MAX_FACTS_BYTES, "{}", draft.name);
+        assert_eq!(facts.centroids.is_some(), snapshot.has_geometry(), "{}", draft.name);
+        if let Some(series) = &facts.series {
+            assert!(series.count > 0 && series.named().is_some(), "{}", draft.name);
+        }
         assert!(snapshot.rows > 0, "{}", draft.name);
         assert!(
             is_listed(&listed, &draft.name.to_string(), snapshot.rows),

@@ -3,6 +3,7 @@
 use arrow::array::{ArrayRef, StringArray};
 use arrow::ipc::writer::FileWriter;
 use parquet::arrow::ArrowWriter;
+use yearbook_domain::Date;
 
 use super::*;
 use crate::faults::MAX_LISTED;
@@ -190,7 +191,7 @@ async fn text_called_date_is_the_date_axis_contract_7() {
     let fixture = Fixture::new(&["date:string", "n:integer"], "2020-02-01,1\n2020-01-01,2\n");
     let snapshot = fixture.publish().await.unwrap().snapshot;
     assert_eq!(snapshot.date_column.as_deref(), Some("date"));
-    assert_eq!(snapshot.date_range, Some(("2020-01-01".to_owned(), "2020-02-01".to_owned())));
+    assert_eq!(snapshot.date_range, Date::parse("2020-01-01").zip(Date::parse("2020-02-01")));
     let declared = Fixture::new(&["date:date", "n:integer"], "2020-02-01,1\n2020-01-01,2\n")
         .publish()
         .await

@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Field, Int32Type};
 use arrow::ipc::CompressionType;
 use arrow::ipc::writer::IpcWriteOptions;
 use serde_json::{Value, json};
-use yearbook_domain::{Plan, PlanTable};
+use yearbook_domain::{Digest, Plan, PlanTable, PluginKind};
 
 use yearbook_sandbox::{
     FailingComponent, FailureReason, GeneratorRequest, GuestLogLine, InstanceProgress,
@@ -16,12 +16,12 @@ use yearbook_sandbox::{
 use super::*;
 
 /// A dump of a release that has only begun.
-fn empty_dump(kind: &str, name: &str, options: Vec<OptionValue>) -> FailureDump {
+fn empty_dump(kind: PluginKind, name: &str, options: Vec<OptionValue>) -> FailureDump {
     let component = FailingComponent {
-        kind: kind.to_owned(),
+        kind,
         name: name.to_owned(),
         version: "1.0.0".to_owned(),
-        digest: "0a".repeat(32),
+        digest: Digest::of(b""),
     };
     let about = DumpMetadata {
         version: DUMP_VERSION,
@@ -56,7 +56,7 @@ fn capsule() -> FailureDump {
         ("d", Option::Boolean(true)),
     ];
     let options = options.map(|(name, value)| OptionValue { name: name.to_owned(), value });
-    let mut capsule = empty_dump("encoder", "csv", options.to_vec());
+    let mut capsule = empty_dump(PluginKind::Encoder, "csv", options.to_vec());
     capsule.schema = Arc::new(schema.clone());
     let texts: ArrayRef =
         Arc::new([Some("x"), None, Some("x")].into_iter().collect::<DictionaryArray<Int32Type>>());
@@ -122,7 +122,7 @@ fn a_generators_request_is_read_as_it_was_and_there_are_no_columns() {
         datasets: Vec::new(),
         options: vec![OptionValue { name: "n".to_owned(), value: Option::Number(2.0) }],
     };
-    let mut capsule = empty_dump("generator", "dbt", Vec::new());
+    let mut capsule = empty_dump(PluginKind::Generator, "dbt", Vec::new());
     capsule.request = Some(request.clone());
     capsule.about.call = GuestFunction::Generate;
     let read = opened(&written(&capsule)).unwrap();
@@ -172,7 +172,7 @@ fn what_was_forged_is_refused_for_what_is_wrong() {
         ("unknown variant", |about| about["call"] = json!("drop")),
         ("none of its plugin's kind", |about| about["call"] = json!("generate")),
         ("none of its plugin's kind", |about| about["component"]["kind"] = json!("generator")),
-        ("digest is none", |about| about["component"]["digest"] = json!("../../etc/passwd")),
+        ("a digest is 64 digits", |about| about["component"]["digest"] = json!("../../etc/passwd")),
         ("limit memory_bytes is 9223372036854775807", |about| {
             about["limits"]["memory_bytes"] = json!(i64::MAX)
         }),

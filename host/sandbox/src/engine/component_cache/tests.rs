@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
+use yearbook_domain::Digest;
 
 use super::*;
 
@@ -28,9 +29,9 @@ impl Host {
     }
 
     /// Returns whether the component had to be compiled.
-    fn compiles(&self, cache: &ComponentCache, engine: &Engine, digest: &str) -> bool {
+    fn compiles(&self, cache: &ComponentCache, engine: &Engine, label: &str) -> bool {
         let compiled = Cell::new(false);
-        let made = cache.component(engine, digest, || -> wasmtime::Result<Vec<u8>> {
+        let made = cache.component(engine, &digest(label), || -> wasmtime::Result<Vec<u8>> {
             compiled.set(true);
             Component::new(engine, COMPONENT)?.serialize()
         });
@@ -38,14 +39,21 @@ impl Host {
         compiled.get()
     }
 
-    fn entry(&self, digest: &str) -> PathBuf {
+    fn entry(&self, label: &str) -> PathBuf {
         let mut entries = std::fs::read_dir(self.folder.path().join("cache"))
             .unwrap()
             .map(|entry| entry.unwrap().path());
         entries
-            .find(|path| path.file_name().unwrap().to_str().unwrap().starts_with(digest))
+            .find(|path| {
+                path.file_name().unwrap().to_str().unwrap().starts_with(digest(label).as_str())
+            })
             .unwrap()
     }
+}
+
+/// The digest that stands for `label`.
+fn digest(label: &str) -> Digest {
+    Digest::of(label.as_bytes())
 }
 
 #[test]
@@ -95,7 +103,11 @@ fn an_entry_of_another_component_engine_or_host_is_compiled_again() {
     host.compiles(&cache, &other, "c");
     let foreign = host.entry("c");
     let entry = |engine: &Engine| {
-        host.folder.path().join("cache").join(format!("c-{:016x}.cwasm", engine_hash(engine)))
+        host.folder.path().join("cache").join(format!(
+            "{}-{:016x}.cwasm",
+            digest("c"),
+            engine_hash(engine)
+        ))
     };
     std::fs::rename(&foreign, entry(&host.engine)).unwrap();
     assert!(host.compiles(&cache, &host.engine, "c"), "another engine's");
@@ -150,9 +162,9 @@ fn what_no_start_has_used_for_a_month_goes_and_what_is_used_stays() {
             .set_modified(SystemTime::now() - DAY * days)
             .unwrap();
     };
-    for (digest, days) in [("fresh", 0), ("used", 29), ("unused", 31)] {
-        host.compiles(&cache, &host.engine, digest);
-        aged(&host.entry(digest), days);
+    for (label, days) in [("fresh", 0), ("used", 29), ("unused", 31)] {
+        host.compiles(&cache, &host.engine, label);
+        aged(&host.entry(label), days);
     }
     let partial = |name: &str, days| {
         let path = host.entry("fresh").with_file_name(name);

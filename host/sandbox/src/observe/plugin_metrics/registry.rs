@@ -38,14 +38,18 @@ impl MetricsRegistry {
 
 #[cfg(test)]
 mod tests {
+    use yearbook_domain::{Digest, PluginKind, ReleaseId};
+
     use super::*;
 
     fn release(number: usize) -> ReleaseName {
         ReleaseName {
-            kind: "encoder",
-            name: "csv".to_owned(),
+            id: ReleaseId {
+                kind: PluginKind::Encoder,
+                name: "csv".to_owned(),
+                digest: Digest::of(&number.to_le_bytes()),
+            },
             version: "1.0.0".to_owned(),
-            digest: format!("{number:064x}"),
         }
     }
 

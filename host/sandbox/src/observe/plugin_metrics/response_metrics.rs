@@ -40,7 +40,7 @@ impl CallMetrics {
 
     /// Format or tool.
     pub(crate) fn plugin_name(&self) -> &str {
-        &self.tally.release.name
+        &self.tally.release.id.name
     }
 
     /// The release.
@@ -116,10 +116,10 @@ impl ResponseMetrics {
         let release = &tally.release;
         let span = tracing::debug_span!(
             "plugin",
-            kind = release.kind,
-            name = release.name,
+            kind = release.id.kind.as_str(),
+            name = release.id.name,
             version = release.version,
-            digest = release.digest,
+            digest = release.id.digest.as_str(),
             outcome = Empty,
             cpu_us = Empty,
             rows = Empty,

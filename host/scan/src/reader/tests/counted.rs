@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
 use arrow::array::{Array, AsArray};
+use yearbook_domain::Date;
 
 use super::super::*;
 use super::fixture::{FixtureOptions, StoredFixture, plan, read};
@@ -46,7 +47,8 @@ async fn a_slice_of_dates_decodes_its_pages_and_only_once() {
     let inside: Vec<usize> = (0..ROWS)
         .filter(|&row| dates[row].as_ref().is_some_and(|date| (&first..=&last).contains(&date)))
         .collect();
-    (plan.start, plan.end, plan.columns) = (Some(first), Some(last), (0..6).collect());
+    (plan.start, plan.end, plan.columns) =
+        (Date::parse(&first), Date::parse(&last), (0..6).collect());
     let (rows, _) = stored.read(&plan).await.unwrap();
     assert_eq!(rows.num_rows(), inside.len());
     let pages: HashSet<usize> = inside.iter().map(|row| row / PAGE).collect();

@@ -2,7 +2,7 @@
 //! data.
 
 use super::super::*;
-use super::fixture::{FixtureOptions, FixtureRandom, StoredFixture, plan, read};
+use super::fixture::{FixtureOptions, FixtureRandom, StoredFixture, plan, read, snapshot_id};
 use super::sample;
 
 fn assert_names(failure: &StorageFailure, stored: &StoredFixture) {
@@ -110,10 +110,10 @@ async fn a_file_that_is_not_what_the_catalogue_says_is_refused() {
     assert_names(&stored.read(&plan(&stored.snapshot)).await.unwrap_err(), &stored);
     stored.snapshot.rows = 100;
     stored.snapshot.columns[4].name = "absent".to_owned();
-    stored.snapshot.id = "s2".to_owned();
+    stored.snapshot.id = snapshot_id("s2");
     assert_names(&stored.read(&plan(&stored.snapshot)).await.unwrap_err(), &stored);
     stored.snapshot.columns[4].name = "count".to_owned();
     stored.snapshot.columns[4].column_type = yearbook_domain::ColumnType::Boolean;
-    stored.snapshot.id = "s3".to_owned();
+    stored.snapshot.id = snapshot_id("s3");
     assert_names(&stored.read(&plan(&stored.snapshot)).await.unwrap_err(), &stored);
 }

@@ -10,8 +10,8 @@ use parquet::basic::Compression;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use yearbook_domain::{
-    Column, ColumnRole, ColumnType, Credit, DatasetName, Millis, Namespace, SourceEntry,
-    TableLayout,
+    Column, ColumnRole, ColumnType, Credit, DatasetName, Digest, Millis, Namespace, SnapshotId,
+    SourceEntry, TableLayout,
 };
 
 use super::super::*;
@@ -141,7 +141,7 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
         few_values,
     };
     Snapshot {
-        id: "s1".to_owned(),
+        id: snapshot_id("s1"),
         created_at: Millis(0),
         rows,
         file,
@@ -175,6 +175,11 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
         layout: TableLayout::Long,
         bbox: None,
     }
+}
+
+/// The id that stands for `label`.
+pub(super) fn snapshot_id(label: &str) -> SnapshotId {
+    SnapshotId::from_digest(Digest::of(label.as_bytes()))
 }
 
 /// Letters that fold into each other, and metacharacters.

@@ -35,8 +35,8 @@ fn matching(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
     };
     let dated = |row| {
         let date = text(0, row).unwrap();
-        plan.start.as_deref().is_none_or(|start| date >= start)
-            && plan.end.as_deref().is_none_or(|end| date <= end)
+        plan.start.is_none_or(|start| date >= start.as_str())
+            && plan.end.is_none_or(|end| date <= end.as_str())
     };
     let rows = 0..table.num_rows();
     rows.filter(|&row| row as u64 >= plan.first_row && dated(row) && contains(row))
@@ -53,7 +53,7 @@ async fn check(shape: FixtureOptions, ask: Ask) {
     stored.reader.steps = ask.steps;
     stored.reader.budget = FetchBudget::new(ask.room);
     let mut plan = plan(&stored.snapshot);
-    let date = |(year, month): (u32, u32)| format!("{year}-{month:02}-15");
+    let date = |(year, month): (u32, u32)| format!("{year}-{month:02}-15").parse().unwrap();
     (plan.start, plan.end) = (ask.start.map(date), ask.end.map(date));
     plan.search_text =
         ask.needle.map(|letters| letters.into_iter().map(|letter| LETTERS[letter]).collect());

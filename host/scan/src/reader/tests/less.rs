@@ -12,6 +12,7 @@ use object_store::{
     CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
+use yearbook_domain::Date;
 
 use super::super::*;
 use super::fixture::{FixtureOptions, StoredFixture, plan, read};
@@ -113,7 +114,7 @@ async fn a_slice_reads_its_pages_and_no_geometry_that_is_not_wanted() {
     let (_, without_geometry) = taken(&plan).await;
     assert!(without_geometry < everything / 2, "{without_geometry} of {everything}");
 
-    (plan.start, plan.end) = (Some("2010-01-01".to_owned()), Some("2010-12-31".to_owned()));
+    (plan.start, plan.end) = (Date::parse("2010-01-01"), Date::parse("2010-12-31"));
     let (rows, year) = taken(&plan).await;
     assert!(rows > 100 && rows < 1000, "{rows}");
     assert!(year < without_geometry / 3, "{year} of {without_geometry}");

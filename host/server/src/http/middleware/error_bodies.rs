@@ -26,7 +26,7 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     let problem = accept::names(request.headers(), PROBLEM_JSON);
     let id = request.extensions().get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
     let mut response = next.run(request).await;
-    let Some(error) = response.extensions_mut().remove::<Arc<Error>>() else { return response };
+    let Some(error) = response.extensions().get::<Arc<Error>>().cloned() else { return response };
     let (content_type, body) = body(&error, problem, &id);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
@@ -37,7 +37,7 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     if let Error::Refused(Refusal::WatermarkGone { oldest }) = &*error
-        && let Ok(oldest) = HeaderValue::try_from(oldest)
+        && let Ok(oldest) = HeaderValue::try_from(oldest.as_str())
     {
         headers.insert(WATERMARK, oldest);
     }

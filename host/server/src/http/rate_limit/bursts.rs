@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use yearbook_domain::Refusal;
+use yearbook_domain::{KeyId, Refusal};
 
 use super::headers::RateLimitWindow;
 use super::token_refunds::TokenRefunds;
@@ -31,7 +31,7 @@ pub(crate) struct BurstLimiter {
 struct BurstBuckets {
     per_second: NonZeroU32,
     size: NonZeroU32,
-    keys: TokenBuckets<String>,
+    keys: TokenBuckets<KeyId>,
     addresses: TokenBuckets<IpAddr>,
     refunds: TokenRefunds,
 }
@@ -60,9 +60,9 @@ impl BurstLimiter {
     }
 
     /// Takes a token of the key's bucket; the refusal when there is none.
-    pub(crate) fn take_for_key(&self, key_id: &str) -> Option<Response> {
+    pub(crate) fn take_for_key(&self, key_id: &KeyId) -> Option<Response> {
         let on = self.on.as_ref()?;
-        Some(on.refuse(on.keys.take(&key_id.to_owned())?))
+        Some(on.refuse(on.keys.take(key_id)?))
     }
 
     /// Takes a token of the bucket of the address that the request came from; the refusal when
@@ -127,6 +127,10 @@ mod tests {
     use axum::extract::ConnectInfo;
 
     use super::*;
+
+    fn key(id: &str) -> KeyId {
+        KeyId::parse(id).unwrap()
+    }
     use crate::http::client_address;
     use crate::http::headers::{IETF_RATE_LIMIT_POLICY, RATE_LIMIT, RATE_REMAINING};
     use crate::settings::{ServerSettings, ServiceSettings, TrustedProxies};
@@ -139,13 +143,13 @@ mod tests {
             ..LimitSettings::default()
         });
         for _ in 0..3 {
-            assert!(bursts.take_for_key("a").is_none());
+            assert!(bursts.take_for_key(&key("a")).is_none());
         }
-        let refused = bursts.take_for_key("a").unwrap();
+        let refused = bursts.take_for_key(&key("a")).unwrap();
         assert_eq!(refused.status(), http::StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(refused.headers()[RATE_LIMIT], "3");
         assert_eq!(refused.headers()[RATE_REMAINING], "0");
-        assert!(bursts.take_for_key("b").is_none(), "another key has its own bucket");
+        assert!(bursts.take_for_key(&key("b")).is_none(), "another key has its own bucket");
         assert!(
             bursts.take_for_address(&Request::default()).is_none(),
             "addresses have their own buckets"
@@ -155,10 +159,10 @@ mod tests {
     #[test]
     fn by_default_a_hundred_may_come_at_once_and_fifty_a_second_contract_5() {
         let bursts = BurstLimiter::new(ServiceSettings::default().limits);
-        let passed = (0..1000).take_while(|_| bursts.take_for_key("a").is_none()).count();
+        let passed = (0..1000).take_while(|_| bursts.take_for_key(&key("a")).is_none()).count();
         // What took longer than a fiftieth of a second has earned more.
         assert!((100..200).contains(&passed), "{passed}");
-        let refused = bursts.take_for_key("a").unwrap();
+        let refused = bursts.take_for_key(&key("a")).unwrap();
         assert_eq!(
             (&refused.headers()[RATE_LIMIT], &refused.headers()[RATE_REMAINING]),
             (&"100".parse().unwrap(), &"0".parse().unwrap())
@@ -174,7 +178,7 @@ mod tests {
             burst_size: 1,
             ..LimitSettings::default()
         });
-        assert!((0..1000).all(|_| bursts.take_for_key("a").is_none()
+        assert!((0..1000).all(|_| bursts.take_for_key(&key("a")).is_none()
             && bursts.take_for_address(&Request::default()).is_none()));
     }
 

@@ -4,7 +4,8 @@
 use serde::Serialize;
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{
-    BoundingBox, ColumnRole, ColumnType, Dataset, DatasetName, Namespace, SourceEntry, TableLayout,
+    BoundingBox, ColumnRole, ColumnType, Dataset, DatasetName, Date, Namespace, SnapshotId,
+    SourceEntry, TableLayout,
 };
 
 /// `DatasetMeta`.
@@ -33,7 +34,7 @@ pub(super) struct DatasetDetails<'a> {
     last_refreshed_at: String,
     refresh_cadence: Option<&'a str>,
     row_count_at_last_refresh: u64,
-    current_snapshot_id: &'a str,
+    current_snapshot_id: &'a SnapshotId,
     columns: Vec<ColumnView<'a>>,
     primary_key: &'a [String],
     dimensions: &'a [String],
@@ -58,13 +59,13 @@ struct ColumnView<'a> {
 
 #[derive(Serialize)]
 struct DateRangeView<'a> {
-    first: &'a str,
-    last: &'a str,
+    first: &'a Date,
+    last: &'a Date,
 }
 
 #[derive(Serialize)]
 struct SnapshotView<'a> {
-    id: &'a str,
+    id: &'a SnapshotId,
     created_at: String,
     rows: u64,
 }

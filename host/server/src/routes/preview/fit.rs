@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use yearbook_domain::{Column, ColumnRole, ColumnType, DatasetName};
+use yearbook_domain::{Column, ColumnRole, ColumnType, DatasetName, SnapshotId};
 
 /// Bytes of a document (contract-4-preview-bounds). Names of hidden columns are never left out.
 pub(super) const MAX_BYTES: usize = 64 << 10;
@@ -17,7 +17,7 @@ pub(super) struct Preview<'a> {
     /// The dataset.
     pub(super) name: &'a DatasetName,
     /// The version that is shown.
-    pub(super) snapshot_id: &'a str,
+    pub(super) snapshot_id: &'a SnapshotId,
     /// Rows of that version.
     pub(super) row_count: u64,
     /// Columns of the rows, in their order.
@@ -160,7 +160,7 @@ mod tests {
             .collect();
         let preview = Preview {
             name: &name,
-            snapshot_id: "0",
+            snapshot_id: &SnapshotId::from_digest(yearbook_domain::Digest::of(b"")),
             row_count: 9,
             columns: &shown,
             hidden_columns: vec!["geometry_wkt"],

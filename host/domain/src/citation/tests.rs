@@ -1,0 +1,226 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+use crate::query::{last_value, parse_pairs};
+use crate::{
+    Column, ColumnRole, ColumnType, DataQuery, Digest, Namespace, ReadPlan, Snapshot, StoredFile,
+    TableLayout, read_plan,
+};
+
+fn column(name: &str, role: ColumnRole) -> Column {
+    Column {
+        name: name.to_owned(),
+        column_type: ColumnType::String,
+        nullable: true,
+        role,
+        unit: None,
+        description: None,
+        few_values: false,
+    }
+}
+
+fn credit(source: &str, attribution: &str) -> Credit {
+    Credit {
+        source: source.to_owned(),
+        attribution: attribution.to_owned(),
+        licence: "CC-BY-4.0".to_owned(),
+        licence_title: Some("Creative Commons Attribution 4.0".to_owned()),
+        licence_url: Some("https://creativecommons.org/licenses/by/4.0/".to_owned()),
+        source_url: None,
+        source_url_precision: None,
+        sources: Vec::new(),
+    }
+}
+
+fn snapshot() -> Snapshot {
+    Snapshot {
+        id: SnapshotId::parse("0123456789abcdef0123456789abcdef").unwrap(),
+        // 2026-11-21T00:00:00Z.
+        created_at: Millis(1_795_219_200_000),
+        rows: 1_000,
+        file: StoredFile { sha256: Digest::of(b""), bytes: 1 },
+        title: Some("Consumers price index".to_owned()),
+        description: None,
+        credit: credit("Stats NZ", "Contains data © Stats NZ"),
+        refresh_cadence: None,
+        bulk_redistribution: true,
+        columns: vec![
+            column("date", ColumnRole::Date),
+            column("region", ColumnRole::Dimension),
+            column("value", ColumnRole::Value),
+            column("geometry_wkt", ColumnRole::Geometry),
+        ],
+        primary_key: Vec::new(),
+        dimensions: vec!["region".to_owned()],
+        date_column: Some("date".to_owned()),
+        date_range: None,
+        layout: TableLayout::Long,
+        bbox: None,
+    }
+}
+
+/// The canonical text of a query string, whose limit cut the result if `cut`.
+fn canonical(raw: &str, cut: bool) -> CanonicalQuery {
+    let pairs = parse_pairs(raw);
+    let query = DataQuery::parse(&pairs, &["json", "csv"]).unwrap();
+    let snapshot = Arc::new(snapshot());
+    let name = DatasetName::parse("cpi").unwrap();
+    let plan = ReadPlan {
+        columns: read_plan::resolve_projection(&snapshot, &query).unwrap(),
+        start: query.start.clone(),
+        end: query.end.clone(),
+        search_text: query.dimensions.clone(),
+        ..ReadPlan::full_scan(name, Namespace::parse("prices").unwrap(), snapshot)
+    };
+    let limit = CanonicalQuery::explicit_limit(&query, last_value(&pairs, "limit").is_some());
+    CanonicalQuery::new(&plan, limit.filter(|_| cut))
+}
+
+fn citation(raw: &str) -> Citation {
+    let query = canonical(raw, false);
+    let Snapshot { id, created_at, credit, .. } = snapshot();
+    let path = query.citation_path(&DatasetName::parse("cpi").unwrap(), &id);
+    Citation {
+        dataset: DatasetName::parse("cpi").unwrap(),
+        snapshot_id: id,
+        created_at,
+        title: "Consumers price index".to_owned(),
+        credit,
+        url: format!("https://data.example.org{path}"),
+        rows: Some(1_000),
+        digest: Some(ResultDigest::from_columns(0, std::iter::empty())),
+        remark: None,
+        query,
+    }
+}
+
+#[test]
+fn a_canonical_query_says_what_selects_and_nothing_else_contract_13() {
+    for (raw, cut, expected) in [
+        ("", false, ""),
+        // Neither formats, pages nor defaults.
+        ("format=csv&geometry=true&envelope=true&csv.delimiter=%3B&tap=1", false, ""),
+        ("limit=0", false, ""),
+        ("cursor=abc&limit=5", true, ""),
+        ("dimensions=", false, ""),
+        // The default limit cites everything, an explicit one only what it cut.
+        ("", true, ""),
+        ("limit=100", true, "limit=100"),
+        ("limit=+1_00", true, "limit=100"),
+        ("limit=2000", false, ""),
+        ("end=2020-12-31&start=2020-01-01", false, "end=2020-12-31&start=2020-01-01"),
+        ("dimensions=M%C4%81ori+food", false, "dimensions=M%C4%81ori%20food"),
+        ("dimensions=a%2fb~c*", false, "dimensions=a%2Fb~c%2A"),
+        // Columns: all of them are the default, all but geometry have a shorter name.
+        ("columns=date,region,value,geometry_wkt", false, ""),
+        ("geometry=false", false, "geometry=false"),
+        ("columns=date,region,value", false, "geometry=false"),
+        ("columns=date,region,value,geometry_wkt&geometry=no", false, "geometry=false"),
+        ("columns=value,+date", false, "columns=value%2Cdate"),
+        ("columns=value,date&geometry=0", false, "columns=value%2Cdate"),
+        ("columns=value,geometry_wkt&geometry=false", false, "columns=value"),
+    ] {
+        assert_eq!(canonical(raw, cut).as_str(), expected, "{raw}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_query_has_one_text_in_any_order_and_spelling_contract_13(
+        order in Just(vec![0_usize, 1, 2, 3, 4, 5, 6]).prop_shuffle(),
+        search in "[a-zA-Zāé &=+%~,/?#.-]{1,12}",
+        escape_all: bool,
+    ) {
+        let spell = |text: &str| -> String {
+            let byte = |byte: u8| match byte {
+                b' ' if !escape_all => "+".to_owned(),
+                byte if !escape_all && byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+                byte => format!("%{byte:02x}"),
+            };
+            text.bytes().map(byte).collect()
+        };
+        let pairs = [
+            ("start", "2019-01-01"), ("end", "2020-12-31"), ("dimensions", search.as_str()),
+            ("columns", "value,region"), ("format", "csv"), ("limit", "7"), ("unknown", "x"),
+        ];
+        let raw: Vec<String> = order
+            .iter()
+            .map(|index| format!("{}={}", pairs[*index].0, spell(pairs[*index].1)))
+            .collect();
+        let text = canonical(&raw.join("&"), true);
+        let plain = "start=2019-01-01&end=2020-12-31&columns=value%2Cregion&limit=7";
+        let expected = canonical(&format!("{plain}&dimensions={}", spell(&search)), true);
+        prop_assert_eq!(&text, &expected);
+        // What it says selects the same again.
+        prop_assert_eq!(&canonical(text.as_str(), true), &text);
+        prop_assert!(text.as_str().is_ascii());
+    }
+}
+
+#[test]
+fn a_citation_states_agency_date_version_licence_and_digest_contract_13() {
+    let whole = citation("");
+    assert_eq!(
+        whole.render(CitationFormat::Text),
+        format!(
+            "Stats NZ (2026). Consumers price index [data set]. Version 2026-11-21 (snapshot \
+             0123456789abcdef0123456789abcdef). https://data.example.org/cite/cpi/0123456789abcdef0123456789abcdef \
+             Rows: 1000. Digest: {}. Licence: CC-BY-4.0. Credit: Contains data © Stats NZ.\n",
+            whole.digest.unwrap()
+        )
+    );
+    for format in CitationFormat::ALL {
+        let text = whole.render(format);
+        for stated in ["Stats NZ", "2026", "0123456789abcdef0123456789abcdef", "CC-BY-4.0", "yb1:"]
+        {
+            assert!(text.contains(stated), "{stated} is not in {text}");
+        }
+        assert!(text.contains("https://data.example.org/cite/cpi/"), "{text}");
+        assert_eq!(CitationFormat::parse(format.name()), Some(format));
+    }
+    let part = citation("start=2020-01-01");
+    assert!(part.url.ends_with("?start=2020-01-01"), "{}", part.url);
+    let (whole, part) = (whole.render(CitationFormat::Bibtex), part.render(CitationFormat::Bibtex));
+    assert!(whole.starts_with("@misc{statsnz_cpi_01234567,\n"), "{whole}");
+    assert!(part.starts_with("@misc{statsnz_cpi_01234567_"), "{part}");
+}
+
+#[test]
+fn hostile_titles_break_out_of_no_format_contract_13() {
+    let hostile =
+        "Māori {\\input{x}} & 100 % of $1_0 #~^ \"q\"\r\nER  - \n\u{85}\u{2028}}, url = {x";
+    let citation = Citation {
+        title: hostile.to_owned(),
+        credit: credit(hostile, hostile),
+        remark: Some(hostile.to_owned()),
+        ..citation("")
+    };
+    let bibtex = citation.render(CitationFormat::Bibtex);
+    let depth = |text: &str| {
+        text.chars().fold((0_i32, true), |(depth, good), c| {
+            let depth = depth + i32::from(c == '{') - i32::from(c == '}');
+            (depth, good && depth >= 0)
+        })
+    };
+    assert_eq!(depth(&bibtex), (0, true), "{bibtex}");
+    for line in bibtex.lines().skip(1) {
+        assert!(depth(line).0 == 0 || line == "}", "a field ends on its line: {line}");
+    }
+    let fields = bibtex.lines().filter(|line| line.trim_start().starts_with("url = {"));
+    assert_eq!(fields.count(), 1, "{bibtex}");
+    let ris = citation.render(CitationFormat::Ris);
+    assert_eq!(ris.matches("\r\nER  - \r\n").count(), 1, "{ris}");
+    assert!(ris.lines().all(|line| line.get(2..6) == Some("  - ")), "{ris}");
+    for format in [CitationFormat::CslJson, CitationFormat::DataciteJson] {
+        serde_json::from_str::<Value>(&citation.render(format)).unwrap();
+    }
+    let cff = citation.render(CitationFormat::Cff);
+    assert!(!cff.contains(['\u{85}', '\u{2028}', '\r']), "{cff}");
+    let text = citation.render(CitationFormat::Text);
+    assert_eq!(text.lines().count(), 1, "{text}");
+}

@@ -1,0 +1,134 @@
+//! The first pass: everything but lines, and the digest of all rows.
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::error::ArrowError;
+use yearbook_domain::preview_facts::{
+    CentroidSample, FACTS_VERSION, MAX_KEY_PARTS, PreviewFacts, SeriesPreview,
+};
+use yearbook_scan::ResultHasher;
+
+use super::figures::{Figures, NumberColumn, date_at, dates};
+use super::latest::LatestRowsPass;
+use super::series::SeriesCounter;
+use super::{LinePass, TableShape};
+use crate::geometry;
+
+/// Rows of a table, in order, being counted.
+pub(crate) struct TablePass {
+    shape: TableShape,
+    /// Rows so far.
+    rows: u64,
+    figures: Vec<Figures>,
+    series: Option<SeriesCounter>,
+    centroids: Option<CentroidPass>,
+    latest: LatestRowsPass,
+    digest: ResultHasher,
+}
+
+impl TablePass {
+    pub(crate) fn new(shape: TableShape) -> Result<Self, ArrowError> {
+        Ok(Self {
+            rows: 0,
+            figures: vec![Figures::default(); shape.values.len()],
+            series: shape.has_series().then(|| SeriesCounter::new(&shape)).transpose()?,
+            centroids: shape.geometry.map(|column| CentroidPass::new(column, shape.rows)),
+            latest: LatestRowsPass::new(&shape),
+            digest: ResultHasher::new(shape.columns.iter()),
+            shape,
+        })
+    }
+
+    /// Takes in the next rows, all columns of them.
+    pub(crate) fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        self.digest.update(batch)?;
+        self.latest.update(batch, self.rows);
+        if let Some(centroids) = &mut self.centroids {
+            centroids.update(batch, self.rows);
+        }
+        let dates = dates(batch, self.shape.date);
+        let number = |position: &usize| {
+            let no_number =
+                || ArrowError::SchemaError(format!("column {position} holds no numbers"));
+            NumberColumn::new(batch, *position).ok_or_else(no_number)
+        };
+        let values: Vec<NumberColumn<'_>> =
+            self.shape.values.iter().map(number).collect::<Result<_, _>>()?;
+        for (figures, value) in self.figures.iter_mut().zip(&values) {
+            for row in 0..batch.num_rows() {
+                figures.push(value.cell(row), date_at(dates, row));
+            }
+        }
+        if let Some(series) = &mut self.series {
+            series.update(batch, &values)?;
+        }
+        self.rows += batch.num_rows() as u64;
+        Ok(())
+    }
+
+    /// The facts without lines, and the pass that draws these.
+    pub(crate) fn finish(self) -> Result<LinePass, ArrowError> {
+        let Self { shape, rows, figures, series, centroids, latest, digest } = self;
+        let mut facts = PreviewFacts {
+            version: FACTS_VERSION,
+            rows,
+            values: shape
+                .values
+                .iter()
+                .zip(figures)
+                .map(|(position, figures)| figures.into_facts(shape.name(*position)))
+                .collect(),
+            values_left_out: shape.values_left_out,
+            series: None,
+            centroids: centroids.map(|pass| pass.sample),
+            digest: digest.finish(),
+            latest: latest.finish(),
+        };
+        let Some(series) = series else { return LinePass::new(&shape, facts, Vec::new()) };
+        let (keys, count_is_exact) = series.count();
+        if keys > 1 {
+            // They share their last dates, so a latest value would be one of many.
+            facts.values.iter_mut().for_each(|value| value.latest = None);
+        }
+        let columns = shape.values.len() as u64 + shape.values_left_out;
+        facts.series = Some(SeriesPreview {
+            key_columns: shape
+                .key
+                .iter()
+                .take(MAX_KEY_PARTS)
+                .map(|position| shape.name(*position).to_owned())
+                .collect(),
+            count: keys * columns,
+            count_is_exact,
+            drawn: Vec::new(),
+        });
+        LinePass::new(&shape, facts, series.choose())
+    }
+}
+
+/// Centroids of the sampled rows, being found.
+struct CentroidPass {
+    /// Position of the geometry column.
+    column: usize,
+    /// Rows of the sample that have not come yet, the next one last.
+    wanted: Vec<u64>,
+    sample: CentroidSample,
+}
+
+impl CentroidPass {
+    fn new(column: usize, features: u64) -> Self {
+        let mut wanted: Vec<u64> = CentroidSample::sampled_rows(features).collect();
+        wanted.reverse();
+        Self { column, wanted, sample: CentroidSample { features, points: Vec::new() } }
+    }
+
+    /// Takes in a batch whose first row is row `first` of the table.
+    fn update(&mut self, batch: &RecordBatch, first: u64) {
+        let texts = batch.columns().get(self.column).and_then(|array| array.as_string_opt::<i32>());
+        let end = first + batch.num_rows() as u64;
+        while let Some(row) = self.wanted.pop_if(|row| *row < end) {
+            let row = usize::try_from(row - first).unwrap_or(usize::MAX);
+            let text = texts.filter(|texts| texts.is_valid(row)).map(|texts| texts.value(row));
+            self.sample.points.extend(text.and_then(geometry::centroid));
+        }
+    }
+}

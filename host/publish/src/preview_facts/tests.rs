@@ -1,0 +1,271 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use proptest::prelude::*;
+use yearbook_domain::PreviewFacts;
+use yearbook_domain::preview_facts::{
+    DatedFigure, Figure, LinePoint, MAX_DRAWN_SERIES, MAX_NAMED_POINTS, PreviewCell, day_number,
+};
+
+use super::*;
+
+fn column(name: &str, column_type: ColumnType, role: ColumnRole) -> Column {
+    Column {
+        name: name.to_owned(),
+        column_type,
+        nullable: true,
+        role,
+        unit: None,
+        description: None,
+        few_values: false,
+    }
+}
+
+/// A row: date, region, code, amount, whole.
+type Row = (String, Option<String>, i64, Option<f64>, Option<i64>);
+
+/// Columns of a long table with a number and an integer.
+fn columns() -> Vec<Column> {
+    vec![
+        column("date", ColumnType::Date, ColumnRole::Date),
+        column("region", ColumnType::String, ColumnRole::Dimension),
+        column("code", ColumnType::Integer, ColumnRole::Key),
+        column("amount", ColumnType::Number, ColumnRole::Value),
+        column("whole", ColumnType::Integer, ColumnRole::Value),
+    ]
+}
+
+fn batch(rows: &[Row]) -> RecordBatch {
+    let columns: [(&str, ArrayRef); 5] = [
+        ("date", Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &row.0)))),
+        ("region", Arc::new(rows.iter().map(|row| row.1.as_deref()).collect::<StringArray>())),
+        ("code", Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.2)))),
+        ("amount", Arc::new(rows.iter().map(|row| row.3).collect::<Float64Array>())),
+        ("whole", Arc::new(rows.iter().map(|row| row.4).collect::<Int64Array>())),
+    ];
+    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true)))
+        .unwrap()
+}
+
+/// The facts of `rows` that come in batches of `cut`.
+fn facts(columns: &[Column], rows: &[Row], cut: usize) -> PreviewFacts {
+    let shape = TableShape::new(columns.to_vec(), &["code".to_owned()], rows.len() as u64);
+    let whole = batch(rows);
+    let positions: Vec<usize> =
+        columns.iter().map(|column| whole.schema().index_of(&column.name).unwrap()).collect();
+    let batches: Vec<RecordBatch> = (0..rows.len())
+        .step_by(cut)
+        .map(|at| whole.slice(at, cut.min(rows.len() - at)).project(&positions).unwrap())
+        .collect();
+    let mut counted = TablePass::new(shape).unwrap();
+    batches.iter().for_each(|batch| counted.update(batch).unwrap());
+    let mut lines = counted.finish().unwrap();
+    for batch in &batches {
+        let narrow = batch.project(lines.columns()).unwrap();
+        if !lines.columns().is_empty() {
+            lines.update(&narrow).unwrap();
+        }
+    }
+    lines.finish().unwrap()
+}
+
+/// Figures as a reader of the table would find them.
+fn naive(
+    values: &[(&str, Option<Figure>)],
+) -> (u64, Option<DatedFigure>, Option<f64>, Option<f64>) {
+    let finite: Vec<(&str, Figure)> = values
+        .iter()
+        .filter_map(|(date, value)| Some((*date, (*value)?)))
+        .filter(|(_, value)| value.as_f64().is_finite())
+        .collect();
+    let floats = || finite.iter().map(|(_, value)| value.as_f64());
+    let latest =
+        finite.last().map(|(date, value)| DatedFigure { date: (*date).to_owned(), value: *value });
+    (finite.len() as u64, latest, floats().reduce(f64::min), floats().reduce(f64::max))
+}
+
+fn rows() -> impl Strategy<Value = Vec<Row>> {
+    let number = prop_oneof![
+        6 => (-1e6..1e6_f64).prop_map(Some),
+        1 => Just(Some(f64::NAN)),
+        1 => Just(Some(f64::NEG_INFINITY)),
+        1 => Just(Some(f64::INFINITY)),
+        2 => Just(None),
+    ];
+    let region = prop::option::weighted(0.8, prop::sample::select(vec!["", "a", "b", "ā", "a, b"]));
+    let row = (0_i32..40, region, 0_i64..3, number, prop::option::weighted(0.8, -9..9_i64));
+    prop::collection::vec(row, 0..120).prop_map(|mut rows| {
+        rows.sort_by_key(|row| row.0);
+        let date = |day| LinePoint { day: 18_000 + 30 * day, value: None }.date();
+        rows.into_iter()
+            .map(|(day, region, code, amount, whole)| {
+                (date(day), region.map(str::to_owned), code, amount, whole)
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn facts_state_the_numbers_of_the_table_contract_9(rows in rows(), cut in 1_usize..50) {
+        let facts = facts(&columns(), &rows, cut);
+        prop_assert_eq!(facts.rows, rows.len() as u64);
+        let amount = |row: &Row| row.3.map(Figure::Number);
+        let whole = |row: &Row| row.4.map(Figure::Integer);
+        let series = facts.series.as_ref().unwrap();
+        let mut keys: BTreeMap<(Option<&str>, i64), Vec<&Row>> = BTreeMap::new();
+        for row in &rows {
+            keys.entry((row.1.as_deref(), row.2)).or_default().push(row);
+        }
+        prop_assert_eq!((series.count, series.count_is_exact), (2 * keys.len() as u64, true));
+        prop_assert_eq!(&series.key_columns, &["region", "code"]);
+
+        for (name, figure) in [("amount", &amount as &dyn Fn(&Row) -> Option<Figure>), ("whole", &whole)] {
+            let values: Vec<(&str, Option<Figure>)> =
+                rows.iter().map(|row| (row.0.as_str(), figure(row))).collect();
+            let (points, latest, min, max) = naive(&values);
+            let stated = facts.value(name).unwrap();
+            prop_assert_eq!(stated.points, points);
+            let present = values.iter().filter(|(_, value)| value.is_some()).count() as u64;
+            prop_assert_eq!(stated.excluded, present - points);
+            prop_assert_eq!((stated.min.map(Figure::as_f64), stated.max.map(Figure::as_f64)), (min, max));
+            let expected = if keys.len() > 1 { None } else { latest };
+            prop_assert_eq!(&stated.latest, &expected);
+        }
+        // Every series that has a point and fits, most points first, then by key, then by column.
+        let mut expected: Vec<(std::cmp::Reverse<u64>, (Option<&str>, i64), usize)> = Vec::new();
+        for (key, rows) in &keys {
+            for (index, figure) in [&amount as &dyn Fn(&Row) -> Option<Figure>, &whole].into_iter().enumerate() {
+                let points = naive(&rows.iter().map(|row| ("", figure(row))).collect::<Vec<_>>()).0;
+                if points > 0 {
+                    expected.push((std::cmp::Reverse(points), *key, index));
+                }
+            }
+        }
+        expected.sort();
+        expected.truncate(MAX_DRAWN_SERIES);
+        prop_assert_eq!(series.drawn.len(), expected.len());
+        for (drawn, (points, key, index)) in series.drawn.iter().zip(&expected) {
+            let figure: &dyn Fn(&Row) -> Option<Figure> = if *index == 0 { &amount } else { &whole };
+            prop_assert_eq!(&drawn.column, ["amount", "whole"][*index]);
+            prop_assert_eq!(&drawn.key, &[key.0.map(str::to_owned), Some(key.1.to_string())]);
+            let values: Vec<(&str, Option<Figure>)> =
+                keys[key].iter().map(|row| (row.0.as_str(), figure(row))).collect();
+            let (finite, latest, min, max) = naive(&values);
+            prop_assert_eq!((drawn.points, finite), (points.0, points.0));
+            prop_assert_eq!(&drawn.latest, &latest);
+            prop_assert_eq!((drawn.min.map(Figure::as_f64), drawn.max.map(Figure::as_f64)), (min, max));
+            let line: Vec<LinePoint> = values
+                .iter()
+                .map(|(date, value)| LinePoint {
+                    day: day_number(date).unwrap(),
+                    value: value.filter(|value| value.as_f64().is_finite()),
+                })
+                .collect();
+            prop_assert_eq!(&drawn.line, &line);
+            prop_assert!(!drawn.is_reduced());
+        }
+        // The newest rows first, cells as the table has them.
+        prop_assert_eq!(facts.latest.rows.len(), rows.len().min(5));
+        for (cells, row) in facts.latest.rows.iter().zip(rows.iter().rev()) {
+            let expected = [
+                PreviewCell::Text(row.0.clone()),
+                row.1.clone().map_or(PreviewCell::Null, PreviewCell::Text),
+                PreviewCell::Number(Figure::Integer(row.2)),
+                row.3.filter(|value| value.is_finite())
+                    .map_or(PreviewCell::Null, |value| PreviewCell::Number(Figure::Number(value))),
+                row.4.map_or(PreviewCell::Null, |value| PreviewCell::Number(Figure::Integer(value))),
+            ];
+            prop_assert_eq!(cells, &expected);
+        }
+        prop_assert_eq!(PreviewFacts::from_json(&facts.to_json()).unwrap(), facts);
+    }
+}
+
+#[test]
+fn each_value_column_of_a_wide_table_is_a_series_contract_9() {
+    let wide: Vec<Column> = columns()
+        .into_iter()
+        .filter(|column| !matches!(column.role, ColumnRole::Dimension | ColumnRole::Key))
+        .collect();
+    let rows: Vec<Row> = (0..2_000)
+        .map(|day| {
+            let date = LinePoint { day, value: None }.date();
+            let whole = (day % 2 == 0).then_some(i64::from(day));
+            (date, None, 0, Some(f64::from(day % 97)), whole)
+        })
+        .collect();
+    let facts = facts(&wide, &rows, 300);
+    let series = facts.series.unwrap();
+    assert_eq!((series.count, series.drawn.len()), (2, 2));
+    let named = series.named().unwrap();
+    assert_eq!((named.column.as_str(), named.points, named.key.len()), ("amount", 2_000, 0));
+    assert_eq!(series.label(named), "amount");
+    // Reduced, and its extremes are there.
+    assert!(named.is_reduced() && named.line.len() <= MAX_NAMED_POINTS, "{}", named.line.len());
+    let values = || named.line.iter().filter_map(|point| point.value.map(Figure::as_f64));
+    assert_eq!((values().reduce(f64::min), values().reduce(f64::max)), (Some(0.0), Some(96.0)));
+    // Nothing shares its dates, so the columns have latest values.
+    let latest =
+        |name: &str| facts.values.iter().find(|value| value.column == name).unwrap().latest.clone();
+    assert_eq!(latest("amount").unwrap().date, "1975-06-23");
+    assert_eq!(
+        latest("whole").unwrap(),
+        DatedFigure { date: "1975-06-22".to_owned(), value: Figure::Integer(1_998) }
+    );
+}
+
+#[test]
+fn a_table_without_dates_has_figures_and_its_first_rows_contract_9() {
+    let undated: Vec<Column> =
+        columns().into_iter().filter(|column| column.role != ColumnRole::Date).collect();
+    let rows: Vec<Row> = (0..9).map(|code| (String::new(), None, code, Some(0.5), None)).collect();
+    let facts = facts(&undated, &rows, 4);
+    assert_eq!(facts.series, None);
+    assert_eq!((facts.values[0].points, facts.values[0].latest.clone()), (9, None));
+    assert!(!facts.latest.newest_first);
+    let codes: Vec<&PreviewCell> = facts.latest.rows.iter().map(|row| &row[1]).collect();
+    assert_eq!(
+        codes,
+        (0..5)
+            .map(|code| PreviewCell::Number(Figure::Integer(code)))
+            .collect::<Vec<_>>()
+            .iter()
+            .collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn centroids_are_those_of_the_sampled_rows_contract_9() {
+    let columns = vec![
+        column("name", ColumnType::String, ColumnRole::Attribute),
+        column("geometry_wkt", ColumnType::String, ColumnRole::Geometry),
+    ];
+    let shape = TableShape::new(columns, &[], 250);
+    let mut counted = TablePass::new(shape).unwrap();
+    for start in (0..250).step_by(60) {
+        let rows = start..(start + 60).min(250);
+        let wkt = |row: i32| (row != 5).then(|| format!("MULTIPOINT (({row}.5 1))"));
+        let columns: [(&str, ArrayRef); 2] = [
+            (
+                "name",
+                Arc::new(StringArray::from_iter_values(rows.clone().map(|row| row.to_string()))),
+            ),
+            ("geometry_wkt", Arc::new(rows.map(|row| wkt(row % 180)).collect::<StringArray>())),
+        ];
+        let batch = columns.map(|(name, array)| (name, array, true));
+        counted.update(&RecordBatch::try_from_iter_with_nullable(batch).unwrap()).unwrap();
+    }
+    let facts = counted.finish().unwrap().finish().unwrap();
+    let sample = facts.centroids.unwrap();
+    let expected: Vec<[f64; 2]> = (0..100)
+        .map(|index| index * 250 / 100 % 180)
+        .filter(|row| *row != 5)
+        .map(|row| [f64::from(row) + 0.5, 1.0])
+        .collect();
+    assert_eq!((sample.features, sample.points), (250, expected));
+    assert_eq!(facts.latest.columns, ["name"], "geometry is left out");
+}

@@ -1,0 +1,69 @@
+//! The catalogue in a browser (contract-9): pages for people, and nothing below `/v1`. No other
+//! module knows HTML. Pages are made from the catalog, the preview facts and the loaded plugins;
+//! they never touch a stored file, and no page reads a clock or names a host other than that of the
+//! links it shows.
+
+mod assets;
+mod cache;
+mod cite;
+mod copy_lines;
+mod credit_view;
+mod dataset;
+pub(crate) mod error_page;
+mod figures;
+mod formats;
+mod frame;
+mod home;
+pub(crate) mod html;
+mod integrations;
+mod plugin_view;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, get};
+
+use crate::http::rate_limit;
+use crate::settings::ServiceSettings;
+use crate::state::AppState;
+
+pub(crate) use cache::PageCache;
+pub(crate) use frame::{Frame, Section, Site};
+
+/// First segments of the addresses below which a slash at the end leads to the page without it.
+pub(crate) const FOLDERS: [&str; 6] =
+    ["datasets", "formats", "integrations", "signup", "account", "cite"];
+
+/// What the pages share between requests.
+pub(crate) struct Pages {
+    /// The frame of all pages.
+    pub(crate) site: Site,
+    /// Rendered pages.
+    pub(crate) cache: PageCache,
+}
+
+impl Pages {
+    /// The pages of an installation with `settings`.
+    pub(crate) fn new(settings: &ServiceSettings) -> Self {
+        Self { site: Site::new(settings), cache: PageCache::new(settings.pages.cache_bytes) }
+    }
+}
+
+/// Every page, one a line. None of them needs a key.
+pub(crate) fn routes(state: &AppState) -> Router<AppState> {
+    let by_address = |route: MethodRouter<AppState>| {
+        route.route_layer(from_fn_with_state(state.clone(), rate_limit::limit_by_address))
+    };
+    Router::new()
+        .route("/", by_address(get(home::show)))
+        .route("/datasets/{name}", by_address(get(dataset::show)))
+        .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
+        .route(
+            "/cite/{name}/{snapshot}",
+            get(cite::show).route_layer(from_fn_with_state(state.clone(), cite::guard)),
+        )
+        .route("/formats", by_address(get(formats::show)))
+        .route("/integrations", by_address(get(integrations::show)))
+        .route("/assets/style.css", get(assets::style))
+        .route("/assets/copy.js", get(assets::script))
+        .route("/assets/icon.svg", get(assets::icon))
+}

@@ -1,0 +1,167 @@
+//! Lines to copy that read a dataset, one for each tool (contract-9-dataset). They name the data
+//! address of the page and an environment variable or a placeholder in place of a key. A line that
+//! needs a format is left out where no plugin of its media type is loaded.
+
+use yearbook_domain::read_plan::UNBOUNDED_ROWS;
+use yearbook_domain::{Dataset, DatasetName};
+use yearbook_sandbox::PluginSet;
+
+/// Media type that curl saves and Excel reads.
+const COMMA_SEPARATED: &str = "text/csv";
+
+/// Media type that DuckDB reads.
+const COLUMN_FILE: &str = "application/vnd.apache.parquet";
+
+/// Media type that both client libraries read.
+const STREAM: &str = "application/vnd.apache.arrow.stream";
+
+/// Rows that are asked for where all of them at once are refused.
+const SOME_ROWS: u64 = 1_000;
+
+/// A text to copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CopyLine {
+    /// The tool.
+    pub(crate) tool: &'static str,
+    /// What to do before, or with the text.
+    pub(crate) advice: &'static str,
+    /// The text.
+    pub(crate) text: String,
+}
+
+/// Formats that lines can ask for: names of loaded plugins by their media type.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct LineFormats {
+    comma_separated: Option<String>,
+    column_file: Option<String>,
+    stream: Option<String>,
+}
+
+impl LineFormats {
+    /// Those among `plugins`.
+    pub(crate) fn new(plugins: &PluginSet) -> Self {
+        let format = |media_type: &str| {
+            let described = plugins.encoders().map(|encoder| encoder.description());
+            let same = |text: &str| text.split(';').next().unwrap_or_default().trim() == media_type;
+            described.into_iter().find(|one| same(&one.media_type)).map(|one| one.format.clone())
+        };
+        Self {
+            comma_separated: format(COMMA_SEPARATED),
+            column_file: format(COLUMN_FILE),
+            stream: format(STREAM),
+        }
+    }
+
+    /// A text that differs where the formats do.
+    pub(crate) fn version(&self) -> String {
+        let text = |format: &Option<String>| format.clone().unwrap_or_default();
+        format!(
+            "{},{},{}",
+            text(&self.comma_separated),
+            text(&self.column_file),
+            text(&self.stream)
+        )
+    }
+}
+
+/// The lines for `dataset`, for a service at `base_url`.
+pub(crate) fn copy_lines(
+    base_url: &str,
+    dataset: &Dataset,
+    formats: &LineFormats,
+) -> Vec<CopyLine> {
+    let snapshot = &dataset.current;
+    let whole = snapshot.rows <= UNBOUNDED_ROWS && !snapshot.has_geometry();
+    let request =
+        LineRequest { base_url, name: &dataset.name, limit: if whole { 0 } else { SOME_ROWS } };
+    let of = |format: &Option<String>, line: fn(&LineRequest<'_>, &str) -> CopyLine| {
+        format.as_deref().map(|format| line(&request, format))
+    };
+    [
+        of(&formats.comma_separated, curl),
+        of(&formats.stream, python),
+        of(&formats.stream, r),
+        of(&formats.column_file, duckdb),
+        of(&formats.comma_separated, excel),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What every line reads.
+struct LineRequest<'a> {
+    base_url: &'a str,
+    name: &'a DatasetName,
+    /// 0: all rows.
+    limit: u64,
+}
+
+impl LineRequest<'_> {
+    fn url(&self, format: &str) -> String {
+        let Self { base_url, name, limit } = self;
+        format!("{base_url}/v1/series/{name}/data?format={format}&limit={limit}")
+    }
+}
+
+fn curl(request: &LineRequest<'_>, format: &str) -> CopyLine {
+    let LineRequest { name, .. } = request;
+    CopyLine {
+        tool: "curl",
+        advice: "Put your key into the variable SERVICE_API_KEY first.",
+        text: format!(
+            "curl -f -H \"X-API-Key: $SERVICE_API_KEY\" -o {name}.{format} \\\n  \"{}\"",
+            request.url(format)
+        ),
+    }
+}
+
+fn python(request: &LineRequest<'_>, _: &str) -> CopyLine {
+    let LineRequest { base_url, name, .. } = request;
+    CopyLine {
+        tool: "Python",
+        advice: "The key comes from SERVICE_API_KEY. The result is a data frame where pandas is installed.",
+        text: format!(
+            "# pip install yearbook_client\nimport os\nimport yearbook_client\n\nos.environ[\"SERVICE_BASE_URL\"] = \"{base_url}\"\n\
+             table = yearbook_client.get(\"{name}\")"
+        ),
+    }
+}
+
+fn r(request: &LineRequest<'_>, _: &str) -> CopyLine {
+    let LineRequest { base_url, name, .. } = request;
+    CopyLine {
+        tool: "R",
+        advice: "The key comes from SERVICE_API_KEY, for instance in your .Renviron.",
+        text: format!(
+            "library(yearbook)\nSys.setenv(SERVICE_BASE_URL = \"{base_url}\")\ntable <- yb_get(\"{name}\")"
+        ),
+    }
+}
+
+fn duckdb(request: &LineRequest<'_>, format: &str) -> CopyLine {
+    let LineRequest { name, .. } = request;
+    CopyLine {
+        tool: "DuckDB",
+        advice: "Put your key into the variable SERVICE_API_KEY first.",
+        text: format!(
+            "curl -f -H \"X-API-Key: $SERVICE_API_KEY\" -o {name}.{format} \\\n  \"{}\"\n\
+             duckdb -c \"FROM read_parquet('{name}.{format}') LIMIT 10\"",
+            request.url(format)
+        ),
+    }
+}
+
+fn excel(request: &LineRequest<'_>, format: &str) -> CopyLine {
+    let LineRequest { base_url, name, limit } = request;
+    CopyLine {
+        tool: "Excel",
+        advice: "Data, Get Data, From Other Sources, Blank Query, Advanced Editor: paste this and put your key in. Sign in as Anonymous.",
+        text: format!(
+            "let\n  Answer = Web.Contents(\"{base_url}\", [\n    RelativePath = \"v1/series/{name}/data\",\n    \
+             Query = [format = \"{format}\", limit = \"{limit}\"],\n    Headers = [#\"X-API-Key\" = \"your key\"]\n  ]),\n  \
+             Rows = Csv.Document(Answer, [Delimiter = \",\", Encoding = 65001, QuoteStyle = QuoteStyle.Csv]),\n  \
+             Table = Table.PromoteHeaders(Rows, [PromoteAllScalars = true])\nin\n  Table"
+        ),
+    }
+}

@@ -1,0 +1,150 @@
+//! `/datasets/{name}`: all that is known of one dataset, and `/datasets/{name}/versions`
+//! (contract-9-dataset). Pages are made from memory and one row of the catalog: no stored file is
+//! opened (contract-9-no-parquet).
+
+mod page;
+mod preview;
+mod versions;
+
+pub(crate) use page::title;
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::request::Parts;
+use percent_encoding::percent_decode_str;
+use yearbook_domain::query::{last_value, parse_pairs};
+use yearbook_domain::{Dataset, DatasetName, PreviewFacts, Refusal};
+
+use super::cache::PageKey;
+use super::copy_lines::LineFormats;
+use super::html;
+use crate::error::Error;
+use crate::response::document::CachePolicy;
+use crate::response::links;
+use crate::state::AppState;
+
+/// Media type of the pictures that a page shows.
+const PICTURE: &str = "image/svg+xml";
+
+/// Everything that decides the page of a dataset besides the site.
+struct DatasetInputs {
+    base_url: String,
+    dataset: Arc<Dataset>,
+    /// None: they are not computed yet.
+    facts: Option<Arc<PreviewFacts>>,
+    /// Series to show, by its place among those drawn.
+    series: ChosenSeries,
+    formats: LineFormats,
+    /// True where a plugin draws pictures.
+    has_picture: bool,
+}
+
+/// The series that a page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChosenSeries {
+    /// The one that the facts name.
+    Named,
+    /// Another one of those drawn, by its place.
+    Drawn(usize),
+    /// None of those drawn: the named one is shown, and the page says so.
+    Unknown,
+}
+
+/// `GET /datasets/{name}`.
+pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    let inputs = inputs(&app, &parts).await?;
+    let key = inputs.key(parts.uri.path());
+    let page = app
+        .pages
+        .cache
+        .get(key, async { html::render(&page::DatasetPage::new(&app.pages.site, &inputs)) })
+        .await?;
+    html::respond(&app, &parts.headers, &page, CachePolicy::Public).await
+}
+
+/// `GET /datasets/{name}/versions`.
+pub(crate) async fn versions(
+    State(app): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    let dataset = dataset(&app, &parts).await?;
+    let document = html::render(&versions::VersionsPage::new(&app.pages.site, &dataset))?;
+    html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
+}
+
+async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
+    let dataset = dataset(app, parts).await?;
+    let facts: Option<Arc<PreviewFacts>> = None;
+    let plugins = app.registry.current();
+    let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
+    let series = match last_value(&pairs, "series").filter(|text| !text.is_empty()) {
+        Some(text) => ChosenSeries::find(facts.as_deref(), text),
+        None => ChosenSeries::Named,
+    };
+    Ok(DatasetInputs {
+        base_url: links::base_url(&app.settings.server, parts),
+        series,
+        facts,
+        dataset,
+        formats: LineFormats::new(&plugins),
+        has_picture: plugins
+            .encoders()
+            .any(|encoder| encoder.description().media_type.starts_with(PICTURE)),
+    })
+}
+
+/// The dataset of a page's address.
+///
+/// # Errors
+/// 404 where there is none, 410 where it is retired, 503 where the catalog cannot say which.
+async fn dataset(app: &AppState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
+    let segment = parts.uri.path().split('/').nth(2).unwrap_or_default();
+    let text = percent_decode_str(segment).decode_utf8_lossy();
+    let absent = |name: String| Error::from(Refusal::NoSuchDataset { name });
+    let Some(name) = DatasetName::parse(&text) else {
+        return Err(absent(text.into_owned()));
+    };
+    if let Some(dataset) = app.live.dataset(name.as_str()) {
+        return Ok(dataset);
+    }
+    match app.live.retired_at(&name).await? {
+        Some(since) => Err(Error::DatasetRetired { name, since }),
+        None => Err(absent(name.to_string())),
+    }
+}
+
+impl ChosenSeries {
+    fn find(facts: Option<&PreviewFacts>, text: &str) -> Self {
+        let Some(series) = facts.and_then(|facts| facts.series.as_ref()) else {
+            return Self::Unknown;
+        };
+        let Some(found) = series.find(text) else { return Self::Unknown };
+        match series.drawn.iter().position(|drawn| drawn.id == found.id) {
+            Some(0) | None => Self::Named,
+            Some(place) => Self::Drawn(place),
+        }
+    }
+}
+
+impl DatasetInputs {
+    /// The key of the rendered page at `path`.
+    fn key(&self, path: &str) -> PageKey {
+        let Self { dataset, facts, series, formats, has_picture, .. } = self;
+        let computed = facts.as_ref().map(|facts| facts.version);
+        PageKey {
+            base_url: self.base_url.clone(),
+            address: format!("{path}?{series:?}"),
+            version: format!(
+                "{} {} {} {computed:?} {} {has_picture}",
+                dataset.current.id,
+                dataset.checked_at.0,
+                dataset.snapshots.len(),
+                formats.version()
+            ),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! `/`: what the service is, search, the newest refreshes, topics, agencies, and how to get a key
+//! (contract-9-home).
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use yearbook_domain::{Dataset, PlanLimits};
+
+use super::cache::PageKey;
+use super::figures::{count, counted};
+use super::{Frame, Section, html};
+use crate::error::Error;
+use crate::response::document::CachePolicy;
+use crate::response::{RenderedDocument, links};
+use crate::state::AppState;
+
+/// Datasets among the newest refreshes.
+const NEWEST: usize = 8;
+
+/// Topics, and agencies; the search has them all.
+const LISTED: usize = 24;
+
+/// `/`.
+#[derive(Template)]
+#[template(path = "home.html")]
+struct HomePage<'a> {
+    frame: Frame<'a>,
+    datasets: String,
+    agency_count: String,
+    newest: Vec<RefreshLine<'a>>,
+    topics: Vec<FacetLink>,
+    topics_left_out: usize,
+    agencies: Vec<FacetLink>,
+    agencies_left_out: usize,
+    free_requests: Option<String>,
+    preview_url: Option<String>,
+}
+
+/// A dataset that was refreshed.
+struct RefreshLine<'a> {
+    name: &'a str,
+    title: &'a str,
+    agency: &'a str,
+    licence: &'a str,
+    date: String,
+    rows: String,
+}
+
+/// A link to a search by one facet.
+pub(super) struct FacetLink {
+    pub(super) value: String,
+    pub(super) count: usize,
+    /// Query of the search, with its question mark.
+    pub(super) query: String,
+}
+
+/// `GET /`.
+pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    let base_url = links::base_url(&app.settings.server, &parts);
+    // Before the datasets: what is cached under a revision is at least as new.
+    let revision = app.live.revision();
+    let datasets = app.live.datasets();
+    let key = PageKey {
+        base_url: base_url.clone(),
+        address: "/".to_owned(),
+        version: revision.to_string(),
+    };
+    let render = async {
+        let (app, workers) = (app.clone(), Arc::clone(&app.workers));
+        let job = move || page(&app, &datasets, &base_url);
+        workers.run(job).await.map_err(|panic| Error::internal("render a page", &panic))?
+    };
+    let page = app.pages.cache.get(key, render).await?;
+    html::respond(&app, &parts.headers, &page, CachePolicy::Public).await
+}
+
+fn page(
+    app: &AppState,
+    datasets: &[Arc<Dataset>],
+    base_url: &str,
+) -> Result<RenderedDocument, Error> {
+    let mut newest: Vec<&Dataset> = datasets.iter().map(Arc::as_ref).collect();
+    newest.sort_by(|left, right| {
+        let committed = |dataset: &Dataset| dataset.current.created_at;
+        committed(right).cmp(&committed(left)).then_with(|| left.name.cmp(&right.name))
+    });
+    let agency_count = 0_usize;
+    let (agencies, agencies_left_out) = (Vec::<FacetLink>::new(), 0);
+    let free: PlanLimits = app.settings.plans.free;
+    html::render(&HomePage {
+        frame: app.pages.site.frame(&app.pages.site.title, Section::Other),
+        datasets: counted(datasets.len() as u64, "dataset", "datasets"),
+        agency_count: counted(agency_count as u64, "agency", "agencies"),
+        preview_url: newest
+            .first()
+            .map(|dataset| format!("{base_url}/v1/datasets/{}/preview", dataset.name)),
+        newest: newest.iter().take(NEWEST).map(|dataset| RefreshLine::new(dataset)).collect(),
+        topics: Vec::new(),
+        topics_left_out: 0,
+        agencies: agencies.into_iter().take(LISTED).collect(),
+        agencies_left_out,
+        free_requests: free
+            .requests_per_month
+            .map(|requests| counted(requests, "request", "requests")),
+    })
+}
+
+impl<'a> RefreshLine<'a> {
+    fn new(dataset: &'a Dataset) -> Self {
+        let snapshot = &dataset.current;
+        Self {
+            name: dataset.name.as_str(),
+            title: super::dataset::title(dataset),
+            agency: &snapshot.credit.source,
+            licence: &snapshot.credit.licence,
+            date: snapshot.created_at.date().to_string(),
+            rows: count(snapshot.rows),
+        }
+    }
+}
