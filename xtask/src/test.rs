@@ -13,6 +13,7 @@ use crate::repository::{Profile, Repository};
 use crate::{command, lab, spec, tidy, toolchain, tools};
 
 mod beside;
+mod clients_r;
 mod integrations;
 mod languages;
 mod readers;
@@ -31,6 +32,7 @@ pub(crate) enum ServedStep {
     Guide,
     Languages,
     Deploy,
+    ClientsR,
 }
 
 impl ServedStep {
@@ -51,6 +53,9 @@ impl ServedStep {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
+            Self::ClientsR => {
+                "clients-r: the R package reads, plans and cites, and R's own checks find no fault"
+            }
         }
     }
 
@@ -63,6 +68,7 @@ impl ServedStep {
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Deploy => 2,
+            Self::ClientsR => 200,
         })
     }
 
@@ -74,6 +80,7 @@ impl ServedStep {
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
+            Self::ClientsR => clients_r::check(repository),
         }
     }
 

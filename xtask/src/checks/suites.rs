@@ -139,6 +139,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "guide:",
         "languages:",
         "deploy:",
+        "clients-r:",
     ]
     .iter()
     .any(|start| line.starts_with(start))

@@ -63,7 +63,7 @@ test_that("a plan with a row cap never asks for the file (contract-11-bulk)", {
 })
 
 test_that("nanoparquet reads the file as the stream has it", {
-  skip_if_not_installed("nanoparquet")
+  skip_if(!requireNamespace("nanoparquet", quietly = TRUE), "nanoparquet is not here")
   stream <- yearbook:::read_arrow_stream(fixture("demo.arrows"))
   found <- yearbook:::read_parquet(fixture("demo.parquet"), stream$about, "nanoparquet")
   expect_identical(found$columns, stream$columns)
