@@ -71,16 +71,19 @@ cite_path <- function(from) sprintf("/cite/%s/%s", from$name, from$snapshot)
 cite_query <- function(from) {
   query <- Filter(Negate(is.null), from$query)
   query <- query[names(query) %in% c("start", "end", "dimensions", "columns", "geometry", "limit")]
-  # A limit that held nothing back decides nothing; `rows` tells only that it was not reached.
+  # A limit that held nothing back decides nothing.
   if (!is.null(query$limit)) {
-    if (from$rows < query$limit) query$limit <- NULL else query$limit <- sprintf("%.0f", query$limit)
+    whole <- if (is.na(from$total)) from$rows < query$limit else from$total <= query$limit
+    query$limit <- if (!whole) sprintf("%.0f", query$limit)
   }
   query[order(names(query), method = "radix")]
 }
 
+# Address of the citation. Of the service's own link only the beginning is taken: it cites the page
+# that it came with, and a result may have several.
 citation_address <- function(from) {
-  if (!is.na(from$cite_as)) return(from$cite_as)
-  paste0(from$base_url, cite_path(from), query_text(cite_query(from)))
+  base <- if (is.na(from$cite_as)) from$base_url else sub("/cite/.*", "", from$cite_as)
+  paste0(base, cite_path(from), query_text(cite_query(from)))
 }
 
 # Date of the snapshot: `Last-Modified` of its rows.

@@ -23,6 +23,14 @@ check_json <- function(path) {
   invisible()
 }
 
+# The document in an answer that was kept in memory, as nested lists.
+answer_document <- function(answer) {
+  tryCatch(
+    jsonlite::fromJSON(utf8(rawToChar(answer$body)), simplifyVector = FALSE),
+    error = function(error) abort_unreadable("a document is not JSON")
+  )
+}
+
 # NULL as the NA of a text.
 text_or_na <- function(value) if (is.null(value)) NA_character_ else as.character(value)
 
@@ -164,7 +172,7 @@ yb_me <- function() account(retry_budget())
 
 account <- function(budget) {
   answer <- ask(budget, "/v1/me", headers = list(Accept = "application/json"))
-  found <- jsonlite::fromJSON(utf8(rawToChar(answer$body)), simplifyVector = FALSE)
+  found <- answer_document(answer)
   number <- function(value) if (is.null(value)) NA_real_ else as.numeric(value)
   resets <- text_or_na(found$requests$resets_at)
   structure(class = "yb_account", list(

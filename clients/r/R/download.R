@@ -73,13 +73,20 @@ download_rows <- function(budget, name, query, plan, format, scratch) {
   page <- if (capped) plan$page else if (is.na(plan$total)) PAGE_ROWS else max(1, plan$total)
   join <- joiners()[[format]]
   if (is.null(join) && isTRUE(plan$total > page)) abort_one_answer(format, plan)
-  check_budget(plan$account, function() if (is.na(plan$total)) 1 else max(1, ceiling(plan$total / page)))
+  query_of <- function(rows, cursor = NULL) {
+    c(query, list(limit = sprintf("%.0f", min(page, plan$limit - rows)), format = format, cursor = cursor))
+  }
+  check_budget(plan$account, function() {
+    pages <- if (is.na(plan$total)) 1 else max(1, ceiling(plan$total / page))
+    # A first page of this snapshot on disk is confirmed at no charge.
+    entry <- cache_find(data_address(name), query_of(0))
+    pages - identical(entry$headers[["x-service-snapshot-id"]], plan$snapshot)
+  })
   first <- NULL
   cursor <- NULL
   rows <- 0
   repeat {
-    asked <- c(query, list(limit = sprintf("%.0f", min(page, plan$limit - rows)), format = format, cursor = cursor))
-    answer <- fetch(budget, data_address(name), asked, verify = function(path, headers) {
+    answer <- fetch(budget, data_address(name), query_of(rows, cursor), verify = function(path, headers) {
       check_body(path, headers, format)
     })
     if (is.null(first)) {

@@ -24,7 +24,7 @@ yb_integration <- function(tool, datasets, folder = NULL) {
     retry_budget(), paste0("/v1/integrations/", tool),
     list(datasets = paste(datasets, collapse = ",")), headers = list(Accept = "application/json")
   )
-  project <- jsonlite::fromJSON(utf8(rawToChar(answer$body)), simplifyVector = FALSE)
+  project <- answer_document(answer)
   project$attribution <- as.character(unlist(project$attribution))
   project$warnings <- as.character(unlist(project$warnings))
   if (is.null(folder)) return(project)

@@ -34,6 +34,7 @@ provenance_of <- function(pulled, name, query, base = base_url()) {
     snapshot = header("x-service-snapshot-id"),
     query = query,
     rows = pulled$rows,
+    total = count_in(headers, "x-service-total-rows"),
     columns = pulled$about,
     attribution = header("x-service-attribution"),
     source = header("x-service-source"),

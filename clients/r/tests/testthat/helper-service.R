@@ -40,6 +40,15 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
   app$locals$log <- list()
   app$locals$gets <- 0L
   app$locals$bulk_gets <- 0L
+  # New settings for the next test.
+  app$use(webfakes::mw_raw())
+  app$post("/configure", function(req, res) {
+    req$app$locals$settings <- unserialize(req$raw)
+    req$app$locals$log <- list()
+    req$app$locals$gets <- 0L
+    req$app$locals$bulk_gets <- 0L
+    res$send("")
+  })
   app$locals$settings <- list(
     plan = utils::modifyList(list(plan = "free", row_cap = 5, limit = 10, left = 10), plan),
     faults = faults, snapshots = snapshots, total = total, other = other, bulk = bulk, cite = cite,
@@ -204,7 +213,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
       slow = {
         res$set_header("Content-Length", size)
         res$write(body[1:10])
-        Sys.sleep(20)
+        Sys.sleep(3)
         res$send(body[-(1:10)])
       },
       res$send(body)
@@ -272,18 +281,36 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
   app
 }
 
-# A running fake; `log()` returns its requests.
+# Fakes that run, one of them for all tests that need one. A process takes longer to start than a
+# test to run.
+fakes <- new.env()
+fakes$idle <- list()
+
+start_fake <- function() {
+  # On a busy machine a session of R may miss its deadline.
+  for (try in 1:20) {
+    process <- webfakes::new_app_process(fake_service(), process_timeout = 60000)
+    started <- tryCatch(is.character(process$url()), error = function(error) FALSE)
+    if (started) return(process)
+  }
+  stop("webfakes cannot start a process")
+}
+
+# A running fake with these settings; `log()` returns its requests.
 local_fake <- function(..., cache = NULL, frame = parent.frame()) {
-  process <- webfakes::new_app_process(fake_service(...))
-  withr::defer(process$stop(), envir = frame)
+  settings <- fake_service(...)$locals$settings
+  process <- if (length(fakes$idle)) fakes$idle[[1]] else start_fake()
+  fakes$idle <- fakes$idle[-1]
+  withr::defer(fakes$idle <- c(fakes$idle, list(process)), envir = frame)
   url <- sub("/$", "", process$url())
-  local_service(url, cache = cache, frame = frame)
-  structure(
-    list(url = url, log = function() {
-      jsonlite::fromJSON(rawToChar(curl_bytes(paste0(url, "/log"))), simplifyVector = FALSE)
-    }),
-    process = process
+  configure <- httr2::req_body_raw(
+    httr2::request(paste0(url, "/configure")), serialize(settings, NULL), "application/octet-stream"
   )
+  httr2::req_perform(configure)
+  local_service(url, cache = cache, frame = frame)
+  list(url = url, log = function() {
+    jsonlite::fromJSON(rawToChar(curl_bytes(paste0(url, "/log"))), simplifyVector = FALSE)
+  })
 }
 
 curl_bytes <- function(url) httr2::resp_body_raw(httr2::req_perform(httr2::request(url)))

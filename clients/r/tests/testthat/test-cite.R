@@ -34,7 +34,13 @@ test_that("the query of a citation is sorted, without defaults, in upper-case he
   query <- yearbook:::query_text(yearbook:::cite_query(from))
   expect_identical(query, "?columns=a%2Cb&dimensions=M%C4%81ori%20%26%20co&start=2020-01-01")
   from$query$limit <- from$rows
+  from$total <- NA
   expect_match(yearbook:::query_text(yearbook:::cite_query(from)), "&limit=19&", fixed = TRUE)
+  # The service announced as many rows: the limit held none back.
+  from$total <- from$rows
+  expect_false(grepl("limit", yearbook:::query_text(yearbook:::cite_query(from)), fixed = TRUE))
+  from$cite_as <- "https://public.example/cite/us_macro_quarterly/x?limit=5"
+  expect_match(yearbook:::citation_address(from), "^https://public.example/cite/us_macro_quarterly/[0-9a-f]{32}\\?columns")
 })
 
 test_that("the digest is that of the published vectors (contract-13-clients)", {

@@ -135,17 +135,17 @@ test_that("every run of faults ends in the right table or a typed error", {
              "mixed", "cut", "reset", "marker", "short", "html", "empty", "no next", "same next", "401")
   withr::local_seed(11)
   turns <- if (identical(Sys.getenv("NOT_CRAN"), "true")) 60 else 5
-  for (turn in seq_len(turns)) {
+  one_run <- function(turn) {
     # Where the service announces no numbers of rows, as with `dimensions`, a link that it forgets
     # cannot be missed.
     totals <- turn %% 5 > 0
     possible <- if (totals) kinds else setdiff(kinds, c("short", "no next"))
     faults <- stats::setNames(as.list(sample(possible, 8, replace = TRUE)), 1:8)
     fake <- local_fake(faults = faults, snapshots = sample(c("a", "b"), 3, replace = TRUE),
-                       totals = totals, frame = environment())
+                       totals = totals)
     right_or_typed(fake)
-    attr(fake, "process")$stop()
   }
+  for (turn in seq_len(turns)) one_run(turn)
 })
 
 test_that("a service that cannot be reached is a typed error", {
