@@ -2,6 +2,7 @@
 
 mod bulk;
 mod changes;
+mod citations;
 mod concurrency;
 mod conditional;
 mod connections;
@@ -18,10 +19,13 @@ mod health;
 mod integrations;
 mod linear;
 mod links;
+mod machine;
 mod metering;
 mod metrics;
 mod openapi;
 mod opening;
+mod pages;
+mod pictures;
 mod preview;
 mod protocol;
 mod responses;

@@ -58,6 +58,13 @@ impl TestTable {
         self
     }
 
+    /// The same with topics.
+    #[must_use]
+    pub fn with_keywords(mut self, keywords: &[&str]) -> Self {
+        self.descriptor["keywords"] = json!(keywords);
+        self
+    }
+
     /// The same with another value at a place of the descriptor, a JSON pointer to something that
     /// is there.
     #[must_use]

@@ -28,8 +28,8 @@ use crate::request::TestRequest;
 use crate::s3::S3Server;
 
 /// Plugins that are loaded.
-const PLUGINS: [&str; 7] =
-    ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
+const PLUGINS: [&str; 8] =
+    ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"];
 
 /// A running service.
 pub struct TestApp {

@@ -16,7 +16,9 @@ fn findings(report: &CheckReport) -> Vec<(&str, &str)> {
 
 #[test]
 fn every_built_in_plugin_passes_its_check_within_its_limits() {
-    for name in ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"] {
+    for name in
+        ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"]
+    {
         let report = report(component(name), Limits::default());
         assert!(report.passed(), "{name}: {:#?}", report.findings);
         assert_eq!(report.name.as_deref(), Some(name));

@@ -16,6 +16,7 @@ mod beside;
 mod clients_r;
 mod integrations;
 mod languages;
+mod pages;
 mod readers;
 mod steps;
 
@@ -29,10 +30,12 @@ pub(crate) enum ServedStep {
     Readers,
     Integrations,
     Openapi,
+    Pages,
     Guide,
     Languages,
     Deploy,
     ClientsR,
+    Discovery,
 }
 
 impl ServedStep {
@@ -48,6 +51,9 @@ impl ServedStep {
             Self::Openapi => {
                 "openapi: schemathesis and a browser find the service as /openapi.json describes it"
             }
+            Self::Pages => {
+                "pages: a browser, axe-core and html-validate have nothing against the catalogue's pages"
+            }
             Self::Guide => "guide: the examples in docs/api.md print what it shows",
             Self::Languages => {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
@@ -55,6 +61,10 @@ impl ServedStep {
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
             Self::ClientsR => {
                 "clients-r: the R package reads, plans and cites, and R's own checks find no fault"
+            }
+            Self::Discovery => {
+                "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
+                every dataset"
             }
         }
     }
@@ -65,10 +75,12 @@ impl ServedStep {
             Self::Readers => 105,
             Self::Integrations => 165,
             Self::Openapi => 22,
+            Self::Pages => 60,
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Deploy => 2,
             Self::ClientsR => 200,
+            Self::Discovery => 40,
         })
     }
 
@@ -77,10 +89,12 @@ impl ServedStep {
             Self::Readers => readers::check(repository),
             Self::Integrations => integrations::check(repository),
             Self::Openapi => steps::openapi(repository),
+            Self::Pages => pages::check(repository),
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
             Self::ClientsR => clients_r::check(repository),
+            Self::Discovery => steps::discovery(repository),
         }
     }
 

@@ -56,6 +56,8 @@ pub struct CatalogCache {
     absent: RevisionedCache<DatasetName, Option<Millis>>,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
+    /// Revisions of the view, for those who follow what it shows.
+    revisions: watch::Sender<i64>,
 }
 
 /// Counters of polls.
@@ -111,6 +113,7 @@ impl CatalogCache {
                 AbsentDatasetCache::new(MAX_ABSENT_DATASETS)
             }),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
+            revisions: watch::Sender::new(view.revisions.all),
             view: ArcSwap::from_pointee(view),
             store,
             healthy: AtomicBool::new(true),
@@ -139,6 +142,13 @@ impl CatalogCache {
     #[must_use]
     pub fn releases(&self) -> watch::Receiver<Arc<[PluginRelease]>> {
         self.releases.subscribe()
+    }
+
+    /// Returns a receiver of the view's revision, which wakes when the view was read again. It does
+    /// not keep the cache alive.
+    #[must_use]
+    pub fn revision_changes(&self) -> watch::Receiver<i64> {
+        self.revisions.subscribe()
     }
 
     /// Returns the revision that the view in memory was read at.
@@ -275,7 +285,9 @@ impl CatalogCache {
                 "read the catalog again"
             );
             let releases = Arc::clone(&view.releases);
+            let revision = view.revisions.all;
             self.view.store(Arc::new(view));
+            self.revisions.send_replace(revision);
             self.releases.send_if_modified(|known| {
                 let changed = **known != *releases;
                 *known = releases;

@@ -4,6 +4,7 @@
 mod canary;
 mod catalog_cache;
 mod changes;
+mod citations;
 mod conflict;
 pub(crate) mod fixtures;
 mod history;
@@ -64,6 +65,10 @@ macro_rules! every_rule {
             changes: changes_outlive_a_snapshot_dropped_between_retained_ones,
             changes: credits_that_an_older_binary_left_out_are_those_of_kept_snapshots,
             changes: a_file_written_anew_keeps_its_changes,
+            citations: preview_facts_are_stored_with_their_snapshot_contract_9,
+            citations: versions_say_what_they_changed_contract_9,
+            citations: a_dropped_snapshot_is_cited_as_it_was_contract_13,
+            citations: a_held_snapshot_is_kept_for_ever_contract_13,
             conflict: a_draft_whose_predecessor_has_moved_is_refused,
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,
             conflict: a_retired_dataset_is_followed_without_a_gap,

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 /// Names of the built-in plugins: formats in the order in which they are listed, then integrations.
-pub const NAMES: [&str; 7] =
-    ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
+pub const NAMES: [&str; 8] =
+    ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"];
 
-/// Names of the built-in formats.
+/// Names of the formats that every installation serves (spec-4.1-format).
 pub const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
 /// Command that builds the built-in plugins.
@@ -23,6 +23,7 @@ const EMBEDDED: Option<[&[u8]; NAMES.len()]> = Some([
     include_bytes!("../../../plugins/dist/csv.wasm"),
     include_bytes!("../../../plugins/dist/arrow.wasm"),
     include_bytes!("../../../plugins/dist/parquet.wasm"),
+    include_bytes!("../../../plugins/dist/svg.wasm"),
     include_bytes!("../../../plugins/dist/meltano.wasm"),
     include_bytes!("../../../plugins/dist/fivetran.wasm"),
     include_bytes!("../../../plugins/dist/azure-data-factory.wasm"),

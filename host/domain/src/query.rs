@@ -1,5 +1,6 @@
 //! The parsed parameters of `/data` (`docs/spec/parameters.md`).
 
+mod formats;
 pub mod options;
 mod pairs;
 mod parse;
@@ -7,6 +8,7 @@ pub mod scalar;
 
 use crate::Date;
 
+pub use formats::LoadedFormats;
 pub use pairs::{last_value, parse_pairs};
 pub use parse::too_many_names_message;
 

@@ -6,6 +6,7 @@ mod columns;
 mod credit;
 mod extension;
 pub(crate) mod file;
+mod keywords;
 mod licence;
 mod node;
 mod resource;
@@ -15,7 +16,7 @@ mod text_rules;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use yearbook_domain::{Column, Credit, DatasetName, Namespace, TableLayout, name};
+use yearbook_domain::{Column, Credit, DatasetName, Namespace, TableLayout};
 
 use crate::PublishError;
 use extension::YearbookExtension;
@@ -39,6 +40,7 @@ pub struct DataPackage {
     pub(crate) namespace: Namespace,
     pub(crate) title: Option<String>,
     pub(crate) description: Option<String>,
+    pub(crate) keywords: Vec<String>,
     pub(crate) credit: Credit,
     pub(crate) refresh_cadence: Option<String>,
     pub(crate) bulk_redistribution: bool,
@@ -117,6 +119,7 @@ fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Optio
     let name = parse_dataset_name(&root, problems);
     let title = root.get("title").and_then(|n| text_rules::line(&n, problems));
     let description = root.get("description").and_then(|n| text_rules::parse_prose(&n, problems));
+    let keywords = keywords::parse(&root, problems);
     let resource = parse_only_resource(&root, problems);
     let file = resource.as_ref().and_then(|resource| resource::parse(resource, folder, problems));
     let schema = resource
@@ -138,6 +141,7 @@ fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Optio
         namespace: extension.namespace?,
         title,
         description,
+        keywords,
         credit,
         refresh_cadence: extension.refresh_cadence,
         bulk_redistribution,
@@ -175,19 +179,7 @@ fn parse_dataset_name(
     problems: &mut DescriptorProblems,
 ) -> Option<DatasetName> {
     let node = root.require("name", "the dataset's snake_case name", problems)?;
-    let text = node.text(problems)?;
-    let parsed = DatasetName::parse(text);
-    if parsed.is_none() {
-        problems.add(
-            node.at.clone(),
-            format!(
-                "{text:?} does not match {}; try {:?}",
-                name::PATTERN,
-                table_schema::to_snake_case(text)
-            ),
-        );
-    }
-    parsed
+    text_rules::parse_snake_case(&node, DatasetName::parse, problems)
 }
 
 fn parse_only_resource<'a>(

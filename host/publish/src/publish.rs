@@ -86,6 +86,7 @@ pub async fn publish(
         file,
         title: package.title.clone(),
         description: package.description.clone(),
+        keywords: package.keywords.clone(),
         credit: package.credit.clone(),
         refresh_cadence: package.refresh_cadence.clone(),
         bulk_redistribution: package.bulk_redistribution,

@@ -101,6 +101,9 @@ struct IdentityFields<'a> {
     namespace: &'a str,
     title: &'a Option<String>,
     description: &'a Option<String>,
+    /// Left out where there are none, so that ids from before they were kept stay as they are.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    keywords: &'a [String],
     credit: &'a Credit,
     refresh_cadence: &'a Option<String>,
     bulk_redistribution: bool,
@@ -118,6 +121,7 @@ impl<'a> IdentityFields<'a> {
             namespace: package.namespace.as_str(),
             title: &package.title,
             description: &package.description,
+            keywords: &package.keywords,
             credit: &package.credit,
             refresh_cadence: &package.refresh_cadence,
             bulk_redistribution: package.bulk_redistribution,

@@ -97,6 +97,13 @@ pub(crate) fn batch_schema(
     Ok(Schema::new(columns.iter().map(field).collect::<Result<Vec<_>, _>>()?))
 }
 
+/// The field in which `column` is read, every text plain.
+#[must_use]
+pub fn plain_field(column: &Column) -> Field {
+    let plain = Column { few_values: false, ..column.clone() };
+    with_column_metadata(Field::new(&plain.name, output_type(&plain), plain.nullable), &plain)
+}
+
 /// `field` with the role of `column`: the field metadata that the plugin interface lists.
 pub(crate) fn with_column_metadata(field: Field, column: &Column) -> Field {
     let date = (column.column_type == ColumnType::Date).then_some(("yearbook.type", "date"));

@@ -22,6 +22,18 @@ pub(crate) enum Error {
         /// Time at which it was retired.
         since: Millis,
     },
+    /// 404: the preview of a dataset has no such series.
+    NoSuchSeries {
+        /// Name of the dataset.
+        dataset: DatasetName,
+    },
+    /// 404: nothing can draw a picture of a dataset, or there is nothing to draw.
+    NoPicture {
+        /// Name of the dataset.
+        dataset: DatasetName,
+        /// Set where a plugin that draws is loaded.
+        drawable: bool,
+    },
     /// 404: no such route.
     NoSuchRoute,
     /// 405.
@@ -74,8 +86,10 @@ impl Error {
 
     /// 503 for a format of `plugins` that nothing may serve.
     pub(crate) fn format_unavailable(format: &str, plugins: &yearbook_sandbox::PluginSet) -> Self {
-        let available =
-            plugins.encoders().map(|encoder| encoder.description().format.clone()).collect();
+        let described = plugins.encoders().map(|encoder| encoder.description());
+        // A picture is no substitute for the rows.
+        let data = described.filter(|description| !description.is_picture());
+        let available = data.map(|description| description.format.clone()).collect();
         Self::FormatUnavailable { format: format.to_owned(), available }
     }
 

@@ -5,18 +5,23 @@
 
 mod assets;
 mod cache;
+mod chart;
 mod cite;
 mod copy_lines;
 mod credit_view;
 mod dataset;
+mod datasets;
 pub(crate) mod error_page;
+mod facet_link;
 mod figures;
 mod formats;
 mod frame;
 mod home;
 pub(crate) mod html;
 mod integrations;
+mod machine;
 mod plugin_view;
+mod search_index;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -28,6 +33,7 @@ use crate::state::AppState;
 
 pub(crate) use cache::PageCache;
 pub(crate) use frame::{Frame, Section, Site};
+pub(crate) use search_index::SearchIndexState;
 
 /// First segments of the addresses below which a slash at the end leads to the page without it.
 pub(crate) const FOLDERS: [&str; 6] =
@@ -48,19 +54,22 @@ impl Pages {
     }
 }
 
-/// Every page, one a line. None of them needs a key.
+/// Every page, one a line. None of them needs a key; `/cite` takes one where it is asked to verify.
 pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     let by_address = |route: MethodRouter<AppState>| {
         route.route_layer(from_fn_with_state(state.clone(), rate_limit::limit_by_address))
     };
+    let guarded = |route: MethodRouter<AppState>| {
+        route.route_layer(from_fn_with_state(state.clone(), cite::guard))
+    };
     Router::new()
         .route("/", by_address(get(home::show)))
+        .route("/datasets", by_address(get(datasets::show)))
         .route("/datasets/{name}", by_address(get(dataset::show)))
+        .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
-        .route(
-            "/cite/{name}/{snapshot}",
-            get(cite::show).route_layer(from_fn_with_state(state.clone(), cite::guard)),
-        )
+        .route("/cite/{name}/{snapshot}", guarded(get(cite::show)))
+        .merge(machine::routes(&by_address))
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))
         .route("/assets/style.css", get(assets::style))

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::http::rate_limit::BurstLimiter;
 use crate::metrics::{self, HttpMetrics, ListenerMetrics};
 use crate::openapi::OpenApiCache;
-use crate::pages::Pages;
+use crate::pages::{Pages, SearchIndexState};
 use crate::request::cursors::CursorCodec;
 use crate::response::bodies::Bodies;
 use crate::response::open_responses::OpenResponses;
@@ -81,6 +81,8 @@ pub struct AppContext {
     pub(crate) openapi: OpenApiCache,
     /// The catalogue in a browser.
     pub(crate) pages: Pages,
+    /// Full-text search over the catalog.
+    pub(crate) search: SearchIndexState,
 }
 
 impl AppState {
@@ -104,6 +106,11 @@ impl AppState {
             readiness: ReadinessCache::default(),
             openapi: OpenApiCache::default(),
             pages: Pages::new(settings),
+            search: if settings.pages.enabled {
+                SearchIndexState::follow(&services.live)
+            } else {
+                SearchIndexState::absent()
+            },
             services,
         })))
     }

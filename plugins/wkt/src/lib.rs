@@ -4,6 +4,10 @@
 
 use std::fmt;
 
+pub use centroid::centroid;
+
+mod centroid;
+
 /// Kind of a geometry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the standard's own names")]

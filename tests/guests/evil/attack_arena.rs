@@ -183,7 +183,8 @@ impl AttackArena {
     /// Takes every plugin away that attacks.
     pub(crate) fn clear(&self) {
         let current = self.app.registry.current();
-        let ours = ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
+        let ours =
+            ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"];
         let plugins: Vec<_> = current
             .encoders()
             .cloned()

@@ -136,10 +136,12 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "readers:",
         "integrations:",
         "openapi:",
+        "pages:",
         "guide:",
         "languages:",
         "deploy:",
         "clients-r:",
+        "discovery:",
     ]
     .iter()
     .any(|start| line.starts_with(start))

@@ -10,7 +10,7 @@ use crate::checks::report::CheckCounts;
 use crate::checks::served::ServerFixture;
 use crate::checks::suites;
 use crate::repository::Repository;
-use crate::{command, tools};
+use crate::{command, packages, tools};
 
 /// Hundreds of requests a second from one address are wanted here, so there is no burst limit.
 const OPENAPI_SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
@@ -115,6 +115,27 @@ pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
         Ok(run)
     })?;
     Ok(tally.and_tool(&r))
+}
+
+/// Checks the documents for machines: `tests/external/discovery` has other people's validators read
+/// them over the demo's datasets and over hostile ones.
+pub(super) fn discovery(repository: &Repository) -> Result<CheckCounts> {
+    let python = tools::python_environment(
+        repository,
+        "discovery",
+        "tests/external/discovery/requirements.txt",
+    )?;
+    let ground = ServerFixture::prepare(repository, "discovery")?;
+    ground.publish_demo()?;
+    let hostile = repository.root().join("tests/external/discovery/hostile");
+    ground.publish(&packages::descriptors(&hostile)?)?;
+    let key = ground.key("enterprise")?;
+
+    ground.count(&OPENAPI_SETTINGS, |server| {
+        let mut run = ground.script(&python, "discovery/main.py");
+        run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
+        Ok(run)
+    })
 }
 
 /// Checks the machine description: `tests/external/openapi` validates the document, has

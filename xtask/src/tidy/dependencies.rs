@@ -7,17 +7,18 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 11] = [
+const MAP: [(&str, &[&str]); 12] = [
     ("domain", &[]),
     ("shares", &[]),
     ("workers", &["shares"]),
     ("catalog", &["domain"]),
     ("storage", &["domain"]),
     ("scan", &["domain", "storage", "workers"]),
+    ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
     ("sandbox", &["domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
-    ("server", &["catalog", "domain", "sandbox", "scan", "shares", "storage", "workers"]),
+    ("server", &["catalog", "domain", "sandbox", "scan", "search", "shares", "storage", "workers"]),
     (
         "cli",
         &[
@@ -37,7 +38,7 @@ const MAP: [(&str, &[&str]); 11] = [
 ];
 
 /// Libraries, each with the crates of the host that may use it.
-const OWNERS: [(&str, &[&str]); 9] = [
+const OWNERS: [(&str, &[&str]); 10] = [
     ("sqlx", &["catalog"]),
     ("object_store", &["storage"]),
     ("wasmtime", &["sandbox"]),
@@ -47,6 +48,7 @@ const OWNERS: [(&str, &[&str]); 9] = [
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
     ("reqwest", &["cli", "storage"]),
+    ("tantivy", &["search"]),
 ];
 
 /// As `cargo metadata` prints it.

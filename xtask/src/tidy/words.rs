@@ -15,8 +15,18 @@ const STATUSES: [&str; 6] = [
 ];
 
 /// Formats that ship; the host has no line for any of them but where it embeds them.
-const FORMATS: [&str; 9] =
-    ["json", "csv", "arrow", "parquet", "ndjson", "geojson", "geoparquet", "xlsx", "sdmx-csv"];
+const FORMATS: [&str; 10] = [
+    "json",
+    "csv",
+    "arrow",
+    "parquet",
+    "svg",
+    "ndjson",
+    "geojson",
+    "geoparquet",
+    "xlsx",
+    "sdmx-csv",
+];
 
 /// Files that may name formats, with the reason.
 const FORMAT_NAMES: [(&str, &str); 7] = [

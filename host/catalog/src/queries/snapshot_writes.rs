@@ -11,10 +11,11 @@ const INSERT_SNAPSHOT: &str = "
     INSERT INTO snapshots (
         dataset, id, created_at, row_count, file_sha256, file_bytes, title, description, source, attribution, licence,
         source_url, source_url_precision, refresh_cadence, bulk_redistribution, layout, primary_key, dimensions,
-        date_column, first_date, last_date, west, south, east, north, licence_title, licence_url, sources
+        date_column, first_date, last_date, west, south, east, north, licence_title, licence_url, sources,
+        keywords
     ) VALUES (
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
-        $26, $27, $28
+        $26, $27, $28, $29
     ) RETURNING number";
 
 const INSERT_COLUMN: &str = "
@@ -70,6 +71,7 @@ pub(super) async fn insert_snapshot(
         .bind(&credit.licence_title)
         .bind(&credit.licence_url)
         .bind(encode_list(&credit.sources)?)
+        .bind(encode_list(&snapshot.keywords)?)
         .fetch_one()
         .await?;
     for (position, column) in (0_i64..).zip(&snapshot.columns) {

@@ -17,7 +17,7 @@ macro_rules! snapshot_columns {
         "s.number, s.dataset, s.id, s.created_at, s.row_count, s.file_sha256, s.file_bytes, s.title, s.description, s.source,
         s.attribution, s.licence, s.source_url, s.source_url_precision, s.refresh_cadence, s.bulk_redistribution, s.layout,
         s.primary_key, s.dimensions, s.date_column, s.first_date, s.last_date, s.west, s.south, s.east, s.north, s.licence_title,
-        s.licence_url, s.sources"
+        s.licence_url, s.sources, s.keywords"
     };
 }
 pub(super) use snapshot_columns;
@@ -154,6 +154,8 @@ pub(super) struct SnapshotRow {
     licence_url: Option<String>,
     /// None: published by a version that kept no sources.
     sources: Option<String>,
+    /// None: published by a version that kept no keywords.
+    keywords: Option<String>,
 }
 
 impl SnapshotRow {
@@ -170,6 +172,9 @@ impl SnapshotRow {
             },
             title: self.title,
             description: self.description,
+            keywords: self
+                .keywords
+                .map_or_else(|| Ok(Vec::new()), |json| place.decode_list("keywords", &json))?,
             credit: Credit {
                 source: self.source,
                 attribution: self.attribution,

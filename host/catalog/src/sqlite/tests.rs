@@ -146,7 +146,7 @@ async fn a_value_that_makes_no_sense_is_named_with_its_place() {
         "catalogue.db",
         "list datasets",
         "columns.role",
-        "region in dataset cpi, snapshot one",
+        &format!("region in dataset cpi, snapshot {}", snapshot_id("one")),
         "colour",
     ] {
         assert!(message.contains(part), "{part}: {message}");

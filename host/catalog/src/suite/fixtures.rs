@@ -60,6 +60,8 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
         file: StoredFile { sha256: digest(id), bytes: 987_654_321 },
         title: Some("Consumers price index".to_owned()),
         description: Some(String::new()),
+        // In no order of their own.
+        keywords: vec!["prices".to_owned(), "Māori \"land\"".to_owned(), "a".to_owned()],
         credit: Credit {
             source: "Stats NZ Tatauranga Aotearoa".to_owned(),
             attribution: "Contains data © Stats NZ, CC BY 4.0".to_owned(),
@@ -105,6 +107,7 @@ pub(crate) fn bare_snapshot(id: &str, created_at: i64) -> Snapshot {
         rows: 0,
         title: None,
         description: None,
+        keywords: Vec::new(),
         credit: Credit {
             licence_title: None,
             licence_url: None,

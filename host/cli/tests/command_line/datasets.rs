@@ -81,3 +81,32 @@ fn a_reader_that_goes_away_is_no_error() {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+#[test]
+fn a_held_snapshot_outlives_every_gc_contract_13() {
+    let yearbook = with_tiny();
+    let snapshots = || yearbook.run(&["datasets", "snapshots", "tiny", "--json"]).ok().json();
+    let first = snapshots()[0]["id"].as_str().unwrap().to_owned();
+    let said = yearbook.run(&["datasets", "hold", "tiny", &first]).ok().stdout;
+    assert!(said.contains("no rule on retention drops it"), "{said}");
+    for value in ["2", "3", "4"] {
+        yearbook.package("tiny", &format!("2024-01-01,{value}\n"));
+        yearbook.run_with(&crate::gc::AT_ONCE, &["publish", "tiny"]).ok();
+        yearbook.run_with(&crate::gc::AT_ONCE, &["gc"]).ok();
+    }
+    let kept = snapshots();
+    assert_eq!((kept[0]["id"].as_str(), kept[0]["held"].as_bool()), (Some(&*first), Some(true)));
+    assert!(kept.as_array().unwrap().len() < 4, "others went: {kept}");
+    let text = yearbook.run(&["datasets", "snapshots", "tiny"]).ok().stdout;
+    assert!(text.contains("held") && text.contains("current"), "{text}");
+
+    let unknown = "0".repeat(32);
+    for (name, id, expected) in [
+        ("tiny", unknown.as_str(), "tiny never had a snapshot 0000"),
+        ("tiny", "first", "tiny never had a snapshot first"),
+        ("tinny", first.as_str(), "did you mean tiny?"),
+    ] {
+        let said = yearbook.run(&["datasets", "hold", name, id]).failed(1);
+        assert!(said.contains(expected), "{said}");
+    }
+}

@@ -61,7 +61,9 @@ fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
     // Built-in plugins are looked through by digest.
     let folder = yearbook.path("plugins");
     std::fs::create_dir(&folder).unwrap();
-    for name in ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"] {
+    for name in
+        ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"]
+    {
         std::fs::copy(&evil, folder.join(format!("{name}.wasm"))).unwrap();
     }
     let found =

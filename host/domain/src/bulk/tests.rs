@@ -15,6 +15,7 @@ fn snapshot(title: &str, allowed: bool) -> Arc<Snapshot> {
         file: StoredFile { sha256: Digest::of(b""), bytes: 1 },
         title: Some(text(title)),
         description: None,
+        keywords: Vec::new(),
         credit: Credit {
             source: text("A"),
             attribution: text("A"),

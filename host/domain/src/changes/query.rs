@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::query::{last_value, scalar};
+use crate::query::{LoadedFormats, last_value, scalar};
 use crate::{DataQuery, ValidationError};
 
 /// Rows of an answer when `limit` is omitted (contract-4-changes-limit).
@@ -18,9 +18,9 @@ const SHARED_PARAMETERS: [&str; 3] = ["limit", "format", "geometry"];
 ///
 /// # Errors
 /// Every problem there is.
-pub fn parse_query(
+pub fn parse_query<'a>(
     pairs: &[(String, String)],
-    formats: &[&str],
+    formats: impl Into<LoadedFormats<'a>>,
 ) -> Result<DataQuery, Vec<ValidationError>> {
     let limit = last_value(pairs, "limit").map(parse_limit);
     let shared: Vec<(String, String)> = pairs

@@ -4,18 +4,25 @@
 use std::collections::{HashMap, HashSet};
 
 use super::pairs::last_value;
-use super::{DEFAULT_LIMIT, DataQuery, MAX_LISTED_NAMES, scalar};
+use super::{DEFAULT_LIMIT, DataQuery, LoadedFormats, MAX_LISTED_NAMES, scalar};
 use crate::ValidationError;
 
 impl DataQuery {
-    /// Parses `pairs` (from [`super::parse_pairs`]). `formats` are those loaded now, in the order
-    /// in which a problem lists them. Unknown parameters are ignored.
+    /// Parses `pairs` (from [`super::parse_pairs`]). `formats` are those loaded now. Unknown
+    /// parameters are ignored.
     ///
     /// # Errors
     /// Every problem there is.
-    pub fn parse(
+    pub fn parse<'a>(
         pairs: &[(String, String)],
-        formats: &[&str],
+        formats: impl Into<LoadedFormats<'a>>,
+    ) -> Result<Self, Vec<ValidationError>> {
+        Self::parse_known(pairs, formats.into())
+    }
+
+    fn parse_known(
+        pairs: &[(String, String)],
+        formats: LoadedFormats<'_>,
     ) -> Result<Self, Vec<ValidationError>> {
         let mut problems = Vec::new();
         let mut note = |problem: ValidationError| problems.push(problem);
@@ -39,7 +46,11 @@ impl DataQuery {
             collect_error(get("limit").map(|raw| scalar::parse_count("limit", raw)), &mut note)
                 .unwrap_or(DEFAULT_LIMIT);
         let format = get("format").map(|raw| {
-            scalar::check_literal("format", raw, formats.iter().copied()).map(|()| raw.to_owned())
+            if formats.contains(raw) {
+                return Ok(raw.to_owned());
+            }
+            let named = formats.data.iter().copied();
+            scalar::check_literal("format", raw, named).map(|()| raw.to_owned())
         });
         let format = collect_error(format, &mut note);
         let geometry = collect_error(

@@ -231,3 +231,81 @@ impl FileScan<'_> {
         StorageFailure::damaged(&ObjectStorage::key(&self.snapshot.file), error.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use serde_json::json;
+    use yearbook_catalog::{DatabaseSettings, Publication, Retention, open, sqlite_url};
+    use yearbook_domain::Stored;
+
+    use super::*;
+    use crate::{DataPackage, SilentReporter, publish};
+
+    #[tokio::test]
+    async fn what_an_older_version_published_is_filled_up_contract_9() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = sqlite_url(&folder.path().join("catalog.db"));
+        let catalog = open(&url, &DatabaseSettings::default()).await.unwrap();
+        let files =
+            ObjectStorage::open(&format!("file:{}/store", folder.path().display())).unwrap();
+        let workers = Workers::new(1);
+        let descriptor = json!({
+            "name": "cpi", "licenses": [{"name": "CC-BY-4.0"}], "sources": [{"title": "Stats NZ", "path": "https://stats.govt.nz/a"}],
+            "resources": [{"path": "table.csv", "schema": {"primaryKey": ["date", "region"], "fields": [
+                {"name": "date", "type": "date"}, {"name": "region", "type": "string"}, {"name": "value", "type": "number"},
+            ]}}],
+            "yearbook": {"namespace": "tests", "date_filter_column": "date", "dimensions": ["region"]}
+        });
+        std::fs::write(folder.path().join("datapackage.json"), descriptor.to_string()).unwrap();
+        let mut expected = Vec::new();
+        for rows in [
+            "2020-01-01,a,1\n2020-01-01,b,2\n2020-02-01,a,3\n",
+            "2020-01-01,a,1\n2020-02-01,a,4\n2020-02-01,b,NaN\n2020-03-01,b,5\n",
+        ] {
+            let csv = format!("date,region,value\n{rows}");
+            std::fs::write(folder.path().join("table.csv"), csv).unwrap();
+            let package = DataPackage::open(folder.path()).unwrap();
+            let current = catalog.current_snapshot(package.name()).await.unwrap();
+            let draft = publish(&files, &workers, &package, current.as_ref(), &SilentReporter)
+                .await
+                .unwrap();
+            let counts = draft.changes.as_ref().map(|changes| changes.counts);
+            expected.push((draft.snapshot.id, draft.facts.unwrap(), counts));
+            let mut changes = draft.changes;
+            changes.iter_mut().for_each(|changes| changes.counts = None);
+            for file in [Some(&draft.snapshot.file), changes.as_ref().map(|changes| &changes.file)]
+            {
+                let Some(file) = file else { continue };
+                catalog.register_upload(&Stored::snapshot(&file.sha256)).await.unwrap();
+            }
+            let publication = Publication {
+                name: draft.name,
+                namespace: draft.namespace,
+                snapshot: draft.snapshot,
+                predecessor: current.map(|current| current.id),
+                changes,
+                facts: None,
+                at: None,
+            };
+            catalog.commit_snapshot(&publication, Retention::default()).await.unwrap();
+        }
+        let name = DatasetName::parse("cpi").unwrap();
+        let missing = MissingFacts::find(&catalog).await.unwrap();
+        assert!(!missing.is_empty());
+        let done =
+            backfill_facts(&catalog, &files, &workers, &missing, &SilentReporter).await.unwrap();
+        assert_eq!(done, BackfillSummary { snapshots: 2, changes: 1, unreadable: 0 });
+        for (id, facts, _) in &expected {
+            let stored = catalog.preview_facts(&name, id).await.unwrap();
+            assert_eq!(stored.as_ref(), Some(facts));
+        }
+        let dataset = catalog.dataset(&name).await.unwrap().unwrap();
+        let counted: Vec<_> = dataset.snapshots.iter().map(|summary| summary.changes).collect();
+        let counts = ChangeCounts { inserted: 2, deleted: 1, updated: 1 };
+        assert_eq!(counted, [None, Some(counts)]);
+        assert_eq!(expected[1].2, Some(Some(counts)), "as publishing counts them");
+        assert!(MissingFacts::find(&catalog).await.unwrap().is_empty());
+    }
+}

@@ -85,7 +85,8 @@ mod tests {
             name: "csv".to_owned(),
             digest: Digest::of(b"a"),
         };
-        let mut seen = crate::canary::empty_totals(&(id, Digest::of(b"b")));
+        let incumbent = Digest::parse(&"b".repeat(64)).unwrap();
+        let mut seen = crate::canary::empty_totals(&(id, incumbent));
         seen.samples = samples;
         (seen.cpu_ns, seen.incumbent_ns, seen.memory, seen.incumbent_memory) =
             (samples * 1_000_000, samples * 900_000, 9 << 20, 8 << 20);

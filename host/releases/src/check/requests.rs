@@ -57,6 +57,7 @@ fn snapshot(dataset: &sdk::Dataset) -> Option<Snapshot> {
         file: StoredFile { sha256: Digest::of(b""), bytes: 0 },
         title: dataset.title.clone(),
         description: dataset.description.clone(),
+        keywords: Vec::new(),
         credit: Credit {
             source: dataset.source.clone(),
             attribution: dataset.attribution.clone(),

@@ -54,6 +54,13 @@ impl EncoderDescription {
         non_default(&self.parameters, chosen)
     }
 
+    /// Returns whether responses are pictures of rows, not the rows (contract-9-image-formats).
+    #[must_use]
+    pub fn is_picture(&self) -> bool {
+        let kind = self.media_type.split('/').next().unwrap_or_default();
+        kind.trim().eq_ignore_ascii_case("image")
+    }
+
     /// Checks what a guest returned.
     ///
     /// # Errors
@@ -113,8 +120,8 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+    use crate::OptionScalar;
     use crate::guest::bindings::yearbook::plugin::types as wire;
-    use crate::options::OptionScalar;
 
     fn good() -> guest::Description {
         guest::Description {
@@ -149,6 +156,18 @@ mod tests {
             OptionValue { name: "other".into(), value: OptionScalar::Integer(1) },
         ];
         assert_eq!(description.complete(&chosen), chosen[..1]);
+    }
+
+    #[test]
+    fn pictures_are_told_by_their_media_type_contract_9() {
+        let with =
+            |media_type: &str| guest::Description { media_type: media_type.into(), ..good() };
+        for (media_type, expected) in
+            [("image/svg+xml", true), ("Image/PNG; q=1", true), ("text/csv", false)]
+        {
+            let description = EncoderDescription::check(with(media_type)).unwrap();
+            assert_eq!(description.is_picture(), expected, "{media_type}");
+        }
     }
 
     #[test]

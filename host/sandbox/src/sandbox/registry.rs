@@ -51,13 +51,23 @@ impl PluginSet {
         set
     }
 
-    /// Every format that clients may name, those included that nothing serves at present; in the
-    /// order of [`PluginSet::encoders`].
+    /// Every data format that clients may name, those included that nothing serves at present; in
+    /// the order of [`PluginSet::encoders`]. Media types of the latter are not known, so a picture
+    /// format among them is listed too.
     #[must_use]
-    pub fn formats(&self) -> Vec<&str> {
+    pub fn data_formats(&self) -> Vec<&str> {
+        let served =
+            self.encoders.iter().filter(|(_, encoder)| !encoder.description().is_picture());
         let all: BTreeSet<&(usize, String)> =
-            self.encoders.keys().chain(&self.unavailable).collect();
+            served.map(|(key, _)| key).chain(&self.unavailable).collect();
         all.into_iter().map(|(_, format)| format.as_str()).collect()
+    }
+
+    /// Every picture format (media type `image/*`) that is served, by name.
+    #[must_use]
+    pub fn picture_formats(&self) -> Vec<&str> {
+        let served = self.encoders.iter().filter(|(_, encoder)| encoder.description().is_picture());
+        served.map(|((_, format), _)| format.as_str()).collect()
     }
 
     /// Returns whether a format is known but has no release that may serve: it is unavailable, not

@@ -13,6 +13,15 @@ pub(super) fn render(error: &Error, request_id: &str) -> String {
         Error::DatasetRetired { name, since } => {
             format!("The dataset '{name}' was retired on {}; look for another at /datasets.", since.date())
         }
+        Error::NoSuchSeries { dataset } => {
+            format!("The preview of '{dataset}' has no series of this name; /datasets/{dataset} links to those that it has.")
+        }
+        Error::NoPicture { dataset, drawable: true } => {
+            format!("The preview of '{dataset}' has nothing to draw; its rows are at /v1/datasets/{dataset}/preview.")
+        }
+        Error::NoPicture { dataset, drawable: false } => {
+            format!("No plugin that draws pictures is loaded; the numbers of '{dataset}' are at /datasets/{dataset}.")
+        }
         Error::NoSuchRoute => "There is no such address; the list of datasets is at /v1/datasets.".to_owned(),
         Error::MethodNotAllowed => "This address can only be read; use GET, HEAD or OPTIONS.".to_owned(),
         Error::PreconditionFailed => {

@@ -66,6 +66,8 @@ impl Error {
                 Refusal::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down"),
             },
             Self::DatasetRetired { .. } => (StatusCode::GONE, "dataset_retired"),
+            Self::NoSuchSeries { .. } => (StatusCode::NOT_FOUND, "no_such_series"),
+            Self::NoPicture { .. } => (StatusCode::NOT_FOUND, "no_picture"),
             Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),

@@ -74,7 +74,9 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             Refusal::NoSuchIntegration { .. } => false,
         },
         // Pages are not described: no program needs them.
-        Error::DatasetRetired { .. } => false,
+        Error::DatasetRetired { .. } | Error::NoSuchSeries { .. } | Error::NoPicture { .. } => {
+            false
+        }
         // Not said of a route that is there.
         Error::NoSuchRoute => false,
         Error::PreconditionFailed => named || kind == RouteKind::Listing,
@@ -101,8 +103,7 @@ fn refuses_for_capacity(kind: RouteKind) -> bool {
 /// One of each that there is.
 fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
     let settings = ServiceSettings::default();
-    let formats: Vec<&str> =
-        plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
+    let formats = plugins.data_formats();
     let generator =
         plugins.generators().last().map(|generator| generator.description().tool.as_str());
     let available = match kind {

@@ -12,21 +12,21 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
+use http::header::LINK;
 use http::request::Parts;
 use percent_encoding::percent_decode_str;
 use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Dataset, DatasetName, PreviewFacts, Refusal};
 
 use super::cache::PageKey;
+use super::chart;
 use super::copy_lines::LineFormats;
 use super::html;
+use super::machine::{self, CatalogView, DatasetView};
 use crate::error::Error;
 use crate::response::document::CachePolicy;
 use crate::response::links;
 use crate::state::AppState;
-
-/// Media type of the pictures that a page shows.
-const PICTURE: &str = "image/svg+xml";
 
 /// Everything that decides the page of a dataset besides the site.
 struct DatasetInputs {
@@ -55,14 +55,29 @@ enum ChosenSeries {
 /// `GET /datasets/{name}`.
 pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
+    // A router cannot tell the address of a document from that of the page.
+    if machine::json_ld_name(segment(&parts)).is_some() {
+        return machine::dataset_json_ld(&app, &parts).await;
+    }
     let inputs = inputs(&app, &parts).await?;
-    let key = inputs.key(parts.uri.path());
-    let page = app
-        .pages
-        .cache
-        .get(key, async { html::render(&page::DatasetPage::new(&app.pages.site, &inputs)) })
-        .await?;
-    html::respond(&app, &parts.headers, &page, CachePolicy::Public).await
+    let plugins = app.registry.current();
+    let catalog = CatalogView::new(&inputs.base_url, &app.settings.pages, &plugins);
+    let view = DatasetView::new(&catalog, &inputs.dataset, inputs.facts.as_deref());
+    let mut key = inputs.key(parts.uri.path());
+    key.version.push_str(&catalog.formats_version());
+    let render = async {
+        let dataset = &inputs.dataset;
+        let cited = app.live.cited_snapshot(&dataset.name, &dataset.current.id).await?;
+        let citation = page::citation(&inputs.base_url, dataset, cited.as_deref());
+        let json_ld = machine::embedded_json_ld(&view);
+        html::render(&page::DatasetPage::new(&app.pages.site, &inputs, citation, json_ld))
+    };
+    let page = app.pages.cache.get(key, render).await?;
+    let mut response = html::respond(&app, &parts.headers, &page, CachePolicy::Public).await?;
+    for link in machine::signposting_links(&view) {
+        response.headers_mut().append(LINK, link);
+    }
+    Ok(response)
 }
 
 /// `GET /datasets/{name}/versions`.
@@ -78,7 +93,7 @@ pub(crate) async fn versions(
 
 async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
     let dataset = dataset(app, parts).await?;
-    let facts: Option<Arc<PreviewFacts>> = None;
+    let facts = app.live.preview_facts(&dataset, &dataset.current.id).await?;
     let plugins = app.registry.current();
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
     let series = match last_value(&pairs, "series").filter(|text| !text.is_empty()) {
@@ -91,9 +106,7 @@ async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
         facts,
         dataset,
         formats: LineFormats::new(&plugins),
-        has_picture: plugins
-            .encoders()
-            .any(|encoder| encoder.description().media_type.starts_with(PICTURE)),
+        has_picture: chart::encoder(&plugins).is_some(),
     })
 }
 
@@ -101,8 +114,15 @@ async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
 ///
 /// # Errors
 /// 404 where there is none, 410 where it is retired, 503 where the catalog cannot say which.
-async fn dataset(app: &AppState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
-    let segment = parts.uri.path().split('/').nth(2).unwrap_or_default();
+pub(super) async fn dataset(app: &AppState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
+    find(app, segment(parts)).await
+}
+
+/// The dataset that `segment` of an address names.
+///
+/// # Errors
+/// 404 where there is none, 410 where it is retired, 503 where the catalog cannot say which.
+pub(super) async fn find(app: &AppState, segment: &str) -> Result<Arc<Dataset>, Error> {
     let text = percent_decode_str(segment).decode_utf8_lossy();
     let absent = |name: String| Error::from(Refusal::NoSuchDataset { name });
     let Some(name) = DatasetName::parse(&text) else {
@@ -115,6 +135,11 @@ async fn dataset(app: &AppState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
         Some(since) => Err(Error::DatasetRetired { name, since }),
         None => Err(absent(name.to_string())),
     }
+}
+
+/// The part of a page's address that names the dataset, as it was sent.
+fn segment(parts: &Parts) -> &str {
+    parts.uri.path().split('/').nth(2).unwrap_or_default()
 }
 
 impl ChosenSeries {

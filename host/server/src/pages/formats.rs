@@ -59,7 +59,7 @@ fn page(
         frame: site.frame("Formats", Section::Formats),
         formats: plugins.encoders().map(|encoder| line(encoder.description())).collect(),
         unavailable: plugins
-            .formats()
+            .data_formats()
             .into_iter()
             .filter(|format| plugins.is_unavailable(format))
             .collect(),

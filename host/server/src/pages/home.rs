@@ -7,8 +7,10 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use yearbook_domain::{Dataset, PlanLimits};
+use yearbook_search::{Facet, FacetValue, SearchIndex, SearchQuery};
 
 use super::cache::PageKey;
+use super::facet_link::FacetLink;
 use super::figures::{count, counted};
 use super::{Frame, Section, html};
 use crate::error::Error;
@@ -48,14 +50,6 @@ struct RefreshLine<'a> {
     rows: String,
 }
 
-/// A link to a search by one facet.
-pub(super) struct FacetLink {
-    pub(super) value: String,
-    pub(super) count: usize,
-    /// Query of the search, with its question mark.
-    pub(super) query: String,
-}
-
 /// `GET /`.
 pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
@@ -63,14 +57,15 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
     // Before the datasets: what is cached under a revision is at least as new.
     let revision = app.live.revision();
     let datasets = app.live.datasets();
+    let index = app.search.index().await?;
     let key = PageKey {
         base_url: base_url.clone(),
         address: "/".to_owned(),
-        version: revision.to_string(),
+        version: format!("{revision} {}", index.version()),
     };
     let render = async {
         let (app, workers) = (app.clone(), Arc::clone(&app.workers));
-        let job = move || page(&app, &datasets, &base_url);
+        let job = move || page(&app, &datasets, &index, &base_url);
         workers.run(job).await.map_err(|panic| Error::internal("render a page", &panic))?
     };
     let page = app.pages.cache.get(key, render).await?;
@@ -80,6 +75,7 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
 fn page(
     app: &AppState,
     datasets: &[Arc<Dataset>],
+    index: &SearchIndex,
     base_url: &str,
 ) -> Result<RenderedDocument, Error> {
     let mut newest: Vec<&Dataset> = datasets.iter().map(Arc::as_ref).collect();
@@ -87,25 +83,34 @@ fn page(
         let committed = |dataset: &Dataset| dataset.current.created_at;
         committed(right).cmp(&committed(left)).then_with(|| left.name.cmp(&right.name))
     });
-    let agency_count = 0_usize;
-    let (agencies, agencies_left_out) = (Vec::<FacetLink>::new(), 0);
     let free: PlanLimits = app.settings.plans.free;
     html::render(&HomePage {
         frame: app.pages.site.frame(&app.pages.site.title, Section::Other),
         datasets: counted(datasets.len() as u64, "dataset", "datasets"),
-        agency_count: counted(agency_count as u64, "agency", "agencies"),
+        agency_count: counted(index.agencies().len() as u64, "agency", "agencies"),
         preview_url: newest
             .first()
             .map(|dataset| format!("{base_url}/v1/datasets/{}/preview", dataset.name)),
         newest: newest.iter().take(NEWEST).map(|dataset| RefreshLine::new(dataset)).collect(),
-        topics: Vec::new(),
-        topics_left_out: 0,
-        agencies: agencies.into_iter().take(LISTED).collect(),
-        agencies_left_out,
+        topics: facet_links(Facet::Topic, index.topics()),
+        topics_left_out: index.topics().len().saturating_sub(LISTED),
+        agencies: facet_links(Facet::Agency, index.agencies()),
+        agencies_left_out: index.agencies().len().saturating_sub(LISTED),
         free_requests: free
             .requests_per_month
             .map(|requests| counted(requests, "request", "requests")),
     })
+}
+
+/// The first of `values` as links to a search.
+fn facet_links(facet: Facet, values: &[FacetValue]) -> Vec<FacetLink> {
+    let link = |value: &FacetValue| FacetLink {
+        value: value.value.clone(),
+        count: count(value.count as u64),
+        query: SearchQuery::default().with_choice(facet, &value.value).to_query_string(),
+        is_chosen: false,
+    };
+    values.iter().take(LISTED).map(link).collect()
 }
 
 impl<'a> RefreshLine<'a> {

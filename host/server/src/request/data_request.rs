@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use http::request::Parts;
-use yearbook_domain::query::parse_pairs;
+use yearbook_domain::query::{LoadedFormats, parse_pairs};
 use yearbook_domain::{DataQuery, DatasetName, Refusal, ValidationError, changes};
 use yearbook_sandbox::{OptionValue, PluginEncoder, PluginSet};
 
@@ -48,7 +48,7 @@ impl DataRequest {
         let (parts, _) = request.into_parts();
         let plugins = app.registry.current();
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
-        let query = DataQuery::parse(&pairs, &plugins.formats());
+        let query = parse(&plugins, |formats| DataQuery::parse(&pairs, formats));
         Self::from_query(app, parts, plugins, pairs, query, RowsOf::Snapshot)
     }
 
@@ -60,7 +60,7 @@ impl DataRequest {
         let (parts, _) = request.into_parts();
         let plugins = app.registry.current();
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
-        let query = changes::parse_query(&pairs, &plugins.formats());
+        let query = parse(&plugins, |formats| changes::parse_query(&pairs, formats));
         Self::from_query(app, parts, plugins, pairs, query, RowsOf::Changes)
     }
 
@@ -91,12 +91,14 @@ impl DataRequest {
         self.rows_of == RowsOf::Snapshot
     }
 
-    /// Loaded formats besides that of this request.
+    /// Loaded data formats besides that of this request.
     pub(crate) fn other_formats(&self) -> Vec<&str> {
         let own = &self.encoder.description().format;
         self.plugins
             .encoders()
-            .map(|encoder| encoder.description().format.as_str())
+            .map(|encoder| encoder.description())
+            .filter(|description| !description.is_picture())
+            .map(|description| description.format.as_str())
             .filter(|format| format != own)
             .collect()
     }
@@ -108,6 +110,12 @@ impl DataRequest {
     pub(super) fn encoder_options(&self) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
         options::choose(&self.plugins, &self.encoder, &self.query)
     }
+}
+
+/// Parses a query with the formats that are loaded.
+fn parse<T>(plugins: &PluginSet, parse: impl FnOnce(LoadedFormats<'_>) -> T) -> T {
+    let (data, pictures) = (plugins.data_formats(), plugins.picture_formats());
+    parse(LoadedFormats { data: &data, pictures: &pictures })
 }
 
 /// Returns the encoder of the parameter `format`, or of the best media type in `Accept`.

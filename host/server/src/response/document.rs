@@ -65,17 +65,27 @@ impl RenderedDocument {
 
     /// A page.
     pub(crate) fn html(text: String) -> Self {
+        Self::text(media_types::HTML, text)
+    }
+
+    /// A text of any type.
+    pub(crate) fn text(content_type: &'static str, text: String) -> Self {
         Self {
             tag: EntityTag::from_bytes(text.as_bytes()),
             bytes: text.into(),
-            content_type: media_types::HTML,
+            content_type,
             codings: None,
         }
     }
 
-    /// A text of another media type.
-    pub(crate) fn text(content_type: &'static str, text: String) -> Self {
-        Self { content_type, ..Self::html(text) }
+    /// A picture in SVG.
+    pub(crate) fn svg(bytes: Bytes) -> Self {
+        Self {
+            tag: EntityTag::from_bytes(&bytes),
+            bytes,
+            content_type: media_types::SVG,
+            codings: None,
+        }
     }
 
     /// A file that the binary carries.

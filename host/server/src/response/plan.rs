@@ -113,6 +113,14 @@ impl RowSource {
         }
     }
 
+    /// Title of the dataset, where its publisher gave one.
+    pub(crate) fn title(&self) -> Option<&str> {
+        match self {
+            Self::Snapshot(plan) => plan.snapshot.title.as_deref(),
+            Self::Changes(_) => None,
+        }
+    }
+
     /// Time that conditions on dates compare with; none: such conditions are ignored.
     pub(crate) fn modified(&self) -> Option<Millis> {
         match self {

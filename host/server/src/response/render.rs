@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use arrow::datatypes::{Schema, SchemaRef};
 use futures::StreamExt;
 use tracing::Instrument;
 use yearbook_domain::ValidationError;
@@ -32,6 +33,9 @@ pub(crate) struct RenderedBody {
     /// Number of its rows, and the row that begins the next page when rows remain.
     pub(crate) counts: RowCounts,
 }
+
+/// Key of a dataset's title in the metadata of a picture's rows.
+pub(crate) const TITLE: &str = "yearbook.title";
 
 /// Renders the body of `plan` on the account of `holder`. A failure up to the first chunk is still
 /// an honest status.
@@ -99,7 +103,10 @@ impl RenderJob {
     /// Scans, encodes and compresses.
     async fn run(self) -> Result<RenderedBody, RenderError> {
         let Self { source, reader, encoder, options, coding, holder, .. } = self;
-        let scan = source.scan(&reader).await.map_err(RenderError::Read)?;
+        let mut scan = source.scan(&reader).await.map_err(RenderError::Read)?;
+        if encoder.description().is_picture() {
+            scan.schema = with_title(&scan.schema, source.title());
+        }
         let batches = scan
             .batches
             .map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError))
@@ -115,6 +122,14 @@ impl RenderJob {
             .map_err(RenderError::Compress)?;
         Ok(RenderedBody { content, counts: scan.counts })
     }
+}
+
+/// The schema with the title of the dataset, which a picture shows above the rows.
+fn with_title(schema: &SchemaRef, title: Option<&str>) -> SchemaRef {
+    let Some(title) = title else { return Arc::clone(schema) };
+    let mut metadata = schema.metadata().clone();
+    metadata.insert(TITLE.to_owned(), title.to_owned());
+    Arc::new(Schema::clone(schema).with_metadata(metadata))
 }
 
 /// Returns the same body. A chunk that the plugin fails to make is recorded against its release.

@@ -37,6 +37,7 @@ fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
         file: StoredFile { sha256: Digest::of(b""), bytes: 1 },
         title: None,
         description: None,
+        keywords: Vec::new(),
         credit: Credit {
             source: "A".to_owned(),
             attribution: "A".to_owned(),

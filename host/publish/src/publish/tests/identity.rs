@@ -120,6 +120,8 @@ async fn whatever_a_client_can_see_is_part_of_the_id() {
     let changes = [
         ("/name", json!("b_table")),
         ("/title", json!("A title")),
+        ("/keywords", json!(["prices"])),
+        ("/keywords", json!(["prices", "land"])),
         ("/description", json!("A description")),
         ("/licenses", json!([{"name": "CC0-1.0"}])),
         ("/licenses", json!([{"name": "CC-BY-4.0", "title": "Attribution"}])),

@@ -21,7 +21,7 @@ fn empty_dump(kind: PluginKind, name: &str, options: Vec<OptionValue>) -> Failur
         kind,
         name: name.to_owned(),
         version: "1.0.0".to_owned(),
-        digest: Digest::of(b""),
+        digest: Digest::parse(&"0a".repeat(32)).unwrap(),
     };
     let about = DumpMetadata {
         version: DUMP_VERSION,

@@ -147,6 +147,7 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
         file,
         title: None,
         description: None,
+        keywords: Vec::new(),
         credit: Credit {
             source: "Stats".to_owned(),
             attribution: "Credit: Stats".to_owned(),

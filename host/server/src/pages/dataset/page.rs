@@ -1,6 +1,8 @@
 //! The page of a dataset as a template: everything that contract-9-dataset lists.
 
 use askama::Template;
+use yearbook_catalog::CitedSnapshot;
+use yearbook_domain::citation::{CanonicalQuery, Citation, CitationFormat};
 use yearbook_domain::{Column, ColumnType, Dataset, Snapshot};
 
 use super::DatasetInputs;
@@ -36,6 +38,8 @@ pub(super) struct DatasetPage<'a> {
     versions: VersionList<'a>,
     lines: Vec<CopyLine>,
     citation: String,
+    /// The schema.org document, ready to stand in a script element.
+    json_ld: String,
 }
 
 /// A column in words.
@@ -53,7 +57,12 @@ struct CutText<'a> {
 }
 
 impl<'a> DatasetPage<'a> {
-    pub(super) fn new(site: &'a Site, inputs: &'a DatasetInputs) -> Self {
+    pub(super) fn new(
+        site: &'a Site,
+        inputs: &'a DatasetInputs,
+        citation: String,
+        json_ld: String,
+    ) -> Self {
         let dataset = &*inputs.dataset;
         let snapshot = &*dataset.current;
         let description = snapshot.description.as_deref().unwrap_or_default();
@@ -79,7 +88,8 @@ impl<'a> DatasetPage<'a> {
             columns_left_out: snapshot.columns.len().saturating_sub(MAX_COLUMNS),
             versions: VersionList::new(dataset, LISTED_VERSIONS),
             lines: copy_lines(&inputs.base_url, dataset, &inputs.formats),
-            citation: citation(&inputs.base_url, dataset),
+            citation,
+            json_ld,
         }
     }
 }
@@ -113,17 +123,22 @@ pub(crate) fn title(dataset: &Dataset) -> &str {
     dataset.current.title.as_deref().unwrap_or_else(|| dataset.name.as_str())
 }
 
-/// The citation of the current version.
-fn citation(base_url: &str, dataset: &Dataset) -> String {
+/// The citation of the current version, as `/cite` has it.
+pub(super) fn citation(base_url: &str, dataset: &Dataset, cited: Option<&CitedSnapshot>) -> String {
     let snapshot = &dataset.current;
-    let date = snapshot.created_at.date();
-    let year = date.as_str().split('-').next().unwrap_or_default();
-    format!(
-        "{} ({year}). {}. Version {} of {date}. {base_url}/cite/{}/{}",
-        snapshot.credit.source,
-        title(dataset),
-        snapshot.id,
-        dataset.name,
-        snapshot.id
-    )
+    let query = CanonicalQuery::default();
+    let path = query.citation_path(&dataset.name, &snapshot.id);
+    let citation = Citation {
+        dataset: dataset.name.clone(),
+        snapshot_id: snapshot.id.clone(),
+        created_at: snapshot.created_at,
+        title: title(dataset).to_owned(),
+        credit: snapshot.credit.clone(),
+        query,
+        url: format!("{base_url}{path}"),
+        rows: cited.and_then(|cited| cited.rows),
+        digest: cited.and_then(|cited| cited.digest),
+        remark: None,
+    };
+    citation.render(CitationFormat::Text)
 }

@@ -1,0 +1,223 @@
+//! Handlers of the documents for machines: what is asked for, from memory or rendered, answered as
+//! pages are (contract-9-conditional).
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::HeaderValue;
+use http::header::LINK;
+use http::request::Parts;
+use yearbook_domain::query::{last_value, parse_pairs};
+use yearbook_domain::{Dataset, PreviewFacts};
+
+use super::escape::json_text;
+use super::view::{CatalogView, DatasetView};
+use super::{atom, croissant, dcat, open_search, robots, schema_org, sitemap};
+use crate::error::Error;
+use crate::http::media_types;
+use crate::pages::cache::PageKey;
+use crate::pages::{dataset, html};
+use crate::response::document::CachePolicy;
+use crate::response::{RenderedDocument, links};
+use crate::state::AppState;
+
+/// Suffix of the address of a dataset's schema.org document.
+const JSON_LD_SUFFIX: &str = ".jsonld";
+
+/// Returns the name of the dataset where `segment` is its name with `.jsonld`.
+pub(crate) fn json_ld_name(segment: &str) -> Option<&str> {
+    segment.strip_suffix(JSON_LD_SUFFIX)
+}
+
+/// `GET /datasets/{name}.jsonld`.
+pub(crate) async fn dataset_json_ld(app: &AppState, parts: &Parts) -> Result<Response, Error> {
+    let segment = dataset_segment(parts);
+    let name = json_ld_name(segment).unwrap_or(segment);
+    let render = |view: &DatasetView<'_>| json_text(&schema_org::dataset(view));
+    dataset_document(app, parts, name, media_types::JSON_LD, render).await
+}
+
+/// `GET /datasets/{name}/croissant.json`.
+pub(crate) async fn croissant(
+    State(app): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
+    let parts = request.into_parts().0;
+    let render = |view: &DatasetView<'_>| json_text(&croissant::dataset(view));
+    dataset_document(&app, &parts, dataset_segment(&parts), media_types::JSON_LD, render).await
+}
+
+/// `GET /datasets/{name}/feed.xml`.
+pub(crate) async fn dataset_feed(
+    State(app): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
+    let parts = request.into_parts().0;
+    let name = dataset_segment(&parts);
+    dataset_document(&app, &parts, name, media_types::ATOM, atom::dataset_feed).await
+}
+
+/// `GET /catalog.jsonld`, `?page=` from 1; a page beyond the last is the last.
+pub(crate) async fn catalog_json_ld(
+    State(app): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
+    let parts = request.into_parts().0;
+    let base_url = links::base_url(&app.settings.server, &parts);
+    let pages = app.live.datasets().len().div_ceil(dcat::PAGE_DATASETS).max(1);
+    let page = number(&parts, "page").unwrap_or(1).clamp(1, pages);
+    let render = move |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
+        let pages = datasets.len().div_ceil(dcat::PAGE_DATASETS).max(1);
+        let page = page.min(pages);
+        let listed = datasets.chunks(dcat::PAGE_DATASETS).nth(page - 1).unwrap_or_default();
+        let views: Vec<DatasetView<'_>> =
+            listed.iter().map(|dataset| DatasetView::new(catalog, dataset, None)).collect();
+        Some(json_text(&dcat::catalog(catalog, &views, page, pages)))
+    };
+    let address = format!("{}?page={page}", parts.uri.path());
+    let mut response =
+        catalog_document(&app, &parts, address, media_types::JSON_LD, render).await?;
+    let next = format!("<{base_url}/catalog.jsonld?page={}>; rel=\"next\"", page + 1);
+    if page < pages
+        && let Ok(next) = HeaderValue::try_from(next)
+    {
+        response.headers_mut().insert(LINK, next);
+    }
+    Ok(response)
+}
+
+/// `GET /feed.xml`.
+pub(crate) async fn catalog_feed(
+    State(app): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
+    let parts = request.into_parts().0;
+    let render = |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
+        Some(atom::catalog_feed(catalog, &plain(datasets)))
+    };
+    let address = parts.uri.path().to_owned();
+    catalog_document(&app, &parts, address, media_types::ATOM, render).await
+}
+
+/// `GET /sitemap.xml`, and its parts `?part=`.
+pub(crate) async fn sitemap(
+    State(app): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
+    let parts = request.into_parts().0;
+    let part = number(&parts, "part");
+    let render = move |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
+        sitemap::sitemap(catalog.base_url, &plain(datasets), part)
+    };
+    let address = format!("{}?part={part:?}", parts.uri.path());
+    catalog_document(&app, &parts, address, media_types::XML, render).await
+}
+
+/// `GET /opensearch.xml`.
+pub(crate) async fn open_search(
+    State(app): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
+    let parts = request.into_parts().0;
+    let base_url = links::base_url(&app.settings.server, &parts);
+    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.registry.current());
+    let text = open_search::open_search(&catalog);
+    let document = RenderedDocument::text(media_types::OPEN_SEARCH, text);
+    html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
+}
+
+/// `GET /robots.txt`.
+pub(crate) async fn robots(
+    State(app): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
+    let parts = request.into_parts().0;
+    let base_url = links::base_url(&app.settings.server, &parts);
+    let text = robots::robots(&base_url, &app.pages.site.root);
+    let document = RenderedDocument::text(media_types::TEXT, text);
+    html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
+}
+
+/// Answers with what `render` makes of the dataset called `name`: 404 and 410 as its page.
+async fn dataset_document(
+    app: &AppState,
+    parts: &Parts,
+    name: &str,
+    content_type: &'static str,
+    render: impl Fn(&DatasetView<'_>) -> String + Send + Sync,
+) -> Result<Response, Error> {
+    let dataset = dataset::find(app, name).await?;
+    let facts = app.live.preview_facts(&dataset, &dataset.current.id).await?;
+    let base_url = links::base_url(&app.settings.server, parts);
+    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.registry.current());
+    let key = PageKey {
+        base_url: base_url.clone(),
+        address: parts.uri.path().to_owned(),
+        version: version(&catalog, &dataset, facts.as_deref()),
+    };
+    let text = async {
+        let view = DatasetView::new(&catalog, &dataset, facts.as_deref());
+        Ok(RenderedDocument::text(content_type, render(&view)))
+    };
+    let document = app.pages.cache.get(key, text).await?;
+    html::respond(app, &parts.headers, &document, CachePolicy::Public).await
+}
+
+/// Answers with what `render` makes of the whole catalog, on a worker: it may be long. 404 where it
+/// makes nothing.
+async fn catalog_document(
+    app: &AppState,
+    parts: &Parts,
+    address: String,
+    content_type: &'static str,
+    render: impl Fn(&CatalogView<'_>, &[Arc<Dataset>]) -> Option<String> + Send + Sync + 'static,
+) -> Result<Response, Error> {
+    let base_url = links::base_url(&app.settings.server, parts);
+    let plugins = app.registry.current();
+    let catalog = CatalogView::new(&base_url, &app.settings.pages, &plugins);
+    // Before the datasets: what is cached under a revision is at least as new.
+    let revision = app.live.revision();
+    let version = format!("{revision} {}", catalog.formats_version());
+    let datasets = app.live.datasets();
+    let key = PageKey { base_url: base_url.clone(), address, version };
+    let text = async {
+        let (app, base_url, workers) = (app.clone(), base_url.clone(), Arc::clone(&app.workers));
+        let job = move || {
+            let catalog = CatalogView::new(&base_url, &app.settings.pages, &plugins);
+            render(&catalog, &datasets)
+        };
+        let text = workers.run(job).await;
+        let text = text.map_err(|panic| Error::internal("render a document", &panic))?;
+        Ok(RenderedDocument::text(content_type, text.ok_or(Error::NoSuchRoute)?))
+    };
+    let document = app.pages.cache.get(key, text).await?;
+    html::respond(app, &parts.headers, &document, CachePolicy::Public).await
+}
+
+/// A text that differs where a document of the dataset does.
+fn version(catalog: &CatalogView<'_>, dataset: &Dataset, facts: Option<&PreviewFacts>) -> String {
+    // The numbers of rows changed may be filled in later, by a migration.
+    let counted = dataset.snapshots.iter().filter(|snapshot| snapshot.changes.is_some()).count();
+    format!(
+        "{} {} {} {counted} {:?} {}",
+        dataset.current.id,
+        dataset.current.created_at.0,
+        dataset.snapshots.len(),
+        facts.map(|facts| facts.version),
+        catalog.formats_version()
+    )
+}
+
+fn dataset_segment(parts: &Parts) -> &str {
+    parts.uri.path().split('/').nth(2).unwrap_or_default()
+}
+
+fn number(parts: &Parts, name: &str) -> Option<usize> {
+    let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
+    last_value(&pairs, name)?.parse().ok()
+}
+
+fn plain(datasets: &[Arc<Dataset>]) -> Vec<&Dataset> {
+    datasets.iter().map(Arc::as_ref).collect()
+}

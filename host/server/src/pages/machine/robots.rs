@@ -1,0 +1,30 @@
+//! `robots.txt` (RFC 9309): crawlers read pages of datasets, and are kept from the endless
+//! addresses of search, from series of a chart, and from the API.
+
+/// Returns `robots.txt` for a service under the path `root`.
+pub(super) fn robots(base_url: &str, root: &str) -> String {
+    format!(
+        "User-agent: *\n\
+         Disallow: {root}/datasets?\n\
+         Disallow: {root}/datasets/*?\n\
+         Disallow: {root}/cite/*?\n\
+         Disallow: {root}/v1/\n\
+         Disallow: {root}/signup\n\
+         Disallow: {root}/account\n\
+         \n\
+         Sitemap: {base_url}/sitemap.xml\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crawlers_are_kept_from_searches_contract_9() {
+        let text = robots("https://e.org/statistics", "/statistics");
+        assert!(text.contains("\nDisallow: /statistics/datasets?\n"), "{text}");
+        assert!(!text.contains("Disallow: /statistics/datasets\n"), "{text}");
+        assert!(text.ends_with("\nSitemap: https://e.org/statistics/sitemap.xml\n"), "{text}");
+    }
+}

@@ -1,0 +1,152 @@
+//! The catalog and a dataset as all documents for machines name them: addresses, words, formats.
+
+use yearbook_domain::{Dataset, PreviewFacts, Snapshot};
+use yearbook_sandbox::PluginSet;
+
+use super::escape::{cut, web_address};
+use crate::settings::PageSettings;
+
+/// Fewest and most characters of a description (Google's rule for schema.org's `Dataset`).
+const DESCRIPTION_CHARACTERS: (usize, usize) = (50, 5_000);
+
+/// What all documents of an installation share.
+pub(crate) struct CatalogView<'a> {
+    /// Start of every address, without a slash at its end.
+    pub(super) base_url: &'a str,
+    pub(super) settings: &'a PageSettings,
+    /// Formats of rows.
+    pub(super) formats: Vec<DataFormat>,
+}
+
+/// A format of rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DataFormat {
+    /// Value of `format=`.
+    pub(super) name: String,
+    /// Media type without parameters.
+    pub(super) media_type: String,
+}
+
+/// One dataset.
+pub(crate) struct DatasetView<'a> {
+    pub(super) catalog: &'a CatalogView<'a>,
+    pub(super) dataset: &'a Dataset,
+    /// None: they are not computed yet.
+    pub(super) facts: Option<&'a PreviewFacts>,
+}
+
+impl<'a> CatalogView<'a> {
+    /// The catalog of `settings` at `base_url` with the formats of `plugins`; pictures are no rows.
+    pub(crate) fn new(base_url: &'a str, settings: &'a PageSettings, plugins: &PluginSet) -> Self {
+        let format = |described: &yearbook_sandbox::EncoderDescription| DataFormat {
+            name: described.format.clone(),
+            media_type: described.media_type.split(';').next().unwrap_or_default().trim().into(),
+        };
+        let formats = plugins
+            .encoders()
+            .map(|encoder| format(encoder.description()))
+            .filter(|format| !format.media_type.starts_with("image/"))
+            .collect();
+        Self { base_url, settings, formats }
+    }
+
+    /// Returns a text that differs where the formats do.
+    pub(crate) fn formats_version(&self) -> String {
+        let mut version = String::new();
+        for DataFormat { name, media_type } in &self.formats {
+            version.push_str(&format!("{name}={media_type},"));
+        }
+        version
+    }
+}
+
+impl<'a> DatasetView<'a> {
+    /// The view of `dataset` with its facts.
+    pub(crate) fn new(
+        catalog: &'a CatalogView<'a>,
+        dataset: &'a Dataset,
+        facts: Option<&'a PreviewFacts>,
+    ) -> Self {
+        Self { catalog, dataset, facts }
+    }
+
+    pub(super) fn snapshot(&self) -> &'a Snapshot {
+        &self.dataset.current
+    }
+
+    /// Returns the title; the name where there is none.
+    pub(super) fn title(&self) -> &'a str {
+        self.snapshot().title.as_deref().unwrap_or(self.dataset.name.as_str())
+    }
+
+    /// Returns the description, filled up with facts where it is short and cut where it is long.
+    pub(super) fn description(&self) -> String {
+        let (fewest, most) = DESCRIPTION_CHARACTERS;
+        let written = self.snapshot().description.as_deref().unwrap_or_default().trim();
+        if written.chars().count() >= fewest {
+            return cut(written, most).to_owned();
+        }
+        let mut filled = written.to_owned();
+        let mut add = |sentence: String| {
+            if !filled.is_empty() {
+                filled.push(' ');
+            }
+            filled.push_str(&sentence);
+        };
+        let snapshot = self.snapshot();
+        add(format!("{}, published by {}.", self.title(), snapshot.credit.source));
+        if let Some((first, last)) = &snapshot.date_range {
+            add(format!("Dates from {first} to {last}."));
+        }
+        add(format!("{} rows and {} columns.", snapshot.rows, snapshot.columns.len()));
+        cut(&filled, most).to_owned()
+    }
+
+    /// Returns the address of the page.
+    pub(super) fn page_url(&self) -> String {
+        format!("{}/datasets/{}", self.catalog.base_url, self.dataset.name)
+    }
+
+    /// Returns the address of the citation of the current snapshot.
+    pub(super) fn cite_url(&self) -> String {
+        format!("{}/cite/{}/{}", self.catalog.base_url, self.dataset.name, self.snapshot().id)
+    }
+
+    /// Returns the address of the rows in a format.
+    pub(super) fn data_url(&self, format: &DataFormat) -> String {
+        let Self { catalog, dataset, .. } = self;
+        format!("{}/v1/series/{}/data?format={}", catalog.base_url, dataset.name, format.name)
+    }
+
+    /// Returns the address of the stored file; none where the licence forbids it.
+    pub(super) fn bulk_url(&self) -> Option<String> {
+        let Self { catalog, dataset, .. } = self;
+        self.snapshot().bulk_redistribution.then(|| {
+            format!(
+                "{}/v1/bulk/{}/{}?freshness=current",
+                catalog.base_url, dataset.namespace, dataset.name
+            )
+        })
+    }
+
+    /// Returns the licence's address, where its publisher gave one that may be linked.
+    pub(super) fn licence_url(&self) -> Option<&'a str> {
+        self.snapshot().credit.licence_url.as_deref().and_then(web_address)
+    }
+
+    /// Returns the agency's address, where it may be linked.
+    pub(super) fn source_url(&self) -> Option<&'a str> {
+        self.snapshot().credit.source_url.as_deref().and_then(web_address)
+    }
+
+    /// Returns the bounds of the geometry as boxes that do not cross 180°: west, south, east,
+    /// north.
+    pub(super) fn boxes(&self) -> Vec<[f64; 4]> {
+        let Some(bounds) = self.snapshot().bbox else { return Vec::new() };
+        let [west, south, east, north] = bounds.0;
+        if west <= east {
+            return vec![[west, south, east, north]];
+        }
+        vec![[west, south, 180.0, north], [-180.0, south, east, north]]
+    }
+}

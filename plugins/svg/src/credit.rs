@@ -1,0 +1,44 @@
+//! Words that a picture takes from the schema's metadata: its title, where the data comes from, and
+//! the credit line that its licence asks for.
+
+use yearbook_sdk::Schema;
+
+use crate::xml::one_line;
+
+/// Words about the data of a picture.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DataCredit {
+    /// Title of the dataset, else its name.
+    pub title: String,
+    /// The agency.
+    pub source: String,
+    /// The credit line and the licence.
+    pub line: String,
+    /// Rows of which those that are drawn are a sample; none where they are all.
+    pub sampled_rows: Option<u64>,
+    /// Series of which those that are drawn are some.
+    pub sampled_series: Option<u64>,
+}
+
+impl DataCredit {
+    /// Reads the metadata.
+    #[must_use]
+    pub fn new(schema: &Schema) -> Self {
+        let text = |key: &str| {
+            let value = schema.metadata(&format!("yearbook.{key}")).map(one_line);
+            value.filter(|text| !text.is_empty())
+        };
+        let number = |key| text(key).and_then(|digits| digits.parse().ok());
+        let source = text("source").unwrap_or_default();
+        let credit = text("attribution").or_else(|| text("source"));
+        let licence = text("licence").map(|licence| format!("Licence: {licence}"));
+        let line = [credit, licence].into_iter().flatten().collect::<Vec<_>>();
+        Self {
+            title: text("title").or_else(|| text("dataset")).unwrap_or_else(|| "Data".to_owned()),
+            source,
+            line: line.join(" · "),
+            sampled_rows: number("sampled_rows"),
+            sampled_series: number("sampled_series"),
+        }
+    }
+}

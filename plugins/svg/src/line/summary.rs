@@ -1,0 +1,179 @@
+//! A line chart in words: names of series, subtitle, notes, and the description for readers who do
+//! not see it (contract-9-svg-access).
+
+use std::fmt::Write as _;
+
+use super::LineChart;
+use super::samples::Point;
+use super::series_book::{BookedSeries, SeriesKey};
+use crate::calendar::CivilDate;
+use crate::cells;
+use crate::number::{exact, whole};
+use crate::xml::one_line;
+
+/// Name of a series: the values of its key joined by `, `, then its value column where that tells
+/// it from others.
+pub(super) fn full_name(key: &SeriesKey, column: Option<&str>) -> String {
+    let key = key.iter().map(|value| value.as_deref().unwrap_or("(none)"));
+    one_line(&key.chain(column).collect::<Vec<_>>().join(", "))
+}
+
+impl LineChart {
+    /// The subtitle: columns, unit, and the parts of names that all series share.
+    pub(super) fn subtitle(&self, drawn: &[&BookedSeries]) -> String {
+        let units: Vec<_> = self.y.iter().map(|field| field.unit()).collect();
+        let shared_unit = units
+            .first()
+            .copied()
+            .flatten()
+            .filter(|unit| units.iter().all(|other| other.as_ref() == Some(unit)));
+        let column = match self.y.as_slice() {
+            [one] => Some(one.name.clone()),
+            _ => None,
+        };
+        let shared = drawn.first().map(|first| {
+            let same = |part: &usize| {
+                drawn.iter().all(|series| series.key.get(*part) == first.key.get(*part))
+            };
+            let parts = (0..first.key.len()).filter(same);
+            let known = parts.filter_map(|part| first.key[part].clone()).map(Some);
+            full_name(&known.collect(), None)
+        });
+        let shared = shared.filter(|text| !text.is_empty());
+        let parts = [column, shared, shared_unit.map(str::to_owned)];
+        one_line(&parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
+    }
+
+    /// Sentences below the drawing: what is not drawn, and why.
+    pub(super) fn notes(&self, drawn: &[&BookedSeries]) -> Vec<String> {
+        let mut notes = Vec::new();
+        let (count, is_exact) = self.series_count();
+        if count > drawn.len() as u64 {
+            let at_least = if is_exact { "" } else { "more than " };
+            let verb = if drawn.len() == 1 { "is" } else { "are" };
+            // The rows of a preview are those of one series that somebody else chose.
+            let chosen = if self.credit.sampled_series.is_some() {
+                ""
+            } else {
+                ", those with the most points"
+            };
+            notes.push(format!(
+                "{} of {at_least}{} series {verb} drawn{chosen}.",
+                drawn.len(),
+                grouped(count),
+            ));
+        }
+        let candidates = self.book.candidates().iter();
+        let not_finite = candidates.map(|series| series.samples.not_finite).sum();
+        push_count(
+            &mut notes,
+            not_finite,
+            "value is not finite and is",
+            "values are not finite and are",
+        );
+        push_count(
+            &mut notes,
+            self.unplaced,
+            "row has no place on the axis and is",
+            "rows have no place on the axis and are",
+        );
+        notes
+    }
+
+    /// The chart in words.
+    pub(super) fn description(&self, drawn: &[&BookedSeries], names: &[String]) -> String {
+        let columns: Vec<_> = self
+            .y
+            .iter()
+            .map(|field| match field.unit() {
+                Some(unit) => format!("{} ({unit})", field.name),
+                None => field.name.clone(),
+            })
+            .collect();
+        let mut words = format!("Line chart of {} by {}.", list(&columns), self.x.name);
+        let rows = self.rows;
+        let _ = match self.credit.sampled_rows.filter(|all| *all > rows) {
+            Some(all) => write!(words, " Drawn from {rows} points of {} rows.", grouped(all)),
+            None => write!(words, " Drawn from {rows} {}.", if rows == 1 { "row" } else { "rows" }),
+        };
+        for (series, name) in drawn.iter().zip(names) {
+            words.push(' ');
+            words.push_str(&self.series_in_words(series, name));
+        }
+        for note in self.notes(drawn) {
+            words.push(' ');
+            words.push_str(&note);
+        }
+        if !self.credit.line.is_empty() {
+            let _ = write!(words, " Credit: {}", self.credit.line);
+        }
+        words
+    }
+
+    fn series_in_words(&self, series: &BookedSeries, name: &str) -> String {
+        let samples = &series.samples;
+        let (Some(latest), Some(min), Some(max)) = (samples.latest, samples.min, samples.max)
+        else {
+            return format!("{name}: no value.");
+        };
+        let figure = |point: Point| format!("{} on {}", exact(point.y), self.place(point.x));
+        let points = if self.credit.sampled_rows.is_some() {
+            String::new()
+        } else {
+            let plural = if samples.points == 1 { "value" } else { "values" };
+            format!("{} {plural}; ", grouped(samples.points))
+        };
+        let gaps = match samples.nulls {
+            0 => String::new(),
+            1 => "; 1 row without a value".to_owned(),
+            nulls => format!("; {} rows without a value", grouped(nulls)),
+        };
+        format!(
+            "{name}: {points}latest {}, lowest {}, highest {}{gaps}.",
+            figure(latest),
+            figure(min),
+            figure(max)
+        )
+    }
+
+    /// Number of series, and whether it is exact.
+    fn series_count(&self) -> (u64, bool) {
+        let (count, is_exact) = self.book.count();
+        match self.credit.sampled_series.filter(|all| *all > count as u64) {
+            Some(all) => (all, true),
+            None => (count as u64, is_exact),
+        }
+    }
+
+    fn place(&self, x: f64) -> String {
+        if cells::is_calendar(&self.x) {
+            CivilDate::from_days(whole(x.floor())).iso()
+        } else {
+            exact(x)
+        }
+    }
+}
+
+/// Appends a sentence of how many there are; none of none.
+pub(crate) fn push_count(notes: &mut Vec<String>, count: u64, one: &str, many: &str) {
+    match count {
+        0 => {}
+        1 => notes.push(format!("1 {one} left out.")),
+        count => notes.push(format!("{} {many} left out.", grouped(count))),
+    }
+}
+
+/// A count with its thousands apart.
+pub(crate) fn grouped(count: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "rows of a table are far fewer than 2^53")]
+    let count = count as f64;
+    exact(count)
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}

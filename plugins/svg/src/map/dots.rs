@@ -1,0 +1,128 @@
+//! Positions of dots in bounded memory: where there are very many, those that lie close together
+//! share one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::view::{MapBounds, MapView};
+use crate::number::whole;
+
+/// Dots at most; each is some 12 bytes of the picture, twice.
+pub const MOST_DOTS: usize = 20_000;
+
+/// Cells of a degree at the beginning: a tenth of a metre.
+const FINEST: f64 = 1_048_576.0;
+
+/// Positions, one for each cell of a grid that becomes coarser when they are too many.
+#[derive(Debug, Clone)]
+pub struct DotStore {
+    /// By row and column of the grid.
+    cells: BTreeMap<(i64, i64), [f64; 2]>,
+    per_degree: f64,
+}
+
+impl Default for DotStore {
+    fn default() -> Self {
+        Self { cells: BTreeMap::new(), per_degree: FINEST }
+    }
+}
+
+impl DotStore {
+    /// Adds a position: longitude from -180 to 180, and latitude.
+    pub fn push(&mut self, position: [f64; 2]) {
+        self.cells.entry(cell(position, self.per_degree)).or_insert(position);
+        while self.cells.len() > MOST_DOTS {
+            self.per_degree /= 2.0;
+            let per_degree = self.per_degree;
+            let finer = std::mem::take(&mut self.cells);
+            for position in finer.into_values() {
+                self.cells.entry(cell(position, per_degree)).or_insert(position);
+            }
+        }
+    }
+
+    /// The smallest bounds of all dots: beyond 180 degrees in the east where that is shorter.
+    #[must_use]
+    pub fn bounds(&self) -> Option<MapBounds> {
+        let mut longitudes: Vec<f64> = self.cells.values().map(|[x, _]| *x).collect();
+        longitudes.sort_by(f64::total_cmp);
+        let (first, last) = (*longitudes.first()?, *longitudes.last()?);
+        let latitudes = || self.cells.values().map(|[_, y]| *y);
+        let (mut west, mut east) = (first, last);
+        // The widest gap that no dot lies in; the first one begins behind the last dot.
+        let mut widest = first + 360.0 - last;
+        for pair in longitudes.windows(2) {
+            if pair[1] - pair[0] > widest {
+                widest = pair[1] - pair[0];
+                (west, east) = (pair[1], pair[0] + 360.0);
+            }
+        }
+        Some(MapBounds {
+            west,
+            east,
+            south: latitudes().fold(f64::INFINITY, f64::min),
+            north: latitudes().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+
+    /// Pixels of the dots, from top to bottom, those within the same pixel once.
+    #[must_use]
+    pub fn pixels(&self, view: &MapView) -> Vec<[f64; 2]> {
+        let pixel = |position: &[f64; 2]| {
+            let [x, y] = view.pixel(*position);
+            (whole(y), whole(x), whole(x * 10.0), whole(y * 10.0))
+        };
+        let mut taken = BTreeSet::new();
+        let mut pixels: Vec<_> = self.cells.values().map(pixel).collect();
+        pixels.sort_unstable();
+        pixels.retain(|(row, column, ..)| taken.insert((*row, *column)));
+        pixels.into_iter().map(|(_, _, x, y)| [tenths(x), tenths(y)]).collect()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "pixels are small numbers")]
+fn tenths(tenths: i64) -> f64 {
+    tenths as f64 / 10.0
+}
+
+fn cell([x, y]: [f64; 2], per_degree: f64) -> (i64, i64) {
+    (whole((y * per_degree).floor()), whole((x * per_degree).floor()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn store(positions: &[[f64; 2]]) -> DotStore {
+        let mut store = DotStore::default();
+        positions.iter().for_each(|position| store.push(*position));
+        store
+    }
+
+    #[test]
+    fn bounds_go_on_beyond_180_degrees_where_that_is_shorter() {
+        let new_zealand = store(&[[166.4, -47.3], [178.5, -37.7], [-176.5, -44.0]]);
+        let bounds = new_zealand.bounds().unwrap();
+        assert_eq!((bounds.west, bounds.east), (166.4, 183.5));
+        let around_zero = store(&[[-5.0, 50.0], [7.0, 52.0]]).bounds().unwrap();
+        assert_eq!((around_zero.west, around_zero.east), (-5.0, 7.0));
+        let one = store(&[[-180.0, 0.0]]).bounds().unwrap();
+        assert_eq!((one.west, one.east), (-180.0, -180.0));
+        assert_eq!(store(&[]).bounds(), None);
+    }
+
+    #[test]
+    fn a_million_positions_are_few_dots_and_the_same_in_any_order_of_size() {
+        let position = |index: u32| {
+            let index = f64::from(index);
+            [
+                (index * 0.618_034).rem_euclid(360.0) - 180.0,
+                (index * 0.414_214).rem_euclid(170.0) - 85.0,
+            ]
+        };
+        let mut store = DotStore::default();
+        (0..1_000_000).for_each(|index| store.push(position(index)));
+        assert!(store.cells.len() <= MOST_DOTS && store.cells.len() > MOST_DOTS / 8);
+    }
+}
