@@ -142,6 +142,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "deploy:",
         "signup:",
         "clients-python:",
+        "clients-r:",
         "discovery:",
     ]
     .iter()
