@@ -14,6 +14,7 @@ use crate::{command, lab, spec, tidy, toolchain, tools};
 
 mod beside;
 mod clients;
+mod clients_r;
 mod integrations;
 mod languages;
 mod pages;
@@ -37,6 +38,7 @@ pub(crate) enum ServedStep {
     Deploy,
     Signup,
     ClientsPython,
+    ClientsR,
     Discovery,
 }
 
@@ -68,6 +70,9 @@ impl ServedStep {
             Self::ClientsPython => {
                 "clients-python: the Python client on every Python, its types, wheel and recipes"
             }
+            Self::ClientsR => {
+                "clients-r: the R package reads, plans and cites, and R's own checks find no fault"
+            }
             Self::Discovery => {
                 "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
                 every dataset"
@@ -88,6 +93,7 @@ impl ServedStep {
             Self::Deploy => 2,
             Self::Signup => 150,
             Self::ClientsPython => 150,
+            Self::ClientsR => 200,
             Self::Discovery => 40,
         })
     }
@@ -104,6 +110,7 @@ impl ServedStep {
             Self::Deploy => steps::deploy(repository),
             Self::Signup => steps::signup(repository),
             Self::ClientsPython => clients::python(repository),
+            Self::ClientsR => clients_r::check(repository),
             Self::Discovery => steps::discovery(repository),
         }
     }

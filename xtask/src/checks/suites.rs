@@ -143,6 +143,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "citations:",
         "signup:",
         "clients-python:",
+        "clients-r:",
         "discovery:",
     ]
     .iter()

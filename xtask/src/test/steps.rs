@@ -118,8 +118,8 @@ pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
     })
 }
 
-/// Checks sign-up: `tests/external/signup` runs a mail server that is slow, refuses, is gone and comes
-/// back, and kills the service in the middle of a mail.
+/// Checks sign-up: `tests/external/signup` runs a mail server that is slow, refuses, is gone and
+/// comes back, and kills the service in the middle of a mail.
 pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
     let python =
         tools::python_environment(repository, "signup", "tests/external/signup/requirements.txt")?;
