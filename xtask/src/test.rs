@@ -13,7 +13,7 @@ use crate::repository::{Profile, Repository};
 use crate::{command, lab, spec, tidy, toolchain, tools};
 
 mod beside;
-mod clients_r;
+mod clients;
 mod integrations;
 mod languages;
 mod pages;
@@ -35,6 +35,8 @@ pub(crate) enum ServedStep {
     Languages,
     Deploy,
     ClientsR,
+    Signup,
+    ClientsPython,
     Discovery,
 }
 
@@ -62,6 +64,12 @@ impl ServedStep {
             Self::ClientsR => {
                 "clients-r: the R package reads, plans and cites, and R's own checks find no fault"
             }
+            Self::Signup => {
+                "signup: mails outlive a mail server in trouble and a service that is killed"
+            }
+            Self::ClientsPython => {
+                "clients-python: the Python client on every Python, its types, wheel and recipes"
+            }
             Self::Discovery => {
                 "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
                 every dataset"
@@ -80,6 +88,8 @@ impl ServedStep {
             Self::Languages => 73,
             Self::Deploy => 2,
             Self::ClientsR => 200,
+            Self::Signup => 150,
+            Self::ClientsPython => 150,
             Self::Discovery => 40,
         })
     }
@@ -93,7 +103,9 @@ impl ServedStep {
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
-            Self::ClientsR => clients_r::check(repository),
+            Self::ClientsR => clients::r(repository),
+            Self::Signup => steps::signup(repository),
+            Self::ClientsPython => clients::python(repository),
             Self::Discovery => steps::discovery(repository),
         }
     }

@@ -22,6 +22,7 @@ mod integrations;
 mod machine;
 mod plugin_view;
 mod search_index;
+mod signup;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -48,9 +49,12 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// The pages of an installation with `settings`.
-    pub(crate) fn new(settings: &ServiceSettings) -> Self {
-        Self { site: Site::new(settings), cache: PageCache::new(settings.pages.cache_bytes) }
+    /// The pages of an installation with `settings`; `signup` is true where it has sign-up.
+    pub(crate) fn new(settings: &ServiceSettings, signup: bool) -> Self {
+        Self {
+            site: Site::new(settings, signup),
+            cache: PageCache::new(settings.pages.cache_bytes),
+        }
     }
 }
 
@@ -62,7 +66,9 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     let guarded = |route: MethodRouter<AppState>| {
         route.route_layer(from_fn_with_state(state.clone(), cite::guard))
     };
+    let signup = if state.signup.is_some() { signup_routes(by_address) } else { Router::new() };
     Router::new()
+        .merge(signup)
         .route("/", by_address(get(home::show)))
         .route("/datasets", by_address(get(datasets::show)))
         .route("/datasets/{name}", by_address(get(dataset::show)))
@@ -75,4 +81,14 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/assets/style.css", get(assets::style))
         .route("/assets/copy.js", get(assets::script))
         .route("/assets/icon.svg", get(assets::icon))
+}
+
+/// Pages of sign-up, where it is on.
+fn signup_routes(
+    by_address: impl Fn(MethodRouter<AppState>) -> MethodRouter<AppState>,
+) -> Router<AppState> {
+    Router::new()
+        .route("/signup", by_address(get(signup::show).post(signup::submit)))
+        .route("/signup/confirm", by_address(get(signup::show_link).post(signup::open_account)))
+        .route("/account", by_address(get(signup::show_account).post(signup::change)))
 }

@@ -141,6 +141,8 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "languages:",
         "deploy:",
         "clients-r:",
+        "signup:",
+        "clients-python:",
         "discovery:",
     ]
     .iter()
