@@ -34,9 +34,9 @@ pub(crate) enum ServedStep {
     Guide,
     Languages,
     Deploy,
-    ClientsR,
     Signup,
     ClientsPython,
+    ClientsR,
     Discovery,
 }
 
@@ -61,14 +61,14 @@ impl ServedStep {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
-            Self::ClientsR => {
-                "clients-r: the R package reads, plans and cites, and R's own checks find no fault"
-            }
             Self::Signup => {
                 "signup: mails outlive a mail server in trouble and a service that is killed"
             }
             Self::ClientsPython => {
                 "clients-python: the Python client on every Python, its types, wheel and recipes"
+            }
+            Self::ClientsR => {
+                "clients-r: the R package reads, plans and cites, and R's own checks find no fault"
             }
             Self::Discovery => {
                 "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
@@ -87,9 +87,9 @@ impl ServedStep {
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Deploy => 2,
-            Self::ClientsR => 200,
             Self::Signup => 150,
             Self::ClientsPython => 150,
+            Self::ClientsR => 200,
             Self::Discovery => 40,
         })
     }
@@ -103,9 +103,9 @@ impl ServedStep {
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
-            Self::ClientsR => clients::r(repository),
             Self::Signup => steps::signup(repository),
             Self::ClientsPython => clients::python(repository),
+            Self::ClientsR => clients::r(repository),
             Self::Discovery => steps::discovery(repository),
         }
     }

@@ -140,9 +140,9 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "guide:",
         "languages:",
         "deploy:",
-        "clients-r:",
         "signup:",
         "clients-python:",
+        "clients-r:",
         "discovery:",
     ]
     .iter()
