@@ -14,7 +14,6 @@ use crate::{command, lab, spec, tidy, toolchain, tools};
 
 mod beside;
 mod clients;
-mod clients_r;
 mod integrations;
 mod languages;
 mod pages;
@@ -110,7 +109,7 @@ impl ServedStep {
             Self::Deploy => steps::deploy(repository),
             Self::Signup => steps::signup(repository),
             Self::ClientsPython => clients::python(repository),
-            Self::ClientsR => clients_r::check(repository),
+            Self::ClientsR => clients::r(repository),
             Self::Discovery => steps::discovery(repository),
         }
     }

@@ -42,3 +42,31 @@ pub(super) fn python(repository: &Repository) -> Result<CheckCounts> {
     server.stop()?;
     counts
 }
+
+/// Checks `clients/r`: builds the package, runs its tests and the recipes of
+/// `docs/clients-r.part.md`, compares every value that it reads with the stored file, and runs R's
+/// own checks.
+pub(super) fn r(repository: &Repository) -> Result<CheckCounts> {
+    // The recipes and the counts of requests want the plans as they are shipped.
+    const R_SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
+    let python = tools::readers_python(repository)?;
+    tools::r_client()?;
+    let ground = ServerFixture::prepare(repository, "clients-r")?;
+    ground.publish_demo()?;
+    let difficult = ground.folder().join("difficult");
+    command::run(ground.script(&python, "readers/difficult.py").arg(&difficult))?;
+    ground.publish(&packages::descriptors(&difficult)?)?;
+    let (enterprise, free) = (ground.key("enterprise")?, ground.key("free")?);
+
+    ground.count(&R_SETTINGS, |server| {
+        let mut run = ground.script(&python, "clients-r/main.py");
+        run.args(["--base", &server.base(), "--work"])
+            .arg(ground.folder().join("work"))
+            .arg("--vectors")
+            .arg(repository.root().join("tests/fixtures/result_digest.json"))
+            .arg("--recipes")
+            .arg(repository.root().join("docs/clients-r.part.md"));
+        run.env("YEARBOOK_KEY", enterprise).env("YEARBOOK_FREE", free);
+        Ok(run)
+    })
+}

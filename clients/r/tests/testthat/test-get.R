@@ -135,10 +135,10 @@ test_that("without suggested packages everything is base R (contract-11-r-core)"
 test_that("progress bars are shown where the session wants them (contract-11-progress)", {
   fake <- local_fake()
   withr::local_options(yearbook.progress = TRUE)
-  shown <- utils::capture.output(yb_get("demo"), type = "message")
+  shown <- utils::capture.output(found <- yb_get("demo"), type = "message")
   expect_match(paste(shown, collapse = ""), "100%", fixed = TRUE)
   withr::local_options(yearbook.progress = FALSE)
-  expect_length(utils::capture.output(yb_get("demo"), type = "message"), 0)
+  expect_length(utils::capture.output(found <- yb_get("demo"), type = "message"), 0)
 })
 
 test_that("addresses and keys are read at each call (contract-11-environment)", {
