@@ -22,6 +22,10 @@ pub(crate) enum Error {
         /// Time at which it was retired.
         since: Millis,
     },
+    /// 403: a form that no page of ours has sent.
+    ForeignForm,
+    /// 422: a form that is none of ours, or too long.
+    UnreadableForm,
     /// 404: the preview of a dataset has no such series.
     NoSuchSeries {
         /// Name of the dataset.
