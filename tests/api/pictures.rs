@@ -159,6 +159,20 @@ async fn the_chart_is_off_with_the_pages_and_gone_without_a_plugin_contract_9() 
 }
 
 #[tokio::test]
+async fn the_page_embeds_the_chart_and_has_its_numbers_as_a_table_contract_9() {
+    let app = published().await;
+    let page = app.get("/datasets/harvest").send().await.text();
+    let picture = page.split("<img ").nth(1).unwrap_or_else(|| panic!("{page}"));
+    let picture = picture.split('>').next().unwrap();
+    assert!(picture.contains("/datasets/harvest/chart.svg"), "{picture}");
+    assert!(picture.contains("alt=\""), "{picture}");
+    // Latest value of the series that is drawn, in a cell of its own.
+    let chart = app.get(CHART).send().await.text();
+    let latest = description(&chart).split("latest ").nth(1).unwrap().split(' ').next().unwrap();
+    assert!(page.contains(&format!(">{latest}</td>")), "{latest}: {page}");
+}
+
+#[tokio::test]
 async fn another_plugin_of_the_media_type_changes_the_pictures_contract_9() {
     let app = published().await;
     let before = app.get(CHART).send().await;
