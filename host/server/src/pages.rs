@@ -58,10 +58,13 @@ impl Pages {
     }
 }
 
-/// Every page, one a line. None of them needs a key.
+/// Every page, one a line. None of them needs a key; `/cite` takes one where it is asked to verify.
 pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     let by_address = |route: MethodRouter<AppState>| {
         route.route_layer(from_fn_with_state(state.clone(), rate_limit::limit_by_address))
+    };
+    let guarded = |route: MethodRouter<AppState>| {
+        route.route_layer(from_fn_with_state(state.clone(), cite::guard))
     };
     let signup = if state.signup.is_some() { signup_routes(by_address) } else { Router::new() };
     Router::new()
@@ -71,10 +74,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/datasets/{name}", by_address(get(dataset::show)))
         .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
-        .route(
-            "/cite/{name}/{snapshot}",
-            get(cite::show).route_layer(from_fn_with_state(state.clone(), cite::guard)),
-        )
+        .route("/cite/{name}/{snapshot}", guarded(get(cite::show)))
         .merge(machine::routes(&by_address))
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))

@@ -136,6 +136,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "readers:",
         "integrations:",
         "openapi:",
+        "pages:",
         "guide:",
         "languages:",
         "deploy:",
