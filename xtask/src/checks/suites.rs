@@ -141,6 +141,8 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "languages:",
         "deploy:",
         "signup:",
+        "clients-python:",
+        "clients-r:",
         "discovery:",
     ]
     .iter()
