@@ -156,13 +156,9 @@ async fn known_and_unknown_addresses_get_the_same_page_contract_10_same_answer()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hundred_confirmations_at_once_over_two_hosts_make_one_key_contract_10() {
-    let databases = [Some(HostFixture::default().database), postgres()];
-    for (index, database) in databases.into_iter().enumerate() {
-        let ground = match (index, database) {
-            (0, _) => HostFixture::default(),
-            (_, Some(database)) => HostFixture { database, ..HostFixture::default() },
-            (_, None) => continue,
-        };
+    let mut grounds = vec![HostFixture::default()];
+    grounds.extend(postgres().map(|database| HostFixture { database, ..HostFixture::default() }));
+    for ground in grounds {
         let here = SignupApp::on(&ground).await;
         let there = TestApp::on_fixture(&ground).await;
         let (_, token) = here.link("ann@example.org").await;

@@ -1,4 +1,4 @@
-//! What an operator sees of sign-up: the mails that wait, and whether the mail server greets
+//! Sign-up as an operator sees it: the mails that wait, and whether the mail server greets
 //! (contract-10-outbox).
 
 use yearbook_catalog::{Catalog, CatalogError, clock};

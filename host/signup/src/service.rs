@@ -1,4 +1,4 @@
-//! What a server asks of sign-up: a mail for an address, and the changes that its link allows.
+//! Questions of a server to sign-up: a mail for an address, and the changes that its link allows.
 //! Known and unknown addresses cost the same here, because nothing looks an account up before a
 //! link is opened (contract-10-same-answer).
 

@@ -49,8 +49,8 @@ const END_KEYS: &str = "
 
 const DELETE_MAILS_OF_ADDRESS: &str = "DELETE FROM mails WHERE address_hmac = $1";
 
-/// Finds accounts that nothing counts for any more, and locks them before any key: one that is being
-/// opened again is done first, and is none of them then.
+/// Finds accounts that nothing counts for any more, and locks them before any key: one that is
+/// being opened again is done first, and is none of them then.
 const LOCK_FORGOTTEN_ACCOUNTS: &str =
     "UPDATE accounts SET deleted_at = deleted_at WHERE deleted_at < $1 RETURNING id";
 

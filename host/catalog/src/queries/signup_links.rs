@@ -127,7 +127,7 @@ async fn queue(
     Ok(outcome)
 }
 
-/// Decides whether one more link fits the bounds. Until the transaction ends, no other host decides.
+/// Decides whether one more link fits the bounds. No other host decides until the transaction ends.
 pub(super) async fn admit(
     connection: &mut Connection<'_>,
     link: &NewSignupLink,

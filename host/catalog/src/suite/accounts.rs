@@ -235,7 +235,7 @@ pub(crate) async fn a_replaced_key_ends_when_its_holder_said_contract_10(place: 
     assert!(works(&first).await);
     // It goes on for a moment, then ends by itself on a host that knows it.
     let (second, replacement) = new_key(now);
-    let ends = Millis(crate::clock::now().0 + 1_500);
+    let ends = Millis(crate::clock::now().0 + 5_000);
     act(&store, 2, AccountChange::Replace(replacement, ends), now).await;
     live.refresh().await.unwrap();
     assert!(works(&first).await && works(&second).await);

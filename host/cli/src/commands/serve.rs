@@ -25,6 +25,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     // A port that is taken is reported before a second of compiling.
     let settings = &context.settings.values.server;
     let (listener, address) = listen(settings.listen, "--listen").await?;
+    signup::check(context, address)?;
     let admin = match settings.admin_listen {
         Some(address) => Some(listen(address, "--admin-listen").await?),
         None => None,

@@ -21,10 +21,23 @@ pub(super) async fn run(context: &CommandContext, command: SignupCommand) -> any
     }
 }
 
+/// Checks the settings of sign-up for a server that listens at `address`.
+///
+/// # Errors
+/// When they contradict each other.
+pub(super) fn check(context: &CommandContext, address: SocketAddr) -> anyhow::Result<()> {
+    let values = &context.settings.values;
+    if values.pages.enabled {
+        let public_url = values.server.public_url.as_ref().map(|url| url.as_str());
+        values.signup.check(address, public_url)?;
+    }
+    Ok(())
+}
+
 /// Starts sign-up for a server that listens at `address`; none where the settings have it off.
 ///
 /// # Errors
-/// When the settings contradict each other, or the catalog does not answer.
+/// When the catalog does not answer, or this build cannot send mails.
 pub(super) async fn start(
     context: &CommandContext,
     store: &Arc<Catalog>,
@@ -35,7 +48,6 @@ pub(super) async fn start(
         return Ok(None);
     }
     let public_url = values.server.public_url.as_ref().map(|url| url.as_str().to_owned());
-    values.signup.check(address, public_url.as_deref())?;
     // Never the host that a client names: it would decide where the link of another leads.
     let base =
         public_url.unwrap_or_else(|| format!("http://{}", http_client::connect_address(address)));
