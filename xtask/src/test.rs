@@ -34,6 +34,7 @@ pub(crate) enum ServedStep {
     Guide,
     Languages,
     Deploy,
+    Signup,
     ClientsPython,
     Discovery,
 }
@@ -59,6 +60,9 @@ impl ServedStep {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
+            Self::Signup => {
+                "signup: mails outlive a mail server in trouble and a service that is killed"
+            }
             Self::ClientsPython => {
                 "clients-python: the Python client on every Python, its types, wheel and recipes"
             }
@@ -79,6 +83,7 @@ impl ServedStep {
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Deploy => 2,
+            Self::Signup => 150,
             Self::ClientsPython => 150,
             Self::Discovery => 40,
         })
@@ -93,6 +98,7 @@ impl ServedStep {
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
+            Self::Signup => steps::signup(repository),
             Self::ClientsPython => clients::python(repository),
             Self::Discovery => steps::discovery(repository),
         }

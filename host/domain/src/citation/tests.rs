@@ -61,6 +61,7 @@ fn snapshot() -> Snapshot {
         date_range: None,
         layout: TableLayout::Long,
         bbox: None,
+        keywords: Vec::new(),
     }
 }
 
