@@ -40,7 +40,8 @@ def by_hand(name):
 def time_get(name):
     """Prints medians of runs that take turns."""
     client = yb.Client(cache="", progress=False)
-    runs = {"read_table": by_hand(name)} | {to: lambda to=to: client.get(name, to=to) for to in ("arrow", "polars", "pandas")}
+    runs = {"read_table": by_hand(name)} | {to: lambda to=to: client.get(name, to=to) for to in ("arrow", "polars")}
+    runs["pandas"] = lambda: client.get(name, to="pandas", dtype_backend="pyarrow")
     found = {what: [] for what in runs}
     for _ in range(ROUNDS):
         for what, run in runs.items():

@@ -76,6 +76,7 @@ class Service:
         self.geometry, self.bulk, self.batch_rows, self.framing = geometry, bulk, batch_rows, framing
         self.bulk_refusal = None
         self.bulk_snapshot = None
+        self.citation = None
         # A store that gives a file to whoever has its address.
         self.keyless = False
         self.faults = {}
@@ -153,6 +154,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             kind = "bulk"
         elif path.endswith("/data"):
             kind = "data"
+        elif path.startswith("/cite/"):
+            kind = "cite"
         else:
             kind = "other"
         if self.command == "HEAD":
@@ -166,7 +169,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.send(307, {"Location": fault.location}, b"", fault)
         if fault.status:
             return self.refuse(fault.status, fault.code, fault)
-        if kind != "preview" and not service.keyless and self.headers.get("X-API-Key") != KEY:
+        if kind not in ("preview", "cite") and not service.keyless and self.headers.get("X-API-Key") != KEY:
             return self.refuse(401, "key_missing" if not self.headers.get("X-API-Key") else "key_invalid", fault)
         return getattr(self, f"answer_{kind.replace('bulk_head', 'bulk').replace('head', 'data')}")(asked, fault)
 
@@ -183,6 +186,19 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         requests = {"limit": service.limit, "used": service.used, "left": left, "resets_at": "2030-01-01T00:00:00Z"}
         self.send(200, {}, json.dumps({"plan": "free", "row_cap": service.row_cap, "requests": requests}).encode(), fault)
 
+    def answer_cite(self, asked, fault):
+        """The whole snapshot has a digest for everybody; a selection has one for a key that asks for it."""
+        service = self.owner
+        if service.citation is None:
+            return self.refuse(404, "no_such_route", fault)
+        selected = set(asked.query) & {"start", "end", "columns", "dimensions", "limit"}
+        verify = asked.query.get("verify") == "true"
+        if verify and self.headers.get("X-API-Key") != KEY:
+            return self.refuse(401, "key_missing", fault)
+        asked.charged = verify
+        text = service.citation if verify or not selected else "Nobody (2026). Table."
+        self.send(200, {}, text.encode(), fault)
+
     def answer_other(self, asked, fault):
         self.refuse(404, "no_such_route", fault)
 
@@ -196,6 +212,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.refuse(410, "snapshot_gone", fault)
         rows = service.snapshots[snapshot]
         limit = min(int(query["limit"]), service.row_cap or 10**9)
+        cited = {name: value for name, value in query.items() if name in ("columns", "start", "end")}
+        if start + limit < len(rows) and "cursor" not in query:
+            cited["limit"] = query["limit"]
+        cited = "?" * bool(cited) + urllib.parse.urlencode(sorted(cited.items()))
         page = rows[start : start + limit]
         tag = '"' + hashlib.sha256(json.dumps([snapshot, start, limit, query.get("columns")]).encode()).hexdigest()[:16] + '"'
         shown = service.current if fault.mixed else snapshot
@@ -203,11 +223,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             "ETag": tag, "X-Service-Snapshot-Id": shown, "X-Service-Rows": fault.rows_header or str(len(page)),
             "X-Service-Total-Rows": str(len(rows)), "X-Service-Attribution": "Ōtautahi – credit",
             "X-Service-Licence": "CC0-1.0", "X-Service-Source": "Nobody", "X-Service-Namespace": "tests",
-            "Last-Modified": "Sun, 01 Nov 2026 00:00:00 GMT",
+            "Link": f'<{service.base}/cite/table/{shown}{cited}>; rel="cite-as"', "Last-Modified": "Sun, 01 Nov 2026 00:00:00 GMT",
         }
         if start + limit < len(rows):
             headers["X-Next-Page"] = f"{snapshot}-{start + limit}"
-            headers["Link"] = f'<{service.base}/x>; rel="next"'
+            headers["Link"] += f', <{service.base}/x>; rel="next"'
         if tag in self.headers.get("If-None-Match", ""):
             return self.send(304, headers, b"", fault)
         body = arrow_writer.stream(COLUMNS, page, service.batch_rows)

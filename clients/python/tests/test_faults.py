@@ -468,3 +468,33 @@ def test_nan_is_no_null_and_text_is_no_null(make):
     assert rows[0]["region"] is None
     assert rows[1]["region"] == ""
     assert yb.credit(rows).attribution == "Ōtautahi – credit"
+
+
+@proof
+def test_a_table_is_compared_with_the_services_digest_contract_13(make):
+    service, client = make(rows=12)
+    rows = client.get("table", to="rows")
+    service.citation = f"Nobody (2026). Table. Digest: {yb.digest(rows)}."
+    before = service.charged
+    assert client.cite(rows) == service.citation
+    assert client.verify(rows)
+    assert service.charged == before
+    part = client.get("table", to="rows", columns=["date", "value"])
+    with pytest.raises(errors.UsageError, match="names no digest"):
+        client.verify(part)
+    service.citation = f"Nobody (2026). Table. Digest: {yb.digest(part)}."
+    before = service.charged
+    assert client.verify(part, recompute=True)
+    assert service.charged == before + 1
+    assert service.asked[-1].query == {"format": "text", "verify": "true", "columns": "date,value"}
+    part[0]["value"] = 0.30000000000000004
+    assert not client.verify(part, recompute=True)
+    assert all("X-API-Key" not in one.headers for one in service.asked if one.path.startswith("/cite") and "verify" not in one.query)
+    # A page is no citation of a pull of several.
+    service.row_cap = 5
+    whole = client.get("table", to="rows")
+    assert yb.credit(whole).cite_as == f"{service.base}/cite/table/{service.current}"
+    cut = client.get("table", to="rows", limit=7, columns=["value", "date"])
+    assert yb.credit(cut).cite_as.endswith("?columns=value%2Cdate&limit=7")
+    service.citation = None
+    assert "Nobody (2026). table" in client.cite(rows)

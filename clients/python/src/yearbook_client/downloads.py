@@ -163,8 +163,6 @@ def replacing(path: Path) -> Generator[BinaryIO, None, None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with part.open("w+b") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
         os.replace(part, path)
     except OSError as error:
         raise _unwritable(path, error) from None
@@ -192,8 +190,6 @@ def resumed(path: Path, bulk: BulkFile) -> Generator[BinaryIO, None, None]:
                 pass
             with part.open("r+b") as file:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
             os.replace(part, path)
         finally:
             lock.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ after a refresh, once (contract-11-one-snapshot). Makes no table."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .arrow.schema import declared_dates
@@ -65,7 +65,20 @@ def plan_credit(plan: PullPlan, page: Page | None) -> Credit:
     query = plan.selection.query()
     if plan.selection.limit is not None:
         query["limit"] = str(plan.selection.limit)
-    return Credit.from_headers(plan.selection.name, plan.base, query, headers)
+    found = Credit.from_headers(plan.selection.name, plan.base, query, headers)
+    return replace(found, cite_as=cited_whole(found.cite_as, plan))
+
+
+def cited_whole(address: str, plan: PullPlan) -> str:
+    """Returns the citation of all rows of a plan, of that of its first page.
+
+    The service takes the length of a page for a limit that its reader wanted."""
+    base, mark, text = address.partition("?")
+    parts = [part for part in text.split("&") if part and not part.startswith("limit=")]
+    limit = plan.selection.limit
+    if limit is not None and (plan.total is None or plan.total > limit):
+        parts = sorted([*parts, f"limit={limit}"])
+    return f"{base}?{'&'.join(parts)}" if mark and parts else base
 
 
 def pull(session: Session, selection: Selection, *, bulk: bool) -> Pull:

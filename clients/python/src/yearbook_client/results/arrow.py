@@ -15,7 +15,7 @@ from .rows import ColumnType
 
 PURPOSE = 'The result to="arrow"'
 # Rows of a batch that is read from Parquet.
-BATCH_ROWS = 65_536
+BATCH_ROWS = 16_384
 
 
 def to_arrow(pull: Pull) -> Any:
@@ -50,15 +50,17 @@ def record_batches(source: Source, dates: frozenset[str]) -> Iterator[Any]:
         yield from table.combine_chunks().to_batches()
 
 
-def parquet_file(source: Source, dates: frozenset[str] = frozenset()) -> Any:
-    """Opens the Parquet file of a bulk download.
+def parquet_file(
+    source: Source, dates: frozenset[str] = frozenset(), *, mapped: bool = False
+) -> Any:
+    """Opens the Parquet file of a bulk download; `mapped` counts what was read as memory in use.
 
     Raises ShortTableError where it has another number of rows than the service announced."""
     parquet = require("pyarrow.parquet", "Reading the bulk file")
     # Few different dates are cast once each; the file keeps its text as a dictionary anyhow.
     try:
         path, dictionaries = source.page.path, sorted(dates)
-        file = parquet.ParquetFile(path, read_dictionary=dictionaries, memory_map=True)
+        file = parquet.ParquetFile(path, read_dictionary=dictionaries, memory_map=mapped)
     except require("pyarrow", PURPOSE).ArrowException:
         raise StreamError("The bulk file is no Parquet file.") from None
     if file.metadata.num_rows != source.page.rows:
@@ -122,7 +124,7 @@ def _cast(pa: Any, texts: Any, name: str) -> Any:
 
 
 def _parquet_table(source: Source, dates: frozenset[str]) -> Any:
-    return parquet_file(source, dates).read()
+    return parquet_file(source, dates, mapped=True).read()
 
 
 def _stream_table(source: Source) -> Any:

@@ -15,7 +15,7 @@ PURPOSE = 'The result to="polars"'
 def to_polars(pull: Pull) -> Any:
     """Returns all rows of a pull as a `polars.DataFrame`; every value and every null is kept."""
     pl = require("polars", PURPOSE)
-    if available("pyarrow"):
+    if available("pyarrow") and not pull.sources[0].parquet:
         from .arrow import plain_table
 
         frame = pl.from_arrow(plain_table(pull))
