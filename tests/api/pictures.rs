@@ -1,4 +1,4 @@
-//! Pictures of rows (contract 9): the format, how it is asked for, and `chart.svg`.
+//! Pictures of rows (contract-9-svg): the format, how it is asked for, and `chart.svg`.
 
 use yearbook_domain::Plan;
 use yearbook_sandbox::{Plugin, PluginSet};

@@ -13,6 +13,8 @@ use crate::repository::{Profile, Repository};
 use crate::{command, lab, spec, tidy, toolchain, tools};
 
 mod beside;
+mod clients;
+mod clients_r;
 mod integrations;
 mod languages;
 mod pages;
@@ -33,6 +35,9 @@ pub(crate) enum ServedStep {
     Guide,
     Languages,
     Deploy,
+    Signup,
+    ClientsPython,
+    ClientsR,
     Discovery,
 }
 
@@ -57,6 +62,15 @@ impl ServedStep {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
+            Self::Signup => {
+                "signup: mails outlive a mail server in trouble and a service that is killed"
+            }
+            Self::ClientsPython => {
+                "clients-python: the Python client on every Python, its types, wheel and recipes"
+            }
+            Self::ClientsR => {
+                "clients-r: the R package reads, plans and cites, and R's own checks find no fault"
+            }
             Self::Discovery => {
                 "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
                 every dataset"
@@ -74,6 +88,9 @@ impl ServedStep {
             Self::Guide => 9,
             Self::Languages => 73,
             Self::Deploy => 2,
+            Self::Signup => 150,
+            Self::ClientsPython => 150,
+            Self::ClientsR => 200,
             Self::Discovery => 40,
         })
     }
@@ -87,6 +104,9 @@ impl ServedStep {
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
             Self::Deploy => steps::deploy(repository),
+            Self::Signup => steps::signup(repository),
+            Self::ClientsPython => clients::python(repository),
+            Self::ClientsR => clients_r::check(repository),
             Self::Discovery => steps::discovery(repository),
         }
     }

@@ -11,6 +11,7 @@ pub mod dataset;
 pub mod hex;
 pub mod identity;
 pub mod json_size;
+pub mod mail_address;
 pub mod name;
 pub mod object_key;
 pub mod plan;
@@ -32,6 +33,7 @@ pub use dataset::{
     TableLayout,
 };
 pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
+pub use mail_address::{MailAddress, MailAddressError};
 pub use name::{DatasetName, Namespace};
 pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};

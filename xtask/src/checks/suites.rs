@@ -136,9 +136,13 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "readers:",
         "integrations:",
         "openapi:",
+        "pages:",
         "guide:",
         "languages:",
         "deploy:",
+        "signup:",
+        "clients-python:",
+        "clients-r:",
         "discovery:",
     ]
     .iter()

@@ -96,6 +96,20 @@ pub(super) fn deploy(repository: &Repository) -> Result<CheckCounts> {
     Ok(suites::count(&mut run)?.and_tool(&systemd))
 }
 
+/// Checks sign-up: `tests/external/signup` runs a mail server that is slow, refuses, is gone and comes
+/// back, and kills the service in the middle of a mail.
+pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
+    let python =
+        tools::python_environment(repository, "signup", "tests/external/signup/requirements.txt")?;
+    let ground = ServerFixture::prepare(repository, "signup")?;
+    let mut run = ground.script(&python, "signup/main.py");
+    run.arg("--binary")
+        .arg(ground.yearbook().get_program())
+        .arg("--work")
+        .arg(ground.folder().join("work"));
+    suites::count(&mut run)
+}
+
 /// Checks the guide: `tests/external/guide` runs the examples of `docs/api.md` against a server
 /// with the demo datasets and compares the output. A missing R is one failure.
 pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {

@@ -13,6 +13,7 @@ use yearbook_catalog::{CatalogCache, KeyVerifier, Quota};
 use yearbook_scan::Reader;
 use yearbook_server::{AppState, Services};
 
+use super::signup;
 use crate::builtin;
 use crate::context::CommandContext;
 use crate::plugin_runtime;
@@ -38,6 +39,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         .context("the catalog cannot be read")?;
     kept.follow(&live).await;
     let meter = Quota::new(Arc::clone(&store));
+    let signup = signup::start(context, &store, address).await?;
     let state = AppState::new(Services {
         keys: KeyVerifier::new(
             Arc::clone(&store),
@@ -55,6 +57,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         releases: kept.guard.clone(),
         workers,
         required_formats: builtin::FORMATS.map(str::to_owned).to_vec(),
+        signup,
         settings: context.settings.values.http_settings(),
     })
     .await

@@ -92,8 +92,11 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
         headers.insert(CONTENT_RANGE, size);
     }
     if matches!(*error, Error::MethodNotAllowed) {
-        // Every route is read-only (spec-1-read-only); OPTIONS is CORS's.
-        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+        // Every route but the forms of sign-up is read-only (spec-1-read-only); OPTIONS is CORS's.
+        let allowed = headers.get(ALLOW).and_then(|methods| methods.to_str().ok());
+        let posts = allowed.is_some_and(|methods| methods.contains("POST"));
+        let methods = if posts { "GET, HEAD, POST, OPTIONS" } else { "GET, HEAD, OPTIONS" };
+        headers.insert(ALLOW, HeaderValue::from_static(methods));
     }
     if matches!(*error, Error::Refused(Refusal::KeyMissing | Refusal::KeyInvalid)) {
         headers.insert(
