@@ -1,6 +1,6 @@
 //! The rules of the service, as plain values and pure functions: names, identities, plans,
-//! datasets, queries, read plans, preview facts, citations, releases, refusals. No async, no I/O, no
-//! clock, no Arrow, no HTTP types.
+//! datasets, queries, read plans, preview facts, citations, releases, refusals. No async, no I/O,
+//! no clock, no Arrow, no HTTP types.
 
 pub mod bulk;
 pub mod changes;
