@@ -75,7 +75,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
         .route("/cite/{name}/{snapshot}", guarded(get(cite::show)))
-        .merge(machine::routes(&by_address))
+        .merge(machine::routes(by_address))
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))
         .route("/assets/style.css", get(assets::style))

@@ -73,8 +73,8 @@ fn canonical(raw: &str, cut: bool) -> CanonicalQuery {
     let name = DatasetName::parse("cpi").unwrap();
     let plan = ReadPlan {
         columns: read_plan::resolve_projection(&snapshot, &query).unwrap(),
-        start: query.start.clone(),
-        end: query.end.clone(),
+        start: query.start,
+        end: query.end,
         search_text: query.dimensions.clone(),
         ..ReadPlan::full_scan(name, Namespace::parse("prices").unwrap(), snapshot)
     };

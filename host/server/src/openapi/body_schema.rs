@@ -185,3 +185,41 @@ impl<T: BodySchema> BodySchema for Vec<T> {
         <[T]>::schema()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    json_body! {
+        struct Sample<'a> named "Sample": "A sample." {
+            kind as "type": &'a str => {"description": "Its kind."},
+            count: Option<u64> => {"minimum": 0},
+            parts: Vec<Part>,
+        }
+
+        struct Part: "A part." {
+            day: Option<TableLayout>,
+        }
+    }
+
+    #[test]
+    fn a_body_and_its_schema_have_the_same_members() {
+        let sample = Sample { kind: "x", count: None, parts: vec![Part { day: None }] };
+        assert_eq!(json!(sample), json!({"type": "x", "count": null, "parts": [{"day": null}]}));
+        let part = json!({
+            "type": "object", "description": "A part.",
+            "properties": {"day": {"enum": ["long", "wide", null]}}, "required": ["day"],
+        });
+        let expected = json!({
+            "type": "object", "description": "A sample.",
+            "properties": {
+                "type": {"type": "string", "description": "Its kind."},
+                "count": {"type": ["integer", "null"], "minimum": 0},
+                "parts": {"type": "array", "items": part},
+            },
+            "required": ["type", "count", "parts"],
+        });
+        assert_eq!(Sample::schema(), expected);
+        assert_eq!(<[Sample<'_>]>::schema()["items"], reference("Sample"));
+    }
+}

@@ -7,7 +7,7 @@ use yearbook_domain::{SnapshotId, SourceEntry, ValidationError};
 
 use super::body_schema::{BodySchema, Rfc3339, object, reference};
 use crate::http::middleware::error_bodies::{ErrorBody, InvalidParametersBody, ProblemBody};
-use crate::routes::datasets::view::{ColumnView, DatasetMeta, DatasetView};
+use crate::routes::datasets::view::{ColumnView, DatasetBody, DatasetMeta};
 use crate::routes::health::{LivenessView, ReadinessView};
 use crate::routes::integrations::ProjectView;
 use crate::routes::me::AccountView;
@@ -21,7 +21,7 @@ pub(super) fn components() -> Value {
     let mut meta = DatasetMeta::schema();
     meta["required"] = json!(["name", "namespace", "source"]);
     add("DatasetMeta", meta);
-    add_body::<DatasetView<'_>>(&mut add);
+    add_body::<DatasetBody<'_>>(&mut add);
     add_body::<ColumnView<'_>>(&mut add);
     add_body::<PreviewRow<'_>>(&mut add);
     add("Change", change());

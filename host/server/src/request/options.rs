@@ -45,7 +45,7 @@ fn encoder_options_of(
         };
         match rules::validate(name, declared.kind, &declared.allowed, raw) {
             Ok(value) if description.format == chosen.format => {
-                options.push(OptionValue { name: declared.name.clone(), value: value });
+                options.push(OptionValue { name: declared.name.clone(), value });
             }
             Ok(_) => {}
             Err(problem) => problems.push(problem),
@@ -78,7 +78,7 @@ pub(crate) fn generator_options(
         let name = format!("{}.{}", chosen.tool, declared.name);
         let Some(raw) = last_value(pairs, &name) else { continue };
         match rules::validate(&name, declared.kind, &declared.allowed, raw) {
-            Ok(value) => options.push(OptionValue { name: declared.name.clone(), value: value }),
+            Ok(value) => options.push(OptionValue { name: declared.name.clone(), value }),
             Err(problem) => problems.push(problem),
         }
     }

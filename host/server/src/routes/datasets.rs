@@ -44,7 +44,7 @@ pub(crate) async fn show(
 ) -> Result<Response, Error> {
     let name = dataset_name(request.uri()).map_err(Error::invalid_parameter)?;
     let dataset = app.dataset(&name)?;
-    let document = RenderedDocument::new(&view::DatasetView::new(&dataset))?;
+    let document = RenderedDocument::new(&view::DatasetBody::new(&dataset))?;
     respond(&app, &auth, &request.into_parts().0, &document).await
 }
 

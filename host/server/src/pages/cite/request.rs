@@ -98,8 +98,8 @@ impl CitationRequest {
         let absent = || Refusal::NoSuchDataset { name: self.name.to_string() };
         Ok(ReadPlan {
             columns,
-            start: self.query.start.clone().filter(|_| dated),
-            end: self.query.end.clone().filter(|_| dated),
+            start: self.query.start.filter(|_| dated),
+            end: self.query.end.filter(|_| dated),
             search_text: self.query.dimensions.clone(),
             max_rows: self.limit,
             ..ReadPlan::full_scan(

@@ -84,14 +84,14 @@ json_body! {
 
 /// One dataset.
 #[derive(Serialize)]
-pub(crate) struct DatasetView<'a> {
+pub(crate) struct DatasetBody<'a> {
     #[serde(flatten)]
     meta: DatasetMeta<'a>,
     #[serde(flatten)]
     details: DatasetDetails<'a>,
 }
 
-impl BodySchema for DatasetView<'_> {
+impl BodySchema for DatasetBody<'_> {
     const COMPONENT: Option<&'static str> = Some("Dataset");
 
     fn schema() -> Value {
@@ -124,7 +124,7 @@ impl<'a> DatasetMeta<'a> {
     }
 }
 
-impl<'a> DatasetView<'a> {
+impl<'a> DatasetBody<'a> {
     pub(crate) fn new(dataset: &'a Dataset) -> Self {
         let snapshot = &dataset.current;
         let credit = &snapshot.credit;
