@@ -32,7 +32,7 @@ use crate::http::rate_limit;
 use crate::settings::ServiceSettings;
 use crate::state::AppState;
 
-pub(crate) use cache::PageCache;
+pub(crate) use cache::DocumentCache;
 pub(crate) use frame::{Frame, Section, Site};
 pub(crate) use search_index::SearchIndexState;
 
@@ -40,12 +40,12 @@ pub(crate) use search_index::SearchIndexState;
 pub(crate) const FOLDERS: [&str; 6] =
     ["datasets", "formats", "integrations", "signup", "account", "cite"];
 
-/// What the pages share between requests.
+/// State that the pages share between requests.
 pub(crate) struct Pages {
     /// The frame of all pages.
     pub(crate) site: Site,
     /// Rendered pages.
-    pub(crate) cache: PageCache,
+    pub(crate) cache: DocumentCache,
 }
 
 impl Pages {
@@ -53,7 +53,7 @@ impl Pages {
     pub(crate) fn new(settings: &ServiceSettings, signup: bool) -> Self {
         Self {
             site: Site::new(settings, signup),
-            cache: PageCache::new(settings.pages.cache_bytes),
+            cache: DocumentCache::new(settings.pages.cache_bytes),
         }
     }
 }

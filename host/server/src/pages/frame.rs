@@ -2,7 +2,7 @@
 
 use crate::settings::{PublicUrl, ServiceSettings};
 
-/// What all pages of an installation share.
+/// Facts of an installation that all its pages show.
 #[derive(Debug)]
 pub(crate) struct Site {
     /// Name of the service.
@@ -22,7 +22,7 @@ pub(crate) struct Site {
 pub(crate) struct Frame<'a> {
     /// Title of the page, without the name of the service.
     pub(crate) title: &'a str,
-    /// What all pages share.
+    /// Facts of the installation.
     pub(crate) site: &'a Site,
     /// The entry of the navigation that the page belongs to.
     pub(crate) section: Section,
