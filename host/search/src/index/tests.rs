@@ -1,4 +1,4 @@
-//! What a search finds, in which order, and what its facets count.
+//! Hits of a search, their order, and the counts of its facets.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
