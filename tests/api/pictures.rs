@@ -1,4 +1,4 @@
-//! Pictures of rows (contract 9): the format, how it is asked for, and `chart.svg`.
+//! Pictures of rows (contract-9-svg): the format, how it is asked for, and `chart.svg`.
 
 use yearbook_domain::Plan;
 use yearbook_sandbox::{Plugin, PluginSet};
@@ -156,6 +156,20 @@ async fn the_chart_is_off_with_the_pages_and_gone_without_a_plugin_contract_9() 
     assert_eq!(app.get(CHART).send().await.outcome(), (404, "no_picture".to_owned()));
     let page = app.get("/datasets/harvest").send().await.text();
     assert!(!page.contains("chart.svg") && page.contains("<table"), "{page}");
+}
+
+#[tokio::test]
+async fn the_page_embeds_the_chart_and_has_its_numbers_as_a_table_contract_9() {
+    let app = published().await;
+    let page = app.get("/datasets/harvest").send().await.text();
+    let picture = page.split("<img ").nth(1).unwrap_or_else(|| panic!("{page}"));
+    let picture = picture.split('>').next().unwrap();
+    assert!(picture.contains("/datasets/harvest/chart.svg"), "{picture}");
+    assert!(picture.contains("alt=\""), "{picture}");
+    // Latest value of the series that is drawn, in a cell of its own.
+    let chart = app.get(CHART).send().await.text();
+    let latest = description(&chart).split("latest ").nth(1).unwrap().split(' ').next().unwrap();
+    assert!(page.contains(&format!(">{latest}</td>")), "{latest}: {page}");
 }
 
 #[tokio::test]

@@ -69,8 +69,12 @@ impl TestTable {
     /// is there.
     #[must_use]
     pub fn with(mut self, pointer: &str, value: Value) -> Self {
-        *self.descriptor.pointer_mut(pointer).unwrap_or_else(|| panic!("there is no {pointer}")) =
-            value;
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        let parent = self.descriptor.pointer_mut(parent);
+        match parent.unwrap_or_else(|| panic!("there is nothing above {pointer}")) {
+            Value::Array(items) => items[name.parse::<usize>().unwrap()] = value,
+            object => object[name] = value,
+        }
         self
     }
 }

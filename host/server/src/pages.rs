@@ -22,6 +22,7 @@ mod integrations;
 mod machine;
 mod plugin_view;
 mod search_index;
+mod signup;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -48,31 +49,46 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// The pages of an installation with `settings`.
-    pub(crate) fn new(settings: &ServiceSettings) -> Self {
-        Self { site: Site::new(settings), cache: PageCache::new(settings.pages.cache_bytes) }
+    /// The pages of an installation with `settings`; `signup` is true where it has sign-up.
+    pub(crate) fn new(settings: &ServiceSettings, signup: bool) -> Self {
+        Self {
+            site: Site::new(settings, signup),
+            cache: PageCache::new(settings.pages.cache_bytes),
+        }
     }
 }
 
-/// Every page, one a line. None of them needs a key.
+/// Every page, one a line. None of them needs a key; `/cite` takes one where it is asked to verify.
 pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     let by_address = |route: MethodRouter<AppState>| {
         route.route_layer(from_fn_with_state(state.clone(), rate_limit::limit_by_address))
     };
+    let guarded = |route: MethodRouter<AppState>| {
+        route.route_layer(from_fn_with_state(state.clone(), cite::guard))
+    };
+    let signup = if state.signup.is_some() { signup_routes(by_address) } else { Router::new() };
     Router::new()
+        .merge(signup)
         .route("/", by_address(get(home::show)))
         .route("/datasets", by_address(get(datasets::show)))
         .route("/datasets/{name}", by_address(get(dataset::show)))
         .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
-        .route(
-            "/cite/{name}/{snapshot}",
-            get(cite::show).route_layer(from_fn_with_state(state.clone(), cite::guard)),
-        )
-        .merge(machine::routes(&by_address))
+        .route("/cite/{name}/{snapshot}", guarded(get(cite::show)))
+        .merge(machine::routes(by_address))
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))
         .route("/assets/style.css", get(assets::style))
         .route("/assets/copy.js", get(assets::script))
         .route("/assets/icon.svg", get(assets::icon))
+}
+
+/// Pages of sign-up, where it is on.
+fn signup_routes(
+    by_address: impl Fn(MethodRouter<AppState>) -> MethodRouter<AppState>,
+) -> Router<AppState> {
+    Router::new()
+        .route("/signup", by_address(get(signup::show).post(signup::submit)))
+        .route("/signup/confirm", by_address(get(signup::show_link).post(signup::open_account)))
+        .route("/account", by_address(get(signup::show_account).post(signup::change)))
 }

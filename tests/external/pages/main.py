@@ -129,7 +129,8 @@ def works_without_script(browser, pages):
 @proof
 def works_by_keyboard(browser, pages):
     """Tab reaches the skip link first, then every link and field, each with a focus to be seen; Enter searches."""
-    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    # Where motion is reduced, what has the focus is in view at once.
+    page = browser.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page.goto(f"{pages.base}/")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"

@@ -136,9 +136,14 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "readers:",
         "integrations:",
         "openapi:",
+        "pages:",
         "guide:",
         "languages:",
         "deploy:",
+        "citations:",
+        "signup:",
+        "clients-python:",
+        "clients-r:",
         "discovery:",
     ]
     .iter()

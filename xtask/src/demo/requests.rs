@@ -9,7 +9,9 @@ pub(super) fn to_try(base: &str, key: &str, rows: u64, on_path: &str, data_dir: 
     let data_dir = data_dir.display();
     format!(
         r#"
-Serving at {base} (Ctrl-C ends it). Paste this into another terminal first:
+The catalogue is at {base}/ : open it in a browser (Ctrl-C ends the service).
+
+For requests, paste this into another terminal first:
 
   export YEARBOOK={base} KEY={key}
 
@@ -67,6 +69,9 @@ What an operator sees, while it serves:
   export YEARBOOK_DATA_DIR={data_dir}
   yearbook datasets list
   yearbook plugin list
+
+A key by sign-up: send an address at {base}/signup, then open the link of the mail that waits:
+  yearbook signup outbox --json
 "#
     )
 }

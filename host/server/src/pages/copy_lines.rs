@@ -165,3 +165,48 @@ fn excel(request: &LineRequest<'_>, format: &str) -> CopyLine {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn request<'a>(name: &'a DatasetName, limit: u64) -> LineRequest<'a> {
+        LineRequest { base_url: "https://data.example.org", name, limit }
+    }
+
+    #[test]
+    fn lines_read_the_data_address_and_hold_no_key_contract_9() {
+        let name = DatasetName::parse("cpi").unwrap();
+        let whole = request(&name, 0);
+        let url = "https://data.example.org/v1/series/cpi/data?format=F&limit=0";
+        assert_eq!(
+            curl(&whole, "F").text,
+            format!("curl -f -H \"X-API-Key: $SERVICE_API_KEY\" -o cpi.F \\\n  \"{url}\"")
+        );
+        assert!(duckdb(&whole, "F").text.starts_with(&curl(&whole, "F").text));
+        assert!(duckdb(&whole, "F").text.ends_with("read_parquet('cpi.F') LIMIT 10\""));
+        for line in [python(&whole, "F"), r(&whole, "F")] {
+            assert!(line.text.contains("\"https://data.example.org\""), "{}", line.text);
+            assert!(line.text.contains("get(\"cpi\")"), "{}", line.text);
+        }
+        let excel = excel(&request(&name, 1_000), "F").text;
+        for part in [
+            "Web.Contents(\"https://data.example.org\"",
+            "RelativePath = \"v1/series/cpi/data\"",
+            "Query = [format = \"F\", limit = \"1000\"]",
+            "#\"X-API-Key\" = \"your key\"",
+        ] {
+            assert!(excel.contains(part), "{part} is not in {excel}");
+        }
+    }
+
+    #[test]
+    fn a_line_whose_format_is_not_loaded_is_left_out_contract_9() {
+        let none = LineFormats::new(&PluginSet::default());
+        assert_eq!(none, LineFormats::default());
+        let some = LineFormats { stream: Some("F".to_owned()), ..LineFormats::default() };
+        assert_ne!(none.version(), some.version());
+    }
+}

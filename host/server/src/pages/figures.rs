@@ -1,8 +1,8 @@
 //! Numbers as pages print them. A figure keeps all of its digits; only separators are added.
 
-/// A count with separators: `1234567` as `1,234,567`, four digits as they are.
+/// A count with separators: `2155` as `2,155`.
 pub(crate) fn count(number: u64) -> String {
-    group(&number.to_string())
+    group(&number.to_string(), 4)
 }
 
 /// A figure as the data has it: separators from five digits before the point on, and no `.0` at the
@@ -12,7 +12,7 @@ pub(crate) fn figure(value: yearbook_domain::preview_facts::Figure) -> String {
     if text.contains(['e', 'E']) {
         return text;
     }
-    group(text.strip_suffix(".0").unwrap_or(&text))
+    group(text.strip_suffix(".0").unwrap_or(&text), 5)
 }
 
 /// `count` with its noun: `1 row`, `2,155 rows`.
@@ -32,13 +32,14 @@ pub(crate) fn bytes(number: u64) -> String {
     format!("{number} bytes")
 }
 
-fn group(text: &str) -> String {
+/// `text` with separators, where it has `fewest` digits before the point or more.
+fn group(text: &str, fewest: usize) -> String {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("−", rest));
     let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
     let mut out = String::with_capacity(text.len() + 8);
     out.push_str(sign);
     for (index, digit) in whole.chars().enumerate() {
-        if whole.len() > 4 && index > 0 && (whole.len() - index).is_multiple_of(3) {
+        if whole.len() >= fewest && index > 0 && (whole.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -72,7 +73,7 @@ mod tests {
     #[test]
     fn counts_have_nouns_and_sizes_have_units() {
         assert_eq!(counted(1, "row", "rows"), "1 row");
-        assert_eq!(counted(20_155, "row", "rows"), "20,155 rows");
+        assert_eq!(counted(2_155, "row", "rows"), "2,155 rows");
         assert_eq!([bytes(999), bytes(1_000), bytes(7_250_000)], ["999 bytes", "1.0 kB", "7.2 MB"]);
     }
 }

@@ -25,8 +25,9 @@ fn evaluate_memory(values: &SettingsDocument, there: Option<u64>) -> Finding {
         return (Status::Ok, "how much memory there is cannot be found out here".to_owned());
     };
     let mebibytes = |bytes: u64| bytes >> 20;
-    let caches =
-        values.server.response_cache_bytes.saturating_add(values.server.preview_cache_bytes);
+    let caches = [values.server.preview_cache_bytes, values.pages.cache_bytes]
+        .into_iter()
+        .fold(values.server.response_cache_bytes, u64::saturating_add);
     let fixed = caches.saturating_add(BASE_BYTES);
     let needed = u64::from(values.sandbox.limits.instances)
         .saturating_mul(INSTANCE_BYTES)
