@@ -44,7 +44,7 @@ pub(super) fn python(repository: &Repository) -> Result<CheckCounts> {
 }
 
 /// Checks `clients/r`: builds the package, runs its tests and the recipes of
-/// `docs/clients-r.part.md`, compares every value that it reads with the stored file, and runs R's
+/// `docs/clients.md`, compares every value that it reads with the stored file, and runs R's
 /// own checks.
 pub(super) fn r(repository: &Repository) -> Result<CheckCounts> {
     // The recipes and the counts of requests want the plans as they are shipped.
@@ -65,7 +65,7 @@ pub(super) fn r(repository: &Repository) -> Result<CheckCounts> {
             .arg("--vectors")
             .arg(repository.root().join("tests/fixtures/result_digest.json"))
             .arg("--recipes")
-            .arg(repository.root().join("docs/clients-r.part.md"));
+            .arg(repository.root().join("docs/clients.md"));
         run.env("YEARBOOK_KEY", enterprise).env("YEARBOOK_FREE", free);
         Ok(run)
     })
