@@ -34,6 +34,7 @@ mod router;
 mod rules;
 mod shape;
 mod shares;
+mod signup;
 mod slow_readers;
 mod statements;
 mod weight;

@@ -61,7 +61,7 @@ async fn formats_and_their_parameters_are_those_loaded_now_contract_4() {
     let before = described(&app).await;
     assert_eq!(
         words(&before["components"]["parameters"]["format"]["schema"]["enum"]),
-        ["json", "csv", "arrow", "parquet"]
+        ["json", "csv", "arrow", "parquet", "svg"]
     );
     let parameters =
         before["paths"]["/v1/datasets/{name}/data"]["get"]["parameters"].as_array().unwrap();
@@ -72,7 +72,7 @@ async fn formats_and_their_parameters_are_those_loaded_now_contract_4() {
     let after = described(&app).await;
     assert_eq!(
         words(&after["components"]["parameters"]["format"]["schema"]["enum"]),
-        ["json", "csv", "arrow", "parquet", "evil"]
+        ["json", "csv", "arrow", "parquet", "evil", "svg"]
     );
     let content = |document: &Value| {
         document["paths"]["/v1/datasets/{name}/data"]["get"]["responses"]["200"]["content"]

@@ -5,7 +5,7 @@ use yearbook_domain::DatasetName;
 use yearbook_server::{PublicUrl, ServiceSettings};
 use yearbook_tests::app::{HostFixture, Reply, TestApp, TestTable, harvest, parks, unbounded};
 
-/// What a browser sends.
+/// `Accept` as browsers send it.
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 /// Pages that are there once `harvest` and `parks` are published.

@@ -1,4 +1,4 @@
-//! Pictures of rows (contract 9): the format, how it is asked for, and `chart.svg`.
+//! Pictures of rows (contract-9-svg): the format, how it is asked for, and `chart.svg`.
 
 use yearbook_domain::Plan;
 use yearbook_sandbox::{Plugin, PluginSet};
@@ -27,7 +27,10 @@ async fn rows_become_a_line_chart_and_places_a_map_else_422_contract_9() {
     let key = app.key(Plan::Enterprise).await;
     let get = async |path: &str| app.get(&format!("/v1/datasets/{path}")).key(&key).send().await;
     let chart = get("harvest/data?format=svg&limit=200").await;
-    assert_eq!((chart.status, chart.header("content-type").as_str()), (200, "image/svg+xml"));
+    assert_eq!(
+        (chart.status.as_u16(), chart.header("content-type").as_str()),
+        (200, "image/svg+xml")
+    );
     let text = chart.text();
     assert!(
         description(&text).contains("Auckland: 34 values; latest 390.5 on 2023-04-01"),
@@ -116,10 +119,10 @@ async fn the_chart_of_a_preview_is_drawn_from_stored_points_contract_9() {
     assert!(text.contains("Ahuwhenua Māori, CC BY 4.0"), "{text}");
     assert!(description(&text).contains("1 of 3 series is drawn."), "{text}");
     let head = app.head(CHART).send().await;
-    assert_eq!((head.status, head.header("etag")), (200, chart.header("etag")));
+    assert_eq!((head.status.as_u16(), head.header("etag")), (200, chart.header("etag")));
     assert!(head.body.is_empty());
     let same = app.get(CHART).header("if-none-match", &chart.header("etag")).send().await;
-    assert_eq!((same.status, same.body.len()), (304, 0));
+    assert_eq!((same.status.as_u16(), same.body.len()), (304, 0));
     let other = app.get(&format!("{CHART}?series=Waikato,%20north")).send().await;
     assert!(description(&other.text()).contains("Waikato, north"), "{}", other.text());
     let unknown = app.get(&format!("{CHART}?series=Atlantis")).send().await;
@@ -153,6 +156,20 @@ async fn the_chart_is_off_with_the_pages_and_gone_without_a_plugin_contract_9() 
     assert_eq!(app.get(CHART).send().await.outcome(), (404, "no_picture".to_owned()));
     let page = app.get("/datasets/harvest").send().await.text();
     assert!(!page.contains("chart.svg") && page.contains("<table"), "{page}");
+}
+
+#[tokio::test]
+async fn the_page_embeds_the_chart_and_has_its_numbers_as_a_table_contract_9() {
+    let app = published().await;
+    let page = app.get("/datasets/harvest").send().await.text();
+    let picture = page.split("<img ").nth(1).unwrap_or_else(|| panic!("{page}"));
+    let picture = picture.split('>').next().unwrap();
+    assert!(picture.contains("/datasets/harvest/chart.svg"), "{picture}");
+    assert!(picture.contains("alt=\""), "{picture}");
+    // Latest value of the series that is drawn, in a cell of its own.
+    let chart = app.get(CHART).send().await.text();
+    let latest = description(&chart).split("latest ").nth(1).unwrap().split(' ').next().unwrap();
+    assert!(page.contains(&format!(">{latest}</td>")), "{latest}: {page}");
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ use tower::ServiceExt;
 pub struct TestRequest {
     router: Router,
     builder: http::request::Builder,
+    body: Vec<u8>,
 }
 
 /// A response, read to its end.
@@ -40,6 +41,7 @@ impl TestRequest {
         Self {
             router,
             builder: Request::builder().method(method).uri(path).header("host", "test.example"),
+            body: Vec::new(),
         }
     }
 
@@ -64,9 +66,18 @@ impl TestRequest {
         self.header("x-api-key", key)
     }
 
+    /// Adds a form, as a browser sends it from a page of the service.
+    #[must_use]
+    pub fn form(mut self, fields: &[(&str, &str)]) -> Self {
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        self.body = form.extend_pairs(fields).finish().into_bytes();
+        self.header("content-type", "application/x-www-form-urlencoded")
+            .header("sec-fetch-site", "same-origin")
+    }
+
     /// Sends it and leaves the body to the caller.
     pub async fn begin(self) -> Response<Body> {
-        let request = self.builder.body(Body::empty()).unwrap();
+        let request = self.builder.body(Body::from(self.body)).unwrap();
         self.router.oneshot(request).await.unwrap()
     }
 

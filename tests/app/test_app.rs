@@ -19,6 +19,7 @@ use yearbook_releases::{ReleaseMonitor, ReleaseMonitorSettings};
 use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_scan::{ReadMetricsSnapshot, Reader};
 use yearbook_server::{AppState, LimitSettings, ResponseCacheStats, ServiceSettings, Services};
+use yearbook_signup::{Signup, SignupMode, SignupSettings};
 use yearbook_storage::{ObjectStorage, StorageSettings};
 use yearbook_workers::Workers;
 
@@ -30,6 +31,9 @@ use crate::s3::S3Server;
 /// Plugins that are loaded.
 const PLUGINS: [&str; 8] =
     ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"];
+
+/// Start of the links that sign-up mails.
+pub const BASE_URL: &str = "http://test.example";
 
 /// A running service.
 pub struct TestApp {
@@ -46,6 +50,8 @@ pub struct TestApp {
     /// The object store.
     pub files: ObjectStorage,
     workers: Arc<Workers>,
+    /// Sign-up; its mode `off` leaves it out of the service.
+    pub signup: Arc<Signup>,
     /// Loaded plugins.
     pub registry: Arc<PluginRegistry>,
     /// Monitor of the releases. It follows the catalog where a test starts it.
@@ -71,6 +77,8 @@ pub struct HostFixture {
     pub storing: StorageSettings,
     /// Settings of the storage as the environment has them.
     pub variables: Vec<(String, String)>,
+    /// Settings of sign-up.
+    pub signup: SignupSettings,
 }
 
 impl Default for HostFixture {
@@ -86,6 +94,7 @@ impl Default for HostFixture {
             storage,
             storing: StorageSettings::default(),
             variables: Vec::new(),
+            signup: SignupSettings::default(),
         }
     }
 }
@@ -173,7 +182,8 @@ impl TestApp {
         limits: Limits,
         guarding: ReleaseMonitorSettings,
     ) -> Self {
-        let HostFixture { folder, database, bounds, storage, storing, variables } = ground.clone();
+        let HostFixture { folder, database, bounds, storage, storing, variables, signup } =
+            ground.clone();
         let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
         let files = ObjectStorage::open_with(&storage, &storing, &variables).unwrap();
         let workers = Workers::new(2);
@@ -186,6 +196,7 @@ impl TestApp {
         });
         let guard =
             ReleaseMonitor::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
+        let signup = Signup::open(Arc::clone(&store), signup, BASE_URL).await.unwrap();
         let state = AppState::new(Services {
             keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds, settings.plans),
             meter: Quota::new(Arc::clone(&store)),
@@ -198,6 +209,7 @@ impl TestApp {
             releases: guard.clone(),
             workers: Arc::clone(&workers),
             required_formats: PLUGINS[..4].iter().map(|&format| format.to_owned()).collect(),
+            signup: (signup.settings().mode != SignupMode::Off).then(|| Arc::clone(&signup)),
             settings,
         })
         .await
@@ -211,6 +223,7 @@ impl TestApp {
             folder,
             files,
             workers,
+            signup,
             registry,
             guard,
             sandbox,

@@ -264,7 +264,7 @@ fn a_component_that_asks_for_more_than_log_is_refused_by_name() {
 #[test]
 fn the_built_in_encoders_import_nothing_but_log_and_describe_themselves_contract_3() {
     let host = sandbox(Limits::default());
-    let media_types = ["json", "csv", "arrow", "parquet"].map(|name| {
+    let media_types = ["json", "csv", "arrow", "parquet", "svg"].map(|name| {
         let encoder = host.load_encoder(&component(name)).unwrap();
         assert_eq!(encoder.description().format, name);
         encoder.description().media_type.clone()
@@ -275,7 +275,8 @@ fn the_built_in_encoders_import_nothing_but_log_and_describe_themselves_contract
             "application/json",
             "text/csv; charset=utf-8; header=present",
             "application/vnd.apache.arrow.stream",
-            "application/vnd.apache.parquet"
+            "application/vnd.apache.parquet",
+            "image/svg+xml"
         ]
     );
 }

@@ -13,6 +13,7 @@ use crate::repository::{Profile, Repository};
 use crate::{command, lab, spec, tidy, toolchain, tools};
 
 mod beside;
+mod clients;
 mod integrations;
 mod languages;
 mod pages;
@@ -32,7 +33,11 @@ pub(crate) enum ServedStep {
     Pages,
     Guide,
     Languages,
+    Citations,
     Deploy,
+    Signup,
+    ClientsPython,
+    ClientsR,
     Discovery,
 }
 
@@ -56,7 +61,17 @@ impl ServedStep {
             Self::Languages => {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
+            Self::Citations => "citations: the tools of their formats read citations",
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
+            Self::Signup => {
+                "signup: mails outlive a mail server in trouble and a service that is killed"
+            }
+            Self::ClientsPython => {
+                "clients-python: the Python client on every Python, its types, wheel and recipes"
+            }
+            Self::ClientsR => {
+                "clients-r: the R package reads, plans and cites, and R's own checks find no fault"
+            }
             Self::Discovery => {
                 "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
                 every dataset"
@@ -73,7 +88,11 @@ impl ServedStep {
             Self::Pages => 60,
             Self::Guide => 9,
             Self::Languages => 73,
+            Self::Citations => 12,
             Self::Deploy => 2,
+            Self::Signup => 150,
+            Self::ClientsPython => 150,
+            Self::ClientsR => 200,
             Self::Discovery => 40,
         })
     }
@@ -86,7 +105,11 @@ impl ServedStep {
             Self::Pages => pages::check(repository),
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
+            Self::Citations => steps::citations(repository),
             Self::Deploy => steps::deploy(repository),
+            Self::Signup => steps::signup(repository),
+            Self::ClientsPython => clients::python(repository),
+            Self::ClientsR => clients::r(repository),
             Self::Discovery => steps::discovery(repository),
         }
     }

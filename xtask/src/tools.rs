@@ -149,6 +149,31 @@ pub(crate) fn r() -> Result<()> {
     )
 }
 
+/// R, with what building, testing and checking the R client needs.
+pub(crate) fn r_client() -> Result<()> {
+    let packages = [
+        "r-base-core",
+        "r-cran-bit64",
+        "r-cran-httr2",
+        "r-cran-jsonlite",
+        "r-cran-knitr",
+        "r-cran-rmarkdown",
+        "r-cran-sf",
+        "r-cran-testthat",
+        "r-cran-tibble",
+        "r-cran-webfakes",
+        "r-cran-withr",
+        "iproute2",
+        "pandoc",
+        "qpdf",
+        "tidy",
+    ];
+    let load = "for (package in c('bit64', 'httr2', 'jsonlite', 'knitr', 'rmarkdown', 'sf', \
+        'testthat', 'tibble', 'webfakes', 'withr')) library(package, character.only = TRUE); \
+        stopifnot(nzchar(Sys.which(c('ip', 'pandoc', 'qpdf', 'tidy'))))";
+    require("the R client", &packages, "Rscript", &["-e", load])
+}
+
 /// A browser, and a font for what it shows.
 pub(crate) fn chromium() -> Result<()> {
     require("/docs in a browser", &["chromium", "fonts-dejavu-core"], "chromium", &["--version"])

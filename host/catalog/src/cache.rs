@@ -29,8 +29,8 @@ const NOTIFICATION_DEBOUNCE: Duration = Duration::from_millis(50);
 /// reads and cursors of one dataset use few; each takes some ten kilobytes.
 const MAX_PINNED_SNAPSHOTS: u64 = 1024;
 
-/// Names of datasets that are not served and are remembered as retired or unknown: what a crawler of
-/// old links asks for again and again.
+/// Names of datasets that are not served and are remembered as retired or unknown: what a crawler
+/// of old links asks for again and again.
 const MAX_ABSENT_DATASETS: u64 = 4096;
 
 type AbsentDatasetCache = Cache<DatasetName, Option<Millis>>;
@@ -211,8 +211,8 @@ impl CatalogCache {
         absent.try_get_with(name.clone(), fetch).await.map_err(CatalogError::Shared)
     }
 
-    /// Returns what citations state of the snapshot `id` of a dataset, retained or not, of a retired
-    /// dataset too; none where it never existed.
+    /// Returns what citations state of the snapshot `id` of a dataset, retained or not, of a
+    /// retired dataset too; none where it never existed.
     ///
     /// # Errors
     /// [`CatalogError::Shared`] when the database has to be read and fails.

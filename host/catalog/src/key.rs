@@ -104,6 +104,15 @@ pub fn new_id() -> Result<KeyId, CatalogError> {
     KeyId::parse(&id).ok_or(CatalogError::Random(getrandom::Error::UNEXPECTED))
 }
 
+/// Makes an identifier that begins with `prefix`, for the record of an account or a mail: not a
+/// secret.
+///
+/// # Errors
+/// [`CatalogError::Random`] when the operating system gives no random numbers.
+pub fn new_record_id(prefix: &str) -> Result<String, CatalogError> {
+    Ok(format!("{prefix}_{}", random_base62(ID_CHARACTERS)?))
+}
+
 /// Returns the hash of a well-formed key; none when it is malformed or its checksum is wrong. Does
 /// not look the key up.
 #[must_use]

@@ -34,14 +34,21 @@ pub use key::verifier::{Caller, KeyLookup, KeyVerifier, UncachedKey};
 pub use key::{IssuedKey, KeyHash};
 pub use open::{open, sqlite_url};
 pub use queries::Revisions;
+pub use queries::accounts::{
+    AccountChange, AccountOutcome, AccountRecord, NewAccountKey, PurgedSignup,
+};
 pub use queries::canary::{CanaryTotals, ReleaseUsage};
 pub use queries::citations::{CitedSnapshot, CitedState};
 pub use queries::holds::HoldOutcome;
-pub use queries::keys::KeyRecord;
+pub use queries::keys::{FoundKey, KeyRecord};
+pub use queries::mails::QueuedMail;
 pub use queries::preview_facts::SnapshotWithoutFacts;
 pub use queries::publications::{CommitOutcome, DroppedSnapshot, Publication};
 pub use queries::release_events::ReleaseEvent;
 pub use queries::releases::{ChangeOutcome, ReleaseChange, StateTransition};
+pub use queries::signup_links::{
+    LINK_LIFETIME_MS, NewSignupLink, QueueOutcome, SignupBounds, SignupHmac,
+};
 pub use queries::snapshots::SnapshotStatus;
 pub use queries::unreferenced::{
     DELETION_DEADLINE, DeletionBatch, UnreferencedObject, UploadRegistration,

@@ -4,16 +4,19 @@
 //! differ in how they connect and begin transactions and not in what they are asked. Never
 //! connects.
 
+pub(crate) mod accounts;
 pub(crate) mod canary;
 pub(crate) mod changes;
 pub(crate) mod citations;
 pub(crate) mod datasets;
 pub(crate) mod holds;
 pub(crate) mod keys;
+pub(crate) mod mails;
 pub(crate) mod preview_facts;
 pub(crate) mod publications;
 pub(crate) mod release_events;
 pub(crate) mod releases;
+pub(crate) mod signup_links;
 mod snapshot_writes;
 pub(crate) mod snapshots;
 pub(crate) mod sql_enum;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
-use yearbook_domain::{KeyId, Millis};
+use yearbook_domain::{KeyId, Millis, PlanLimits};
 
 use crate::{
     Caller, Catalog, CatalogError, QuotaExceeded, QuotaReservation, ReserveError, ReserveOutcome,
@@ -91,7 +91,7 @@ impl Quota {
         now: Millis,
     ) -> Result<QuotaReservation, ReserveError> {
         let (meter, key_id, month, resets_at) =
-            (Arc::clone(self), caller.id().clone(), now.month(), now.next_month());
+            (Arc::clone(self), caller.usage_key().clone(), now.month(), now.next_month());
         let Some(limit) = caller.limits().requests_per_month else {
             let usage = QuotaUsage { used: 0, limit: None, resets_at };
             return Ok(QuotaReservation::new(meter, key_id, month, usage));
@@ -119,13 +119,28 @@ impl Quota {
     /// [`CatalogError`] when the database fails.
     pub async fn usage(&self, caller: &Caller) -> Result<QuotaUsage, CatalogError> {
         let now = crate::clock::now();
-        let entry = (caller.id().clone(), now.month());
+        let entry = (caller.usage_key().clone(), now.month());
         let limit = caller.limits().requests_per_month;
         // While no flush is under way, a request is either in memory or written, not between.
         let _no_flush = if limit.is_none() { Some(self.flushing.lock().await) } else { None };
         let waiting = lock(&self.counted).get(&entry).copied().unwrap_or(0);
         let written = self.store.used_requests(&entry.0, &entry.1).await?;
         Ok(QuotaUsage { used: written + waiting, limit, resets_at: now.next_month() })
+    }
+
+    /// Reads what was used of this month under `usage_key` on a plan with these limits, as a host
+    /// that has no request of it open knows it.
+    ///
+    /// # Errors
+    /// [`CatalogError`] when the database fails.
+    pub async fn usage_of_key(
+        &self,
+        usage_key: &KeyId,
+        limits: PlanLimits,
+    ) -> Result<QuotaUsage, CatalogError> {
+        let now = crate::clock::now();
+        let used = self.store.used_requests(usage_key, &now.month()).await?;
+        Ok(QuotaUsage { used, limit: limits.requests_per_month, resets_at: now.next_month() })
     }
 
     /// Writes every count and gives back what is owed. Call it once no request is under way.

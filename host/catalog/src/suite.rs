@@ -1,6 +1,7 @@
 //! Rules of the catalog and of what stands on it: one list, run on every database. A new database
 //! adds a module below with a [`TestDatabase`] of its own.
 
+mod accounts;
 mod canary;
 mod catalog_cache;
 mod changes;
@@ -84,6 +85,15 @@ macro_rules! every_rule {
             keys: ids_and_hashes_are_unique,
             keys: a_key_is_revoked_once,
             keys: a_secret_is_the_same_on_every_host_for_ever,
+            accounts: a_hundred_confirmations_over_two_hosts_make_one_key_contract_10,
+            accounts: looking_at_a_link_consumes_nothing_contract_10,
+            accounts: bounds_on_mails_are_exact_across_hosts_contract_10,
+            accounts: a_key_replaced_a_hundred_times_leaves_the_months_count_contract_10,
+            accounts: neither_revoking_nor_deleting_gives_new_requests_contract_10,
+            accounts: a_deleted_account_is_forgotten_when_its_month_has_ended_contract_10,
+            accounts: a_replaced_key_ends_when_its_holder_said_contract_10,
+            accounts: keys_without_proof_share_one_months_count_contract_10,
+            accounts: a_mail_is_leased_to_one_host_at_a_time_contract_10,
             usage: the_eleventh_request_is_refused_contract_5,
             usage: of_fifty_concurrent_requests_on_two_hosts_ten_are_granted_contract_5,
             usage: what_is_given_back_can_be_taken_again,

@@ -60,6 +60,9 @@ pub enum Command {
     /// Keys of clients
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Sign-up for Free keys
+    #[command(subcommand)]
+    Signup(SignupCommand),
     /// Published datasets
     #[command(subcommand)]
     Datasets(DatasetsCommand),
@@ -113,6 +116,21 @@ pub enum KeysCommand {
     Revoke {
         /// Identifier as `keys list` shows it
         id: String,
+    },
+}
+
+/// `yearbook signup`.
+#[derive(Debug, Subcommand)]
+pub enum SignupCommand {
+    /// Show the mails that wait, or the whole text of one
+    ///
+    /// Without a mail server, pass the text of each mail on to its address and mark it as sent.
+    Outbox {
+        /// Identifier of a mail [default: all]
+        id: Option<String>,
+        /// Mark the mail as handed over, which deletes it with its address
+        #[arg(long, requires = "id")]
+        sent: bool,
     },
 }
 

@@ -10,6 +10,7 @@ mod migrate;
 mod plugin;
 mod publish;
 mod serve;
+mod signup;
 
 use anyhow::Context as _;
 use serde_json::json;
@@ -27,8 +28,9 @@ pub(crate) use plugin::check_name as check_plugin_name;
 pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<()> {
     match command {
         Command::Serve { .. } => serve::run(context).await,
-        Command::Publish { paths } => publish::run(context, &paths).await,
+        Command::Publish { paths } => Box::pin(publish::run(context, &paths)).await,
         Command::Keys(keys) => keys::run(context, keys).await,
+        Command::Signup(signup) => signup::run(context, signup).await,
         Command::Datasets(datasets) => datasets::run(context, datasets).await,
         Command::Plugin(plugin) => plugin::run(context, plugin).await,
         Command::Openapi => print_openapi(context).await,

@@ -30,5 +30,7 @@ mod serve;
 mod served;
 #[path = "command_line/settings.rs"]
 mod settings;
+#[path = "command_line/signup.rs"]
+mod signup;
 #[path = "command_line/traces.rs"]
 mod traces;

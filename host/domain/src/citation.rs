@@ -1,6 +1,6 @@
 //! Citations of a snapshot, or of a query's result in it (contract-13-fields): what they state, and
-//! the texts in which they state it. The same for everybody and for ever: no clock, no host but that
-//! of the link. Never touches HTTP or stored rows.
+//! the texts in which they state it. The same for everybody and for ever: no clock, no host but
+//! that of the link. Never touches HTTP or stored rows.
 
 mod bibtex;
 mod canonical_query;
@@ -92,7 +92,7 @@ impl Citation {
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
     }
 
-    /// What a reader has to know besides: credit, rows, digest and remark, a sentence each.
+    /// Sentences for a reader: rows, digest, licence, credit and remark.
     fn notes(&self) -> Vec<String> {
         let rows = self.rows.map(|rows| format!("Rows: {rows}."));
         let digest = self.digest.map(|digest| format!("Digest: {digest}."));

@@ -12,6 +12,11 @@ pub enum SourceUrlPrecision {
     Source,
 }
 
+impl SourceUrlPrecision {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Dataset, Self::Source];
+}
+
 /// The credit that travels with data in headers, in Arrow schema metadata and in Parquet key-value
 /// metadata. Publishing refuses control characters in all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

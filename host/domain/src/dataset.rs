@@ -26,6 +26,12 @@ pub enum ColumnType {
     Date,
 }
 
+impl ColumnType {
+    /// All of them, in the order of documents.
+    pub const ALL: [Self; 5] =
+        [Self::String, Self::Integer, Self::Number, Self::Boolean, Self::Date];
+}
+
 /// Purpose of a column (contract-4-roles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,6 +53,17 @@ pub enum ColumnRole {
 }
 
 impl ColumnRole {
+    /// All of them, in the order of documents.
+    pub const ALL: [Self; 7] = [
+        Self::Date,
+        Self::Period,
+        Self::Dimension,
+        Self::Value,
+        Self::Geometry,
+        Self::Key,
+        Self::Attribute,
+    ];
+
     /// Returns its name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -91,6 +108,11 @@ pub enum TableLayout {
     Long,
     /// One column a series.
     Wide,
+}
+
+impl TableLayout {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Long, Self::Wide];
 }
 
 /// West, south, east, north in degrees; west > east where the box crosses 180° (RFC 7946, 5.2).

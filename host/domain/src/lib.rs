@@ -1,6 +1,6 @@
 //! The rules of the service, as plain values and pure functions: names, identities, plans,
-//! datasets, queries, read plans, preview facts, citations, releases, refusals. No async, no I/O, no
-//! clock, no Arrow, no HTTP types.
+//! datasets, queries, read plans, preview facts, citations, releases, refusals. No async, no I/O,
+//! no clock, no Arrow, no HTTP types.
 
 pub mod bulk;
 pub mod changes;
@@ -11,6 +11,7 @@ pub mod dataset;
 pub mod hex;
 pub mod identity;
 pub mod json_size;
+pub mod mail_address;
 pub mod name;
 pub mod object_key;
 pub mod plan;
@@ -32,6 +33,7 @@ pub use dataset::{
     TableLayout,
 };
 pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
+pub use mail_address::{MailAddress, MailAddressError};
 pub use name::{DatasetName, Namespace};
 pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};

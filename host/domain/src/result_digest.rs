@@ -1,6 +1,6 @@
 //! The digest of a result (contract-13-digest): the same for the same rows and columns, whatever
-//! format, plugin or compression carried them. Clients compute it by themselves. It is no signature:
-//! whoever can change the rows can change the digest that travels with them.
+//! format, plugin or compression carried them. Clients compute it by themselves. It is no
+//! signature: whoever can change the rows can change the digest that travels with them.
 
 use std::fmt;
 

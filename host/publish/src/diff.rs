@@ -70,8 +70,8 @@ pub(crate) async fn compare_snapshots(
     let (written, counts) = comparison.run(move || sink.finish()).await?;
     let file = files.put_open_file(written, &std::env::temp_dir()).await?;
     Ok(ChangeSet {
-        from: old.id.clone(),
-        to: new.id.clone(),
+        from: old.id,
+        to: new.id,
         committed_at: new.created_at,
         rows: counts.file_rows(),
         counts: Some(counts),

@@ -1,6 +1,6 @@
 //! Geometry as spec-2.2-geometry promises it: WKT, `MULTI*` forms, EPSG:4326 with longitude first.
-//! Checked and bounded in one pass without building geometry; never repaired, never changed. Centroids
-//! are for previews.
+//! Checked and bounded in one pass without building geometry; never repaired, never changed.
+//! Centroids are for previews.
 
 mod bounds;
 mod centroid;

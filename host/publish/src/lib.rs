@@ -1,7 +1,7 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
-//! changes since the current one. Imports point one way: `error`, `faults`, `progress` <-
-//! `package` <- `geometry`, `table` <- `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish`
-//! <- `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
+//! changes since the current one. Imports point one way: `error`, `faults`, `progress` <- `package`
+//! <- `geometry`, `table` <- `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish` <-
+//! `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
 //! environment; the feature `catalog` adds what needs a catalogue.
 
 mod diff;

@@ -16,7 +16,7 @@ mod text_rules;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use yearbook_domain::{Column, Credit, DatasetName, Namespace, TableLayout, name};
+use yearbook_domain::{Column, Credit, DatasetName, Namespace, TableLayout};
 
 use crate::PublishError;
 use extension::YearbookExtension;
@@ -179,19 +179,7 @@ fn parse_dataset_name(
     problems: &mut DescriptorProblems,
 ) -> Option<DatasetName> {
     let node = root.require("name", "the dataset's snake_case name", problems)?;
-    let text = node.text(problems)?;
-    let parsed = DatasetName::parse(text);
-    if parsed.is_none() {
-        problems.add(
-            node.at.clone(),
-            format!(
-                "{text:?} does not match {}; try {:?}",
-                name::PATTERN,
-                table_schema::to_snake_case(text)
-            ),
-        );
-    }
-    parsed
+    text_rules::parse_snake_case(&node, DatasetName::parse, problems)
 }
 
 fn parse_only_resource<'a>(

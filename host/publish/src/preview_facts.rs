@@ -1,6 +1,6 @@
-//! Preview facts of a table (contract-9-facts), computed in two passes over its rows in the order of
-//! the snapshot: the first counts, the second draws the lines of the series that the first chose.
-//! The same for a table in memory and for a stored file. Never stores anything.
+//! Preview facts of a table (contract-9-facts), computed in two passes over its rows in the order
+//! of the snapshot: the first counts, the second draws the lines of the series that the first
+//! chose. The same for a table in memory and for a stored file. Never stores anything.
 //!
 //! Bound: [`series::MAX_TRACKED_BYTES`] for the series that are told apart, one batch, and facts.
 

@@ -39,29 +39,29 @@ pub(crate) struct CircuitBreaker(Mutex<HashMap<Digest, VecDeque<(Instant, Failur
 impl CircuitBreaker {
     /// Adds one. The same request of the same client counts once: it may have been answered from
     /// memory, without a response that the counters know of.
-    pub(crate) fn add(&self, digest: &Digest, strike: FailureRecord) {
+    pub(crate) fn add(&self, digest: &Digest, failure: FailureRecord) {
         let mut all = self.all();
         let of = all.entry(*digest).or_default();
         of.retain(|(_, other)| {
-            (&other.client, &other.request) != (&strike.client, &strike.request)
+            (&other.client, &other.request) != (&failure.client, &failure.request)
         });
         if of.len() >= MAX_FAILURES {
             of.pop_front();
         }
-        of.push_back((Instant::now(), strike));
+        of.push_back((Instant::now(), failure));
     }
 
     /// Failures of the last `time`, by release.
     pub(crate) fn within(&self, time: Duration) -> HashMap<Digest, Vec<FailureRecord>> {
         let mut all = self.all();
-        all.retain(|_, strikes| {
-            strikes.retain(|(at, _)| at.elapsed() <= time);
-            !strikes.is_empty()
+        all.retain(|_, failures| {
+            failures.retain(|(at, _)| at.elapsed() <= time);
+            !failures.is_empty()
         });
-        let of = |strikes: &VecDeque<(Instant, FailureRecord)>| {
-            strikes.iter().map(|(_, strike)| strike.clone()).collect()
+        let of = |failures: &VecDeque<(Instant, FailureRecord)>| {
+            failures.iter().map(|(_, failure)| failure.clone()).collect()
         };
-        all.iter().map(|(digest, strikes)| (*digest, of(strikes))).collect()
+        all.iter().map(|(digest, failures)| (*digest, of(failures))).collect()
     }
 
     /// A release begins anew.
@@ -82,30 +82,30 @@ impl CircuitBreaker {
 /// requests are for it: a row that breaks a release is asked for with every page. Failures of one
 /// client count only where nobody at all got a whole response.
 pub(crate) fn verdict(
-    strikes: &[FailureRecord],
+    failures: &[FailureRecord],
     begun: u64,
     whole: u64,
     replaceable: bool,
     settings: &ReleaseMonitorSettings,
 ) -> Option<String> {
-    let requests = strikes.iter().map(|strike| &strike.request).collect::<HashSet<_>>().len();
+    let requests = failures.iter().map(|failure| &failure.request).collect::<HashSet<_>>().len();
     if settings.strikes == 0
         || requests < settings.strikes
-        || count_independent_datasets(strikes) < settings.strike_datasets
+        || count_independent_datasets(failures) < settings.strike_datasets
     {
         return None;
     }
     let percent = u64::from(settings.strike_percent);
     let percent = if replaceable { percent } else { percent.max(LAST_RESORT_PERCENT) };
-    if (strikes.len() as u64).saturating_mul(100) < begun.saturating_mul(percent) {
+    if (failures.len() as u64).saturating_mul(100) < begun.saturating_mul(percent) {
         return None;
     }
-    let clients: HashSet<&str> = strikes.iter().map(|strike| strike.client.as_str()).collect();
+    let clients: HashSet<&str> = failures.iter().map(|failure| failure.client.as_str()).collect();
     if clients.len() < 2 && whole > 0 {
         return None;
     }
-    let last = strikes.last().map(|strike| strike.why.as_str()).unwrap_or_default();
-    let (failed, begun) = (strikes.len(), begun.max(strikes.len() as u64));
+    let last = failures.last().map(|failure| failure.why.as_str()).unwrap_or_default();
+    let (failed, begun) = (failures.len(), begun.max(failures.len() as u64));
     let who = if clients.len() == 1 {
         "1 client".to_owned()
     } else {
@@ -119,10 +119,11 @@ pub(crate) fn verdict(
 
 /// Strikes at most that have no dataset in common, about: so many datasets, at least, must each
 /// break the release.
-fn count_independent_datasets(strikes: &[FailureRecord]) -> usize {
+fn count_independent_datasets(failures: &[FailureRecord]) -> usize {
     let mut seen: HashSet<&str> = HashSet::new();
     // A generator is given several at once, and any of them may be why.
-    let mut by_number: Vec<&Vec<String>> = strikes.iter().map(|strike| &strike.datasets).collect();
+    let mut by_number: Vec<&Vec<String>> =
+        failures.iter().map(|failure| &failure.datasets).collect();
     by_number.sort_by_key(|datasets| datasets.len());
     let apart = by_number.into_iter().filter(|datasets| {
         let apart = datasets.iter().all(|dataset| !seen.contains(dataset.as_str()));
@@ -140,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    fn strike(client: &str, request: &str, datasets: &str) -> FailureRecord {
+    fn failure(client: &str, request: &str, datasets: &str) -> FailureRecord {
         let datasets = datasets.split(',').map(str::to_owned).collect();
         FailureRecord {
             client: KeyId::parse(client).unwrap(),
@@ -150,27 +151,27 @@ mod tests {
         }
     }
 
-    fn is(strikes: &[FailureRecord], begun: u64, whole: u64, replaceable: bool) -> bool {
-        verdict(strikes, begun, whole, replaceable, &ReleaseMonitorSettings::default()).is_some()
+    fn is(failures: &[FailureRecord], begun: u64, whole: u64, replaceable: bool) -> bool {
+        verdict(failures, begun, whole, replaceable, &ReleaseMonitorSettings::default()).is_some()
     }
 
     #[test]
     fn three_different_requests_of_two_clients_are_enough_where_they_are_a_tenth_of_all() {
-        let strikes = [strike("a", "1", "x"), strike("a", "2", "y"), strike("b", "3", "z")];
-        assert!(is(&strikes, 30, 27, true) && !is(&strikes, 31, 28, true));
-        assert!(!is(&strikes[..2], 2, 0, true));
+        let failures = [failure("a", "1", "x"), failure("a", "2", "y"), failure("b", "3", "z")];
+        assert!(is(&failures, 30, 27, true) && !is(&failures, 31, 28, true));
+        assert!(!is(&failures[..2], 2, 0, true));
         assert!(
-            is(&strikes, 6, 3, false) && !is(&strikes, 7, 4, false),
+            is(&failures, 6, 3, false) && !is(&failures, 7, 4, false),
             "half of all where nothing else could serve"
         );
-        let reason = verdict(&strikes, 30, 27, true, &ReleaseMonitorSettings::default());
+        let reason = verdict(&failures, 30, 27, true, &ReleaseMonitorSettings::default());
         assert_eq!(
             reason.as_deref(),
             Some("it failed 3 of 30 responses in 60 s, of 2 clients; the last: trapped")
         );
         assert_eq!(
             verdict(
-                &strikes,
+                &failures,
                 3,
                 0,
                 true,
@@ -182,10 +183,10 @@ mod tests {
 
     #[test]
     fn one_client_cannot_have_a_release_quarantined_that_works_for_others() {
-        let repeated = vec![strike("a", "1", "x"); 100];
+        let repeated = vec![failure("a", "1", "x"); 100];
         assert!(!is(&repeated, 100, 0, true), "one request, however often");
         let many: Vec<FailureRecord> = (0..100)
-            .map(|request| strike("a", &request.to_string(), &request.to_string()))
+            .map(|request| failure("a", &request.to_string(), &request.to_string()))
             .collect();
         assert!(!is(&many, 101, 1, true), "somebody got a whole response");
         assert!(is(&many, 100, 0, true), "nobody did");
@@ -193,12 +194,12 @@ mod tests {
 
     #[test]
     fn the_data_of_two_datasets_convicts_no_release_however_many_clients_page_through_it() {
-        let strikes = |datasets: &[&str]| -> Vec<FailureRecord> {
+        let failures = |datasets: &[&str]| -> Vec<FailureRecord> {
             let client = |index: usize| if index.is_multiple_of(2) { "a" } else { "b" };
             datasets
                 .iter()
                 .enumerate()
-                .map(|(index, names)| strike(client(index), &index.to_string(), names))
+                .map(|(index, names)| failure(client(index), &index.to_string(), names))
                 .collect()
         };
         for (given, expected) in [
@@ -211,26 +212,28 @@ mod tests {
             (&["x,y", "z", "p,q"], true),
             (&["p,q,x,y,z", "x", "y", "z"], true),
         ] {
-            assert_eq!(is(&strikes(given), 10, 0, true), expected, "{given:?}");
+            assert_eq!(is(&failures(given), 10, 0, true), expected, "{given:?}");
         }
         let fewer =
             ReleaseMonitorSettings { strike_datasets: 1, ..ReleaseMonitorSettings::default() };
         assert!(
-            verdict(&strikes(&["x", "x", "x"]), 3, 0, true, &fewer).is_some(),
+            verdict(&failures(&["x", "x", "x"]), 3, 0, true, &fewer).is_some(),
             "where there is one dataset"
         );
     }
 
     #[test]
     fn the_same_request_of_the_same_client_is_one_strike() {
-        let strikes = CircuitBreaker::default();
+        let breaker = CircuitBreaker::default();
         for (client, request) in [("a", "1"), ("a", "1"), ("b", "1"), ("a", "2"), ("a", "1")] {
-            strikes.add(&Digest::of(b""), strike(client, request, "x"));
+            breaker.add(&Digest::of(b""), failure(client, request, "x"));
         }
-        let kept =
-            strikes.within(Duration::from_secs(60)).remove(&Digest::of(b"")).unwrap_or_default();
-        let kept: Vec<(&str, &str)> =
-            kept.iter().map(|strike| (strike.client.as_str(), strike.request.as_str())).collect();
-        assert_eq!(kept, [("b", "1"), ("a", "2"), ("a", "1")]);
+        let recorded =
+            breaker.within(Duration::from_secs(60)).remove(&Digest::of(b"")).unwrap_or_default();
+        let recorded: Vec<(&str, &str)> = recorded
+            .iter()
+            .map(|failure| (failure.client.as_str(), failure.request.as_str()))
+            .collect();
+        assert_eq!(recorded, [("b", "1"), ("a", "2"), ("a", "1")]);
     }
 }

@@ -139,15 +139,16 @@ impl PluginReconciler {
             state.serving = next;
         }
         // Only now: compiling what serves nobody yet must not hold up what serves.
-        let beside = self.load_candidates(&mut state, &lines, &serving, &mut complete).await;
-        let kept = beside
+        let candidates = self.load_candidates(&mut state, &lines, &serving, &mut complete).await;
+        let candidate_plugins = candidates
             .values()
-            .flat_map(|beside| [&beside.waiting, &beside.previous])
+            .flat_map(|candidates| [&candidates.waiting, &candidates.previous])
             .flatten()
             .cloned()
             .map(Plugin::Encoder);
-        state.loaded = kept.chain(serving).map(|plugin| (*plugin.digest(), plugin)).collect();
-        self.monitor.set_candidates(beside);
+        state.loaded =
+            candidate_plugins.chain(serving).map(|plugin| (*plugin.digest(), plugin)).collect();
+        self.monitor.set_candidates(candidates);
         complete
     }
 

@@ -29,12 +29,12 @@ pub struct ReleaseMonitor {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) settings: ReleaseMonitorSettings,
     /// By digest of the release that serves.
-    beside: ArcSwap<HashMap<Digest, Candidates>>,
+    candidates: ArcSwap<HashMap<Digest, Candidates>>,
     /// Responses that might have been compared.
     turns: AtomicU64,
     pub(crate) seen: Arc<CanarySamples>,
     shadow: Arc<ShadowWorker>,
-    pub(crate) strikes: CircuitBreaker,
+    pub(crate) circuit_breaker: CircuitBreaker,
     /// Something was seen that may decide.
     pub(crate) woken: Notify,
 }
@@ -67,11 +67,11 @@ impl ReleaseMonitor {
             store,
             sandbox,
             settings,
-            beside: ArcSwap::default(),
+            candidates: ArcSwap::default(),
             turns: AtomicU64::new(0),
             shadow: ShadowWorker::start(Arc::clone(&seen), stack_bytes)?,
             seen,
-            strikes: CircuitBreaker::default(),
+            circuit_breaker: CircuitBreaker::default(),
             woken: Notify::new(),
         }))
     }
@@ -83,8 +83,8 @@ impl ReleaseMonitor {
     }
 
     /// Sets the candidates beside each release that serves.
-    pub(crate) fn set_candidates(&self, beside: HashMap<Digest, Candidates>) {
-        self.beside.store(Arc::new(beside));
+    pub(crate) fn set_candidates(&self, candidates: HashMap<Digest, Candidates>) {
+        self.candidates.store(Arc::new(candidates));
     }
 
     /// A release that waits can be judged without a comparison.
@@ -111,8 +111,9 @@ impl ReleasePolicy for ReleaseMonitor {
         options: &[OptionValue],
         batches: Batches,
     ) -> Batches {
-        let beside = self.beside.load();
-        let Some(waiting) = beside.get(encoder.digest()).and_then(|beside| beside.waiting.clone())
+        let candidates = self.candidates.load();
+        let Some(waiting) =
+            candidates.get(encoder.digest()).and_then(|candidates| candidates.waiting.clone())
         else {
             return batches;
         };
@@ -132,7 +133,7 @@ impl ReleasePolicy for ReleaseMonitor {
     }
 
     fn fallback_release(&self, encoder: &PluginEncoder) -> Option<Arc<PluginEncoder>> {
-        self.beside.load().get(encoder.digest())?.previous.clone()
+        self.candidates.load().get(encoder.digest())?.previous.clone()
     }
 
     fn record_failure(&self, digest: &Digest, request: &RequestFingerprint, cause: &str) {
@@ -142,7 +143,7 @@ impl ReleasePolicy for ReleaseMonitor {
             return;
         }
         let failure = FailureRecord { client: key_id, request, datasets, why: cause.to_owned() };
-        self.strikes.add(digest, failure);
+        self.circuit_breaker.add(digest, failure);
         self.woken.notify_one();
     }
 }

@@ -152,7 +152,7 @@ impl TrustPolicy {
         component: &[u8],
         signature: Option<&Signature>,
     ) -> Result<(), TrustError> {
-        let read = signature.ok_or_else(|| TrustError::Unsigned { digest })?;
+        let read = signature.ok_or(TrustError::Unsigned { digest })?;
         let read = read.read().map_err(|reason| TrustError::Unreadable { digest, reason })?;
         // Identifiers are chosen freely, so two keys may have the same one.
         let mut named = self.trusted_keys.iter().filter(|key| key.id() == read.key_id()).peekable();

@@ -41,10 +41,11 @@ pub use observe::{
     FailureReason, GuestFunction, GuestLogLine, InstanceProgress, LoadMetrics, PluginMetrics,
     PluginMetricsSnapshot, ReleaseName, ResourceUsage, ResponseOutcome,
 };
-pub use options::{OptionScalar, OptionValue, ParameterKind, PluginParameter};
+pub use options::{OptionValue, PluginParameter};
 pub use release_policy::{ReleasePolicy, RequestFingerprint};
 pub use replay::{ReplayError, ReplayResult};
 pub use sandbox::{Plugin, PluginRegistry, PluginSet, Sandbox, SandboxConfig};
 pub use sanitize::sanitize;
 pub use trap::{Trap, TrapKind};
 pub use trial::{GuestCall, TrialError, TrialResponse};
+pub use yearbook_domain::query::options::{OptionScalar, ParameterKind};

@@ -2,20 +2,7 @@
 //! Values only: what a guest declares is checked elsewhere, and so is what a client may choose.
 
 use serde::{Deserialize, Serialize};
-
-/// Type of a parameter's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ParameterKind {
-    /// Any text.
-    Text,
-    /// A 64-bit signed integer.
-    Integer,
-    /// A finite 64-bit float.
-    Number,
-    /// True or false.
-    Boolean,
-}
+use yearbook_domain::query::options::{OptionScalar, ParameterKind};
 
 /// A query parameter of a plugin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,20 +17,6 @@ pub struct PluginParameter {
     pub allowed: Vec<String>,
     /// One sentence for people.
     pub docs: String,
-}
-
-/// A parameter's value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum OptionScalar {
-    /// Of [`ParameterKind::Text`].
-    Text(String),
-    /// Of [`ParameterKind::Integer`].
-    Integer(i64),
-    /// Of [`ParameterKind::Number`].
-    Number(f64),
-    /// Of [`ParameterKind::Boolean`].
-    Boolean(bool),
 }
 
 /// One chosen option.

@@ -19,15 +19,15 @@ pub(crate) async fn partition_row(
     column: &str,
     before: impl Fn(&[u8]) -> bool,
 ) -> Result<u64, StorageFailure> {
-    let opened = &source.opened;
-    let leaf = opened.column_index_by_name(column)?;
-    for group in 0..opened.metadata.num_row_groups() {
-        let statistics = opened.metadata.row_group(group).column(leaf).statistics();
+    let parquet = &source.parquet;
+    let leaf = parquet.column_index_by_name(column)?;
+    for group in 0..parquet.metadata.num_row_groups() {
+        let statistics = parquet.metadata.row_group(group).column(leaf).statistics();
         if statistics.and_then(|all| all.max_bytes_opt()).is_some_and(&before) {
             continue;
         }
-        for page in page_bounds(opened, group, leaf) {
-            let at = |row: usize| opened.start(group) + row as u64;
+        for page in page_bounds(parquet, group, leaf) {
+            let at = |row: usize| parquet.start(group) + row as u64;
             if page.rows.is_empty() {
                 continue;
             }
@@ -43,7 +43,7 @@ pub(crate) async fn partition_row(
             }
         }
     }
-    Ok(opened.rows())
+    Ok(parquet.rows())
 }
 
 /// Neighbouring rows of a row group, with bounds of their values where the file has them.
@@ -55,12 +55,12 @@ struct PageBounds<'a> {
 
 /// The pages of a column chunk; one for all of it where there is no page index.
 fn page_bounds(
-    opened: &ParquetFile,
+    parquet: &ParquetFile,
     group: usize,
     leaf: usize,
 ) -> impl Iterator<Item = PageBounds<'_>> {
-    let end = opened.rows_of(group);
-    let index = opened.metadata.page_index();
+    let end = parquet.rows_of(group);
+    let index = parquet.metadata.page_index();
     let locations =
         index.and_then(|index| index.page_locations(group, leaf)).map_or(&[][..], Vec::as_slice);
     let bounds = match index.and_then(|index| index.column_index(group, leaf)) {
@@ -86,7 +86,7 @@ async fn count_before(
     before: impl Fn(&[u8]) -> bool,
 ) -> Result<usize, StorageFailure> {
     let damaged = |why: &str| {
-        StorageFailure::damaged(&source.opened.key, format!("row group {group}: {why}"))
+        StorageFailure::damaged(&source.parquet.key, format!("row group {group}: {why}"))
     };
     let mut columns = source.columns(group, &[leaf], rows).await?;
     let dates = columns.pop().ok_or_else(|| damaged("no date column was decoded"))?;

@@ -32,7 +32,7 @@ pub struct Reader {
     workers: Arc<Workers>,
     /// By digest of the file and id of the snapshot, which decides how columns are read.
     footers: Cache<(Digest, SnapshotId), Arc<ParquetFile>>,
-    kept: Arc<PageCache>,
+    cache: Arc<PageCache>,
     budget: FetchBudget,
     steps: ReadTaskLimits,
 }
@@ -41,15 +41,15 @@ impl Reader {
     /// A reader of the snapshots in `files` that decodes on `workers`.
     #[must_use]
     pub fn new(files: ObjectStorage, workers: Arc<Workers>) -> Self {
-        let weigh = |_: &(Digest, SnapshotId), opened: &Arc<ParquetFile>| {
-            u32::try_from(opened.memory_bytes()).unwrap_or(u32::MAX)
+        let weigh = |_: &(Digest, SnapshotId), parquet: &Arc<ParquetFile>| {
+            u32::try_from(parquet.memory_bytes()).unwrap_or(u32::MAX)
         };
         let footers = Cache::builder().max_capacity(FOOTER_CACHE_BYTES).weigher(weigh).build();
         Self {
             files,
             workers,
             footers,
-            kept: Arc::new(PageCache::new()),
+            cache: Arc::new(PageCache::new()),
             budget: FetchBudget::new(FETCH_BUDGET_BYTES),
             steps: ReadTaskLimits::default(),
         }
@@ -86,10 +86,10 @@ impl Reader {
     async fn find(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
         let snapshot = &plan.snapshot;
         let schema = Self::schema(plan)?;
-        ReadMetrics::add(&self.kept.effort.scans, 1);
+        ReadMetrics::add(&self.cache.metrics.scans, 1);
         let source = self.open_file(snapshot).await?;
         let selection = self.selection(&source, plan).await?;
-        let projection = Projection::new(&source.opened, &plan.columns, schema)?;
+        let projection = Projection::new(&source.parquet, &plan.columns, schema)?;
         let Some(text) = &plan.search_text else {
             return Ok(scan::scan_window(
                 source,
@@ -128,7 +128,7 @@ impl Reader {
         window: Range<u64>,
     ) -> Result<Scan, StorageFailure> {
         let source = self.open_file(snapshot).await?;
-        let projection = Projection::new(&source.opened, columns, schema)?;
+        let projection = Projection::new(&source.parquet, columns, schema)?;
         Ok(scan::scan_window(source, projection, &window, 0, None))
     }
 
@@ -154,24 +154,24 @@ impl Reader {
     #[must_use]
     pub fn counts(&self) -> ReadMetricsSnapshot {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let effort = &self.kept.effort;
-        let [pages, dictionaries, footers] = &effort.found;
-        let kept = |found: &(AtomicU64, AtomicU64), bytes| CacheMetricsSnapshot {
+        let metrics = &self.cache.metrics;
+        let [pages, dictionaries, footers] = &metrics.found;
+        let cache_metrics = |found: &(AtomicU64, AtomicU64), bytes| CacheMetricsSnapshot {
             hits: read(&found.0),
             misses: read(&found.1),
             bytes,
         };
-        let [page_bytes, dictionary_bytes] = self.kept.bytes();
+        let [page_bytes, dictionary_bytes] = self.cache.bytes();
         ReadMetricsSnapshot {
-            scans: read(&effort.scans),
-            pages: read(&effort.pages),
-            groups_searched: read(&effort.groups),
-            groups_ruled_out: read(&effort.ruled_out),
-            values_searched: read(&effort.values),
-            rows_searched: read(&effort.rows),
-            kept_pages: kept(pages, page_bytes),
-            kept_dictionaries: kept(dictionaries, dictionary_bytes),
-            kept_footers: kept(footers, self.footers.weighted_size()),
+            scans: read(&metrics.scans),
+            pages: read(&metrics.pages),
+            groups_searched: read(&metrics.groups),
+            groups_ruled_out: read(&metrics.ruled_out),
+            values_searched: read(&metrics.values),
+            rows_searched: read(&metrics.rows),
+            kept_pages: cache_metrics(pages, page_bytes),
+            kept_dictionaries: cache_metrics(dictionaries, dictionary_bytes),
+            kept_footers: cache_metrics(footers, self.footers.weighted_size()),
         }
     }
 
@@ -188,18 +188,18 @@ impl Reader {
             loaded = true;
             decode::open(&self.files, &self.workers, snapshot).await.map(Arc::new)
         };
-        let opened = self
+        let parquet = self
             .footers
             .try_get_with(key, load)
             .await
             .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared));
-        self.kept.effort.record_lookup(FOOTER_LOOKUPS, !loaded);
-        let opened = opened?;
+        self.cache.metrics.record_lookup(FOOTER_LOOKUPS, !loaded);
+        let parquet = parquet?;
         Ok(FileSource {
             files: self.files.clone(),
             workers: Arc::clone(&self.workers),
-            opened,
-            kept: Arc::clone(&self.kept),
+            parquet,
+            cache: Arc::clone(&self.cache),
             budget: self.budget.clone(),
             steps: self.steps,
         })
@@ -211,7 +211,7 @@ impl Reader {
         source: &FileSource,
         plan: &ReadPlan,
     ) -> Result<Range<u64>, StorageFailure> {
-        let mut window = 0..source.opened.rows();
+        let mut window = 0..source.parquet.rows();
         if let Some(column) = &plan.snapshot.date_column {
             if let Some(start) = &plan.start {
                 window.start = date_window::partition_row(source, column, |date| {

@@ -147,7 +147,7 @@ mod tests {
         // The vector that clients check as well.
         let expected = "yb1:bdd4f628d99e64cdf2e36279518abddd7b608c70f5b86c821404e941b092b4e9";
         for batch in [batch(plain), batch(Arc::new(words))] {
-            assert_eq!(digest(&columns, &[batch.clone()]).to_string(), expected);
+            assert_eq!(digest(&columns, std::slice::from_ref(&batch)).to_string(), expected);
             for cut in 0..=4 {
                 let parts = [batch.slice(0, cut), batch.slice(cut, 4 - cut)];
                 assert_eq!(digest(&columns, &parts).to_string(), expected, "cut at {cut}");

@@ -47,7 +47,7 @@ pub(crate) async fn search_window(
     pattern: SearchPattern,
     max_rows: Option<u64>,
 ) -> Result<Scan, StorageFailure> {
-    if source.opened.dimensions.is_empty() {
+    if source.parquet.dimensions.is_empty() {
         return Ok(build_scan(
             source,
             projection,

@@ -22,6 +22,10 @@ pub(crate) enum Error {
         /// Time at which it was retired.
         since: Millis,
     },
+    /// 403: a form that no page of ours has sent.
+    ForeignForm,
+    /// 422: a form that is none of ours, or too long.
+    UnreadableForm,
     /// 404: the preview of a dataset has no such series.
     NoSuchSeries {
         /// Name of the dataset.
@@ -86,8 +90,10 @@ impl Error {
 
     /// 503 for a format of `plugins` that nothing may serve.
     pub(crate) fn format_unavailable(format: &str, plugins: &yearbook_sandbox::PluginSet) -> Self {
-        let available =
-            plugins.encoders().map(|encoder| encoder.description().format.clone()).collect();
+        let described = plugins.encoders().map(|encoder| encoder.description());
+        // A picture is no substitute for the rows.
+        let data = described.filter(|description| !description.is_picture());
+        let available = data.map(|description| description.format.clone()).collect();
         Self::FormatUnavailable { format: format.to_owned(), available }
     }
 

@@ -9,6 +9,7 @@ mod http;
 mod layer;
 mod plugins;
 mod process;
+mod signup;
 mod subsystems;
 
 pub(crate) use connections::{

@@ -4,6 +4,7 @@
 //! without data is the same. What it says of bodies is held against live answers by
 //! `tests/external/openapi`.
 
+pub(crate) mod body_schema;
 mod examples;
 mod headers;
 mod operation;

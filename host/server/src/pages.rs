@@ -22,6 +22,7 @@ mod integrations;
 mod machine;
 mod plugin_view;
 mod search_index;
+mod signup;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -31,7 +32,7 @@ use crate::http::rate_limit;
 use crate::settings::ServiceSettings;
 use crate::state::AppState;
 
-pub(crate) use cache::PageCache;
+pub(crate) use cache::DocumentCache;
 pub(crate) use frame::{Frame, Section, Site};
 pub(crate) use search_index::SearchIndexState;
 
@@ -39,18 +40,21 @@ pub(crate) use search_index::SearchIndexState;
 pub(crate) const FOLDERS: [&str; 6] =
     ["datasets", "formats", "integrations", "signup", "account", "cite"];
 
-/// What the pages share between requests.
+/// State that the pages share between requests.
 pub(crate) struct Pages {
     /// The frame of all pages.
     pub(crate) site: Site,
     /// Rendered pages.
-    pub(crate) cache: PageCache,
+    pub(crate) cache: DocumentCache,
 }
 
 impl Pages {
-    /// The pages of an installation with `settings`.
-    pub(crate) fn new(settings: &ServiceSettings) -> Self {
-        Self { site: Site::new(settings), cache: PageCache::new(settings.pages.cache_bytes) }
+    /// The pages of an installation with `settings`; `signup` is true where it has sign-up.
+    pub(crate) fn new(settings: &ServiceSettings, signup: bool) -> Self {
+        Self {
+            site: Site::new(settings, signup),
+            cache: DocumentCache::new(settings.pages.cache_bytes),
+        }
     }
 }
 
@@ -62,17 +66,29 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     let guarded = |route: MethodRouter<AppState>| {
         route.route_layer(from_fn_with_state(state.clone(), cite::guard))
     };
+    let signup = if state.signup.is_some() { signup_routes(by_address) } else { Router::new() };
     Router::new()
+        .merge(signup)
         .route("/", by_address(get(home::show)))
         .route("/datasets", by_address(get(datasets::show)))
         .route("/datasets/{name}", by_address(get(dataset::show)))
         .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
         .route("/cite/{name}/{snapshot}", guarded(get(cite::show)))
-        .merge(machine::routes(&by_address))
+        .merge(machine::routes(by_address))
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))
         .route("/assets/style.css", get(assets::style))
         .route("/assets/copy.js", get(assets::script))
         .route("/assets/icon.svg", get(assets::icon))
+}
+
+/// Pages of sign-up, where it is on.
+fn signup_routes(
+    by_address: impl Fn(MethodRouter<AppState>) -> MethodRouter<AppState>,
+) -> Router<AppState> {
+    Router::new()
+        .route("/signup", by_address(get(signup::show).post(signup::submit)))
+        .route("/signup/confirm", by_address(get(signup::show_link).post(signup::open_account)))
+        .route("/account", by_address(get(signup::show_account).post(signup::change)))
 }

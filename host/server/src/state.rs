@@ -7,6 +7,7 @@ use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
 use yearbook_domain::{Dataset, DatasetName, Refusal};
 use yearbook_sandbox::{PluginRegistry, ReleasePolicy, Sandbox};
 use yearbook_scan::Reader;
+use yearbook_signup::Signup;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
@@ -48,6 +49,8 @@ pub struct Services {
     pub workers: Arc<Workers>,
     /// Formats without which readiness is degraded (spec-4.1-format).
     pub required_formats: Vec<String>,
+    /// Sign-up for Free keys; none: it is off.
+    pub signup: Option<Arc<Signup>>,
     /// Settings of the operator.
     pub settings: ServiceSettings,
 }
@@ -105,7 +108,7 @@ impl AppState {
             listener_metrics: ListenerMetrics::default(),
             readiness: ReadinessCache::default(),
             openapi: OpenApiCache::default(),
-            pages: Pages::new(settings),
+            pages: Pages::new(settings, services.signup.is_some()),
             search: if settings.pages.enabled {
                 SearchIndexState::follow(&services.live)
             } else {

@@ -105,10 +105,10 @@ impl Workers {
         receiver.await.map_err(|_| JobPanicked)
     }
 
-    /// Polls `future` on the workers on the account of `caller`, so that everything it does from one wait to the next is one
-    /// trip between threads. It may wait for whatever it likes: meanwhile it holds no thread. The
-    /// future's time slices end at calls of [`Workers::run`]. Dropping
-    /// what is returned drops `future`, at the next moment that it is not being polled.
+    /// Polls `future` on the workers on the account of `caller`, so that everything it does from
+    /// one wait to the next is one trip between threads. It may wait for whatever it likes:
+    /// meanwhile it holds no thread. The future's time slices end at calls of [`Workers::run`].
+    /// Dropping what is returned drops `future`, at the next moment that it is not being polled.
     ///
     /// # Errors
     /// [`JobPanicked`] when polling panicked.

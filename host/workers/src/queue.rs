@@ -55,7 +55,7 @@ pub(crate) enum WorkerKind {
 
 /// A job, its caller, and its turn.
 pub(crate) struct QueuedJob {
-    /// What is to be done.
+    /// The work.
     pub(crate) job: Job,
     /// On whose account.
     pub(crate) caller: CallerShare,

@@ -7,7 +7,7 @@ use crate::number::{axis_prefix, decimal_exponent, fixed, power_of_ten, scientif
 /// A labelled place on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
-    /// Where, in the axis's unit.
+    /// Its place, in the axis's unit.
     pub at: f64,
     /// Its label.
     pub label: String,

@@ -17,7 +17,7 @@ pub struct Palette {
     pub paper: &'static str,
     /// Titles and numbers.
     pub ink: &'static str,
-    /// What stands beside: units, notes, the credit.
+    /// Words beside these: units, notes, the credit.
     pub muted: &'static str,
     /// Lines of the grid.
     pub grid: &'static str,

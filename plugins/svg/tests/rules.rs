@@ -1,4 +1,4 @@
-//! Rules of pictures (contract 9), tried on whole answers.
+//! Rules of pictures (contract-9-svg), tried on whole answers.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use quick_xml::Reader;

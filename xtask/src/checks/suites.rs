@@ -140,6 +140,10 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "guide:",
         "languages:",
         "deploy:",
+        "citations:",
+        "signup:",
+        "clients-python:",
+        "clients-r:",
         "discovery:",
     ]
     .iter()

@@ -69,6 +69,9 @@ What an operator sees, while it serves:
   export YEARBOOK_DATA_DIR={data_dir}
   yearbook datasets list
   yearbook plugin list
+
+A key by sign-up: send an address at {base}/signup, then open the link of the mail that waits:
+  yearbook signup outbox --json
 "#
     )
 }

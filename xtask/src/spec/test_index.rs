@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 const RUST: [&str; 4] = ["host", "plugins", "tests", "xtask"];
 
 /// Folders with checks in Python.
-const PYTHON: [&str; 1] = ["tests"];
+const PYTHON: [&str; 2] = ["tests", "clients"];
 
 /// Names of tests, each with the places where one is called so.
 #[derive(Debug, Default)]

@@ -42,7 +42,7 @@ pub(super) fn run(report: &mut StepReport, steps: impl IntoIterator<Item = Serve
     });
 }
 
-/// What a step printed, and whether it succeeded.
+/// Text that a step printed, and its success.
 struct StepOutput {
     text: Vec<u8>,
     succeeded: bool,

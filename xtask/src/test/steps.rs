@@ -96,6 +96,42 @@ pub(super) fn deploy(repository: &Repository) -> Result<CheckCounts> {
     Ok(suites::count(&mut run)?.and_tool(&systemd))
 }
 
+/// Checks citations: `tests/external/citations` has the tools of their formats read those of every
+/// demo dataset, and computes the vectors of the digest by their description.
+pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
+    let python = tools::python_environment(
+        repository,
+        "citations",
+        "tests/external/citations/requirements.txt",
+    )?;
+    let ground = ServerFixture::prepare(repository, "citations")?;
+    ground.publish_demo()?;
+    let key = ground.key("enterprise")?;
+    ground.count(&[], |server| {
+        let mut run = ground.script(&python, "citations/main.py");
+        run.args(["--base", &server.base(), "--vectors"])
+            .arg(repository.root().join("tests/fixtures/result_digest.json"))
+            .arg("--work")
+            .arg(ground.folder());
+        run.env("YEARBOOK_KEY", key);
+        Ok(run)
+    })
+}
+
+/// Checks sign-up: `tests/external/signup` runs a mail server that is slow, refuses, is gone and
+/// comes back, and kills the service in the middle of a mail.
+pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
+    let python =
+        tools::python_environment(repository, "signup", "tests/external/signup/requirements.txt")?;
+    let ground = ServerFixture::prepare(repository, "signup")?;
+    let mut run = ground.script(&python, "signup/main.py");
+    run.arg("--binary")
+        .arg(ground.yearbook().get_program())
+        .arg("--work")
+        .arg(ground.folder().join("work"));
+    suites::count(&mut run)
+}
+
 /// Checks the guide: `tests/external/guide` runs the examples of `docs/api.md` against a server
 /// with the demo datasets and compares the output. A missing R is one failure.
 pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {

@@ -7,7 +7,7 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 12] = [
+const MAP: [(&str, &[&str]); 13] = [
     ("domain", &[]),
     ("shares", &[]),
     ("workers", &["shares"]),
@@ -18,7 +18,14 @@ const MAP: [(&str, &[&str]); 12] = [
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
     ("sandbox", &["domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
-    ("server", &["catalog", "domain", "sandbox", "scan", "search", "shares", "storage", "workers"]),
+    ("signup", &["catalog", "domain"]),
+    (
+        "server",
+        &[
+            "catalog", "domain", "sandbox", "scan", "search", "shares", "signup", "storage",
+            "workers",
+        ],
+    ),
     (
         "cli",
         &[
@@ -31,6 +38,7 @@ const MAP: [(&str, &[&str]); 12] = [
             "scan",
             "sdk",
             "server",
+            "signup",
             "storage",
             "workers",
         ],
@@ -38,7 +46,7 @@ const MAP: [(&str, &[&str]); 12] = [
 ];
 
 /// Libraries, each with the crates of the host that may use it.
-const OWNERS: [(&str, &[&str]); 10] = [
+const OWNERS: [(&str, &[&str]); 11] = [
     ("sqlx", &["catalog"]),
     ("object_store", &["storage"]),
     ("wasmtime", &["sandbox"]),
@@ -47,6 +55,7 @@ const OWNERS: [(&str, &[&str]); 10] = [
     ("hyper-util", &["server"]),
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
+    ("lettre", &["signup"]),
     ("reqwest", &["cli", "storage"]),
     ("tantivy", &["search"]),
 ];

@@ -1,5 +1,5 @@
-//! Preview facts in memory, read when they are first asked for. Those of a snapshot never change, so
-//! they outlive revisions; that a snapshot has none holds for one revision alone.
+//! Preview facts in memory, read when they are first asked for. Those of a snapshot never change,
+//! so they outlive revisions; that a snapshot has none holds for one revision alone.
 
 use std::sync::Arc;
 

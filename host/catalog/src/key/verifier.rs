@@ -10,10 +10,10 @@ use std::time::Duration;
 use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use yearbook_domain::{KeyId, Plan, PlanLimits, PlanTable};
+use yearbook_domain::{KeyId, Millis, Plan, PlanLimits, PlanTable};
 
 use crate::cache::revisioned::RevisionedCache;
-use crate::{Catalog, CatalogCache, CatalogError, DatabaseSettings, KeyHash, key};
+use crate::{Catalog, CatalogCache, CatalogError, DatabaseSettings, FoundKey, KeyHash, key};
 
 /// Valid keys in memory. One takes some hundred bytes.
 const MAX_VALID_KEYS: u64 = 16_384;
@@ -34,8 +34,12 @@ const CONNECTIONS_PER_LOOKUP: u32 = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     id: KeyId,
+    /// Key under which requests are counted: that of the account, where there is one.
+    usage_key: KeyId,
     plan: Plan,
     limits: PlanLimits,
+    /// Time from which the key does not work any more, where that is known beforehand.
+    ends_at: Option<Millis>,
 }
 
 impl Caller {
@@ -43,6 +47,13 @@ impl Caller {
     #[must_use]
     pub fn id(&self) -> &KeyId {
         &self.id
+    }
+
+    /// Identifier of the key under which the requests of the month are counted: the same for every
+    /// key of an account, however often it is replaced (contract-10-count).
+    #[must_use]
+    pub fn usage_key(&self) -> &KeyId {
+        &self.usage_key
     }
 
     /// Plan that the key was issued for.
@@ -60,7 +71,13 @@ impl Caller {
     /// A caller without a key.
     #[cfg(test)]
     pub(crate) fn for_test(id: KeyId, plan: Plan) -> Self {
-        Self { id, plan, limits: PlanTable::default().limits(plan) }
+        let limits = PlanTable::default().limits(plan);
+        Self { usage_key: id.clone(), id, plan, limits, ends_at: None }
+    }
+
+    /// Returns true when a replaced key has worked for as long as it was to.
+    fn has_ended(&self) -> bool {
+        self.ends_at.is_some_and(|ends_at| ends_at <= crate::clock::now())
     }
 }
 
@@ -151,7 +168,8 @@ impl KeyVerifier {
             });
         }
         if let Some(caller) = self.valid.for_revision(self.live.keys_revision()).get(&hash).await {
-            return Ok(KeyLookup::Valid(caller));
+            let ended = caller.has_ended();
+            return Ok(if ended { KeyLookup::Invalid } else { KeyLookup::Valid(caller) });
         }
         if self.unknown.contains_key(&hash) {
             return Ok(KeyLookup::Invalid);
@@ -199,12 +217,18 @@ impl KeyVerifier {
         } else {
             Some(self.acquire_permit().await.map_err(LookupError::failed)?)
         };
-        let record = self.store.key(&hash).await.map_err(LookupError::failed)?;
-        match record.filter(|record| record.revoked_at.is_none()) {
-            Some(record) => {
+        let found = self.store.key(&hash).await.map_err(LookupError::failed)?;
+        let caller = found.map(|FoundKey { record, usage_key }| Caller {
+            id: record.id,
+            usage_key,
+            plan: record.plan,
+            limits: self.plans.limits(record.plan),
+            ends_at: record.revoked_at,
+        });
+        match caller.filter(|caller| !caller.has_ended()) {
+            Some(caller) => {
                 self.once_valid.insert(hash, ()).await;
-                let limits = self.plans.limits(record.plan);
-                Ok(Caller { id: record.id, plan: record.plan, limits })
+                Ok(caller)
             }
             None => {
                 self.once_valid.invalidate(&hash).await;

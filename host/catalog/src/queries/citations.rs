@@ -33,7 +33,7 @@ pub struct CitedSnapshot {
     pub state: CitedState,
 }
 
-/// Whether the rows of a cited snapshot can be read.
+/// State of the rows of a cited snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CitedState {
     /// They can.

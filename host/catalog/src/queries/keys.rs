@@ -14,9 +14,13 @@ const INSERT_KEY: &str = "INSERT INTO keys (id, hash, label, plan, created_at, r
 const KEYS: &str =
     "SELECT id, label, plan, created_at, revoked_at FROM keys ORDER BY created_at, id";
 
-const KEY: &str = "SELECT hash, id, label, plan, created_at, revoked_at FROM keys WHERE hash = $1";
+const KEY: &str = "
+    SELECT hash, usage_key, id, label, plan, created_at, revoked_at FROM keys WHERE hash = $1";
 
-const REVOKE_KEY: &str = "UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+/// A key that was to end later ends now.
+const REVOKE_KEY: &str = "
+    UPDATE keys SET revoked_at = $2
+    WHERE id = $1 AND (revoked_at IS NULL OR revoked_at > $2)";
 
 /// Stores the secret of the first host to come; the others find it.
 const INSERT_SECRET_IF_ABSENT: &str = "
@@ -38,8 +42,18 @@ pub struct KeyRecord {
     pub plan: Plan,
     /// Time of issue.
     pub created_at: Millis,
-    /// Time of revocation; none: it works.
+    /// Time from which it does not work any more, which may lie ahead; none: it works.
     pub revoked_at: Option<Millis>,
+}
+
+/// A key, and where its requests are counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundKey {
+    /// The key.
+    pub record: KeyRecord,
+    /// Identifier of the key under which its requests are counted: its own, or that of the first
+    /// key of its account.
+    pub usage_key: KeyId,
 }
 
 impl Catalog {
@@ -63,7 +77,7 @@ impl Catalog {
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
-    pub async fn key(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, CatalogError> {
+    pub async fn key(&self, hash: &KeyHash) -> Result<Option<FoundKey>, CatalogError> {
         transaction!(self, LOOK_UP_KEY, SingleRead, |connection| find(connection, hash))
     }
 
@@ -90,7 +104,7 @@ impl Catalog {
 
 /// A row of `keys`.
 #[derive(sqlx::FromRow)]
-struct KeyRow {
+pub(super) struct KeyRow {
     id: String,
     label: Option<String>,
     plan: String,
@@ -99,7 +113,7 @@ struct KeyRow {
 }
 
 impl KeyRow {
-    fn read(self) -> Result<KeyRecord, sqlx::Error> {
+    pub(super) fn read(self) -> Result<KeyRecord, sqlx::Error> {
         let place = RowContext { table: "keys", row: &self.id };
         Ok(KeyRecord {
             plan: place.parse("plan", &self.plan)?,
@@ -115,6 +129,7 @@ impl KeyRow {
 #[derive(sqlx::FromRow)]
 struct FoundKeyRow {
     hash: Vec<u8>,
+    usage_key: Option<String>,
     #[sqlx(flatten)]
     key: KeyRow,
 }
@@ -122,8 +137,17 @@ struct FoundKeyRow {
 impl FoundKeyRow {
     /// Returns the key, if its hash is the one looked for. An index may stop comparing at the first
     /// byte that differs; this comparison takes the same time whatever it is given.
-    fn into_record_if_matches(self, hash: &KeyHash) -> Result<Option<KeyRecord>, sqlx::Error> {
-        if hash.matches_stored(&self.hash) { self.key.read().map(Some) } else { Ok(None) }
+    fn into_key_if_matches(self, hash: &KeyHash) -> Result<Option<FoundKey>, sqlx::Error> {
+        if !hash.matches_stored(&self.hash) {
+            return Ok(None);
+        }
+        let record = self.key.read()?;
+        let place = RowContext { table: "keys", row: record.id.as_str() };
+        let usage_key = match &self.usage_key {
+            Some(usage_key) => place.parse("usage_key", usage_key)?,
+            None => record.id.clone(),
+        };
+        Ok(Some(FoundKey { record, usage_key }))
     }
 }
 
@@ -153,10 +177,10 @@ async fn all(connection: &mut Connection<'_>) -> Result<Vec<KeyRecord>, sqlx::Er
 async fn find(
     connection: &mut Connection<'_>,
     hash: &KeyHash,
-) -> Result<Option<KeyRecord>, sqlx::Error> {
+) -> Result<Option<FoundKey>, sqlx::Error> {
     let found: Option<FoundKeyRow> =
         connection.query(KEY).bind(hash.as_bytes().as_slice()).fetch_optional().await?;
-    found.map_or(Ok(None), |row| row.into_record_if_matches(hash))
+    found.map_or(Ok(None), |row| row.into_key_if_matches(hash))
 }
 
 async fn revoke(

@@ -46,8 +46,8 @@ pub struct SnapshotWithoutFacts {
 }
 
 impl Catalog {
-    /// Reads the preview facts of a retained snapshot. None: there are none, or they were written by
-    /// a newer version in a form that this one does not know.
+    /// Reads the preview facts of a retained snapshot. None: there are none, or they were written
+    /// by a newer version in a form that this one does not know.
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.

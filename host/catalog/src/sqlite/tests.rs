@@ -10,12 +10,15 @@ use std::time::{Duration, Instant};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;
-use yearbook_domain::Plan;
+use yearbook_domain::{Millis, Plan};
 
 use super::SqliteFile;
 
 use crate::suite::fixtures::{TODAY, issue_key, key_id, name, publish, snapshot_id};
-use crate::{Catalog, CatalogError, ReserveOutcome, sqlite_url};
+use crate::{
+    Catalog, CatalogError, NewSignupLink, QueueOutcome, QueuedMail, ReserveOutcome, SignupBounds,
+    sqlite_url,
+};
 
 fn folder() -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -85,6 +88,28 @@ async fn a_write_waits_for_another_process_and_a_read_does_not() {
     let (reserved, ()) = tokio::join!(waiting, holding);
     assert_eq!(reserved.unwrap(), ReserveOutcome::Granted { used: 1 });
     assert!(begun.elapsed() >= Duration::from_millis(300));
+}
+
+#[tokio::test]
+async fn a_mail_is_queued_without_a_look_at_accounts_contract_10() {
+    let (folder, url) = folder();
+    let store = open_catalog(&url).await;
+    let rename = "ALTER TABLE accounts RENAME TO hidden";
+    sqlx::raw_sql(rename).execute(&mut external_connection(&folder).await).await.unwrap();
+    let at = Millis(TODAY);
+    let link = NewSignupLink { hash: [1; 32], address: [2; 32], network: [3; 32], at };
+    let mail = QueuedMail {
+        id: "mail_1".to_owned(),
+        address: link.address,
+        sealed: vec![4],
+        created_at: at,
+        expires_at: Millis(TODAY + 1),
+        attempts: 0,
+    };
+    let bounds = SignupBounds { per_address: 1, per_network: 1, in_all: 1 };
+    let outcome = store.queue_mail(&link, &mail, bounds).await.unwrap();
+    assert_eq!(outcome, QueueOutcome::Queued, "nothing tells a known address from another");
+    assert!(store.account(&link.address, at).await.is_err());
 }
 
 #[tokio::test]

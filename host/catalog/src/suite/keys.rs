@@ -24,7 +24,8 @@ pub(crate) async fn a_key_is_found_by_its_hash_alone(place: TestDatabase) {
         revoked_at: None,
     };
     store.insert_key(&record, &hash).await.unwrap();
-    assert_eq!(store.key(&hash).await.unwrap().as_ref(), Some(&record));
+    let found = store.key(&hash).await.unwrap().unwrap();
+    assert_eq!((&found.record, found.usage_key.as_str()), (&record, "key_1"));
     assert_eq!(store.key(&other).await.unwrap(), None);
 
     let older = KeyRecord {
@@ -60,7 +61,7 @@ pub(crate) async fn a_key_is_revoked_once(place: TestDatabase) {
     assert!(store.revoke_key(&key_id("key_1"), Millis(TODAY + 5)).await.unwrap());
     assert!(!store.revoke_key(&key_id("key_1"), Millis(TODAY + 9)).await.unwrap());
     assert!(!store.revoke_key(&key_id("key_2"), Millis(TODAY)).await.unwrap());
-    assert_eq!(store.key(&hash).await.unwrap().unwrap().revoked_at, Some(Millis(TODAY + 5)));
+    assert_eq!(store.key(&hash).await.unwrap().unwrap().record.revoked_at, Some(Millis(TODAY + 5)));
 }
 
 pub(crate) async fn a_secret_is_the_same_on_every_host_for_ever(place: TestDatabase) {

@@ -9,6 +9,7 @@ mod local;
 mod plugins;
 mod public_url;
 mod resources;
+mod signup;
 mod stored_files;
 
 use anyhow::bail;
@@ -86,6 +87,7 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
     checks.add("plugins", plugins::check_built_in(context, fresh).await);
     checks.add("cache", local::check_cache(&context.settings));
     checks.add("links", Ok(public_url::check_public_url(&values.server)));
+    checks.add("sign-up", signup::check_signup(values, store.as_deref()).await);
     checks.add("memory", Ok(resources::check_memory(values)));
     checks.add("descriptors", Ok(resources::check_descriptors(values)));
     for (setting, address) in [

@@ -13,6 +13,7 @@ use yearbook_catalog::{CatalogCache, KeyVerifier, Quota};
 use yearbook_scan::Reader;
 use yearbook_server::{AppState, Services};
 
+use super::signup;
 use crate::builtin;
 use crate::context::CommandContext;
 use crate::plugin_runtime;
@@ -24,6 +25,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     // A port that is taken is reported before a second of compiling.
     let settings = &context.settings.values.server;
     let (listener, address) = listen(settings.listen, "--listen").await?;
+    signup::check(context, address)?;
     let admin = match settings.admin_listen {
         Some(address) => Some(listen(address, "--admin-listen").await?),
         None => None,
@@ -38,6 +40,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         .context("the catalog cannot be read")?;
     kept.follow(&live).await;
     let meter = Quota::new(Arc::clone(&store));
+    let signup = signup::start(context, &store, address).await?;
     let state = AppState::new(Services {
         keys: KeyVerifier::new(
             Arc::clone(&store),
@@ -55,6 +58,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         releases: kept.guard.clone(),
         workers,
         required_formats: builtin::FORMATS.map(str::to_owned).to_vec(),
+        signup,
         settings: context.settings.values.http_settings(),
     })
     .await

@@ -8,6 +8,7 @@ use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
 use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_server::{LimitSettings, PageSettings, ServerSettings};
+use yearbook_signup::SignupSettings;
 
 /// Every section with its defaults.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -20,6 +21,8 @@ pub struct SettingsDocument {
     pub plans: PlanTable,
     /// `[pages]`: the catalogue in a browser.
     pub pages: PageSettings,
+    /// `[signup]`: keys for everybody with an e-mail address.
+    pub signup: SignupSettings,
     /// `[storage]`.
     pub storage: StorageSection,
     /// `[database]`.

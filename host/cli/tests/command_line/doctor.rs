@@ -246,3 +246,32 @@ fn only_snapshot(folder: &Path) -> std::path::PathBuf {
     assert_eq!(files.len(), 1, "{files:?}");
     files.pop().unwrap()
 }
+
+#[test]
+fn doctor_warns_of_an_outbox_contract_10() {
+    let yearbook = Yearbook::new();
+    let (_, checks) = doctor(&yearbook);
+    let (status, message) = check(&checks, "sign-up");
+    assert!(status == "warn" && message.contains("yearbook signup outbox"), "{message}");
+    for (variables, status, words) in [
+        (&[("YEARBOOK_SIGNUP__MODE", "off")][..], "ok", "keys create"),
+        (&[("YEARBOOK_PAGES__ENABLED", "false")], "ok", "keys create"),
+        (&[("YEARBOOK_SIGNUP__MODE", "show")], "warn", "anybody"),
+        (&[("YEARBOOK_SIGNUP__MODE", "smtp")], "fail", "signup.smtp_url"),
+        (
+            &[
+                ("YEARBOOK_SIGNUP__MODE", "smtp"),
+                ("YEARBOOK_SIGNUP__SMTP_URL", "smtp://ann:hunter2@127.0.0.1:9"),
+                ("YEARBOOK_SIGNUP__MAIL_FROM", "keys@example.org"),
+                ("YEARBOOK_SERVER__PUBLIC_URL", "https://data.example.org"),
+            ],
+            "fail",
+            "127.0.0.1:9 (signup.smtp_url)",
+        ),
+    ] {
+        let (said, checks) = doctor_with(&yearbook, variables, &[]);
+        let found = check(&checks, "sign-up");
+        assert!(found.0 == status && found.1.contains(words), "{variables:?}: {found:?}");
+        assert!(!said.stdout.contains("hunter2"), "{}", said.stdout);
+    }
+}

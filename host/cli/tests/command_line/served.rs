@@ -44,6 +44,11 @@ impl CliServer {
         self.raw(format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {key}\r\nConnection: close\r\n{lines}\r\n").as_bytes())
     }
 
+    /// The folder that it runs in.
+    pub(crate) fn folder(&self) -> &Yearbook {
+        &self.yearbook
+    }
+
     /// Whatever is answered to these bytes.
     pub(crate) fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();

@@ -1,5 +1,5 @@
-//! A citation for `BibTeX` and biblatex: `@misc`, which every style knows. Text is escaped for TeX, and
-//! braces are written as commands, since `BibTeX` counts them even behind a backslash.
+//! A citation for `BibTeX` and biblatex: `@misc`, which every style knows. Text is escaped for TeX,
+//! and braces are written as commands, since `BibTeX` counts them even behind a backslash.
 
 use std::fmt::Write as _;
 

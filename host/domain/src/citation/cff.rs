@@ -1,5 +1,5 @@
-//! A citation as `CITATION.cff` 1.2. Every text is a double-quoted scalar, so that no character of a
-//! title means anything to YAML.
+//! A citation as `CITATION.cff` 1.2. Every text is a double-quoted scalar, so that no character of
+//! a title means anything to YAML.
 
 use std::fmt::Write as _;
 

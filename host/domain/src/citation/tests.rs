@@ -61,6 +61,7 @@ fn snapshot() -> Snapshot {
         date_range: None,
         layout: TableLayout::Long,
         bbox: None,
+        keywords: Vec::new(),
     }
 }
 
@@ -72,8 +73,8 @@ fn canonical(raw: &str, cut: bool) -> CanonicalQuery {
     let name = DatasetName::parse("cpi").unwrap();
     let plan = ReadPlan {
         columns: read_plan::resolve_projection(&snapshot, &query).unwrap(),
-        start: query.start.clone(),
-        end: query.end.clone(),
+        start: query.start,
+        end: query.end,
         search_text: query.dimensions.clone(),
         ..ReadPlan::full_scan(name, Namespace::parse("prices").unwrap(), snapshot)
     };
@@ -223,27 +224,4 @@ fn hostile_titles_break_out_of_no_format_contract_13() {
     assert!(!cff.contains(['\u{85}', '\u{2028}', '\r']), "{cff}");
     let text = citation.render(CitationFormat::Text);
     assert_eq!(text.lines().count(), 1, "{text}");
-}
-
-#[test]
-fn zz_dump() {
-    let hostile = "Māori {\\input{x}} & 100 % of $1_0 #~^ \"q\" 'a' <b> 🌏\r\nER  - \n\u{85}\u{2028}}, url = {x";
-    let bad = Citation {
-        title: hostile.to_owned(),
-        credit: credit(hostile, hostile),
-        remark: Some(hostile.to_owned()),
-        ..citation("start=2020-01-01")
-    };
-    let odd = Citation {
-        credit: Credit { licence: "other-nc".to_owned(), ..credit("Stats NZ", "x") },
-        digest: None,
-        rows: None,
-        ..citation("")
-    };
-    for (name, citation) in [("plain", citation("")), ("bad", bad), ("odd", odd)] {
-        for format in CitationFormat::ALL {
-            std::fs::write(format!("/tmp/citev/{name}.{}", format.name()), citation.render(format))
-                .unwrap();
-        }
-    }
 }

@@ -13,9 +13,9 @@ const CELL_CHARACTERS: [usize; 4] = [100, 50, 25, 12];
 
 impl PreviewFacts {
     /// Returns the facts with as little detail left out as [`MAX_FACTS_BYTES`] asks for. Series
-    /// beyond the first nine go first, then points of all but the named one, then these series, then
-    /// the ends of texts, then columns of the latest rows. The figures of value columns, the named
-    /// series and the centroids always stay: their own bounds keep them below the limit.
+    /// beyond the first nine go first, then points of all but the named one, then these series,
+    /// then the ends of texts, then columns of the latest rows. The figures of value columns, the
+    /// named series and the centroids always stay: their own bounds keep them below the limit.
     #[must_use]
     pub fn fit(mut self) -> Self {
         while self.to_json().len() > MAX_FACTS_BYTES {

@@ -1,5 +1,7 @@
-//! Parameters that encoders declare, as query parameters `<format>.<name>` (contract-1-order).
+//! Parameters that plugins declare, as query parameters `<format>.<name>` (contract-1-order), and
+//! their values.
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::scalar;
@@ -11,8 +13,9 @@ use crate::validation::ParameterLocation;
 pub const MAX_VALUE_BYTES: usize = 256;
 
 /// The type of a declared parameter's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParameterType {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParameterKind {
     /// Any text.
     Text,
     /// A 64-bit integer.
@@ -24,15 +27,16 @@ pub enum ParameterType {
 }
 
 /// A value that suits its declaration.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ParameterValue {
-    /// Of [`ParameterType::Text`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OptionScalar {
+    /// Of [`ParameterKind::Text`].
     Text(String),
-    /// Of [`ParameterType::Integer`].
+    /// Of [`ParameterKind::Integer`].
     Integer(i64),
-    /// Of [`ParameterType::Number`].
+    /// Of [`ParameterKind::Number`].
     Number(f64),
-    /// Of [`ParameterType::Boolean`].
+    /// Of [`ParameterKind::Boolean`].
     Boolean(bool),
 }
 
@@ -43,10 +47,10 @@ pub enum ParameterValue {
 /// The [`ValidationError`] in Pydantic's words.
 pub fn validate(
     name: &str,
-    kind: ParameterType,
+    kind: ParameterKind,
     allowed: &[String],
     raw: &str,
-) -> Result<ParameterValue, ValidationError> {
+) -> Result<OptionScalar, ValidationError> {
     if raw.len() > MAX_VALUE_BYTES {
         let msg = format!("Data should have at most {MAX_VALUE_BYTES} bytes");
         return Err(ValidationError::new(
@@ -62,10 +66,10 @@ pub fn validate(
         scalar::check_literal(name, raw, allowed.iter().map(String::as_str))?;
     }
     match kind {
-        ParameterType::Text => Ok(ParameterValue::Text(raw.to_owned())),
-        ParameterType::Integer => scalar::parse_integer(name, raw).map(ParameterValue::Integer),
-        ParameterType::Number => scalar::parse_number(name, raw).map(ParameterValue::Number),
-        ParameterType::Boolean => scalar::parse_boolean(name, raw).map(ParameterValue::Boolean),
+        ParameterKind::Text => Ok(OptionScalar::Text(raw.to_owned())),
+        ParameterKind::Integer => scalar::parse_integer(name, raw).map(OptionScalar::Integer),
+        ParameterKind::Number => scalar::parse_number(name, raw).map(OptionScalar::Number),
+        ParameterKind::Boolean => scalar::parse_boolean(name, raw).map(OptionScalar::Boolean),
     }
 }
 
@@ -74,10 +78,10 @@ mod tests {
     use super::*;
 
     fn check(
-        kind: ParameterType,
+        kind: ParameterKind,
         allowed: &[&str],
         raw: &str,
-        expected: Result<ParameterValue, &str>,
+        expected: Result<OptionScalar, &str>,
     ) {
         let allowed: Vec<String> = allowed.iter().map(|text| (*text).to_owned()).collect();
         let got = validate("csv.x", kind, &allowed, raw);
@@ -90,46 +94,46 @@ mod tests {
 
     #[test]
     fn declared_parameters_are_judged_in_pydantics_words() {
-        check(ParameterType::Text, &[], "", Ok(ParameterValue::Text(String::new())));
-        check(ParameterType::Text, &[",", ";"], ";", Ok(ParameterValue::Text(";".to_owned())));
-        check(ParameterType::Text, &[",", ";", "|"], "x", Err("Input should be ',', ';' or '|'"));
-        check(ParameterType::Integer, &[], "-1_0", Ok(ParameterValue::Integer(-10)));
+        check(ParameterKind::Text, &[], "", Ok(OptionScalar::Text(String::new())));
+        check(ParameterKind::Text, &[",", ";"], ";", Ok(OptionScalar::Text(";".to_owned())));
+        check(ParameterKind::Text, &[",", ";", "|"], "x", Err("Input should be ',', ';' or '|'"));
+        check(ParameterKind::Integer, &[], "-1_0", Ok(OptionScalar::Integer(-10)));
         check(
-            ParameterType::Integer,
+            ParameterKind::Integer,
             &[],
             "9223372036854775807",
-            Ok(ParameterValue::Integer(i64::MAX)),
+            Ok(OptionScalar::Integer(i64::MAX)),
         );
         check(
-            ParameterType::Integer,
+            ParameterKind::Integer,
             &[],
             "-9223372036854775808",
-            Ok(ParameterValue::Integer(i64::MIN)),
+            Ok(OptionScalar::Integer(i64::MIN)),
         );
         check(
-            ParameterType::Integer,
+            ParameterKind::Integer,
             &[],
             "9223372036854775808",
             Err("Unable to parse input string as an integer, exceeded maximum size"),
         );
         check(
-            ParameterType::Integer,
+            ParameterKind::Integer,
             &[],
             "x",
             Err("Input should be a valid integer, unable to parse string as an integer"),
         );
-        check(ParameterType::Number, &[], " 1_0.5 ", Ok(ParameterValue::Number(10.5)));
-        check(ParameterType::Number, &[], "inf", Err("Input should be a finite number"));
+        check(ParameterKind::Number, &[], " 1_0.5 ", Ok(OptionScalar::Number(10.5)));
+        check(ParameterKind::Number, &[], "inf", Err("Input should be a finite number"));
         check(
-            ParameterType::Number,
+            ParameterKind::Number,
             &[],
             "x",
             Err("Input should be a valid number, unable to parse string as a number"),
         );
-        check(ParameterType::Boolean, &[], "Yes", Ok(ParameterValue::Boolean(true)));
-        check(ParameterType::Boolean, &["true"], "false", Err("Input should be 'true'"));
+        check(ParameterKind::Boolean, &[], "Yes", Ok(OptionScalar::Boolean(true)));
+        check(ParameterKind::Boolean, &["true"], "false", Err("Input should be 'true'"));
         check(
-            ParameterType::Boolean,
+            ParameterKind::Boolean,
             &[],
             "",
             Err("Input should be a valid boolean, unable to interpret input"),
@@ -139,17 +143,17 @@ mod tests {
     #[test]
     fn a_value_is_bounded_before_anything_else_is_asked_of_it() {
         let (longest, longer) = ("x".repeat(MAX_VALUE_BYTES), "x".repeat(MAX_VALUE_BYTES + 1));
-        check(ParameterType::Text, &[], &longest, Ok(ParameterValue::Text(longest.clone())));
+        check(ParameterKind::Text, &[], &longest, Ok(OptionScalar::Text(longest.clone())));
         let bound = Err("Data should have at most 256 bytes");
         for kind in [
-            ParameterType::Text,
-            ParameterType::Integer,
-            ParameterType::Number,
-            ParameterType::Boolean,
+            ParameterKind::Text,
+            ParameterKind::Integer,
+            ParameterKind::Number,
+            ParameterKind::Boolean,
         ] {
             check(kind, &[], &longer, bound.clone());
             check(kind, &["x"], &"1".repeat(12_000), bound.clone());
         }
-        check(ParameterType::Text, &[], &"é".repeat(MAX_VALUE_BYTES / 2 + 1), bound);
+        check(ParameterKind::Text, &[], &"é".repeat(MAX_VALUE_BYTES / 2 + 1), bound);
     }
 }

@@ -4,7 +4,7 @@
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
-use yearbook_domain::{ColumnType, Namespace, TableLayout, name};
+use yearbook_domain::{ColumnType, Namespace, TableLayout};
 
 use super::node::{DescriptorNode, DescriptorProblems, nearest};
 use super::table_schema::{self, DATE_COLUMN, TableSchema};
@@ -126,19 +126,7 @@ fn parse_namespace(
         "the grouping that appears in bulk addresses, for example stats_nz",
         problems,
     )?;
-    let text = node.text(problems)?;
-    let parsed = Namespace::parse(text);
-    if parsed.is_none() {
-        problems.add(
-            node.at.clone(),
-            format!(
-                "{text:?} does not match {}; try {:?}",
-                name::PATTERN,
-                table_schema::to_snake_case(text)
-            ),
-        );
-    }
-    parsed
+    text_rules::parse_snake_case(&node, Namespace::parse, problems)
 }
 
 fn parse_keyword<T: Copy>(

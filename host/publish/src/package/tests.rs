@@ -257,6 +257,24 @@ fn refresh_cadence_is_from_a_closed_list_contract_7() {
 }
 
 #[test]
+fn keywords_are_the_topics_of_a_dataset_contract_7() {
+    let keywords = |value: Value| open(&with("/keywords", value)).unwrap().keywords;
+    assert_eq!(keywords(Value::Null), Vec::<String>::new());
+    assert_eq!(keywords(json!(["prices", "Māori land", "prices"])), ["prices", "Māori land"]);
+    for (value, fault) in [
+        (json!("prices"), "keywords: "),
+        (json!(["a", 7]), "keywords[1]: "),
+        (json!([" a"]), "keywords[0]: starts or ends with white space"),
+        (json!(["a\nb"]), "keywords[0]: has a control character"),
+        (json!(["k".repeat(201)]), "keywords[0]: has 201 bytes"),
+        (json!(vec!["k"; 101]), "keywords: has 101 entries"),
+    ] {
+        let found = problem(&with("/keywords", value));
+        assert!(found.starts_with(fault), "{found}");
+    }
+}
+
+#[test]
 fn a_licence_that_is_not_known_to_allow_redistribution_needs_the_word_contract_7() {
     for (licence, allowed) in [
         ("CC-BY-4.0", true),

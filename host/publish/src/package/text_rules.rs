@@ -1,7 +1,10 @@
 //! Rules for the words of a descriptor: what reaches a response header is one line without control
 //! characters (contract-4-control, contract-7-descriptor), what does not may be prose.
 
+use yearbook_domain::name;
+
 use super::node::{DescriptorNode, DescriptorProblems};
+use super::table_schema;
 
 /// Longest text that reaches a header, in bytes: clients and proxies commonly allow 8 KiB for all
 /// headers together.
@@ -69,4 +72,20 @@ pub(super) fn parse_prose(
     }
     // An empty text says no more than none, and clients should meet one form only.
     (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+/// Reads a snake_case name with `parse`; a text that is none is a problem with the nearest name.
+pub(super) fn parse_snake_case<T>(
+    node: &DescriptorNode<'_>,
+    parse: impl FnOnce(&str) -> Option<T>,
+    problems: &mut DescriptorProblems,
+) -> Option<T> {
+    let text = node.text(problems)?;
+    let parsed = parse(text);
+    if parsed.is_none() {
+        let (pattern, nearest) = (name::PATTERN, table_schema::to_snake_case(text));
+        let advice = format!("{text:?} does not match {pattern}; try {nearest:?}");
+        problems.add(node.at.clone(), advice);
+    }
+    parsed
 }

@@ -59,7 +59,7 @@ pub(super) fn dates(batch: &RecordBatch, position: Option<usize>) -> Option<&Str
 }
 
 /// The date of a row.
-pub(super) fn date_at<'a>(dates: Option<&'a StringArray>, row: usize) -> Option<&'a str> {
+pub(super) fn date_at(dates: Option<&StringArray>, row: usize) -> Option<&str> {
     dates.filter(|dates| dates.is_valid(row)).map(|dates| dates.value(row))
 }
 

@@ -136,7 +136,7 @@ proptest! {
             prop_assert_eq!(&stated.latest, &expected);
         }
         // Every series that has a point and fits, most points first, then by key, then by column.
-        let mut expected: Vec<(std::cmp::Reverse<u64>, (Option<&str>, i64), usize)> = Vec::new();
+        let mut expected = Vec::new();
         for (key, rows) in &keys {
             for (index, figure) in [&amount as &dyn Fn(&Row) -> Option<Figure>, &whole].into_iter().enumerate() {
                 let points = naive(&rows.iter().map(|row| ("", figure(row))).collect::<Vec<_>>()).0;

@@ -137,8 +137,8 @@ pub(super) async fn compute_id(
 }
 
 /// Writes the file to the temporary folder, without a name there: a process that is killed leaves
-/// nothing behind. `columns` are the package's, with `few_values` decided. The rows that are written
-/// are counted on the way.
+/// nothing behind. `columns` are the package's, with `few_values` decided. The rows that are
+/// written are counted on the way.
 pub(super) async fn write(
     workers: &Workers,
     package: &DataPackage,

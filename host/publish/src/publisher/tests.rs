@@ -48,7 +48,7 @@ impl Shared {
     }
 
     async fn publish(&self, value: u32) -> PublishResult {
-        self.publisher().publish(&self.package(value), &SilentReporter).await.unwrap()
+        Box::pin(self.publisher().publish(&self.package(value), &SilentReporter)).await.unwrap()
     }
 
     async fn history(&self) -> Vec<(SnapshotId, SnapshotId)> {
@@ -96,7 +96,8 @@ async fn interleaved(
     let ((reached, is_reached), (leave, is_left)) = (channel(), channel());
     let (publisher, package) = (shared.publisher(), shared.package(slow));
     let gate = Gate { reached, leave: Mutex::new(is_left) };
-    let publishing = tokio::spawn(async move { publisher.publish(&package, &gate).await });
+    let publishing =
+        tokio::spawn(async move { Box::pin(publisher.publish(&package, &gate)).await });
     let mut fast = fast.iter();
     let mut reached = Some(is_reached);
     while let Some(is_reached) = reached.take() {

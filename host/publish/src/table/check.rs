@@ -226,7 +226,7 @@ fn check_geometries(
     }
 }
 
-/// Takes the dates of `array` into `range`. Texts that are no dates are faults, and found elsewhere.
+/// Takes the dates of `array` into `range`. Texts that are no dates are faults, found elsewhere.
 fn widen_range(range: &mut Option<(Date, Date)>, array: &StringArray) {
     let texts = || array.iter().flatten();
     let Some((first, last)) = texts().min().zip(texts().max()) else { return };

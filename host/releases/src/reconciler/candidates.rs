@@ -37,7 +37,7 @@ impl PluginReconciler {
             else {
                 continue;
             };
-            let mut beside = Candidates::default();
+            let mut candidates = Candidates::default();
             let place = line
                 .candidates
                 .iter()
@@ -46,7 +46,7 @@ impl PluginReconciler {
             if !line.candidates.first().is_some_and(|first| first.pinned) {
                 let previous =
                     self.load_first(state, &line.candidates[place + 1..], complete).await;
-                beside.previous = previous
+                candidates.previous = previous
                     .and_then(into_encoder)
                     .filter(|previous| check_same_description(encoder, previous).is_ok());
             }
@@ -58,13 +58,13 @@ impl PluginReconciler {
                     .and_then(into_encoder)
             {
                 match check_same_description(encoder, &waiting) {
-                    Ok(()) => beside.waiting = Some(waiting),
+                    Ok(()) => candidates.waiting = Some(waiting),
                     Err(difference) => {
                         self.report_incompatible(state, waiting, encoder, &difference)
                     }
                 }
             }
-            all.insert(*encoder.digest(), beside);
+            all.insert(*encoder.digest(), candidates);
         }
         all
     }

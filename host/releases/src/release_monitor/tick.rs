@@ -158,7 +158,8 @@ impl TickState {
         context: &TickContext<'_>,
     ) -> Result<bool, CatalogError> {
         let mut changed = false;
-        for (digest, strikes) in monitor.strikes.within(monitor.settings.failure_window()) {
+        for (digest, failures) in monitor.circuit_breaker.within(monitor.settings.failure_window())
+        {
             let Some(line) = context
                 .lines
                 .iter()
@@ -174,11 +175,11 @@ impl TickState {
             };
             let (begun, whole) = self.past.delta(counts);
             let Some(reason) =
-                verdict(&strikes, begun, whole, line.candidates.len() > 1, &monitor.settings)
+                verdict(&failures, begun, whole, line.candidates.len() > 1, &monitor.settings)
             else {
                 continue;
             };
-            monitor.strikes.reset(&digest);
+            monitor.circuit_breaker.reset(&digest);
             if release.pinned {
                 tracing::error!(
                     plugin = release.id.name,

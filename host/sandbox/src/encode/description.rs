@@ -120,8 +120,8 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+    use crate::OptionScalar;
     use crate::guest::bindings::yearbook::plugin::types as wire;
-    use crate::options::OptionScalar;
 
     fn good() -> guest::Description {
         guest::Description {

@@ -5,8 +5,9 @@
 use super::bindings::exports::yearbook::plugin::encoder as guest;
 use super::bindings::yearbook::plugin::types as wire;
 use crate::limits::NAME_BYTES;
-use crate::options::{OptionScalar, OptionValue, ParameterKind, PluginParameter, parse_value};
+use crate::options::{OptionValue, PluginParameter, parse_value};
 use crate::sanitize::is_hidden;
+use crate::{OptionScalar, ParameterKind};
 
 /// Longest media type, bytes.
 pub(crate) const MEDIA_TYPE_BYTES: usize = 200;

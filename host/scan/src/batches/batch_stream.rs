@@ -26,11 +26,11 @@ pub(crate) fn stream_batches(
     let mut leaves = projection.leaves.clone();
     if matches!(filter, RowFilter::Search(_)) {
         leaves.extend(
-            source.opened.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)),
+            source.parquet.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)),
         );
     }
     let steps =
-        Box::new(task_ranges(source.steps, Arc::clone(&source.opened), leaves, rows.clone()));
+        Box::new(task_ranges(source.steps, Arc::clone(&source.parquet), leaves, rows.clone()));
     let wanted = match &filter {
         RowFilter::All => usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX),
         RowFilter::Selection { rows } => rows.count_set_bits(),
@@ -83,7 +83,7 @@ impl BatchStream {
                     Some(Ok(step)) => self.current = step?,
                     Some(Err(_)) => {
                         return Err(StorageFailure::ShuttingDown {
-                            what: self.context.source.opened.key.clone(),
+                            what: self.context.source.parquet.key.clone(),
                         });
                     }
                 }

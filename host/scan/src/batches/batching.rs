@@ -26,12 +26,12 @@ const TARGET_BATCH_WEIGHT: u64 = json_size::BATCH_BYTES as u64 / 2;
 const MAX_BATCH_ROWS: u64 = 8192;
 
 /// Rows of a batch out of row group `group`.
-pub(super) fn batch_rows(opened: &ParquetFile, projection: &Projection, group: usize) -> usize {
-    let rows = u64::try_from(opened.rows_of(group)).unwrap_or(u64::MAX).max(1);
+pub(super) fn batch_rows(parquet: &ParquetFile, projection: &Projection, group: usize) -> usize {
+    let rows = u64::try_from(parquet.rows_of(group)).unwrap_or(u64::MAX).max(1);
     let bytes: u64 =
-        projection.leaves.iter().map(|&leaf| decoded_bytes(opened, leaf, group, rows)).sum();
+        projection.leaves.iter().map(|&leaf| decoded_bytes(parquet, leaf, group, rows)).sum();
     let weight: u64 =
-        projection.leaves.iter().map(|&leaf| mean_weight(opened, leaf, group, rows)).sum();
+        projection.leaves.iter().map(|&leaf| mean_weight(parquet, leaf, group, rows)).sum();
     let rows = (TARGET_BATCH_BYTES / (bytes / rows).max(1))
         .min(TARGET_BATCH_WEIGHT / weight.max(1))
         .clamp(1, MAX_BATCH_ROWS);
@@ -43,9 +43,9 @@ const SHORT_TEXT_BYTES: u64 = 64;
 
 /// Bytes of a column chunk once decoded, as an encoder sees it: it spells out the values of a
 /// dictionary.
-fn decoded_bytes(opened: &ParquetFile, leaf: usize, group: usize, rows: u64) -> u64 {
-    let text = || text_bytes(opened, leaf, group);
-    match opened.output.schema().fields().get(leaf).map(|field| field.data_type()) {
+fn decoded_bytes(parquet: &ParquetFile, leaf: usize, group: usize, rows: u64) -> u64 {
+    let text = || text_bytes(parquet, leaf, group);
+    match parquet.output.schema().fields().get(leaf).map(|field| field.data_type()) {
         Some(DataType::Utf8) => text() + rows * 4,
         Some(DataType::Dictionary(..)) => text().saturating_sub(rows * SHORT_TEXT_BYTES) + rows * 4,
         Some(DataType::Boolean) => rows.div_ceil(8),
@@ -55,17 +55,19 @@ fn decoded_bytes(opened: &ParquetFile, leaf: usize, group: usize, rows: u64) -> 
 
 /// Bytes of a column chunk's text: the text itself where the file tells; the encoded size
 /// otherwise, which repeated values make smaller.
-fn text_bytes(opened: &ParquetFile, leaf: usize, group: usize) -> u64 {
-    let chunk = opened.metadata.row_group(group).column(leaf);
+fn text_bytes(parquet: &ParquetFile, leaf: usize, group: usize) -> u64 {
+    let chunk = parquet.metadata.row_group(group).column(leaf);
     u64::try_from(chunk.unencoded_byte_array_data_bytes().unwrap_or(chunk.uncompressed_size()))
         .unwrap_or(0)
 }
 
 /// Mean weight of a cell of a column chunk.
-fn mean_weight(opened: &ParquetFile, leaf: usize, group: usize, rows: u64) -> u64 {
-    let Some(field) = opened.output.schema().fields().get(leaf) else { return 0 };
+fn mean_weight(parquet: &ParquetFile, leaf: usize, group: usize, rows: u64) -> u64 {
+    let Some(field) = parquet.output.schema().fields().get(leaf) else { return 0 };
     let value = match field.data_type() {
-        DataType::Utf8 | DataType::Dictionary(..) => text_bytes(opened, leaf, group).div_ceil(rows),
+        DataType::Utf8 | DataType::Dictionary(..) => {
+            text_bytes(parquet, leaf, group).div_ceil(rows)
+        }
         other => fixed_bytes(other) as u64,
     };
     (field.name().len() + json_size::CELL_BYTES) as u64 + value

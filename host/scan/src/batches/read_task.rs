@@ -74,7 +74,7 @@ impl ScanContext {
         &self,
         mut range: RowRange,
     ) -> Result<Option<ReadTask>, StorageFailure> {
-        let opened = &self.source.opened;
+        let parquet = &self.source.parquet;
         if let RowFilter::Search(search) = &self.filter {
             let wanted = match_rows(&self.source, range.clone(), search, usize::MAX).await?;
             let Some(wanted) = wanted else { return Ok(None) };
@@ -83,8 +83,8 @@ impl ScanContext {
         let group = range.group;
         // Steps of one row group do not share their dictionary, whatever is in memory: what
         // encoders get is the same each time.
-        let alone = || is_one_task(self.source.steps, opened, &self.projection.leaves, group);
-        if self.small && range.rows.len() <= batch_rows(opened, &self.projection, group) && alone()
+        let alone = || is_one_task(self.source.steps, parquet, &self.projection.leaves, group);
+        if self.small && range.rows.len() <= batch_rows(parquet, &self.projection, group) && alone()
         {
             return self.decode_cached(range).await.map(Some);
         }
@@ -97,9 +97,9 @@ impl ScanContext {
         mut range: RowRange,
         dictionaries: Vec<Option<ArrayRef>>,
     ) -> Result<Option<FetchedRows>, StorageFailure> {
-        let opened = &self.source.opened;
+        let parquet = &self.source.parquet;
         let group = range.group;
-        let rows = batch_rows(opened, &self.projection, group);
+        let rows = batch_rows(parquet, &self.projection, group);
         let room = self.source.budget.take(self.bytes(&range));
         let rest = if room.is_none() && self.is_divisible(group) {
             split_off(&mut range, rows)
@@ -108,30 +108,30 @@ impl ScanContext {
         };
         let left = range.wanted.as_ref().map_or(range.rows.len(), BooleanBuffer::count_set_bits);
         let reader =
-            self.source.reader(&opened.output, self.projection.mask(opened), range, rows).await?;
+            self.source.reader(&parquet.output, self.projection.mask(parquet), range, rows).await?;
         Ok(reader.map(|reader| FetchedRows { group, reader, left, rest, dictionaries, room }))
     }
 
     /// Compressed bytes of a range, by the averages of its row group.
     fn bytes(&self, range: &RowRange) -> u64 {
-        let all = self.source.opened.compressed_bytes(range.group, &self.projection.leaves);
-        let rows = self.source.opened.rows_of(range.group).max(1) as u64;
+        let all = self.source.parquet.compressed_bytes(range.group, &self.projection.leaves);
+        let rows = self.source.parquet.rows_of(range.group).max(1) as u64;
         all.saturating_mul(range.rows.len() as u64) / rows
     }
 
     /// Returns whether parts of a read task make the same batches as all of it: not where a
     /// dictionary is made up for each batch.
     fn is_divisible(&self, group: usize) -> bool {
-        let opened = &self.source.opened;
+        let parquet = &self.source.parquet;
         let keyed = |leaf: usize| {
-            opened
+            parquet
                 .output
                 .schema()
                 .fields()
                 .get(leaf)
                 .is_some_and(|field| matches!(field.data_type(), DataType::Dictionary(..)))
         };
-        let chunks = opened.metadata.row_group(group);
+        let chunks = parquet.metadata.row_group(group);
         self.projection
             .leaves
             .iter()
@@ -157,7 +157,7 @@ impl ScanContext {
             self.projection.arrange(&columns, count)
         };
         let batch = arrange().map_err(|error| {
-            StorageFailure::damaged(&self.source.opened.key, format!("row group {group}: {error}"))
+            StorageFailure::damaged(&self.source.parquet.key, format!("row group {group}: {error}"))
         })?;
         Ok(ReadTask::Decoded(split_by_weight(batch)))
     }
@@ -200,7 +200,8 @@ impl ScanContext {
     /// `range` with the matches that are known; none when there are none in it.
     pub(super) fn apply_selection(&self, mut range: RowRange) -> Option<RowRange> {
         if let RowFilter::Selection { rows } = &self.filter {
-            let first = self.source.opened.start(range.group) + range.rows.start as u64 - self.from;
+            let first =
+                self.source.parquet.start(range.group) + range.rows.start as u64 - self.from;
             let wanted = rows.slice(usize::try_from(first).ok()?, range.rows.len());
             let (first, last) = (wanted.set_indices().next()?, wanted.set_indices().last()?);
             range.rows = range.rows.start + first..range.rows.start + last + 1;

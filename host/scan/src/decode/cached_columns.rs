@@ -41,7 +41,7 @@ impl FileSource {
     ) -> Result<Vec<ArrayRef>, StorageFailure> {
         let mut columns: Vec<Vec<PageSlice>> = leaves
             .iter()
-            .map(|&leaf| self.cached_parts(self.opened.chunk_id(group, leaf), &rows))
+            .map(|&leaf| self.cached_parts(self.parquet.chunk_id(group, leaf), &rows))
             .collect();
         for ((start, end), places) in missing_runs(&columns) {
             let wanted: Vec<usize> =
@@ -52,28 +52,31 @@ impl FileSource {
                 for part in parts.filter(|part| {
                     part.array.is_none() && part.rows.start >= start && part.rows.end <= end
                 }) {
-                    ReadMetrics::add(&self.kept.effort.pages, 1);
+                    ReadMetrics::add(&self.cache.metrics.pages, 1);
                     let page = array.slice(part.rows.start - start, part.rows.len());
                     part.array =
-                        Some(self.cache_page(self.opened.chunk_id(group, leaf), part.page, page));
+                        Some(self.cache_page(self.parquet.chunk_id(group, leaf), part.page, page));
                 }
             }
         }
         let joined =
             columns.iter().map(|parts| concat_parts(parts, &rows)).collect::<Result<Vec<_>, _>>();
         joined.map_err(|error| {
-            StorageFailure::damaged(&self.opened.key, format!("row group {group}: {error}"))
+            StorageFailure::damaged(&self.parquet.key, format!("row group {group}: {error}"))
         })
     }
 
     /// The parts of a chunk that make up `rows`, with what is in memory.
     fn cached_parts(&self, chunk: ColumnChunkId, rows: &Range<usize>) -> Vec<PageSlice> {
-        let pages = pages_covering(&self.opened, chunk, rows);
+        let pages = pages_covering(&self.parquet, chunk, rows);
         if pages.is_empty() || pages.len() > MAX_CACHED_PAGES {
             return vec![PageSlice { rows: rows.clone(), array: None, page: None }];
         }
-        let part =
-            |(page, rows)| PageSlice { rows, array: self.kept.page(chunk, page), page: Some(page) };
+        let part = |(page, rows)| PageSlice {
+            rows,
+            array: self.cache.page(chunk, page),
+            page: Some(page),
+        };
         pages.into_iter().map(part).collect()
     }
 
@@ -85,12 +88,12 @@ impl FileSource {
         rows: Range<usize>,
     ) -> Result<Vec<ArrayRef>, StorageFailure> {
         let mask = ProjectionMask::leaves(
-            self.opened.metadata.file_metadata().schema_descr(),
+            self.parquet.metadata.file_metadata().schema_descr(),
             leaves.iter().copied(),
         );
         let length = rows.len();
         let range = RowRange { group, rows, wanted: None };
-        let decoded = match self.reader(&self.opened.output, mask, range, length).await? {
+        let decoded = match self.reader(&self.parquet.output, mask, range, length).await? {
             Some(reader) => self.batch(group, reader, Ok::<_, ParquetError>).await?,
             None => None,
         };
@@ -101,7 +104,7 @@ impl FileSource {
                 Ok(batch.columns().to_vec())
             }
             _ => Err(StorageFailure::damaged(
-                &self.opened.key,
+                &self.parquet.key,
                 format!("row group {group} has fewer rows than the footer says"),
             )),
         }
@@ -111,7 +114,7 @@ impl FileSource {
     /// share.
     fn cache_page(&self, chunk: ColumnChunkId, page: Option<usize>, array: ArrayRef) -> ArrayRef {
         let Some(page) = page else { return array };
-        let of_chunk = self.opened.metadata.row_group(chunk.group).column(chunk.leaf);
+        let of_chunk = self.parquet.metadata.row_group(chunk.group).column(chunk.leaf);
         let shared = array
             .as_dictionary_opt::<Int32Type>()
             .filter(|_| is_dictionary_encoded(of_chunk))
@@ -122,7 +125,7 @@ impl FileSource {
                 shared.ok().map(|shared| Arc::new(shared) as ArrayRef)
             });
         let array = shared.unwrap_or(array);
-        self.kept.insert_page(chunk, page, Arc::clone(&array));
+        self.cache.insert_page(chunk, page, Arc::clone(&array));
         array
     }
 }
@@ -147,17 +150,17 @@ fn missing_runs(columns: &[Vec<PageSlice>]) -> BTreeMap<(usize, usize), Vec<usiz
 /// The pages of a chunk that hold `rows`, with their rows; none where the file has no index of
 /// them.
 fn pages_covering(
-    opened: &ParquetFile,
+    parquet: &ParquetFile,
     chunk: ColumnChunkId,
     rows: &Range<usize>,
 ) -> Vec<(usize, Range<usize>)> {
-    let index = opened.metadata.page_index();
+    let index = parquet.metadata.page_index();
     let locations = index
         .and_then(|index| index.page_locations(chunk.group, chunk.leaf))
         .map_or(&[][..], Vec::as_slice);
     let start = |page: usize| {
         let first = locations.get(page).and_then(|page| usize::try_from(page.first_row_index).ok());
-        first.unwrap_or_else(|| opened.rows_of(chunk.group))
+        first.unwrap_or_else(|| parquet.rows_of(chunk.group))
     };
     let after = locations.partition_point(|page| {
         usize::try_from(page.first_row_index).is_ok_and(|first| first <= rows.start)

@@ -18,11 +18,11 @@ impl FileSource {
         group: usize,
         leaves: &[usize],
     ) -> Result<Vec<Option<Arc<ColumnDictionary>>>, StorageFailure> {
-        let chunks = self.opened.metadata.row_group(group);
+        let chunks = self.parquet.metadata.row_group(group);
         let mut found = Vec::with_capacity(leaves.len());
         let mut absent = Vec::new();
         for &leaf in leaves {
-            let known = self.kept.dictionary(self.opened.chunk_id(group, leaf));
+            let known = self.cache.dictionary(self.parquet.chunk_id(group, leaf));
             if known.is_none() && is_dictionary_encoded(chunks.column(leaf)) {
                 absent.push((found.len(), leaf));
             }
@@ -33,16 +33,16 @@ impl FileSource {
         }
         let ranges: Vec<_> =
             absent.iter().map(|(_, leaf)| dictionary_page_range(chunks.column(*leaf))).collect();
-        let got = fetch(&self.files, &self.workers, &self.opened.file, &ranges).await?;
+        let got = fetch(&self.files, &self.workers, &self.parquet.file, &ranges).await?;
         let parts: Vec<_> = absent
             .iter()
             .zip(ranges)
             .zip(got)
             .map(|((&(_, leaf), range), bytes)| (leaf, range.start, bytes))
             .collect();
-        let opened = Arc::clone(&self.opened);
+        let parquet = Arc::clone(&self.parquet);
         let job = move || {
-            let chunks = opened.metadata.row_group(group);
+            let chunks = parquet.metadata.row_group(group);
             parts
                 .into_iter()
                 .map(|(leaf, start, bytes)| {
@@ -52,12 +52,12 @@ impl FileSource {
         };
         let decoded = self.run_on_worker(group, job).await?;
         for (&(place, leaf), values) in absent.iter().zip(decoded) {
-            let kept = self.kept.get_or_insert_dictionary(
-                self.opened.chunk_id(group, leaf),
+            let cached = self.cache.get_or_insert_dictionary(
+                self.parquet.chunk_id(group, leaf),
                 ColumnDictionary::new(Arc::new(values)),
             );
             if let Some(found) = found.get_mut(place) {
-                *found = Some(kept);
+                *found = Some(cached);
             }
         }
         Ok(found)
@@ -70,9 +70,9 @@ impl FileSource {
         decoded: &ArrayRef,
     ) -> Arc<ColumnDictionary> {
         let known =
-            self.kept.dictionary(chunk).filter(|known| known.values().len() == decoded.len());
+            self.cache.dictionary(chunk).filter(|known| known.values().len() == decoded.len());
         known.unwrap_or_else(|| {
-            self.kept.get_or_insert_dictionary(chunk, ColumnDictionary::new(Arc::clone(decoded)))
+            self.cache.get_or_insert_dictionary(chunk, ColumnDictionary::new(Arc::clone(decoded)))
         })
     }
 }

@@ -28,8 +28,8 @@ use crate::StorageFailure;
 pub(crate) struct FileSource {
     pub(crate) files: ObjectStorage,
     pub(crate) workers: Arc<Workers>,
-    pub(crate) opened: Arc<ParquetFile>,
-    pub(crate) kept: Arc<PageCache>,
+    pub(crate) parquet: Arc<ParquetFile>,
+    pub(crate) cache: Arc<PageCache>,
     pub(crate) budget: FetchBudget,
     pub(crate) steps: ReadTaskLimits,
 }
@@ -45,7 +45,7 @@ impl FileSource {
         batch_rows: usize,
     ) -> Result<Option<ParquetRecordBatchReader>, StorageFailure> {
         let group = range.group;
-        let rows_of_group = self.opened.rows_of(group);
+        let rows_of_group = self.parquet.rows_of(group);
         let builder = ParquetPushDecoderBuilder::new_with_metadata(how.clone())
             .with_projection(mask)
             .with_batch_size(batch_rows);
@@ -65,7 +65,7 @@ impl FileSource {
             match state {
                 FetchState::Ready(reader) => return Ok(reader),
                 FetchState::NeedsData(decoder, ranges) => {
-                    let got = self.files.get_ranges(&self.opened.file, &ranges).await?;
+                    let got = self.files.get_ranges(&self.parquet.file, &ranges).await?;
                     state = self
                         .run_on_worker(group, move || advance_decoder(*decoder, ranges, got))
                         .await?;
@@ -80,21 +80,21 @@ impl FileSource {
         group: usize,
         start: impl FnOnce() -> Result<FetchState, ParquetError> + Send + 'static,
     ) -> Result<Option<ParquetRecordBatchReader>, StorageFailure> {
-        let (files, opened) = (self.files.clone(), Arc::clone(&self.opened));
+        let (files, parquet) = (self.files.clone(), Arc::clone(&self.parquet));
         let job = move || {
-            let damaged = |error| decode_failure(&opened, group, error);
+            let damaged = |error| decode_failure(&parquet, group, error);
             let mut state = start().map_err(damaged)?;
             loop {
                 match state {
                     FetchState::Ready(reader) => return Ok(reader),
                     FetchState::NeedsData(decoder, ranges) => {
-                        let got = files.get_ranges_blocking(&opened.file, &ranges)?;
+                        let got = files.get_ranges_blocking(&parquet.file, &ranges)?;
                         state = advance_decoder(*decoder, ranges, got).map_err(damaged)?;
                     }
                 }
             }
         };
-        self.workers.run(job).await.map_err(|_| panic_failure(&self.opened, group))?
+        self.workers.run(job).await.map_err(|_| panic_failure(&self.parquet, group))?
     }
 
     /// The next batch of a reader, decoded and then treated by `after` on a worker; none at the
@@ -118,17 +118,17 @@ impl FileSource {
         group: usize,
         job: impl FnOnce() -> Result<T, ParquetError> + Send + 'static,
     ) -> Result<T, StorageFailure> {
-        let done = self.workers.run(job).await.map_err(|_| panic_failure(&self.opened, group))?;
-        done.map_err(|error| decode_failure(&self.opened, group, error))
+        let done = self.workers.run(job).await.map_err(|_| panic_failure(&self.parquet, group))?;
+        done.map_err(|error| decode_failure(&self.parquet, group, error))
     }
 }
 
-fn decode_failure(opened: &ParquetFile, group: usize, error: impl Display) -> StorageFailure {
-    StorageFailure::damaged(&opened.key, format!("row group {group}: {error}"))
+fn decode_failure(parquet: &ParquetFile, group: usize, error: impl Display) -> StorageFailure {
+    StorageFailure::damaged(&parquet.key, format!("row group {group}: {error}"))
 }
 
-fn panic_failure(opened: &ParquetFile, group: usize) -> StorageFailure {
-    decode_failure(opened, group, "decoding panicked")
+fn panic_failure(parquet: &ParquetFile, group: usize) -> StorageFailure {
+    decode_failure(parquet, group, "decoding panicked")
 }
 
 enum FetchState {

@@ -28,7 +28,7 @@ pub(crate) struct PageCache {
     pages: Cache<(ColumnChunkId, usize), ArrayRef>,
     dictionaries: Cache<ColumnChunkId, Arc<ColumnDictionary>>,
     /// Counters of reading since the start.
-    pub(crate) effort: ReadMetrics,
+    pub(crate) metrics: ReadMetrics,
 }
 
 impl PageCache {
@@ -44,14 +44,14 @@ impl PageCache {
                 .max_capacity(DICTIONARY_CACHE_BYTES)
                 .weigher(dictionary)
                 .build(),
-            effort: ReadMetrics::default(),
+            metrics: ReadMetrics::default(),
         }
     }
 
     /// A page decoded for clients, if it is here.
     pub(crate) fn page(&self, chunk: ColumnChunkId, page: usize) -> Option<ArrayRef> {
         let page = self.pages.get(&(chunk, page));
-        self.effort.record_lookup(PAGE_LOOKUPS, page.is_some());
+        self.metrics.record_lookup(PAGE_LOOKUPS, page.is_some());
         page
     }
 
@@ -70,7 +70,7 @@ impl PageCache {
     /// A dictionary, if it is here.
     pub(crate) fn dictionary(&self, chunk: ColumnChunkId) -> Option<Arc<ColumnDictionary>> {
         let dictionary = self.dictionaries.get(&chunk);
-        self.effort.record_lookup(DICTIONARY_LOOKUPS, dictionary.is_some());
+        self.metrics.record_lookup(DICTIONARY_LOOKUPS, dictionary.is_some());
         dictionary
     }
 

@@ -23,13 +23,13 @@ pub(crate) struct Projection {
 impl Projection {
     /// Columns of `opened` by their position in its snapshot.
     pub(crate) fn new(
-        opened: &ParquetFile,
+        parquet: &ParquetFile,
         columns: &[usize],
         schema: SchemaRef,
     ) -> Result<Self, StorageFailure> {
         let wanted = columns
             .iter()
-            .map(|&column| opened.column_index(column))
+            .map(|&column| parquet.column_index(column))
             .collect::<Result<Vec<_>, _>>()?;
         let mut leaves = wanted.clone();
         leaves.sort_unstable();
@@ -40,9 +40,9 @@ impl Projection {
     }
 
     /// The same as the decoder wants it.
-    pub(crate) fn mask(&self, opened: &ParquetFile) -> ProjectionMask {
+    pub(crate) fn mask(&self, parquet: &ParquetFile) -> ProjectionMask {
         ProjectionMask::leaves(
-            opened.metadata.file_metadata().schema_descr(),
+            parquet.metadata.file_metadata().schema_descr(),
             self.leaves.iter().copied(),
         )
     }

@@ -40,17 +40,17 @@ impl Default for ReadTaskLimits {
 /// columns, and only trimmed by `rows`.
 pub(crate) fn task_ranges(
     limits: ReadTaskLimits,
-    opened: Arc<ParquetFile>,
+    parquet: Arc<ParquetFile>,
     leaves: Vec<usize>,
     rows: Range<u64>,
 ) -> impl Iterator<Item = RowRange> + Send + 'static {
-    (0..opened.metadata.num_row_groups()).flat_map(move |group| {
-        let start = opened.start(group);
-        let all = opened.rows_of(group);
+    (0..parquet.metadata.num_row_groups()).flat_map(move |group| {
+        let start = parquet.start(group);
+        let all = parquet.rows_of(group);
         let local =
             |row: u64| usize::try_from(row.clamp(start, start + all as u64) - start).unwrap_or(all);
         let wanted = local(rows.start)..local(rows.end);
-        let span = rows_per_task(limits, &opened, &leaves, group);
+        let span = rows_per_task(limits, &parquet, &leaves, group);
         let spans =
             if wanted.is_empty() { 0..0 } else { wanted.start / span..wanted.end.div_ceil(span) };
         spans.map(move |index| {
@@ -63,22 +63,22 @@ pub(crate) fn task_ranges(
 /// Returns whether row group `group` is one read task: then a scan takes it whole.
 pub(crate) fn is_one_task(
     limits: ReadTaskLimits,
-    opened: &ParquetFile,
+    parquet: &ParquetFile,
     leaves: &[usize],
     group: usize,
 ) -> bool {
-    rows_per_task(limits, opened, leaves, group) >= opened.rows_of(group)
+    rows_per_task(limits, parquet, leaves, group) >= parquet.rows_of(group)
 }
 
 /// Rows of an even span of row group `group`.
 fn rows_per_task(
     limits: ReadTaskLimits,
-    opened: &ParquetFile,
+    parquet: &ParquetFile,
     leaves: &[usize],
     group: usize,
 ) -> usize {
-    let rows = opened.rows_of(group);
-    let bytes = opened.compressed_bytes(group, leaves);
+    let rows = parquet.rows_of(group);
+    let bytes = parquet.compressed_bytes(group, leaves);
     let spans = usize::try_from(bytes.div_ceil(limits.bytes))
         .unwrap_or(usize::MAX)
         .max(rows.div_ceil(limits.rows))

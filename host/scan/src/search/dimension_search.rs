@@ -47,16 +47,16 @@ impl DimensionSearch {
         {
             return Ok(Arc::clone(predicates));
         }
-        let dimensions = &source.opened.dimensions;
+        let dimensions = &source.parquet.dimensions;
         let dictionaries = source.load_dictionaries(group, dimensions).await?;
         let columns: Vec<_> = dimensions.iter().copied().zip(dictionaries).collect();
-        let (pattern, kept) = (self.pattern.clone(), Arc::clone(&source.kept));
+        let (pattern, cache) = (self.pattern.clone(), Arc::clone(&source.cache));
         let job = move || {
             let predicate = |(leaf, dictionary): (usize, Option<Arc<ColumnDictionary>>)| {
                 let Some(dictionary) = dictionary else {
                     return Some(ColumnPredicate { leaf, hits: None });
                 };
-                ReadMetrics::add(&kept.effort.values, dictionary.values().len());
+                ReadMetrics::add(&cache.metrics.values, dictionary.values().len());
                 let hits = dictionary.hits(&pattern);
                 let excluded = hits.as_ref().is_some_and(|hits| !hits.has_true());
                 (!excluded).then_some(ColumnPredicate { leaf, hits })
@@ -64,8 +64,8 @@ impl DimensionSearch {
             Ok(columns.into_iter().filter_map(predicate).collect())
         };
         let predicates: Arc<ColumnPredicates> = Arc::new(source.run_on_worker(group, job).await?);
-        ReadMetrics::add(&source.kept.effort.groups, 1);
-        ReadMetrics::add(&source.kept.effort.ruled_out, usize::from(predicates.is_empty()));
+        ReadMetrics::add(&source.cache.metrics.groups, 1);
+        ReadMetrics::add(&source.cache.metrics.ruled_out, usize::from(predicates.is_empty()));
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((group, Arc::clone(&predicates)));
         Ok(predicates)

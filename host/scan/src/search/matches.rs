@@ -35,7 +35,7 @@ pub(crate) async fn find(
     pattern: SearchPattern,
     max_rows: u64,
 ) -> Result<Matches, StorageFailure> {
-    let opened = &source.opened;
+    let parquet = &source.parquet;
     let search = Arc::new(DimensionSearch::new(pattern));
     let mut from = window.start;
     let mut rows = BooleanBufferBuilder::new(0);
@@ -43,10 +43,10 @@ pub(crate) async fn find(
     let first = window.end.min(window.start.saturating_add(INITIAL_SEARCH_ROWS));
     let parts = [window.start..first, first..window.end];
     let ranges = parts.into_iter().flat_map(|part| {
-        task_ranges(source.steps, Arc::clone(opened), opened.dimensions.clone(), part)
+        task_ranges(source.steps, Arc::clone(parquet), parquet.dimensions.clone(), part)
     });
     for range in ranges {
-        let at = opened.start(range.group) + range.rows.start as u64;
+        let at = parquet.start(range.group) + range.rows.start as u64;
         let found = match_rows(source, range.clone(), &search, left).await?;
         match found
             .as_ref()
@@ -81,10 +81,10 @@ pub(crate) async fn match_rows(
     if predicates.is_empty() {
         return Ok(None);
     }
-    let schema = source.opened.metadata.file_metadata().schema_descr();
+    let schema = source.parquet.metadata.file_metadata().schema_descr();
     let columns = ProjectionMask::leaves(schema, predicates.iter().map(|predicate| predicate.leaf));
     let Some(mut reader) =
-        source.reader(&source.opened.filter, columns, range, SEARCH_BATCH_ROWS).await?
+        source.reader(&source.parquet.filter, columns, range, SEARCH_BATCH_ROWS).await?
     else {
         return Ok(None);
     };
@@ -96,7 +96,7 @@ pub(crate) async fn match_rows(
         let rows =
             source.batch(group, reader, move |batch| search.rows(&batch, &predicates)).await?;
         let Some((rest, rows)) = rows else { break };
-        ReadMetrics::add(&source.kept.effort.rows, rows.len());
+        ReadMetrics::add(&source.cache.metrics.rows, rows.len());
         found.append_buffer(&rows);
         matches += rows.count_set_bits();
         reader = rest;

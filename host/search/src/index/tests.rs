@@ -1,4 +1,4 @@
-//! What a search finds, in which order, and what its facets count.
+//! Rules of the search: the hits, their order, and the counts of the facets.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -13,6 +13,10 @@ pub(super) fn render(error: &Error, request_id: &str) -> String {
         Error::DatasetRetired { name, since } => {
             format!("The dataset '{name}' was retired on {}; look for another at /datasets.", since.date())
         }
+        Error::ForeignForm => {
+            "The form was not sent from a page of this service; open that page in a browser, by https where it is not on this machine, and send it there.".to_owned()
+        }
+        Error::UnreadableForm => "The form cannot be read; open its page anew and send it from there.".to_owned(),
         Error::NoSuchSeries { dataset } => {
             format!("The preview of '{dataset}' has no series of this name; /datasets/{dataset} links to those that it has.")
         }

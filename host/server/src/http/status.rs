@@ -16,6 +16,10 @@ pub(crate) const NOT_MODIFIED: StatusCode = StatusCode::NOT_MODIFIED;
 pub(crate) const TEMPORARY_REDIRECT: StatusCode = StatusCode::TEMPORARY_REDIRECT;
 /// 308: the same path without its slash at the end.
 pub(crate) const PERMANENT_REDIRECT: StatusCode = StatusCode::PERMANENT_REDIRECT;
+/// 410: a link that does not work any more.
+pub(crate) const GONE: StatusCode = StatusCode::GONE;
+/// 422: a form with a fault, displayed again.
+pub(crate) const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
 /// 503: the service is not ready.
 pub(crate) const SERVICE_UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
@@ -66,6 +70,8 @@ impl Error {
                 Refusal::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down"),
             },
             Self::DatasetRetired { .. } => (StatusCode::GONE, "dataset_retired"),
+            Self::ForeignForm => (StatusCode::FORBIDDEN, "foreign_form"),
+            Self::UnreadableForm => (StatusCode::UNPROCESSABLE_ENTITY, "unreadable_form"),
             Self::NoSuchSeries { .. } => (StatusCode::NOT_FOUND, "no_such_series"),
             Self::NoPicture { .. } => (StatusCode::NOT_FOUND, "no_picture"),
             Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),

@@ -12,7 +12,7 @@ use prometheus_client::encoding::{
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
-use super::{plugins, process, subsystems};
+use super::{plugins, process, signup, subsystems};
 use crate::state::AppState;
 
 /// Content type of OpenMetrics.
@@ -73,6 +73,7 @@ impl Collector for ServerCollector {
         self.0.listener_metrics.write(&mut sheet)?;
         plugins::write(&self.0.sandbox, &mut sheet)?;
         subsystems::write(&self.0, &mut sheet)?;
+        signup::write(&self.0, &mut sheet)?;
         process::write(&mut sheet)
     }
 }

@@ -74,9 +74,11 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             Refusal::NoSuchIntegration { .. } => false,
         },
         // Pages are not described: no program needs them.
-        Error::DatasetRetired { .. } | Error::NoSuchSeries { .. } | Error::NoPicture { .. } => {
-            false
-        }
+        Error::DatasetRetired { .. }
+        | Error::NoSuchSeries { .. }
+        | Error::NoPicture { .. }
+        | Error::ForeignForm
+        | Error::UnreadableForm => false,
         // Not said of a route that is there.
         Error::NoSuchRoute => false,
         Error::PreconditionFailed => named || kind == RouteKind::Listing,

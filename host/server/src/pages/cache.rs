@@ -12,7 +12,7 @@ use crate::response::RenderedDocument;
 const ENTRY_BYTES: usize = 512;
 
 /// Rendered pages.
-pub(crate) struct PageCache(Cache<PageKey, RenderedDocument>);
+pub(crate) struct DocumentCache(Cache<PageKey, RenderedDocument>);
 
 /// Everything that decides the bytes of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +25,7 @@ pub(crate) struct PageKey {
     pub(crate) version: String,
 }
 
-impl PageCache {
+impl DocumentCache {
     /// Holding up to `bytes` of pages with their compressed forms.
     pub(crate) fn new(bytes: u64) -> Self {
         let weigh = |key: &PageKey, page: &RenderedDocument| {

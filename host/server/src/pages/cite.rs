@@ -1,5 +1,5 @@
-//! `/cite/{name}/{snapshot}`: the citation of a snapshot, or of a query's result in it, as a page or
-//! in a format for programs (contract-13-formats). Made from the catalog; rows are read for
+//! `/cite/{name}/{snapshot}`: the citation of a snapshot, or of a query's result in it, as a page
+//! or in a format for programs (contract-13-formats). Made from the catalog; rows are read for
 //! `verify=true` alone, which needs a key and is charged as a read (contract-13-verify).
 
 mod page;
@@ -65,7 +65,7 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
     reservation.settle_response(Box::pin(verified).await).await
 }
 
-/// What is cited.
+/// Subject of a citation.
 struct Subject {
     request: CitationRequest,
     cited: Arc<CitedSnapshot>,

@@ -23,7 +23,7 @@ const SOME_ROWS: u64 = 1_000;
 pub(crate) struct CopyLine {
     /// The tool.
     pub(crate) tool: &'static str,
-    /// What to do before, or with the text.
+    /// Advice: a step before, or the place where the text goes.
     pub(crate) advice: &'static str,
     /// The text.
     pub(crate) text: String,
@@ -89,7 +89,7 @@ pub(crate) fn copy_lines(
     .collect()
 }
 
-/// What every line reads.
+/// Facts that every line is made of.
 struct LineRequest<'a> {
     base_url: &'a str,
     name: &'a DatasetName,

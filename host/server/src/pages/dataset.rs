@@ -72,7 +72,7 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
         let json_ld = machine::embedded_json_ld(&view);
         html::render(&page::DatasetPage::new(&app.pages.site, &inputs, citation, json_ld))
     };
-    let page = app.pages.cache.get(key, render).await?;
+    let page = Box::pin(app.pages.cache.get(key, render)).await?;
     let mut response = html::respond(&app, &parts.headers, &page, CachePolicy::Public).await?;
     for link in machine::signposting_links(&view) {
         response.headers_mut().append(LINK, link);

@@ -2,7 +2,7 @@
 
 use crate::settings::{PublicUrl, ServiceSettings};
 
-/// What all pages of an installation share.
+/// Facts of an installation that all its pages show.
 #[derive(Debug)]
 pub(crate) struct Site {
     /// Name of the service.
@@ -22,7 +22,7 @@ pub(crate) struct Site {
 pub(crate) struct Frame<'a> {
     /// Title of the page, without the name of the service.
     pub(crate) title: &'a str,
-    /// What all pages share.
+    /// Facts of the installation.
     pub(crate) site: &'a Site,
     /// The entry of the navigation that the page belongs to.
     pub(crate) section: Section,
@@ -52,15 +52,15 @@ pub(crate) struct NavigationLink {
 }
 
 impl Site {
-    /// The site that `settings` describe.
-    pub(crate) fn new(settings: &ServiceSettings) -> Self {
+    /// The site that `settings` describe, with or without sign-up.
+    pub(crate) fn new(settings: &ServiceSettings, signup: bool) -> Self {
         let pages = &settings.pages;
         Self {
             title: pages.title.clone(),
             summary: pages.summary.clone(),
             root: settings.server.public_url.as_ref().map(root_path).unwrap_or_default(),
             contact: pages.contact.as_ref().map(|contact| contact.as_str().to_owned()),
-            signup: false,
+            signup,
         }
     }
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn keys_are_offered_where_sign_up_is_on() {
-        let mut site = Site::new(&ServiceSettings::default());
+        let mut site = Site::new(&ServiceSettings::default(), false);
         let paths = |site: &Site| -> Vec<&str> {
             site.frame("", Section::Formats).links().map(|link| link.path).collect()
         };

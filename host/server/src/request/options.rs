@@ -1,7 +1,7 @@
 //! Parameters `<format>.<name>` and `<tool>.<name>` against what the loaded plugins declare.
 
 use yearbook_domain::query::last_value;
-use yearbook_domain::query::options::{self as rules, ParameterType};
+use yearbook_domain::query::options as rules;
 use yearbook_domain::{DataQuery, ValidationError};
 use yearbook_sandbox::{
     EncoderDescription, GeneratorDescription, OptionScalar, OptionValue, ParameterKind,
@@ -43,12 +43,9 @@ fn encoder_options_of(
         else {
             continue;
         };
-        match rules::validate(name, value_kind(declared.kind), &declared.allowed, raw) {
+        match rules::validate(name, declared.kind, &declared.allowed, raw) {
             Ok(value) if description.format == chosen.format => {
-                options.push(OptionValue {
-                    name: declared.name.clone(),
-                    value: to_sandbox_value(value),
-                });
+                options.push(OptionValue { name: declared.name.clone(), value });
             }
             Ok(_) => {}
             Err(problem) => problems.push(problem),
@@ -80,31 +77,12 @@ pub(crate) fn generator_options(
     for declared in &chosen.parameters {
         let name = format!("{}.{}", chosen.tool, declared.name);
         let Some(raw) = last_value(pairs, &name) else { continue };
-        match rules::validate(&name, value_kind(declared.kind), &declared.allowed, raw) {
-            Ok(value) => options
-                .push(OptionValue { name: declared.name.clone(), value: to_sandbox_value(value) }),
+        match rules::validate(&name, declared.kind, &declared.allowed, raw) {
+            Ok(value) => options.push(OptionValue { name: declared.name.clone(), value }),
             Err(problem) => problems.push(problem),
         }
     }
     if problems.is_empty() { Ok(options) } else { Err(problems) }
-}
-
-fn value_kind(kind: ParameterKind) -> ParameterType {
-    match kind {
-        ParameterKind::Text => ParameterType::Text,
-        ParameterKind::Integer => ParameterType::Integer,
-        ParameterKind::Number => ParameterType::Number,
-        ParameterKind::Boolean => ParameterType::Boolean,
-    }
-}
-
-fn to_sandbox_value(value: rules::ParameterValue) -> OptionScalar {
-    match value {
-        rules::ParameterValue::Text(text) => OptionScalar::Text(text),
-        rules::ParameterValue::Integer(integer) => OptionScalar::Integer(integer),
-        rules::ParameterValue::Number(number) => OptionScalar::Number(number),
-        rules::ParameterValue::Boolean(boolean) => OptionScalar::Boolean(boolean),
-    }
 }
 
 #[cfg(test)]

@@ -39,8 +39,8 @@ pub(crate) async fn compress(
     workers.run_for(caller, job).await.map_err(BodyError::new)?.map_err(BodyError::new)
 }
 
-/// Compresses a stream on the account of `caller`. A chunk that is an error ends it without the coding's own ending, so that
-/// no client takes what arrived for all there is.
+/// Compresses a stream on the account of `caller`. A chunk that is an error ends it without the
+/// coding's own ending, so that no client takes what arrived for all there is.
 pub(crate) fn compress_stream(
     workers: Arc<Workers>,
     caller: CallerShare,

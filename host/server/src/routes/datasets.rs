@@ -1,6 +1,6 @@
 //! `/v1/datasets` and `/v1/datasets/{name}`: what there is (spec-2.1-list, spec-2.1-detail).
 
-mod view;
+pub(crate) mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,7 +44,7 @@ pub(crate) async fn show(
 ) -> Result<Response, Error> {
     let name = dataset_name(request.uri()).map_err(Error::invalid_parameter)?;
     let dataset = app.dataset(&name)?;
-    let document = RenderedDocument::new(&view::DatasetDetails::new(&dataset))?;
+    let document = RenderedDocument::new(&view::DatasetBody::new(&dataset))?;
     respond(&app, &auth, &request.into_parts().0, &document).await
 }
 

@@ -8,11 +8,12 @@ use axum::response::Response;
 use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use crate::error::Error;
 use crate::http::status;
+use crate::openapi::body_schema::{BodySchema, Rfc3339, json_body};
 use crate::response::RenderedDocument;
 use crate::response::document::CachePolicy;
 use crate::state::AppState;
@@ -38,18 +39,37 @@ enum HealthStatus {
     Unavailable,
 }
 
-#[derive(Serialize)]
-struct DependencyCheck {
-    status: HealthStatus,
-    latency_ms: f64,
+impl BodySchema for HealthStatus {
+    fn schema() -> Value {
+        json!({"type": "string", "enum": [Self::Ok, Self::Degraded, Self::Unavailable]})
+    }
 }
 
-#[derive(Serialize)]
-struct DependencyChecks {
-    database: DependencyCheck,
-    object_storage: DependencyCheck,
-    catalogue: DependencyCheck,
-    plugins: DependencyCheck,
+json_body! {
+    pub(crate) struct LivenessView named "Health": "Alive." {
+        status: HealthStatus => {"enum": [HealthStatus::Ok]},
+    }
+
+    pub(crate) struct ReadinessView named "Readiness":
+        "What the service needs, looked at once a minute."
+    {
+        status: HealthStatus,
+        checked_at: Rfc3339,
+        version: &'static str,
+        checks: DependencyChecks,
+    }
+
+    struct DependencyCheck: "One thing that the service needs." {
+        status: HealthStatus,
+        latency_ms: f64 => {"minimum": 0},
+    }
+
+    struct DependencyChecks: "Each by itself." {
+        database: DependencyCheck,
+        object_storage: DependencyCheck,
+        catalogue: DependencyCheck,
+        plugins: DependencyCheck,
+    }
 }
 
 /// `GET /health`.
@@ -57,7 +77,7 @@ pub(crate) async fn liveness(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    RenderedDocument::new(&json!({"status": "ok"}))?
+    RenderedDocument::new(&LivenessView { status: HealthStatus::Ok })?
         .respond(&state, request.headers(), CachePolicy::NoStore)
         .await
 }
@@ -118,12 +138,12 @@ async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), 
     );
     let checks = DependencyChecks { database, object_storage, catalogue, plugins };
     let health = checks.worst();
-    let document = RenderedDocument::new(&json!({
-        "status": health,
-        "checked_at": yearbook_catalog::clock::now().to_rfc3339(),
-        "version": env!("CARGO_PKG_VERSION"),
-        "checks": checks,
-    }))?;
+    let document = RenderedDocument::new(&ReadinessView {
+        status: health,
+        checked_at: Rfc3339(yearbook_catalog::clock::now()),
+        version: env!("CARGO_PKG_VERSION"),
+        checks,
+    })?;
     Ok((health.status(), document))
 }
 

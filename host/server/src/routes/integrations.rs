@@ -10,14 +10,16 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
-use serde_json::{Map, Value, json};
 use yearbook_domain::ValidationError;
-use yearbook_sandbox::{DatasetWithUrls, GenerateError, GeneratedProject, RequestFingerprint};
+use yearbook_sandbox::{
+    DatasetWithUrls, GenerateError, GeneratedProject, ProjectFile, RequestFingerprint,
+};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::error::Error;
 use crate::http::media_types;
+use crate::openapi::body_schema::{TextsByPath, json_body};
 use crate::request::{Authenticated, IntegrationRequest, accept};
 use crate::response::document::CachePolicy;
 use crate::response::reservation::{Patience, Reservation};
@@ -66,7 +68,7 @@ async fn respond(
         let bytes = packed.map_err(|failure| Error::internal("pack files", &failure))?;
         Response::new(Body::from(bytes.map_err(|failure| Error::internal("pack files", &failure))?))
     } else {
-        RenderedDocument::new(&project_json(request, &project))?
+        RenderedDocument::new(&ProjectView::new(request, &project))?
             .respond(app, &request.parts.headers, CachePolicy::NoStore)
             .await?
     };
@@ -156,27 +158,35 @@ async fn generate(
     })
 }
 
-/// Returns the project as JSON: files and their media types by path, which no two files share.
-/// Credits stand once each, in the order of the datasets.
-fn project_json(request: &IntegrationRequest, project: &GeneratedProject) -> Value {
-    let by_path = |text: fn(&yearbook_sandbox::ProjectFile) -> &String| -> Map<String, Value> {
-        project
-            .files
-            .iter()
-            .map(|file| (file.path.clone(), Value::from(text(file).as_str())))
-            .collect()
-    };
-    let mut seen = HashSet::new();
-    let credits =
-        request.datasets.iter().map(|dataset| dataset.current.credit.attribution.as_str());
-    let attribution: Vec<&str> = credits.filter(|credit| seen.insert(*credit)).collect();
-    json!({
-        "tool": request.generator.description().tool,
-        "files": by_path(|file| &file.content),
-        "media_types": by_path(|file| &file.media_type),
-        "attribution": attribution,
-        "warnings": project.warnings,
-    })
+json_body! {
+    pub(crate) struct ProjectView<'a> named "Project": "Files for a tool." {
+        tool: &'a str,
+        files: TextsByPath<'a> => {"description": "What stands in each file, by path."},
+        media_types: TextsByPath<'a> => {"description": "Media type of each file, by path."},
+        attribution: Vec<&'a str> => {"description": "Credits to be passed on with the data."},
+        warnings: &'a [String],
+    }
+}
+
+impl<'a> ProjectView<'a> {
+    /// Shows files and their media types by path, which no two files share. Credits stand once
+    /// each, in the order of the datasets.
+    fn new(request: &'a IntegrationRequest, project: &'a GeneratedProject) -> Self {
+        let by_path = |text: fn(&ProjectFile) -> &String| {
+            let texts = project.files.iter().map(|file| (file.path.as_str(), text(file).as_str()));
+            TextsByPath(texts.collect())
+        };
+        let mut seen = HashSet::new();
+        let credits =
+            request.datasets.iter().map(|dataset| dataset.current.credit.attribution.as_str());
+        Self {
+            tool: &request.generator.description().tool,
+            files: by_path(|file| &file.content),
+            media_types: by_path(|file| &file.media_type),
+            attribution: credits.filter(|credit| seen.insert(*credit)).collect(),
+            warnings: &project.warnings,
+        }
+    }
 }
 
 fn insert_headers(headers: &mut HeaderMap, request: &IntegrationRequest, zipped: bool) {

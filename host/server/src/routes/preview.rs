@@ -24,7 +24,8 @@ use crate::response::headers::write_credit;
 use crate::state::AppState;
 
 use self::cells::Cells;
-use self::fit::{Preview, PreviewColumn};
+use self::fit::PreviewColumn;
+pub(crate) use self::fit::{Preview, PreviewRow};
 
 /// Rows of a preview at most (spec-4-preview).
 pub(crate) const MAX_ROWS: usize = 10;

@@ -21,7 +21,7 @@ const SAMPLE: f64 = 26.0;
 pub(super) enum SeriesLabels {
     /// At the ends of the lines, in a strip of this width.
     AtEnds {
-        /// What each says.
+        /// Text of each.
         texts: Vec<String>,
         /// Pixels beside the drawing.
         room: f64,

@@ -20,7 +20,7 @@ pub struct Point {
 pub enum Bucket {
     /// A row without a value: the line has a gap here.
     Gap {
-        /// Where.
+        /// Its place.
         x: f64,
     },
     /// Points that share a place.

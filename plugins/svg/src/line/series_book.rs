@@ -68,8 +68,8 @@ impl SeriesBook {
         (self.candidates.len() + self.others.len(), self.others.len() < MOST_COUNTED)
     }
 
-    /// The `most` series to draw: those with the most points, ties by the bytes of their keys, then by
-    /// value column.
+    /// The `most` series to draw: those with the most points, ties by the bytes of their keys, then
+    /// by value column.
     #[must_use]
     pub fn drawn(&self, most: usize) -> Vec<&BookedSeries> {
         let mut series: Vec<&BookedSeries> = self.candidates.iter().collect();

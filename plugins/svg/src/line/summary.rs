@@ -19,7 +19,7 @@ pub(super) fn full_name(key: &SeriesKey, column: Option<&str>) -> String {
 }
 
 impl LineChart {
-    /// What is measured: columns, unit, and the parts of names that all series share.
+    /// The subtitle: columns, unit, and the parts of names that all series share.
     pub(super) fn subtitle(&self, drawn: &[&BookedSeries]) -> String {
         let units: Vec<_> = self.y.iter().map(|field| field.unit()).collect();
         let shared_unit = units

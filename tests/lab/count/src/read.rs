@@ -87,7 +87,7 @@ impl Stored {
             runtime.block_on(publish(&files, &workers, &package, None, &SilentReporter)).unwrap();
         let snapshot = Arc::new(draft.snapshot);
         let summary = SnapshotSummary {
-            id: snapshot.id.clone(),
+            id: snapshot.id,
             created_at: snapshot.created_at,
             rows: snapshot.rows,
             changes: None,

@@ -27,10 +27,10 @@ async fn stored(dictionary: Option<usize>) -> StoredFixture {
 }
 
 /// Pages decoded, dictionary values searched, rows decoded for a search.
-fn effort(reader: &Reader) -> (u64, u64, u64) {
+fn read_counts(reader: &Reader) -> (u64, u64, u64) {
     let of = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::SeqCst);
-    let effort = &reader.kept.effort;
-    (of(&effort.pages), of(&effort.values), of(&effort.rows))
+    let metrics = &reader.cache.metrics;
+    (of(&metrics.pages), of(&metrics.values), of(&metrics.rows))
 }
 
 /// Text of a column by row.
@@ -52,23 +52,23 @@ async fn a_slice_of_dates_decodes_its_pages_and_only_once() {
     let (rows, _) = stored.read(&plan).await.unwrap();
     assert_eq!(rows.num_rows(), inside.len());
     let pages: HashSet<usize> = inside.iter().map(|row| row / PAGE).collect();
-    let (decoded, ..) = effort(&stored.reader);
+    let (decoded, ..) = read_counts(&stored.reader);
     // Those of six columns, and of the dates those on either side of a boundary.
     let all = pages.len() as u64 * 6;
     assert!((all..=all + 2).contains(&decoded), "{decoded} pages decoded, the slice has {all}");
     assert_eq!(stored.read(&plan).await.unwrap().0, rows);
-    assert_eq!(effort(&stored.reader).0, decoded, "the second time everything is there");
+    assert_eq!(read_counts(&stored.reader).0, decoded, "the second time everything is there");
 
     plan.columns = vec![3];
     stored.read(&plan).await.unwrap();
-    assert_eq!(effort(&stored.reader).0, decoded, "columns are kept each for itself");
+    assert_eq!(read_counts(&stored.reader).0, decoded, "columns are kept each for itself");
 }
 
 #[tokio::test]
 async fn large_scans_leave_nothing_in_memory() {
     let stored = stored(Some(1 << 20)).await;
     stored.read(&plan(&stored.snapshot)).await.unwrap();
-    assert_eq!(effort(&stored.reader), (0, 0, 0));
+    assert_eq!(read_counts(&stored.reader), (0, 0, 0));
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn a_needle_is_looked_for_once_in_each_value_of_a_dictionary_and_nowhere_e
         plan.max_rows = max_rows;
         assert_eq!(stored.read(&plan).await.unwrap().0.num_rows(), 0);
         assert_eq!(
-            effort(&stored.reader),
+            read_counts(&stored.reader),
             (0, values * times, 0),
             "no key is decoded where no value matches"
         );
@@ -121,7 +121,7 @@ async fn a_row_group_whose_dictionary_holds_no_match_is_skipped_whole() {
     let mut plan = plan(&stored.snapshot);
     plan.search_text = Some(needle);
     assert_eq!(stored.read(&plan).await.unwrap().0.num_rows(), matching.len());
-    assert_eq!(effort(&stored.reader).2, (groups.len() * GROUP) as u64);
+    assert_eq!(read_counts(&stored.reader).2, (groups.len() * GROUP) as u64);
 }
 
 #[tokio::test]
@@ -130,5 +130,5 @@ async fn text_without_a_dictionary_is_searched_row_by_row() {
     let mut plan = plan(&stored.snapshot);
     plan.search_text = Some("nowhere".to_owned());
     assert_eq!(read(&stored.reader, &plan).await.unwrap().0.num_rows(), 0);
-    assert_eq!(effort(&stored.reader), (0, 0, ROWS as u64));
+    assert_eq!(read_counts(&stored.reader), (0, 0, ROWS as u64));
 }

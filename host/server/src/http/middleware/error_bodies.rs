@@ -13,13 +13,58 @@ use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 use serde_json::{Value, json};
-use yearbook_domain::Refusal;
+use yearbook_domain::{Refusal, ValidationError};
 
 use super::request_id::RequestId;
 use crate::error::Error;
 use crate::http::headers::{ERROR_CODE, WATERMARK};
 use crate::http::media_types::{JSON, PROBLEM_JSON};
+use crate::openapi::body_schema::{BodySchema, json_body};
 use crate::request::accept;
+
+json_body! {
+    /// Body of 422.
+    pub(crate) struct InvalidParametersBody<'a> named "HTTPValidationError":
+        "Parameters that are wrong, all of them."
+    {
+        detail: &'a [ValidationError],
+    }
+
+    /// Body of every other refusal and failure.
+    pub(crate) struct ErrorBody named "Error": "Why not, and what to do next." {
+        detail: String,
+    }
+
+    /// Body for clients that name problem details.
+    pub(crate) struct ProblemBody<'a> named "Problem": "The same as RFC 9457 has it." {
+        kind as "type": &'static str => {"format": "uri-reference"},
+        title: &'static str,
+        status: u16,
+        detail: String,
+        code: &'static str,
+        request_id: &'a str,
+    }
+}
+
+impl BodySchema for ValidationError {
+    const COMPONENT: Option<&'static str> = Some("ValidationError");
+
+    /// As FastAPI describes it, so that its clients know it (spec-2.4-validation).
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "description": "One wrong parameter, in the words of Pydantic v2.",
+            "properties": {
+                "loc": {"type": "array", "items": {"type": ["string", "integer"]}, "description": "`query` or `path`, then the parameter."},
+                "msg": {"type": "string"},
+                "type": {"type": "string"},
+                "input": {"description": "What was sent; null when it is missing."},
+                "ctx": {"type": "object"},
+            },
+            "required": ["loc", "msg", "type"],
+        })
+    }
+}
 
 /// Gives declined requests their body.
 pub(crate) async fn render(request: Request, next: Next) -> Response {
@@ -47,8 +92,11 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
         headers.insert(CONTENT_RANGE, size);
     }
     if matches!(*error, Error::MethodNotAllowed) {
-        // Every route is read-only (spec-1-read-only); OPTIONS is CORS's.
-        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+        // Every route but the forms of sign-up is read-only (spec-1-read-only); OPTIONS is CORS's.
+        let allowed = headers.get(ALLOW).and_then(|methods| methods.to_str().ok());
+        let posts = allowed.is_some_and(|methods| methods.contains("POST"));
+        let methods = if posts { "GET, HEAD, POST, OPTIONS" } else { "GET, HEAD, OPTIONS" };
+        headers.insert(ALLOW, HeaderValue::from_static(methods));
     }
     if matches!(*error, Error::Refused(Refusal::KeyMissing | Refusal::KeyInvalid)) {
         headers.insert(
@@ -64,24 +112,28 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
 /// that of the request.
 pub(crate) fn body(error: &Error, problem: bool, id: &str) -> (&'static str, Value) {
     if let Error::Refused(Refusal::InvalidParameters(problems)) = error {
-        return (JSON, json!({ "detail": problems }));
+        return (JSON, json!(InvalidParametersBody { detail: problems }));
     }
     let detail = error.message(id);
     if !problem {
-        return (JSON, json!({ "detail": detail }));
+        return (JSON, json!(ErrorBody { detail }));
     }
     let status = error.status();
     let title = status.canonical_reason().unwrap_or_default();
-    let body = json!({
-        "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail, "code": error.code(), "request_id": id,
-    });
-    (PROBLEM_JSON, body)
+    let body = ProblemBody {
+        kind: "about:blank",
+        title,
+        status: status.as_u16(),
+        detail,
+        code: error.code(),
+        request_id: id,
+    };
+    (PROBLEM_JSON, json!(body))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yearbook_domain::ValidationError;
 
     #[test]
     fn refusals_are_one_sentence_and_problems_say_the_same_contract_2() {

@@ -42,7 +42,8 @@ impl CitationRequest {
     /// Parses a request.
     ///
     /// # Errors
-    /// 404 for what is no name of a dataset or no id of a snapshot, 422 with every wrong parameter at once, 406.
+    /// 404 for what is no name of a dataset or no id of a snapshot, 422 with every wrong parameter
+    /// at once, 406.
     pub(super) fn parse(parts: &Parts) -> Result<Self, Error> {
         let mut segments = parts.uri.path().split('/').skip(2).map(decode);
         let name = segments.next().unwrap_or_default();
@@ -97,8 +98,8 @@ impl CitationRequest {
         let absent = || Refusal::NoSuchDataset { name: self.name.to_string() };
         Ok(ReadPlan {
             columns,
-            start: self.query.start.clone().filter(|_| dated),
-            end: self.query.end.clone().filter(|_| dated),
+            start: self.query.start.filter(|_| dated),
+            end: self.query.end.filter(|_| dated),
             search_text: self.query.dimensions.clone(),
             max_rows: self.limit,
             ..ReadPlan::full_scan(

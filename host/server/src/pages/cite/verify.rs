@@ -10,7 +10,8 @@ use yearbook_shares::CallerShare;
 use crate::error::Error;
 use crate::state::AppState;
 
-/// Reads on the account of `holder` what `plan` selects and returns the number of its rows and their digest.
+/// Reads on the account of `holder` what `plan` selects and returns the number of its rows and
+/// their digest.
 ///
 /// # Errors
 /// Those of reading, which are logged where they are found.

@@ -130,7 +130,7 @@ pub(super) fn citation(base_url: &str, dataset: &Dataset, cited: Option<&CitedSn
     let path = query.citation_path(&dataset.name, &snapshot.id);
     let citation = Citation {
         dataset: dataset.name.clone(),
-        snapshot_id: snapshot.id.clone(),
+        snapshot_id: snapshot.id,
         created_at: snapshot.created_at,
         title: title(dataset).to_owned(),
         credit: snapshot.credit.clone(),

@@ -37,6 +37,7 @@ pub(super) fn dataset(view: &DatasetView<'_>) -> Value {
         creator["url"] = json!(url);
     }
     set("creator", creator);
+    set("version", json!(snapshot.id));
     set("datePublished", json!(snapshot.created_at.date()));
     set("dateModified", json!(snapshot.created_at.date()));
     set("isLiveDataset", json!(true));

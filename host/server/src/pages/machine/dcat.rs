@@ -42,7 +42,7 @@ pub(super) fn catalog(
     }
     let listed: Vec<Value> = views.iter().map(|view| json!({"@id": dataset_id(view)})).collect();
     let about = json!({
-        "@id": format!("{base}/"),
+        "@id": format!("{base}/#catalog"),
         "@type": "dcat:Catalog",
         "dct:title": text(&settings.title),
         "dct:description": text(&settings.summary),

@@ -9,7 +9,7 @@ use crate::settings::PageSettings;
 /// Fewest and most characters of a description (Google's rule for schema.org's `Dataset`).
 const DESCRIPTION_CHARACTERS: (usize, usize) = (50, 5_000);
 
-/// What all documents of an installation share.
+/// Facts of an installation that all its documents name.
 pub(crate) struct CatalogView<'a> {
     /// Start of every address, without a slash at its end.
     pub(super) base_url: &'a str,

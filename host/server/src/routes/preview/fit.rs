@@ -5,41 +5,44 @@
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use yearbook_domain::{Column, ColumnRole, ColumnType, DatasetName, SnapshotId};
+
+use crate::openapi::body_schema::{BodySchema, json_body};
 
 /// Bytes of a document (contract-4-preview-bounds). Names of hidden columns are never left out.
 pub(super) const MAX_BYTES: usize = 64 << 10;
 
-/// A preview as clients see it.
-#[derive(Serialize)]
-pub(super) struct Preview<'a> {
-    /// The dataset.
-    pub(super) name: &'a DatasetName,
-    /// The version that is shown.
-    pub(super) snapshot_id: &'a SnapshotId,
-    /// Rows of that version.
-    pub(super) row_count: u64,
-    /// Columns of the rows, in their order.
-    pub(super) columns: &'a [PreviewColumn<'a>],
-    /// Columns that the rows lack: geometry, and what would not fit.
-    pub(super) hidden_columns: Vec<&'a str>,
-    /// The newest rows.
-    pub(super) rows: Vec<PreviewRow<'a>>,
-}
+json_body! {
+    /// A preview as clients see it.
+    pub(crate) struct Preview<'a> named "Preview": "Up to ten rows, in at most 64 KiB." {
+        /// The dataset.
+        pub(super) name: &'a DatasetName,
+        /// The version that is shown.
+        pub(super) snapshot_id: &'a SnapshotId,
+        /// Rows of that version.
+        pub(super) row_count: u64 => {"minimum": 0, "description": "Rows of the snapshot."},
+        /// Columns of the rows, in their order.
+        pub(super) columns: &'a [PreviewColumn<'a>],
+        /// Columns that the rows lack: geometry, and what would not fit.
+        pub(super) hidden_columns: Vec<&'a str> => {
+            "description": "Columns that the rows lack: geometry, and what would not fit."
+        },
+        /// The newest rows.
+        pub(super) rows: Vec<PreviewRow<'a>> => {"maxItems": (super::MAX_ROWS)},
+    }
 
-/// A column that is shown.
-#[derive(Serialize)]
-pub(super) struct PreviewColumn<'a> {
-    /// Its name.
-    pub(super) name: &'a str,
-    #[serde(rename = "type")]
-    column_type: ColumnType,
-    role: ColumnRole,
+    /// A column that is shown.
+    pub(crate) struct PreviewColumn<'a>: "A column that is shown." {
+        /// Its name.
+        pub(super) name: &'a str,
+        column_type as "type": ColumnType,
+        role: ColumnRole,
+    }
 }
 
 /// A row, as an object.
-pub(super) struct PreviewRow<'a> {
+pub(crate) struct PreviewRow<'a> {
     columns: &'a [PreviewColumn<'a>],
     cells: Vec<Value>,
 }
@@ -48,6 +51,19 @@ impl<'a> PreviewColumn<'a> {
     /// The view of `column`.
     pub(super) fn new(column: &'a Column) -> Self {
         Self { name: &column.name, column_type: column.column_type, role: column.role }
+    }
+}
+
+impl BodySchema for PreviewRow<'_> {
+    const COMPONENT: Option<&'static str> = Some("Row");
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "description": "A row: every column, null where it is null.",
+            "additionalProperties": {"type": ["string", "integer", "number", "boolean", "null"]},
+            "examples": [{"date": "2020-03-31", "period": "2020-Q1", "region": "Otago", "value": 12.5}],
+        })
     }
 }
 

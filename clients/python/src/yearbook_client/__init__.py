@@ -1,0 +1,106 @@
+"""Client of Yearbook, a service of public statistics.
+
+    import yearbook_client as yb
+    table = yb.get("us_macro_quarterly", start="2000-01-01")
+
+Every verb is a function here and a method of `Client`. The functions read `SERVICE_BASE_URL` and
+`SERVICE_API_KEY` at each call. Owns the public names; nothing else in the package is public."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from . import errors
+from ._version import __version__
+from .client import Client
+from .credits import Credit, credit
+from .errors import YearbookError
+from .models import Account, Column, Dataset, DatasetSummary, Integration, Preview, Snapshot
+from .results.rows import ColumnType, Rows
+
+if TYPE_CHECKING:
+    from .aio import AsyncClient
+    from .change_feed import Changes
+    from .downloads import Download
+    from .local_library import LocalTable
+    from .pivot import pivot_longer, pivot_wider
+    from .verification import Verification, digest
+
+# Names that a script may never use, by the module that has them: it is imported when they are.
+_LATER = {
+    "AsyncClient": "aio",
+    "Changes": "change_feed",
+    "Download": "downloads",
+    "LocalTable": "local_library",
+    "Verification": "verification",
+    "digest": "verification",
+    "pivot_longer": "pivot",
+    "pivot_wider": "pivot",
+}
+
+_client = Client()
+
+datasets = _client.datasets
+search = _client.search
+describe = _client.describe
+preview = _client.preview
+me = _client.me
+get = _client.get
+iter_batches = _client.iter_batches
+changes = _client.changes
+download = _client.download
+sync = _client.sync
+library = _client.library
+cite = _client.cite
+verify = _client.verify
+integration = _client.integration
+clear_cache = _client.clear_cache
+
+
+def __getattr__(name: str) -> object:
+    if name in _LATER:
+        return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "Account",
+    "AsyncClient",
+    "Changes",
+    "Client",
+    "Column",
+    "ColumnType",
+    "Credit",
+    "Dataset",
+    "DatasetSummary",
+    "Download",
+    "Integration",
+    "LocalTable",
+    "Preview",
+    "Rows",
+    "Snapshot",
+    "Verification",
+    "YearbookError",
+    "__version__",
+    "changes",
+    "cite",
+    "clear_cache",
+    "credit",
+    "datasets",
+    "describe",
+    "digest",
+    "download",
+    "errors",
+    "get",
+    "integration",
+    "iter_batches",
+    "library",
+    "me",
+    "pivot_longer",
+    "pivot_wider",
+    "preview",
+    "search",
+    "sync",
+    "verify",
+]

@@ -1,0 +1,272 @@
+"""The verbs of the command line. Owns which method of the client each calls and what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ..client import Client
+from ..errors import IntegrityError, UsageError, YearbookError
+from ..key import ApiKey
+from ..keyring import forget_key, store_key
+from ..settings import cache_bytes, cache_dir, library_dir, origin
+from ..store import Store
+from .completion import cached_names, script
+from .output import print_json, print_rows, print_table
+
+Given = argparse.Namespace
+
+
+def _selection(given: Given) -> dict[str, Any]:
+    return {
+        "start": given.start,
+        "end": given.end,
+        "dimensions": given.dimensions,
+        "columns": given.columns.split(",") if given.columns else None,
+        "geometry": not given.no_geometry,
+        "snapshot": given.snapshot,
+        "limit": given.limit,
+    }
+
+
+def _datasets(client: Client, given: Given) -> None:
+    found = (
+        client.datasets()
+        if given.verb == "datasets"
+        else client.search(" ".join(given.words), given.limit)
+    )
+    if given.json:
+        print_json(found)
+    else:
+        print_table([{"name": one.name, "source": one.source, "title": one.title} for one in found])
+
+
+def _describe(client: Client, given: Given) -> None:
+    found = client.describe(given.name)
+    if given.json:
+        print_json(dict(found.raw))
+        return
+    sys.stdout.write(f"{found.name}: {found.title or ''}\n{found.description or ''}\n")
+    sys.stdout.write(
+        f"{found.rows} rows, {found.layout or 'no'} layout, licence {found.licence or 'unknown'}\n"
+        f"snapshot {found.current_snapshot_id} of {found.last_refreshed_at}\n"
+        f"{found.attribution_text or ''}\n\n"
+    )
+    print_table(
+        [
+            {"column": one.name, "type": one.type, "role": one.role, "unit": one.unit}
+            for one in found.columns
+        ]
+    )
+
+
+def _preview(client: Client, given: Given) -> None:
+    found = client.preview(given.name)
+    if given.json:
+        print_json(found)
+        return
+    sys.stdout.write(f"{found.row_count} rows, snapshot {found.snapshot_id}\n")
+    print_table(found.rows)
+
+
+def _get(client: Client, given: Given) -> None:
+    if given.output:
+        given.file = given.output
+        _download(client, given)
+        return
+    if given.format:
+        raise UsageError("`--format` is for `--output`.", "Add -o FILE, or leave it away.")
+    batches = client.iter_batches(given.name, to="rows", **_selection(given))
+    print_rows(batches, machine=given.json)
+
+
+def _download(client: Client, given: Given) -> None:
+    found = client.download(given.name, given.file, format=given.format, **_selection(given))
+    if given.json:
+        print_json(found)
+    else:
+        rows = f"{found.rows} rows, " if found.rows is not None else ""
+        sys.stderr.write(f"{found.path}: {rows}{found.size} bytes. {found.credit}\n")
+
+
+def _changes(client: Client, given: Given) -> None:
+    found = client.changes(given.name, given.since, geometry=not given.no_geometry, to="rows")
+    print_rows([found.table], machine=given.json)
+    sys.stderr.write(f"watermark: {found.watermark}\n")
+
+
+def _sync(client: Client, given: Given) -> None:
+    names: list[str] = given.names or [table.name for table in client.library()]
+    if given.output and len(names) != 1:
+        raise UsageError("`--output` is for one dataset.", "Name exactly one.")
+    if not names:
+        raise UsageError("The library is empty.", "Name the datasets to keep.")
+    failures: list[YearbookError] = []
+    found: list[dict[str, Any]] = []
+    for name in names:
+        try:
+            one = client.sync_report(name, given.output)
+        except YearbookError as error:
+            # One that fails leaves the others to be synchronised.
+            failures.append(error)
+            found.append({"name": name, "way": "failed", "reason": str(error)})
+            continue
+        table = one.table
+        found.append(
+            {
+                "name": name,
+                "way": one.way,
+                "rows": table.rows,
+                "snapshot": table.snapshot_id,
+                "path": table.path,
+            }
+        )
+    if given.json:
+        print_json(found)
+    else:
+        for line in found:
+            sys.stdout.write("  ".join(str(value) for value in line.values()) + "\n")
+    if failures:
+        raise failures[0]
+
+
+def _library(client: Client, given: Given) -> None:
+    tables = client.library()
+    if given.json:
+        print_json(tables)
+        return
+    sys.stdout.write(f"{library_dir()}\n")
+    print_table(
+        [
+            {"name": one.name, "rows": one.rows, "bytes": one.size, "synced": one.synced_at}
+            for one in tables
+        ]
+    )
+
+
+def _cite(client: Client, given: Given) -> None:
+    text = client.cite(given.name, given.format)
+    if given.json:
+        print_json({"format": given.format, "citation": text})
+    else:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def _verify(client: Client, given: Given) -> None:
+    table = client.get(given.name, to="rows", **_selection(given))
+    found = client.verify(table, given.expected, recompute=given.recompute)
+    if given.json:
+        print_json({"matches": found.matches, "digest": found.digest, "expected": found.expected})
+    else:
+        sys.stdout.write(f"{'equal' if found else 'DIFFERENT'}: {found.digest}\n")
+    if not found:
+        raise IntegrityError("The rows are not those of the digest.", "Compare their snapshots.")
+
+
+def _integration(client: Client, given: Given) -> None:
+    found = client.integration(given.tool, given.names)
+    for warning in found.warnings:
+        sys.stderr.write(f"warning: {warning}\n")
+    if not given.output:
+        print_json(found)
+        return
+    folder = Path(given.output)
+    for name, text in found.files.items():
+        place = PurePosixPath(name)
+        if place.is_absolute() or ".." in place.parts or "\\" in name or ":" in name:
+            raise IntegrityError(f"The service names a file outside of the folder: {name!r}.")
+        path = folder.joinpath(*place.parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+        sys.stderr.write(f"{path}\n")
+
+
+def _me(client: Client, given: Given) -> None:
+    found = client.me()
+    if given.json:
+        print_json(found)
+        return
+    cap = "no row cap" if found.row_cap is None else f"{found.row_cap} rows a request"
+    sys.stdout.write(f"plan {found.plan}, {cap}\n")
+    if found.limit is None:
+        sys.stdout.write("requests: unlimited\n")
+    else:
+        ends = f" until {found.resets_at:%Y-%m-%d %H:%M} UTC" if found.resets_at else ""
+        sys.stdout.write(f"requests: {found.left} of {found.limit} left{ends}\n")
+
+
+def _login(client: Client, given: Given) -> None:
+    service = origin()
+    text = sys.stdin.readline() if given.key_from_stdin else getpass.getpass("API key: ")
+    key = ApiKey(text)
+    # A key that the service refuses is not worth keeping.
+    plan = Client(service.base, key.reveal()).me().plan
+    store_key(service, key)
+    if given.json:
+        print_json({"service": service.base, "plan": plan})
+    else:
+        sys.stdout.write(f"Stored the key of plan {plan} for {service.base}.\n")
+
+
+def _logout(client: Client, given: Given) -> None:
+    service = origin()
+    gone = forget_key(service)
+    if given.json:
+        print_json({"service": service.base, "deleted": gone})
+    else:
+        sys.stdout.write("Deleted the key.\n" if gone else "There was no key.\n")
+
+
+def _cache(client: Client, given: Given) -> None:
+    folder = cache_dir()
+    store = Store(folder) if folder is not None else None
+    if store is not None and given.clear:
+        store.clear()
+    document = {
+        "folder": folder,
+        "bytes": store.size() if store is not None else 0,
+        "bound": cache_bytes(),
+    }
+    if given.json:
+        print_json(document)
+    else:
+        print_table([document])
+
+
+def _completion(client: Client, given: Given) -> None:
+    if given.shell == "names":
+        sys.stdout.write("".join(f"{name}\n" for name in cached_names()))
+    else:
+        sys.stdout.write(script(given.shell))
+
+
+def _mcp(client: Client, given: Given) -> None:
+    from ..assistant import serve
+
+    serve()
+
+
+COMMANDS: dict[str, Callable[[Client, Given], None]] = {
+    "datasets": _datasets,
+    "search": _datasets,
+    "describe": _describe,
+    "preview": _preview,
+    "get": _get,
+    "changes": _changes,
+    "download": _download,
+    "sync": _sync,
+    "library": _library,
+    "cite": _cite,
+    "verify": _verify,
+    "integration": _integration,
+    "me": _me,
+    "login": _login,
+    "logout": _logout,
+    "cache": _cache,
+    "completion": _completion,
+    "mcp": _mcp,
+}

@@ -1,0 +1,327 @@
+"""The client: every verb as a method. Owns what lives longer than a call: connections, the memory of
+refused bulk files, and explicit settings; all else is read at each call (contract-11-verbs)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from .credits import Credit, credit
+from .documents import Documents
+from .errors import UsageError
+from .http.transport import Transport
+from .key import ApiKey
+from .models import Account, Dataset, DatasetSummary, Integration, Preview
+from .progress import progress_of
+from .pull import pull, stream
+from .ranking import rank
+from .results.convert import To, choose, convert, convert_batches, reads_parquet
+from .results.rows import Rows
+from .selection import DateLike, Selection
+from .session import Progress, Session
+from .settings import api_key, cache_bytes, cache_dir, library_dir, origin
+from .store import Store
+
+if TYPE_CHECKING:
+    from .change_feed import Changes
+    from .citation import CitationFormat
+    from .downloads import Download
+    from .local_library import LocalTable
+    from .synchronise import Sync
+    from .verification import Verification
+
+PathLike = str | os.PathLike[str]
+
+
+class Client:
+    """A client of one service. Without arguments, address, key and folders come from the
+    environment at each call. Threads may share a client.
+
+    `timeout` is in seconds and bounds each silence of the service, not a whole download.
+    `progress` is True, False, None for "on a terminal", or a function that is told a label, what is
+    done, and the whole or None."""
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        cache: PathLike | None = None,
+        timeout: float = 60.0,
+        progress: bool | Progress | None = None,
+    ) -> None:
+        self._base_url = base_url
+        self._key = ApiKey(api_key) if api_key else None
+        self._cache = cache
+        self._progress = progress
+        self._transport = Transport(timeout)
+        self._no_bulk: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"Client(base_url={self._base_url!r})"
+
+    def _session(self) -> Session:
+        service = origin(self._base_url)
+        folder = cache_dir(self._cache)
+        return Session(
+            service,
+            api_key(service, self._key),
+            self._transport,
+            Documents(self._transport, folder),
+            Store(folder, cache_bytes()) if folder is not None else None,
+            progress_of(self._progress),
+            self._no_bulk,
+        )
+
+    def datasets(self) -> list[DatasetSummary]:
+        """Returns all datasets, by name. An unchanged list costs no request."""
+        session = self._session()
+        document, _ = session.documents.get(session.origin, session.key, "/v1/datasets")
+        return [DatasetSummary.parse(one) for one in document]
+
+    def search(self, words: str, limit: int = 20) -> list[DatasetSummary]:
+        """Returns the datasets that have all words, best first. It costs what `datasets` costs."""
+        return rank(self.datasets(), words, limit)
+
+    def describe(self, name: str) -> Dataset:
+        """Returns a dataset's columns, versions and provenance."""
+        session = self._session()
+        path = f"/v1/datasets/{Selection.of(name).name}"
+        document, _ = session.documents.get(session.origin, session.key, path)
+        return Dataset.parse(document)
+
+    def preview(self, name: str) -> Preview:
+        """Returns the newest rows, at most ten: free, and without a key."""
+        return self._session().preview(Selection.of(name).name)
+
+    def me(self) -> Account:
+        """Returns the plan and what is left of the month: free."""
+        return self._session().account()
+
+    @overload
+    def get(
+        self,
+        name: str,
+        *,
+        start: DateLike | None = ...,
+        end: DateLike | None = ...,
+        dimensions: str | None = ...,
+        columns: Sequence[str] | None = ...,
+        geometry: bool = ...,
+        snapshot: str | None = ...,
+        limit: int | None = ...,
+        to: Literal["rows"],
+        dtype_backend: None = ...,
+    ) -> Rows: ...
+    @overload
+    def get(
+        self,
+        name: str,
+        *,
+        start: DateLike | None = ...,
+        end: DateLike | None = ...,
+        dimensions: str | None = ...,
+        columns: Sequence[str] | None = ...,
+        geometry: bool = ...,
+        snapshot: str | None = ...,
+        limit: int | None = ...,
+        to: To | None = ...,
+        dtype_backend: Literal["pyarrow"] | None = ...,
+    ) -> Any: ...
+    def get(
+        self,
+        name: str,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        dimensions: str | None = None,
+        columns: Sequence[str] | None = None,
+        geometry: bool = True,
+        snapshot: str | None = None,
+        limit: int | None = None,
+        to: To | None = None,
+        dtype_backend: Literal["pyarrow"] | None = None,
+    ) -> Any:
+        """Returns every selected row as one table: `rows`, `pandas`, `polars`, `arrow` or
+        `geopandas`; without `to`, pandas where it is installed.
+
+        `start` and `end` are inclusive dates, `dimensions` a text that any dimension contains,
+        `snapshot` a version to read. Raises an exception rather than return a short table."""
+        kind = choose(to)
+        selection = Selection.of(
+            name,
+            start=start,
+            end=end,
+            dimensions=dimensions,
+            columns=columns,
+            geometry=geometry,
+            snapshot=snapshot,
+            limit=limit,
+        )
+        with self._session() as session:
+            pulled = pull(session, selection, bulk=reads_parquet(kind))
+            return convert(pulled, kind, dtype_backend)
+
+    def iter_batches(
+        self,
+        name: str,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        dimensions: str | None = None,
+        columns: Sequence[str] | None = None,
+        geometry: bool = True,
+        snapshot: str | None = None,
+        limit: int | None = None,
+        to: To | None = None,
+        dtype_backend: Literal["pyarrow"] | None = None,
+    ) -> Iterator[Any]:
+        """Yields the rows that `get` returns in tables of bounded size, so that a table may be larger
+        than the memory. All are of one snapshot."""
+        kind = choose(to)
+        selection = Selection.of(
+            name,
+            start=start,
+            end=end,
+            dimensions=dimensions,
+            columns=columns,
+            geometry=geometry,
+            snapshot=snapshot,
+            limit=limit,
+        )
+        with self._session() as session:
+            bulk = reads_parquet(kind)
+            for pulled, source in stream(session, selection, bulk=bulk):
+                yield from convert_batches(pulled, source, kind, dtype_backend)
+
+    def changes(
+        self,
+        name: str,
+        since: str | None = None,
+        *,
+        geometry: bool = True,
+        to: To | None = None,
+        dtype_backend: Literal["pyarrow"] | None = None,
+    ) -> Changes:
+        """Returns the rows that came, went and were revised since a watermark or a snapshot id; None
+        is the oldest version that is kept. Each answer of the service costs a request."""
+        from .change_feed import ChangeRequest, changes
+
+        kind = choose(to)
+        request = ChangeRequest(Selection.of(name).name, since, geometry)
+        with self._session() as session:
+            return changes(session, request, kind, dtype_backend)
+
+    def download(
+        self,
+        name: str,
+        path: PathLike,
+        *,
+        format: str | None = None,  # noqa: A002, the service's own word
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        dimensions: str | None = None,
+        columns: Sequence[str] | None = None,
+        geometry: bool = True,
+        snapshot: str | None = None,
+        limit: int | None = None,
+    ) -> Download:
+        """Writes every selected row to a file, in `format` or the one of the file's suffix. The file
+        appears when it is whole; a bulk file that broke off is resumed by the next call."""
+        from .downloads import download, format_of
+
+        place = Path(path)
+        selection = Selection.of(
+            name,
+            start=start,
+            end=end,
+            dimensions=dimensions,
+            columns=columns,
+            geometry=geometry,
+            snapshot=snapshot,
+            limit=limit,
+        )
+        with self._session() as session:
+            return download(session, selection, place, format_of(place, format))
+
+    def sync(self, name: str, path: PathLike | None = None) -> LocalTable:
+        """Brings a local Parquet file up to the current snapshot, by default in the library. An
+        unchanged table costs no request."""
+        return self.sync_report(name, path).table
+
+    def sync_report(self, name: str, path: PathLike | None = None) -> Sync:
+        """Does what `sync` does and says in which way."""
+        from .synchronise import sync
+
+        place = (
+            Path(path) if path is not None else library_dir() / f"{Selection.of(name).name}.parquet"
+        )
+        with self._session() as session:
+            return sync(session, name, place)
+
+    def library(self, folder: PathLike | None = None) -> list[LocalTable]:
+        """Returns the tables that `sync` keeps in a folder, without asking the service."""
+        from .local_library import library
+
+        return library(library_dir(folder))
+
+    def cite(
+        self,
+        result: Any,
+        format: CitationFormat = "text",  # noqa: A002, the service's own word
+    ) -> str:
+        """Returns the citation of a result, of a `Credit`, or of a dataset's current snapshot: free,
+        unless the dataset is given by name, which costs nothing either but a HEAD."""
+        from .citation import cite
+
+        with self._session() as session:
+            return cite(session, self._credit(session, result), format)
+
+    def verify(
+        self, table: Any, expected: str | None = None, *, recompute: bool = False
+    ) -> Verification:
+        """Compares the digest of a table in memory with `expected`, a digest or a citation that has
+        one, else with the service's. `recompute` has the service read the rows again, which costs a
+        request; without it only a whole snapshot can be compared."""
+        from .citation import known_digest, service_digest
+        from .verification import Verification, digest
+
+        own = digest(table)
+        if expected is not None:
+            wanted = known_digest(expected)
+        else:
+            with self._session() as session:
+                wanted = service_digest(session, credit(table), recompute=recompute)
+        return Verification(own == wanted, own, wanted)
+
+    def integration(self, tool: str, datasets: str | Sequence[str]) -> Integration:
+        """Returns the files of a project for a data tool, such as meltano."""
+        names = [datasets] if isinstance(datasets, str) else list(datasets)
+        if not tool.replace("-", "").isalnum():
+            raise UsageError(f"{tool!r} is no name of a tool.")
+        session = self._session()
+        query = {"datasets": ",".join(Selection.of(name).name for name in names)}
+        path = f"/v1/integrations/{tool}"
+        document, _ = session.documents.get(session.origin, session.key, path, query)
+        return Integration.parse(document)
+
+    def clear_cache(self) -> None:
+        """Deletes every page of the cache; the next pulls are charged again."""
+        store = self._session().cache
+        if store is not None:
+            store.clear()
+
+    def close(self) -> None:
+        """Closes idle connections."""
+        self._transport.close()
+
+    def _credit(self, session: Session, result: Any) -> Credit:
+        if isinstance(result, Credit):
+            return result
+        if not isinstance(result, str):
+            return credit(result)
+        selection = Selection.of(result)
+        _, headers = session.head(selection.path, {"limit": "1"})
+        return Credit.from_headers(selection.name, session.origin.base, {}, headers)

@@ -1,0 +1,1 @@
+"""HTTP: one request at a time, without and with retries. Knows no dataset."""

@@ -1,0 +1,228 @@
+"""Documents of the service as values: datasets, previews, the account. Owns how each is parsed; a
+field that the service adds later stays in `raw`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar, cast
+
+from .errors import IntegrityError
+from .json_values import items
+
+_Kind = TypeVar("_Kind")
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class DatasetSummary:
+    """A dataset as the list of all datasets has it."""
+
+    name: str
+    namespace: str
+    source: str
+    title: str | None = None
+    description: str | None = None
+
+    @classmethod
+    def parse(cls, document: Document) -> DatasetSummary:
+        """Parses an entry of `/v1/datasets`."""
+        return cls(
+            _get(document, "name", str),
+            _get(document, "namespace", str),
+            _get(document, "source", str),
+            _opt(document, "title", str),
+            _opt(document, "description", str),
+        )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a dataset. `type` is string, integer, number, boolean or date."""
+
+    name: str
+    type: str
+    role: str
+    nullable: bool = True
+    unit: str | None = None
+    description: str | None = None
+
+    @classmethod
+    def parse(cls, document: Document) -> Column:
+        """Parses an entry of `columns`."""
+        return cls(
+            _get(document, "name", str),
+            _get(document, "type", str),
+            _get(document, "role", str),
+            bool(document.get("nullable", True)),
+            _opt(document, "unit", str),
+            _opt(document, "description", str),
+        )
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A version of a dataset that is kept."""
+
+    id: str
+    created_at: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Dataset(DatasetSummary):
+    """A dataset with its columns, versions and provenance. `raw` is the document as it came."""
+
+    columns: tuple[Column, ...] = ()
+    primary_key: tuple[str, ...] = ()
+    dimensions: tuple[str, ...] = ()
+    layout: str | None = None
+    has_geometry: bool = False
+    date_filter_column: str | None = None
+    licence: str | None = None
+    attribution_text: str | None = None
+    source_url: str | None = None
+    current_snapshot_id: str = ""
+    last_refreshed_at: str | None = None
+    refresh_cadence: str | None = None
+    rows: int = 0
+    snapshots: tuple[Snapshot, ...] = ()
+    raw: Document = field(default_factory=dict[str, Any], repr=False, compare=False)
+
+    @classmethod
+    def parse(cls, document: Document) -> Dataset:
+        """Parses `/v1/datasets/{name}`."""
+        return cls(
+            name=_get(document, "name", str),
+            namespace=_get(document, "namespace", str),
+            source=_get(document, "source", str),
+            title=_opt(document, "title", str),
+            description=_opt(document, "description", str),
+            columns=tuple(Column.parse(one) for one in _list(document, "columns")),
+            primary_key=tuple(_names(document, "primary_key")),
+            dimensions=tuple(_names(document, "dimensions")),
+            layout=_opt(document, "layout", str),
+            has_geometry=bool(document.get("has_geometry")),
+            date_filter_column=_opt(document, "date_filter_column", str),
+            licence=_opt(document, "licence", str),
+            attribution_text=_opt(document, "attribution_text", str),
+            source_url=_opt(document, "source_url", str),
+            current_snapshot_id=_get(document, "current_snapshot_id", str),
+            last_refreshed_at=_opt(document, "last_refreshed_at", str),
+            refresh_cadence=_opt(document, "refresh_cadence", str),
+            rows=_get(document, "row_count_at_last_refresh", int),
+            snapshots=tuple(
+                Snapshot(_get(one, "id", str), _get(one, "created_at", str), _get(one, "rows", int))
+                for one in _list(document, "snapshots")
+            ),
+            raw=document,
+        )
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The newest rows of a dataset and its shape, free and without a key. `row_count` is that of the
+    whole table; `columns` may lack those in `hidden_columns`."""
+
+    name: str
+    snapshot_id: str
+    row_count: int
+    columns: tuple[Column, ...]
+    hidden_columns: tuple[str, ...]
+    rows: tuple[Document, ...]
+
+    @classmethod
+    def parse(cls, document: Document) -> Preview:
+        """Parses `/v1/datasets/{name}/preview`."""
+        return cls(
+            _get(document, "name", str),
+            _get(document, "snapshot_id", str),
+            _get(document, "row_count", int),
+            tuple(Column.parse(one) for one in _list(document, "columns")),
+            tuple(_names(document, "hidden_columns")),
+            tuple(_list(document, "rows")),
+        )
+
+    @property
+    def has_geometry(self) -> bool:
+        """True where the table has a column of geometry."""
+        roles = any(column.role == "geometry" for column in self.columns)
+        return roles or "geometry_wkt" in self.hidden_columns
+
+    @property
+    def date_columns(self) -> frozenset[str]:
+        """Names of the columns whose declared type is a date."""
+        return frozenset(column.name for column in self.columns if column.type == "date")
+
+
+@dataclass(frozen=True)
+class Account:
+    """The plan of a key and what is left of its month. None means unlimited."""
+
+    plan: str
+    row_cap: int | None
+    limit: int | None
+    used: int | None
+    left: int | None
+    resets_at: datetime | None
+
+    @classmethod
+    def parse(cls, document: Document) -> Account:
+        """Parses `/v1/me`."""
+        requests = cast("dict[str, Any]", _get(document, "requests", dict))
+        reset = _opt(requests, "resets_at", str)
+        try:
+            resets_at = datetime.fromisoformat(reset.replace("Z", "+00:00")) if reset else None
+        except ValueError:
+            resets_at = None
+        return cls(
+            _get(document, "plan", str),
+            _opt(document, "row_cap", int),
+            _opt(requests, "limit", int),
+            _opt(requests, "used", int),
+            _opt(requests, "left", int),
+            resets_at,
+        )
+
+
+@dataclass(frozen=True)
+class Integration:
+    """Files for a data tool, by path. No file has a key."""
+
+    tool: str
+    files: Mapping[str, str]
+    attribution: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, document: Document) -> Integration:
+        """Parses `/v1/integrations/{tool}`."""
+        files = cast("dict[str, Any]", _get(document, "files", dict))
+        return cls(
+            _get(document, "tool", str),
+            {str(path): str(text) for path, text in files.items()},
+            tuple(_names(document, "attribution")),
+            tuple(_names(document, "warnings")),
+        )
+
+
+def _get(document: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind:
+    value = document.get(name)
+    if not isinstance(value, kind):
+        raise IntegrityError(f"The service's document has no valid {name!r}.")
+    return value
+
+
+def _opt(document: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind | None:
+    return None if document.get(name) is None else _get(document, name, kind)
+
+
+def _list(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    _get(document, name, list)
+    found = items(document[name])
+    return [cast("dict[str, Any]", one) for one in found if isinstance(one, dict)]
+
+
+def _names(document: Mapping[str, Any], name: str) -> list[str]:
+    return [str(one) for one in items(document.get(name))]

@@ -1,0 +1,156 @@
+"""Long tables to wide ones and back. Owns the refusal of duplicates: two values never become one
+without a word, and a value never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .credits import Credit, attach, credit
+from .errors import UsageError
+from .optional import require
+from .results.rows import ColumnType, Rows
+
+
+def pivot_wider(
+    table: Any,
+    *,
+    names_from: str | Sequence[str],
+    values_from: str = "value",
+    id_columns: Sequence[str] | None = None,
+) -> Any:
+    """Returns a table with a column for each value of `names_from`, in order of appearance.
+
+    Rows, pandas, polars and pyarrow tables are taken and returned. `id_columns` are what tells rows
+    apart, by default all other columns. Names of several columns are joined by `_`. Raises
+    UsageError where two rows claim one cell, or a new name is taken."""
+    names = [names_from] if isinstance(names_from, str) else list(names_from)
+    rows, columns, rebuild = _taken(table)
+    present = [column.name for column in columns]
+    ids = [name for name in present if name not in (*names, values_from)]
+    ids = ids if id_columns is None else list(id_columns)
+    _check(present, [*names, values_from, *ids])
+    wide: dict[tuple[Any, ...], dict[str, Any]] = {}
+    order: dict[str, None] = {}
+    for row in rows:
+        label = "_".join("" if row[name] is None else str(row[name]) for name in names)
+        cells = wide.setdefault(tuple(row[name] for name in ids), {})
+        if label in cells:
+            place = ", ".join(f"{name}={row[name]!r}" for name in ids)
+            raise UsageError(
+                f"Two rows claim the cell {label!r} of {place}.",
+                "Add the column that tells them apart to `names_from` or `id_columns`.",
+            )
+        cells[label] = row[values_from]
+        order.setdefault(label)
+    taken = sorted(set(ids) & set(order))
+    if taken:
+        raise UsageError(f"The new column {taken[0]!r} has the name of an old one.")
+    types = {column.name: column.type for column in columns}
+    made = [ColumnType(name, types[name]) for name in ids]
+    made += [ColumnType(label, types[values_from]) for label in order]
+    found = [
+        {**dict(zip(ids, place)), **{label: cells.get(label) for label in order}}
+        for place, cells in wide.items()
+    ]
+    return rebuild(found, tuple(made))
+
+
+def pivot_longer(
+    table: Any,
+    columns: Sequence[str],
+    *,
+    names_to: str = "name",
+    values_to: str = "value",
+    drop_nulls: bool = False,
+) -> Any:
+    """Returns a table with a row for each of `columns` of each row, in the order of both.
+
+    Raises UsageError where the columns have different types: one column has one."""
+    rows, present, rebuild = _taken(table)
+    types = {column.name: column.type for column in present}
+    _check(list(types), columns)
+    kinds = {types[name] for name in columns}
+    if kinds == {"integer", "number"}:
+        raise UsageError(
+            "Integers and numbers do not share a column without a change.", "Pivot them apart."
+        )
+    if len(kinds) != 1:
+        raise UsageError(f"The columns have different types: {', '.join(sorted(kinds))}.")
+    ids = [name for name in types if name not in columns]
+    if {names_to, values_to} & set(ids) or names_to == values_to:
+        raise UsageError("`names_to` or `values_to` is the name of a column that stays.")
+    found = [
+        {**{name: row[name] for name in ids}, names_to: column, values_to: row[column]}
+        for row in rows
+        for column in columns
+        if not (drop_nulls and row[column] is None)
+    ]
+    made = [ColumnType(name, types[name]) for name in ids]
+    made += [ColumnType(names_to, "string"), ColumnType(values_to, kinds.pop())]
+    return rebuild(found, tuple(made))
+
+
+def _check(present: Sequence[str], wanted: Sequence[str]) -> None:
+    missing = [name for name in wanted if name not in present]
+    if missing:
+        raise UsageError(f"There is no column {missing[0]!r}.", f"It has {', '.join(present)}.")
+
+
+def _taken(table: Any) -> tuple[list[dict[str, Any]], tuple[ColumnType, ...], Any]:
+    """Returns a table's rows and columns, and what makes a table of its kind of others."""
+    if isinstance(table, Rows):
+        own = table.credit
+
+        def rows_again(rows: list[dict[str, Any]], types: tuple[ColumnType, ...]) -> Rows:
+            return Rows(rows, types, own)
+
+        return table, table.columns, rows_again
+    pa = require("pyarrow", "Pivoting a data frame")
+    module = type(table).__module__.partition(".")[0]
+    if module == "pyarrow":
+        found = table
+    elif module == "polars":
+        found = table.to_arrow()
+    elif module == "pandas":
+        found = pa.Table.from_pandas(table, preserve_index=False)
+    else:
+        raise UsageError(f"A {type(table).__name__} cannot be pivoted.", "Give a result of `get`.")
+    from .results.arrow import column_types
+
+    known = _credit(table)
+    arrow = {"string": pa.string(), "integer": pa.int64(), "number": pa.float64()}
+    arrow |= {"boolean": pa.bool_(), "date": pa.date32()}
+
+    def rebuild(rows: list[dict[str, Any]], types: tuple[ColumnType, ...]) -> Any:
+        schema = pa.schema([(column.name, arrow[column.type]) for column in types])
+        made = _like(table, module, pa.Table.from_pylist(rows, schema=schema))
+        return attach(made, known) if known is not None else made
+
+    types = tuple(
+        ColumnType(column.name, "date" if pa.types.is_timestamp(field.type) else column.type)
+        for column, field in zip(column_types(found.schema, frozenset()), found.schema)
+    )
+    for index, field in enumerate(found.schema):
+        if pa.types.is_timestamp(field.type):
+            found = found.set_column(index, field.name, found.column(index).cast(pa.date32()))
+    return found.to_pylist(), types, rebuild
+
+
+def _like(table: Any, module: str, made: Any) -> Any:
+    """Returns a `pyarrow.Table` as a table of the kind of `table`."""
+    if module == "polars":
+        return require("polars", "polars").from_arrow(made)
+    if module == "pandas":
+        from .results.pandas import frame_of
+
+        arrowed = any(str(dtype).endswith("[pyarrow]") for dtype in table.dtypes)
+        return frame_of(made, "pyarrow" if arrowed else None)
+    return made
+
+
+def _credit(table: Any) -> Credit | None:
+    try:
+        return credit(table)
+    except UsageError:
+        return None

@@ -1,0 +1,195 @@
+"""Pages on disk: bodies that arrived whole, each with its headers. Owns the layout of the cache's
+folder, atomic writing and the bound on its size (contract-11-cache). Never decides what is current,
+and never raises because a disk is full or a file is damaged: such an entry does not exist."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from .http.headers import Headers
+
+# A layout that older versions of the package cannot read gets another name.
+LAYOUT = "v1"
+# A file that no process has finished within a day was left by one that ended.
+ABANDONED_SECONDS = 86_400
+
+
+@dataclass(frozen=True)
+class Page:
+    """A body that arrived whole: its file, its headers and its number of rows."""
+
+    path: Path
+    headers: Headers
+    rows: int
+    size: int
+
+    @property
+    def snapshot(self) -> str:
+        """Returns the id of the snapshot that the rows come from."""
+        return self.headers.get("X-Service-Snapshot-Id", "")
+
+    @property
+    def etag(self) -> str:
+        """Returns the tag of the body."""
+        return self.headers.get("ETag", "")
+
+    @property
+    def cursor(self) -> str | None:
+        """Returns the cursor of the next page; None after the last."""
+        return self.headers.get("X-Next-Page")
+
+
+class Store:
+    """A folder of pages. Processes may share it: a page appears whole or not at all."""
+
+    def __init__(self, folder: Path, bound: int | None = None) -> None:
+        self.folder = folder / LAYOUT
+        self._bound = bound
+
+    def find(self, request: Mapping[str, str], snapshot: str, cursor: str = "") -> Page | None:
+        """Returns the page of `request` that begins at `cursor`, if it is here."""
+        return _load(self._place(request, snapshot, cursor))
+
+    def first_pages(self, request: Mapping[str, str]) -> list[Page]:
+        """Returns the first pages of `request` that are here, of all snapshots, newest first."""
+        try:
+            snapshots = sorted(
+                (self.folder / _digest(request)).iterdir(),
+                key=lambda folder: folder.stat().st_mtime,
+                reverse=True,
+            )
+        except OSError:
+            return []
+        found = (_load(folder / _digest("")) for folder in snapshots[:8])
+        return [page for page in found if page is not None]
+
+    def write(self, request: Mapping[str, str]) -> Part:
+        """Begins a page. Raises OSError where the folder cannot be written."""
+        folder = self.folder / _digest(request)
+        folder.mkdir(parents=True, exist_ok=True)
+        return Part(self, request, folder)
+
+    def commit(
+        self, part: Part, request: Mapping[str, str], headers: Headers, rows: int, cursor: str
+    ) -> Page:
+        """Gives a body that was checked its place. Raises OSError where that fails."""
+        place = self._place(request, headers.get("X-Service-Snapshot-Id", ""), cursor)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        page = Page(place.with_suffix(".body"), headers, rows, part.size)
+        os.replace(part.path, page.path)
+        document = {"headers": dict(headers), "rows": rows, "size": part.size}
+        beside = part.path.with_suffix(".json")
+        beside.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+        # The last step: without its document, a body does not exist.
+        os.replace(beside, place.with_suffix(".json"))
+        self._evict(keep=place.parent)
+        return page
+
+    def clear(self) -> None:
+        """Deletes every page."""
+        import shutil
+
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def size(self) -> int:
+        """Returns the bytes of all pages."""
+        return sum(size for _, size, _ in self._entries())
+
+    def _place(self, request: Mapping[str, str], snapshot: str, cursor: str) -> Path:
+        return self.folder / _digest(request) / _digest(snapshot) / _digest(cursor)
+
+    def _entries(self) -> list[tuple[float, int, Path]]:
+        """Returns last use, bytes and path of every file."""
+        found: list[tuple[float, int, Path]] = []
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                path = Path(folder, name)
+                try:
+                    status = path.stat()
+                except OSError:
+                    continue
+                found.append((status.st_mtime, status.st_size, path))
+        return found
+
+    def _evict(self, keep: Path) -> None:
+        """Deletes what was used least recently until the bound holds, but nothing in `keep`."""
+        if self._bound is None:
+            return
+        entries = sorted(self._entries())
+        total = sum(size for _, size, _ in entries)
+        now = time.time()
+        for used, size, path in entries:
+            abandoned = path.name.startswith("part-") and now - used > ABANDONED_SECONDS
+            if (total <= self._bound and not abandoned) or path.parent == keep:
+                continue
+            if path.name.startswith("part-") and not abandoned:
+                continue
+            try:
+                path.unlink()
+                total -= size
+            except OSError:
+                continue
+
+
+class Part:
+    """A body that is being written, under a name of its own."""
+
+    def __init__(self, store: Store, request: Mapping[str, str], folder: Path) -> None:
+        self._store = store
+        self._request = request
+        import tempfile
+
+        number, name = tempfile.mkstemp(prefix="part-", dir=folder)
+        self.path = Path(name)
+        self.file: BinaryIO = os.fdopen(number, "w+b")
+        self.size = 0
+
+    def write(self, chunk: bytes) -> None:
+        """Appends bytes."""
+        self.file.write(chunk)
+        self.size += len(chunk)
+
+    def commit(self, headers: Headers, rows: int, cursor: str = "") -> Page:
+        """Closes the file and gives it its place, with the headers of its answer."""
+        self.file.close()
+        return self._store.commit(self, self._request, headers, rows, cursor)
+
+    def __enter__(self) -> Part:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.file.close()
+        self.path.unlink(missing_ok=True)
+
+
+def _load(place: Path) -> Page | None:
+    try:
+        document = json.loads(place.with_suffix(".json").read_text(encoding="utf-8"))
+        body = place.with_suffix(".body")
+        headers = Headers((str(k), str(v)) for k, v in document["headers"].items())
+        page = Page(body, headers, int(document["rows"]), int(document["size"]))
+        if body.stat().st_size != page.size:
+            return None
+        for path in (body, place.with_suffix(".json"), place.parent):
+            os.utime(path)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return page
+
+
+def _digest(named: Mapping[str, str] | str) -> str:
+    text = named if isinstance(named, str) else json.dumps(dict(named), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

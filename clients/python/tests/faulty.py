@@ -1,0 +1,311 @@
+"""A service that fails as asked: one dataset, the routes that the client uses, and faults that each
+apply to one request. Owns the faults; answers without one are those of the wire interface."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import http.server
+import json
+import socket
+import struct
+import threading
+import time
+import urllib.parse
+
+import arrow_writer
+
+COLUMNS = [("date", "date"), ("region", "string"), ("count", "integer"), ("value", "number"), ("final", "boolean")]
+KEY = "yb_secretsecretsecret"
+
+
+def table(rows, seed=0):
+    """Rows with nulls, empty texts and numbers of every kind."""
+    return [
+        (
+            f"{2000 + (row + seed) // 366:04}-{row % 12 + 1:02}-{row % 28 + 1:02}",
+            [None, "", "Ōtautahi", "a,b", '"q"'][(row + seed) % 5],
+            None if row % 7 == 3 else (row - 3) * 2**40 + seed,
+            [0.1, -0.0, float("nan"), None, 1e308, float("-inf")][row % 6],
+            [True, False, None][row % 3],
+        )
+        for row in range(rows)
+    ]
+
+
+@dataclasses.dataclass
+class Fault:
+    """What goes wrong with one request. `status` answers a refusal; `cut` ends the body after so many
+    bytes, by a reset where `reset`; `framing` is length, chunked or none."""
+
+    status: int | None = None
+    code: str = ""
+    headers: dict = dataclasses.field(default_factory=dict)
+    cut: int | None = None
+    reset: bool = False
+    framing: str = "chunked"
+    drip: float = 0.0
+    silence: float = 0.0
+    location: str | None = None
+    refresh: bool = False
+    mixed: bool = False
+    wrong_digest: bool = False
+    rows_header: str | None = None
+    damage: int | None = None
+
+
+@dataclasses.dataclass
+class Asked:
+    """A request as it came."""
+
+    method: str
+    path: str
+    query: dict
+    headers: dict
+    charged: bool = False
+
+
+class Service:
+    """A running service. `faults` has a list for each kind of request: data, head, bulk, preview, me."""
+
+    def __init__(self, rows=10, row_cap=None, limit=None, geometry=False, bulk=None, batch_rows=3, framing="chunked"):
+        self.snapshots = {"a" * 32: table(rows)}
+        self.current = "a" * 32
+        self.row_cap, self.limit, self.used = row_cap, limit, 0
+        self.geometry, self.bulk, self.batch_rows, self.framing = geometry, bulk, batch_rows, framing
+        self.bulk_refusal = None
+        self.bulk_snapshot = None
+        self.citation = None
+        # A store that gives a file to whoever has its address.
+        self.keyless = False
+        self.faults = {}
+        self.asked = []
+        self.lock = threading.Lock()
+        service = self
+
+        class Handler(_Handler):
+            owner = service
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        self.base = f"http://127.0.0.1:{self.server.server_port}"
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def fail(self, kind, *faults):
+        self.faults.setdefault(kind, []).extend(faults)
+
+    def fault(self, kind):
+        with self.lock:
+            waiting = self.faults.get(kind)
+            return waiting.pop(0) if waiting else Fault(framing=self.framing)
+
+    def refresh(self, rows=10):
+        number = len(self.snapshots)
+        name = "bcdef"[number - 1] * 32
+        self.snapshots[name] = table(rows, seed=number)
+        self.current = name
+
+    @property
+    def charged(self):
+        return sum(one.charged for one in self.asked)
+
+    @property
+    def rows(self):
+        return self.snapshots[self.current]
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    owner: Service
+    disable_nagle_algorithm = True
+
+    def log_message(self, *_):
+        pass
+
+    def do_HEAD(self):
+        self.answer()
+
+    def do_GET(self):
+        self.answer()
+
+    def answer(self):
+        service = self.owner
+        parts = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(parts.query))
+        asked = Asked(self.command, parts.path, query, dict(self.headers.items()))
+        service.asked.append(asked)
+        path = parts.path
+        if path.endswith("/preview"):
+            kind = "preview"
+        elif path == "/v1/me":
+            kind = "me"
+        elif path.startswith("/v1/bulk"):
+            kind = "bulk"
+        elif path.endswith("/data"):
+            kind = "data"
+        elif path.startswith("/cite/"):
+            kind = "cite"
+        else:
+            kind = "other"
+        if self.command == "HEAD":
+            kind = {"data": "head", "bulk": "bulk_head"}[kind]
+        fault = service.fault(kind)
+        if fault.refresh:
+            service.refresh()
+        if fault.silence:
+            time.sleep(fault.silence)
+        if fault.location:
+            return self.send(307, {"Location": fault.location}, b"", fault)
+        if fault.status:
+            return self.refuse(fault.status, fault.code, fault)
+        if kind not in ("preview", "cite") and not service.keyless and self.headers.get("X-API-Key") != KEY:
+            return self.refuse(401, "key_missing" if not self.headers.get("X-API-Key") else "key_invalid", fault)
+        return getattr(self, f"answer_{kind.replace('bulk_head', 'bulk').replace('head', 'data')}")(asked, fault)
+
+    def answer_preview(self, asked, fault):
+        service = self.owner
+        columns = [{"name": name, "type": kind, "role": "value"} for name, kind in COLUMNS]
+        hidden = ["geometry_wkt"] if service.geometry else []
+        document = {"name": "table", "snapshot_id": service.current, "row_count": len(service.rows), "columns": columns, "hidden_columns": hidden, "rows": []}
+        self.send(200, {}, json.dumps(document).encode(), fault)
+
+    def answer_me(self, asked, fault):
+        service = self.owner
+        left = None if service.limit is None else service.limit - service.used
+        requests = {"limit": service.limit, "used": service.used, "left": left, "resets_at": "2030-01-01T00:00:00Z"}
+        self.send(200, {}, json.dumps({"plan": "free", "row_cap": service.row_cap, "requests": requests}).encode(), fault)
+
+    def answer_cite(self, asked, fault):
+        """The whole snapshot has a digest for everybody; a selection has one for a key that asks for it."""
+        service = self.owner
+        if service.citation is None:
+            return self.refuse(404, "no_such_route", fault)
+        selected = set(asked.query) & {"start", "end", "columns", "dimensions", "limit"}
+        verify = asked.query.get("verify") == "true"
+        if verify and self.headers.get("X-API-Key") != KEY:
+            return self.refuse(401, "key_missing", fault)
+        asked.charged = verify
+        text = service.citation if verify or not selected else "Nobody (2026). Table."
+        self.send(200, {}, text.encode(), fault)
+
+    def answer_other(self, asked, fault):
+        self.refuse(404, "no_such_route", fault)
+
+    def answer_data(self, asked, fault):
+        service, query = self.owner, asked.query
+        snapshot, start = query.get("snapshot", service.current), 0
+        if "cursor" in query:
+            snapshot, _, offset = query["cursor"].partition("-")
+            start = int(offset)
+        if snapshot not in service.snapshots:
+            return self.refuse(410, "snapshot_gone", fault)
+        rows = service.snapshots[snapshot]
+        limit = min(int(query["limit"]), service.row_cap or 10**9)
+        cited = {name: value for name, value in query.items() if name in ("columns", "start", "end")}
+        if start + limit < len(rows) and "cursor" not in query:
+            cited["limit"] = query["limit"]
+        cited = "?" * bool(cited) + urllib.parse.urlencode(sorted(cited.items()))
+        page = rows[start : start + limit]
+        tag = '"' + hashlib.sha256(json.dumps([snapshot, start, limit, query.get("columns")]).encode()).hexdigest()[:16] + '"'
+        shown = service.current if fault.mixed else snapshot
+        headers = {
+            "ETag": tag, "X-Service-Snapshot-Id": shown, "X-Service-Rows": fault.rows_header or str(len(page)),
+            "X-Service-Total-Rows": str(len(rows)), "X-Service-Attribution": "Ōtautahi – credit",
+            "X-Service-Licence": "CC0-1.0", "X-Service-Source": "Nobody", "X-Service-Namespace": "tests",
+            "Link": f'<{service.base}/cite/table/{shown}{cited}>; rel="cite-as"', "Last-Modified": "Sun, 01 Nov 2026 00:00:00 GMT",
+        }
+        if start + limit < len(rows):
+            headers["X-Next-Page"] = f"{snapshot}-{start + limit}"
+            headers["Link"] += f', <{service.base}/x>; rel="next"'
+        if tag in self.headers.get("If-None-Match", ""):
+            return self.send(304, headers, b"", fault)
+        body = arrow_writer.stream(COLUMNS, page, service.batch_rows)
+        if self.command == "GET":
+            with service.lock:
+                if service.limit is not None and service.used >= service.limit:
+                    month = Fault(headers={"X-RateLimit-Reset": "1893456000", "Retry-After": "999999"})
+                    return self.refuse(429, "quota_used_up", month)
+                service.used += 1
+            asked.charged = True
+        return self.send(200, headers, body, fault)
+
+    def answer_bulk(self, asked, fault):
+        service = self.owner
+        if service.bulk is None or service.bulk_refusal:
+            status = service.bulk_refusal or 402
+            return self.refuse(status, {402: "payment_required", 403: "bulk_forbidden"}[status], fault)
+        body = service.bulk
+        digest = base64.b64encode(hashlib.sha256(body + b"x" * fault.wrong_digest).digest()).decode()
+        headers = {
+            "ETag": f'"{service.current[:8]}"', "X-Service-Snapshot-Id": service.bulk_snapshot or service.current, "X-Service-Namespace": "tests",
+            "Repr-Digest": f"sha-256=:{digest}:", "X-Service-Attribution": "Ōtautahi – credit", "Accept-Ranges": "bytes",
+        }
+        asked.charged = self.command == "GET"
+        wanted = self.headers.get("Range")
+        framing = dataclasses.replace(fault, framing="length")
+        if wanted and self.headers.get("If-Range") == headers["ETag"]:
+            start = int(wanted.removeprefix("bytes=").rstrip("-"))
+            headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}"
+            return self.send(206, headers, body[start:], framing)
+        return self.send(200, headers, body, framing)
+
+    def refuse(self, status, code, fault):
+        detail = json.dumps({"detail": f"refused: {code or status}"}).encode()
+        self.send(status, {"X-Service-Error-Code": code, "X-Request-Id": "r-1", **fault.headers}, detail, Fault(framing="length"))
+
+    def send(self, status, headers, body, fault):
+        self.send_response_only(status)
+        for name, value in headers.items():
+            self.wfile_header(name, value)
+        bodiless = self.command == "HEAD" or status == 304
+        if fault.damage is not None and body:
+            at = fault.damage % len(body)
+            body = body[:at] + bytes([body[at] ^ 0xFF]) + body[at + 1 :]
+        if fault.framing == "chunked" and not bodiless and status == 200:
+            self.wfile_header("Transfer-Encoding", "chunked")
+        elif fault.framing == "none" and not bodiless:
+            self.close_connection = True
+            self.wfile_header("Connection", "close")
+        else:
+            self.wfile_header("Content-Length", "0" if status == 304 else str(len(body)))
+        self.end_headers()
+        if bodiless:
+            return
+        if fault.framing == "chunked" and status == 200:
+            body = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in _parts(body)) + b"0\r\n\r\n"
+        whole = body if fault.cut is None else body[: fault.cut]
+        try:
+            if fault.drip:
+                for byte in whole:
+                    self.wfile.write(bytes([byte]))
+                    self.wfile.flush()
+                    time.sleep(fault.drip)
+            else:
+                self.wfile.write(whole)
+                self.wfile.flush()
+        except OSError:
+            self.close_connection = True
+            return
+        if fault.cut is not None:
+            self.close_connection = True
+            if fault.reset:
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.close()
+
+    def wfile_header(self, name, value):
+        self._headers_buffer.append(f"{name}: {value}\r\n".encode())
+
+
+def _parts(body, size=97):
+    return [body[at : at + size] for at in range(0, len(body), size)]

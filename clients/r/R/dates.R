@@ -1,0 +1,58 @@
+# Dates: `YYYY-MM-DD` texts to R's `Date` and back, for the years 1 to 9999.
+#
+# Uses no time zone and no locale. Every distinct text is converted once.
+
+# Days since 1970-01-01 in the proleptic Gregorian calendar. A year that begins in March has its
+# leap day last.
+days_of <- function(year, month, day) {
+  shifted <- month <= 2
+  year <- year - shifted
+  era <- year %/% 400
+  of_era <- year - era * 400
+  of_year <- (153 * (month + ifelse(shifted, 9, -3)) + 2) %/% 5 + day - 1
+  era * 146097 + of_era * 365 + of_era %/% 4 - of_era %/% 100 + of_year - 719468
+}
+
+# Dates of `text`. NULL where a text is not a date of the calendar, so that none becomes NA.
+dates_from_text <- function(text) {
+  distinct <- unique(text)
+  present <- !is.na(distinct)
+  if (!all(grepl("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", distinct[present]))) return(NULL)
+  part <- function(first, last) as.integer(substr(distinct, first, last))
+  days <- days_of(part(1, 4), part(6, 7), part(9, 10))
+  if (!identical(text_from_days(days[present]), distinct[present])) return(NULL)
+  structure(days[match(text, distinct)], class = "Date")
+}
+
+# `YYYY-MM-DD` of days since 1970-01-01, years in four digits.
+text_from_days <- function(days) {
+  shifted <- days + 719468
+  era <- shifted %/% 146097
+  of_era <- shifted - era * 146097
+  year <- (of_era - of_era %/% 1460 + of_era %/% 36524 - of_era %/% 146096) %/% 365
+  of_year <- of_era - (365 * year + year %/% 4 - year %/% 100)
+  index <- (5 * of_year + 2) %/% 153
+  day <- of_year - (153 * index + 2) %/% 5 + 1
+  month <- index + ifelse(index < 10, 3, -9)
+  year <- year + era * 400 + (month <= 2)
+  text <- sprintf("%04d-%02d-%02d", as.integer(year), as.integer(month), as.integer(day))
+  text[is.na(days)] <- NA_character_
+  text
+}
+
+# A bound of a query as text; NULL stays NULL.
+bound_text <- function(value, name) {
+  if (is.null(value)) return(NULL)
+  if (length(value) != 1 || is.na(value)) {
+    abort_usage(sprintf("`%s` must be one date.", name), "Give a Date or \"YYYY-MM-DD\".")
+  }
+  if (inherits(value, "POSIXt")) value <- as.Date(value)
+  if (inherits(value, "Date")) return(text_from_days(floor(as.double(value))))
+  value <- as.character(value)
+  if (is.null(dates_from_text(value))) {
+    abort_usage(
+      sprintf("`%s` is \"%s\", which is no date.", name, value), "Give a Date or \"YYYY-MM-DD\"."
+    )
+  }
+  value
+}

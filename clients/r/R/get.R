@@ -1,0 +1,61 @@
+# yb_get(): the rows of a dataset.
+
+#' Read rows
+#'
+#' Reads all rows of a selection, from one snapshot, or fails; a table is never short.
+#'
+#' Three free requests plan the pull. It then takes the bulk file, where plan and licence allow it,
+#' nothing is filtered, the table has more than 100,000 rows or geometry, the file is of the
+#' current snapshot and a package that reads Parquet is installed (arrow or nanoparquet). Otherwise
+#' it takes pages of the plan's row cap, each an Arrow stream that counts as one request. A pull
+#' that needs more requests than the month has left is refused before the first of them.
+#'
+#' Pages are kept on disk ([yb_settings]). The same pull again costs nothing while the snapshot
+#' lasts, and one that was interrupted goes on with the page that it lacks.
+#'
+#' @param name Name of the dataset.
+#' @param start,end First and last date, as `Date` or `"YYYY-MM-DD"`; both inclusive.
+#' @param dimensions Text: rows in which any dimension column contains it, ignoring case.
+#' @param columns Names of columns, in the order that you want.
+#' @param geometry `FALSE` leaves `geometry_wkt` out, which is then not sent.
+#' @param snapshot Id of a retained snapshot; the current one unless given.
+#' @param limit Number of rows at most; all unless given.
+#' @param to `"tibble"`, `"data.frame"` or `"sf"`. Unless given, a tibble where that package is
+#'   installed, else a data frame. `"sf"` turns the WKT text into geometry.
+#' @param integers The type of integer columns. `"auto"`: `integer` where all values have room in
+#'   32 bits, `double` between -2^53 and 2^53, beyond that `integer64` where the package bit64 is
+#'   installed, else an error. `"double"`, `"integer64"` and `"character"` are that type always;
+#'   what it cannot hold is an error.
+#' @return A data frame. Dates are `Date`, texts are UTF-8, a null is `NA`, which differs from `""`
+#'   and from `NaN`. The credit and the snapshot are in the attribute `yearbook`
+#'   ([yb_credit()], [yb_cite()]).
+#' @export
+#' @examples
+#' if (nzchar(Sys.getenv("SERVICE_API_KEY"))) {
+#'   try(yb_get("us_macro_quarterly", start = "2009-01-01", columns = c("period", "unemp")))
+#' }
+yb_get <- function(name, start = NULL, end = NULL, dimensions = NULL, columns = NULL,
+                   geometry = TRUE, snapshot = NULL, limit = Inf, to = NULL, integers = "auto") {
+  check_name(name)
+  check_choice(to, TABLE_CHOICES, "to")
+  check_choice(integers, INTEGER_CHOICES, "integers")
+  # A missing package is an error before a request is spent.
+  if (identical(to, "sf")) require_package("sf", "to = \"sf\"")
+  if (identical(to, "tibble")) require_package("tibble", "to = \"tibble\"")
+  if (integers == "integer64") require_package("bit64", "integers = \"integer64\"")
+  query <- selection(start, end, dimensions, columns, geometry, snapshot)
+  limit <- check_limit(limit)
+  pulled <- pull(retry_budget(), name, query, limit)
+  if (is.finite(limit)) query$limit <- limit
+  as_table(pulled, name, query, to, integers)
+}
+
+# Rows by bulk file or pages, as `pull_pages()` returns them.
+pull <- function(budget, name, query, limit) {
+  plan <- plan_pull(budget, name, query, limit)
+  filtered <- length(Filter(Negate(is.null), query)) > 0 || is.finite(limit)
+  found <- if (!filtered) pull_bulk(budget, name, plan)
+  if (!is.null(found)) return(found)
+  check_budget(plan$account, function() plan$requests - cached_pages(name, query, plan))
+  pull_pages(budget, name, query, plan)
+}

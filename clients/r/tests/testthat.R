@@ -1,0 +1,4 @@
+library(testthat)
+library(yearbook)
+
+test_check("yearbook")

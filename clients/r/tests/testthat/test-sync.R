@@ -1,0 +1,37 @@
+test_that("a copy is made, left alone while it is current, and brought up to date (contract-11-verbs)", {
+  folder <- withr::local_tempdir()
+  fake <- local_fake(snapshots = c("a", "a", "a", "b"))
+  path <- yb_sync("demo", folder)
+  expect_identical(attr(path, "outcome"), "new")
+  expect_identical(plain(readRDS(path)), demo())
+  # The fourth GET sees the next snapshot, and so does the HEAD before it.
+  path <- yb_sync("demo", folder)
+  expect_identical(attr(path, "outcome"), "changes")
+  expect_identical(plain(readRDS(path)), demo("demo_next.arrows"))
+  expect_length(gets_of(fake), 3)
+  listed <- yb_library(folder)
+  expect_identical(listed$name, "demo")
+  expect_identical(listed$snapshot, strrep("b", 32))
+  path <- yb_sync("demo", folder)
+  expect_identical(attr(path, "outcome"), "unchanged")
+})
+
+test_that("all rows are read where that takes fewer requests, or on demand", {
+  folder <- withr::local_tempdir()
+  fake <- local_fake(snapshots = c("a", "b"), plan = list(row_cap = 50000))
+  yb_sync("demo", folder)
+  path <- yb_sync("demo", folder)
+  expect_identical(attr(path, "outcome"), "whole")
+  expect_identical(plain(readRDS(path)), demo("demo_next.arrows"))
+})
+
+test_that("a damaged copy is made anew, and a failed pull leaves the one that was there", {
+  folder <- withr::local_tempdir()
+  fake <- local_fake(faults = list("4" = "500"), cache = "")
+  path <- yb_sync("demo", folder)
+  writeBin(as.raw(1:9), path)
+  expect_error(yb_sync("demo", folder), class = "yb_error_service")
+  expect_identical(readBin(path, "raw", 99), as.raw(1:9))
+  yb_sync("demo", folder)
+  expect_identical(plain(readRDS(path)), demo())
+})

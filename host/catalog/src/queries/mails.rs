@@ -1,0 +1,211 @@
+//! The queue of mails: rows that wait until they are handed over, each leased to one host while it
+//! sends. Never sees an address or a text: what a row holds is sealed.
+
+use yearbook_domain::Millis;
+
+use super::signup_links::SignupHmac;
+use super::sql_enum::RowContext;
+use crate::catalog::transaction;
+use crate::database::sql::Connection;
+use crate::error::UnreadableValue;
+use crate::{Catalog, CatalogError};
+
+const INSERT_MAIL: &str = "
+    INSERT INTO mails (id, address_hmac, sealed, created_at, expires_at, attempts, due_at)
+    VALUES ($1, $2, $3, $4, $5, 0, $4)";
+
+const MAILS: &str = "
+    SELECT id, address_hmac, sealed, created_at, expires_at, attempts FROM mails
+    WHERE expires_at > $1 ORDER BY created_at, id";
+
+const DUE: &str = "SELECT count(*) FROM mails WHERE due_at <= $1 AND expires_at > $1";
+
+const WAITING: &str = "SELECT count(*) FROM mails WHERE expires_at > $1";
+
+/// Takes the mail that has been due for longest. The condition stands twice: of two hosts that have
+/// chosen one mail, the later one finds its lease taken.
+const CLAIM_MAIL: &str = "
+    UPDATE mails SET due_at = $2, attempts = attempts + 1
+    WHERE id = (
+        SELECT id FROM mails WHERE due_at <= $1 AND expires_at > $1 ORDER BY due_at, id LIMIT 1
+    ) AND due_at <= $1
+    RETURNING id, address_hmac, sealed, created_at, expires_at, attempts";
+
+const DEFER_MAIL: &str = "UPDATE mails SET due_at = $2 WHERE id = $1";
+
+const DELETE_MAIL: &str = "DELETE FROM mails WHERE id = $1";
+
+const DELETE_EXPIRED_MAILS: &str = "DELETE FROM mails WHERE expires_at <= $1";
+
+/// A mail that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedMail {
+    /// Identifier, which is no secret.
+    pub id: String,
+    /// The address that it goes to.
+    pub address: SignupHmac,
+    /// Address and link, which only the holder of the installation's secret can read.
+    pub sealed: Vec<u8>,
+    /// Time of the request.
+    pub created_at: Millis,
+    /// Time from which it is not sent any more.
+    pub expires_at: Millis,
+    /// Attempts to send it so far, one under way included.
+    pub attempts: u64,
+}
+
+impl Catalog {
+    /// Lists the mails that wait, oldest first.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn mails(&self, now: Millis) -> Result<Vec<QueuedMail>, CatalogError> {
+        transaction!(self, "list mails", SingleRead, |connection| all(connection, now))
+    }
+
+    /// Counts the mails that wait.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn waiting_mails(&self, now: Millis) -> Result<u64, CatalogError> {
+        transaction!(self, "count mails", SingleRead, |connection| count(connection, WAITING, now))
+    }
+
+    /// Counts the mails whose next attempt is due.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn due_mails(&self, now: Millis) -> Result<u64, CatalogError> {
+        transaction!(self, "count due mails", SingleRead, |connection| {
+            count(connection, DUE, now)
+        })
+    }
+
+    /// Leases a mail that is due until `lease_ends`; no other host gets it before. None: no mail is
+    /// due.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn claim_mail(
+        &self,
+        now: Millis,
+        lease_ends: Millis,
+    ) -> Result<Option<QueuedMail>, CatalogError> {
+        transaction!(self, "claim a mail", Write, |connection| claim(connection, now, lease_ends))
+    }
+
+    /// Ends the lease of a mail that was not handed over; `due_at` is its next attempt.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn defer_mail(&self, id: &str, due_at: Millis) -> Result<(), CatalogError> {
+        transaction!(self, "defer a mail", Write, |connection| defer(connection, id, due_at))
+    }
+
+    /// Deletes a mail that is handed over, or never will be. False when there is none.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn delete_mail(&self, id: &str) -> Result<bool, CatalogError> {
+        transaction!(self, "delete a mail", Write, |connection| delete(connection, id))
+    }
+}
+
+/// A row of `mails`.
+#[derive(sqlx::FromRow)]
+struct MailRow {
+    id: String,
+    address_hmac: Vec<u8>,
+    sealed: Vec<u8>,
+    created_at: i64,
+    expires_at: i64,
+    attempts: i64,
+}
+
+impl MailRow {
+    fn read(self) -> Result<QueuedMail, sqlx::Error> {
+        let context = RowContext { table: "mails", row: &self.id };
+        Ok(QueuedMail {
+            attempts: context.count("attempts", self.attempts)?,
+            address: read_hmac("mails", self.address_hmac)?,
+            sealed: self.sealed,
+            created_at: Millis(self.created_at),
+            expires_at: Millis(self.expires_at),
+            id: self.id,
+        })
+    }
+}
+
+/// Reads 32 bytes. The value is in no message: it stands for an address.
+pub(super) fn read_hmac(table: &'static str, stored: Vec<u8>) -> Result<SignupHmac, sqlx::Error> {
+    let length = stored.len();
+    stored.try_into().map_err(|_| {
+        UnreadableValue {
+            table,
+            column: "address_hmac",
+            row: "a row".to_owned(),
+            value: format!("{length} bytes"),
+        }
+        .into()
+    })
+}
+
+pub(super) async fn insert(
+    connection: &mut Connection<'_>,
+    mail: &QueuedMail,
+) -> Result<(), sqlx::Error> {
+    connection
+        .query(INSERT_MAIL)
+        .bind(&mail.id)
+        .bind(mail.address.as_slice())
+        .bind(mail.sealed.as_slice())
+        .bind(mail.created_at.0)
+        .bind(mail.expires_at.0)
+        .execute()
+        .await
+        .map(drop)
+}
+
+async fn all(connection: &mut Connection<'_>, now: Millis) -> Result<Vec<QueuedMail>, sqlx::Error> {
+    let rows: Vec<MailRow> = connection.query(MAILS).bind(now.0).all().await?;
+    rows.into_iter().map(MailRow::read).collect()
+}
+
+async fn count(
+    connection: &mut Connection<'_>,
+    sql: &'static str,
+    now: Millis,
+) -> Result<u64, sqlx::Error> {
+    let (count,): (i64,) = connection.query(sql).bind(now.0).fetch_one().await?;
+    RowContext { table: "mails", row: "all" }.count("count", count)
+}
+
+async fn claim(
+    connection: &mut Connection<'_>,
+    now: Millis,
+    lease_ends: Millis,
+) -> Result<Option<QueuedMail>, sqlx::Error> {
+    let claimed: Option<MailRow> =
+        connection.query(CLAIM_MAIL).bind(now.0).bind(lease_ends.0).fetch_optional().await?;
+    claimed.map(MailRow::read).transpose()
+}
+
+async fn defer(
+    connection: &mut Connection<'_>,
+    id: &str,
+    due_at: Millis,
+) -> Result<(), sqlx::Error> {
+    connection.query(DEFER_MAIL).bind(id).bind(due_at.0).execute().await.map(drop)
+}
+
+async fn delete(connection: &mut Connection<'_>, id: &str) -> Result<bool, sqlx::Error> {
+    Ok(connection.query(DELETE_MAIL).bind(id).execute().await? > 0)
+}
+
+/// Deletes the mails that nobody handed over in time, and with them the addresses.
+pub(super) async fn delete_expired(
+    connection: &mut Connection<'_>,
+    now: Millis,
+) -> Result<u64, sqlx::Error> {
+    connection.query(DELETE_EXPIRED_MAILS).bind(now.0).execute().await
+}

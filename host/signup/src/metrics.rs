@@ -1,0 +1,150 @@
+//! Counts of sign-up since the start of the process (contract-10-log). Label values come from fixed
+//! sets.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Stages that a person can reach, and ways in which a request ends before it gets a mail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignupStage {
+    /// A mail was queued.
+    Queued,
+    /// No mail: the address has had its mails.
+    AddressExhausted,
+    /// No mail: the network has had its mails.
+    NetworkExhausted,
+    /// No mail: the installation has had its mails.
+    InstallationExhausted,
+    /// No mail: the hidden field was filled, or the form was sent within two seconds.
+    Robot,
+    /// No mail: the text is no address, or the form too old.
+    Invalid,
+    /// A link opened an account, or a key was displayed at once.
+    Opened,
+    /// A key was replaced.
+    Replaced,
+    /// Keys were revoked.
+    Revoked,
+    /// An account was deleted.
+    Deleted,
+    /// A link was used before, had expired or never existed.
+    LinkGone,
+}
+
+/// Ways in which a mail leaves the queue, and failed attempts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailFate {
+    /// The SMTP server took it.
+    Sent,
+    /// An attempt failed; there will be another.
+    Retried,
+    /// The mailbox does not exist.
+    Rejected,
+    /// Nobody handed it over within 24 hours.
+    Expired,
+}
+
+impl SignupStage {
+    /// Every stage.
+    pub const ALL: [Self; 11] = [
+        Self::Queued,
+        Self::AddressExhausted,
+        Self::NetworkExhausted,
+        Self::InstallationExhausted,
+        Self::Robot,
+        Self::Invalid,
+        Self::Opened,
+        Self::Replaced,
+        Self::Revoked,
+        Self::Deleted,
+        Self::LinkGone,
+    ];
+
+    /// Returns true where somebody got nothing.
+    fn is_refusal(self) -> bool {
+        !matches!(
+            self,
+            Self::Queued | Self::Opened | Self::Replaced | Self::Revoked | Self::Deleted
+        )
+    }
+
+    /// Value of the label.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::AddressExhausted => "address_exhausted",
+            Self::NetworkExhausted => "network_exhausted",
+            Self::InstallationExhausted => "installation_exhausted",
+            Self::Robot => "robot",
+            Self::Invalid => "invalid",
+            Self::Opened => "opened",
+            Self::Replaced => "replaced",
+            Self::Revoked => "revoked",
+            Self::Deleted => "deleted",
+            Self::LinkGone => "link_gone",
+        }
+    }
+}
+
+impl MailFate {
+    /// Every fate.
+    pub const ALL: [Self; 4] = [Self::Sent, Self::Retried, Self::Rejected, Self::Expired];
+
+    /// Value of the label.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Retried => "retried",
+            Self::Rejected => "rejected",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// The counts.
+#[derive(Debug, Default)]
+pub struct SignupMetrics {
+    stages: [AtomicU64; SignupStage::ALL.len()],
+    mails: [AtomicU64; MailFate::ALL.len()],
+    waiting: AtomicU64,
+}
+
+impl SignupMetrics {
+    /// Counts a stage, and writes its line of the log.
+    pub fn reach(&self, stage: SignupStage) {
+        if stage.is_refusal() {
+            // A flood must not fill the log.
+            tracing::debug!(stage = stage.name(), "sign-up: refused");
+        } else {
+            tracing::info!(stage = stage.name(), "sign-up");
+        }
+        self.stages[stage as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Number of times that a stage was reached.
+    #[must_use]
+    pub fn reached(&self, stage: SignupStage) -> u64 {
+        self.stages[stage as usize].load(Ordering::Relaxed)
+    }
+
+    /// Number of mails with this fate.
+    #[must_use]
+    pub fn mails(&self, fate: MailFate) -> u64 {
+        self.mails[fate as usize].load(Ordering::Relaxed)
+    }
+
+    /// Mails that waited when the queue was last counted.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_mails(&self, fate: MailFate, mails: u64) {
+        self.mails[fate as usize].fetch_add(mails, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_waiting(&self, mails: u64) {
+        self.waiting.store(mails, Ordering::Relaxed);
+    }
+}

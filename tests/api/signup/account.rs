@@ -1,0 +1,98 @@
+//! `/account`: the month belongs to the account, whatever becomes of its keys.
+
+use yearbook_signup::SignupSettings;
+
+use super::{SignupApp, key_in};
+
+/// Sign-up that mails one address as often as a test wishes.
+async fn generous() -> SignupApp {
+    SignupApp::with(SignupSettings {
+        mails_a_day_per_address: 1_000,
+        mails_a_day_per_network: 1_000,
+        ..SignupSettings::default()
+    })
+    .await
+}
+
+const ANN: &str = "ann@example.org";
+
+#[tokio::test]
+async fn without_a_link_both_pages_have_the_one_form_contract_10_either_form() {
+    let signup = generous().await;
+    for path in ["/signup", "/signup/confirm", "/account"] {
+        let page = signup.app.get(path).send().await;
+        assert_eq!(page.status, 200, "{path}");
+        assert!(page.text().contains("action=\"/signup\""), "{}", page.text());
+    }
+    signup.sign_up(ANN).await;
+    let (path, _) = signup.link(ANN).await;
+    assert!(path.starts_with("/account?token="), "{path}");
+    // The other path leads there too.
+    let other = path.replace("/account", "/signup/confirm");
+    assert_eq!(signup.app.get(&other).send().await.body, signup.app.get(&path).send().await.body);
+}
+
+#[tokio::test]
+async fn a_replaced_key_ends_at_once_or_after_a_day_and_the_count_stays_contract_10_replace() {
+    let signup = generous().await;
+    let first = signup.sign_up(ANN).await;
+    for _ in 0..3 {
+        assert_eq!(signup.app.get("/v1/datasets").key(&first).send().await.status, 200);
+    }
+    let (path, token) = signup.link(ANN).await;
+    let page = signup.app.get(&path).send().await.text();
+    assert!(page.contains("3 of 10"), "{page}");
+    let second = key_in(&signup.act(&token, "replace", "later").await).unwrap();
+    assert_eq!(signup.used(&first).await, Some(3), "it goes on for a day");
+    assert_eq!(signup.used(&second).await, Some(3));
+    assert_eq!(signup.act(&token, "replace", "now").await.status, 410, "the link is used up");
+
+    let (_, token) = signup.link(ANN).await;
+    let third = key_in(&signup.act(&token, "replace", "now").await).unwrap();
+    assert_eq!((signup.used(&first).await, signup.used(&second).await), (None, None));
+    assert_eq!(signup.used(&third).await, Some(3));
+}
+
+#[tokio::test]
+async fn replacing_a_hundred_times_gives_no_new_request_contract_10_count() {
+    let signup = generous().await;
+    let mut key = signup.sign_up(ANN).await;
+    for _ in 0..10 {
+        assert_eq!(signup.app.get("/v1/datasets").key(&key).send().await.status, 200);
+    }
+    for _ in 0..100 {
+        let (_, token) = signup.link(ANN).await;
+        key = key_in(&signup.act(&token, "replace", "now").await).unwrap();
+    }
+    let me = signup.used(&key).await;
+    let data = signup.app.get("/v1/datasets").key(&key).send().await;
+    assert_eq!((me, data.outcome()), (Some(10), (429, "quota_used_up".to_owned())));
+}
+
+#[tokio::test]
+async fn revoking_and_deleting_end_keys_and_keep_the_count_contract_10_deleted() {
+    let signup = generous().await;
+    let first = signup.sign_up(ANN).await;
+    signup.app.get("/v1/datasets").key(&first).send().await;
+    let (_, token) = signup.link(ANN).await;
+    assert_eq!(signup.act(&token, "revoke", "").await.status, 200);
+    assert_eq!(signup.used(&first).await, None);
+    // The account stays, and a key can be had in it.
+    let (path, token) = signup.link(ANN).await;
+    assert!(signup.app.get(&path).send().await.text().contains("No key of this account works"));
+    let second = key_in(&signup.act(&token, "replace", "now").await).unwrap();
+    assert_eq!(signup.used(&second).await, Some(1));
+
+    let (_, token) = signup.link(ANN).await;
+    assert_eq!(signup.act(&token, "delete", "").await.status, 200);
+    assert_eq!(signup.used(&second).await, None);
+    let (path, token) = signup.link(ANN).await;
+    assert!(path.starts_with("/signup/confirm"), "the address is unknown again: {path}");
+    let third = key_in(&signup.confirm(&token).await).unwrap();
+    assert_eq!(signup.used(&third).await, Some(1), "the month is the same");
+
+    let (_, token) = signup.link(ANN).await;
+    let wrong = signup.act(&token, "sell", "").await;
+    assert_eq!(wrong.outcome(), (422, "unreadable_form".to_owned()));
+    assert_eq!(signup.act(&token, "revoke", "").await.status, 200, "the link was left alone");
+}

@@ -1,0 +1,188 @@
+"""Checks the Python client as its users and its packagers would: the suite with every extra on this Python and with the core alone on
+every other that is installed, strict types, lints, the built distribution, and the recipes of docs/clients.md.
+
+Run by `cargo xtask test`. Prints one line a check and, last, `clients-python: N passed, N failed`.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import zipfile
+
+from tally import Tally
+
+CLIENT = pathlib.Path(__file__).parents[3] / "clients" / "python"
+GUIDE = pathlib.Path(__file__).parents[1] / "guide" / "main.py"
+PAGE = CLIENT.parents[1] / "docs" / "clients.md"
+VERSIONS = range(10, 16)
+# The suite without extras.
+CORE = ["urllib3==2.8.0", "pytest==9.2.0", "hypothesis==6.168.5"]
+WHEEL_BYTES = 100_000
+PLANS = ("free", "spent", "starter", "pro", "enterprise")
+SECONDS = 600
+
+
+def interpreters():
+    """Every `python3.x` that runs, one of each version, by version."""
+    pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv"))
+    found = {}
+    for minor in VERSIONS:
+        name = f"python3.{minor}"
+        for program in [name, *sorted(map(str, pyenv.glob(f"versions/*/bin/{name}")))]:
+            try:
+                done = subprocess.run([program, "-c", "import sys, venv; print(sys.version_info[1])"], capture_output=True, text=True)
+            except OSError:
+                continue
+            if done.returncode == 0 and done.stdout.strip() == str(minor):
+                found.setdefault(minor, program)
+    return found
+
+
+def environment(folder, program):
+    """The interpreter of a virtual environment with the core alone; made again when the list of packages changes."""
+    python, stamp = folder / "bin" / "python", folder / "installed"
+    if stamp.exists() and stamp.read_text() == "\n".join(CORE):
+        return python
+    run([program, "-m", "venv", "--clear", str(folder)])
+    run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *CORE])
+    stamp.write_text("\n".join(CORE))
+    return python
+
+
+def run(command, **how):
+    """Runs a program; its output, or an exception with it."""
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, **how)
+    assert done.returncode == 0, f"{pathlib.Path(command[0]).name} ended with {done.returncode}\n{done.stdout[-6000:]}"
+    return done.stdout
+
+
+class Suite:
+    """The tests of the package, on one interpreter after the other."""
+
+    def __init__(self, base, yearbook, work):
+        self.base, self.yearbook, self.work = base, yearbook, work
+
+    def key(self, plan):
+        """A new key: counts of months are those of one interpreter alone."""
+        done = run([*self.yearbook, "keys", "create", "--plan", "free" if plan == "spent" else plan, "--json"])
+        return json.loads(done.strip().splitlines()[-1])["key"]
+
+    def run(self, python, *arguments, installed=False):
+        """Runs the suite; numbers of tests, and the lines that name its proofs."""
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")}
+        variables |= {f"SERVICE_KEY_{plan.upper()}": self.key(plan) for plan in PLANS}
+        variables |= {"SERVICE_BASE_URL": self.base, "PYTHONDONTWRITEBYTECODE": ""}
+        variables["PYTHONPYCACHEPREFIX"] = str(self.work / "bytecode")
+        variables["PYTHONPATH"] = "" if installed else str(CLIENT / "src")
+        command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "--durations=5", *arguments]
+        done = subprocess.run(command, cwd=CLIENT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS)
+        numbers = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|error|skipped)", done.stdout.rstrip().rsplit("\n", 1)[-1])}
+        return done, numbers
+
+
+def check_suites(tally, suite, others):
+    """The suite on all interpreters, two at a time: they wait for servers that fail most of the time."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        runs = {f"3.{sys.version_info[1]} with every extra": pool.submit(suite.run, sys.executable)}
+        for minor, program in others.items():
+            def core(minor=minor, program=program):
+                python = environment(suite.work / f"python3.{minor}", program)
+                return suite.run(python, "--cut-step", "23")
+
+            runs[f"3.{minor} with the core alone"] = pool.submit(core)
+        for name, future in runs.items():
+            tally.check(f"suite on Python {name}", lambda: passed(tally, name, *future.result()))
+
+
+def passed(tally, name, done, numbers):
+    """Takes over what a suite counted, or shows its end."""
+    for line in done.stdout.splitlines():
+        if line.startswith("executed: "):
+            print(line, flush=True)
+    good, bad = numbers.get("passed", 0), numbers.get("failed", 0) + numbers.get("error", 0)
+    print(f"       {name}: {good} passed, {bad} failed, {numbers.get('skipped', 0)} skipped", flush=True)
+    assert done.returncode == 0 and good > 80, done.stdout[-8000:]
+    # The check itself is one more.
+    tally.passed += good - 1
+
+
+def check_distribution(tally, work, others):
+    """Source and wheel as they would be uploaded."""
+    folder = work / "dist"
+    for old in folder.glob("*"):
+        old.unlink()
+    tally.check("build", lambda: run([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, CLIENT]))
+    wheels = list(folder.glob("*.whl"))
+    tally.check("twine check", lambda: run([sys.executable, "-m", "twine", "check", "--strict", *folder.iterdir()]))
+
+    def small():
+        (wheel,) = wheels
+        size = wheel.stat().st_size
+        print(f"       the wheel has {size} bytes", flush=True)
+        assert size < WHEEL_BYTES, f"the wheel has {size} bytes"
+        names = zipfile.ZipFile(wheel).namelist()
+        assert "yearbook_client/py.typed" in names and not any("test" in name for name in names), names
+
+    tally.check("wheel", small)
+
+    def installed():
+        program = next(iter(others.values()), sys.executable)
+        run([program, "-m", "venv", "--clear", work / "installed"])
+        python = work / "installed" / "bin" / "python"
+        run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wheels])
+        assert run([python, "-m", "yearbook_client", "--version"], cwd=work).strip()
+        found = run([python, "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"]).splitlines()
+        assert {line.split("==")[0] for line in found} - {"pip", "setuptools"} == {"urllib3", "yearbook_client"}, found
+
+    tally.check("installed wheel", installed)
+
+
+def check_types_and_lints(tally, work):
+    """Strict types by two checkers, and lints."""
+    mypy = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "--cache-dir", work / "mypy", "src/yearbook_client"]
+    tally.check("mypy --strict", lambda: run(mypy, cwd=CLIENT))
+    tally.check("pyright, strict", lambda: run([sys.executable, "-m", "pyright", "--project", CLIENT, "--pythonpath", sys.executable]))
+    tally.check("ruff check", lambda: run([sys.executable, "-m", "ruff", "check", "--no-cache", CLIENT]))
+    tally.check("ruff format", lambda: run([sys.executable, "-m", "ruff", "format", "--no-cache", "--check", CLIENT / "src"]))
+
+
+def check_recipes(tally, suite):
+    """The Python examples of the page, with what they print: run with the wheel installed, as a reader would."""
+    (wheel,) = (suite.work / "dist").glob("*.whl")
+    run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel])
+    variables = os.environ | {"SERVICE_BASE_URL": suite.base, "SERVICE_API_KEY": suite.key("enterprise"), "MPLBACKEND": "agg"}
+    variables |= {"SERVICE_CACHE_DIR": str(suite.work / "recipes"), "SERVICE_LIBRARY_DIR": str(suite.work / "library")}
+    variables["PYTHONPATH"] = str(pathlib.Path(__file__).parents[1] / "common")
+    done = subprocess.run([sys.executable, GUIDE, "--without", "sh", "--without", "r", PAGE], env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    *lines, total = done.stdout.rstrip().splitlines()
+    print("\n".join(line for line in lines if not line.startswith("executed:")), flush=True)
+    good, bad = map(int, re.search(r"(\d+) passed, (\d+) failed", total).groups())
+    tally.passed += good
+    tally.failed += bad
+    assert good > 10, "the page has lost its examples"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--base", required=True, help="address of the server")
+    arguments.add_argument("--work", required=True, type=pathlib.Path, help="folder for virtual environments and files")
+    arguments.add_argument("yearbook", nargs="+", help="the program that makes keys, with its first arguments")
+    given = arguments.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    tally = Tally("clients-python")
+    others = {minor: program for minor, program in interpreters().items() if minor != sys.version_info[1]}
+    suite = Suite(given.base, given.yearbook, given.work)
+    tally.group("suites", lambda: check_suites(tally, suite, others))
+    tally.group("types and lints", lambda: check_types_and_lints(tally, given.work))
+    tally.group("distribution", lambda: check_distribution(tally, given.work, others))
+    tally.group("recipes", lambda: check_recipes(tally, suite))
+    return tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
