@@ -65,8 +65,8 @@ impl TestTable {
         self
     }
 
-    /// The same with another value at a place of the descriptor, a JSON pointer to something that
-    /// is there.
+    /// The same with another value at a place of the descriptor: a JSON pointer to something that
+    /// is there, or to a new member of it.
     #[must_use]
     pub fn with(mut self, pointer: &str, value: Value) -> Self {
         let (parent, name) = pointer.rsplit_once('/').unwrap();
