@@ -28,7 +28,10 @@ async fn bases(app: &TestApp, key: &str, peer: &str, headers: &[(&str, &str)]) -
     assert_eq!(reply.status, 200);
     let links = reply.headers.get_all("link").iter().map(|value| value.to_str().unwrap());
     links
-        .map(|link| link.trim_start_matches('<').split("/v1/").next().unwrap().to_owned())
+        .map(|link| {
+            let address = link.trim_start_matches('<').replace("/cite/", "/v1/");
+            address.split("/v1/").next().unwrap().to_owned()
+        })
         .collect()
 }
 
@@ -57,18 +60,18 @@ async fn links_say_what_a_trusted_proxy_says_of_the_clients_request_contract_6()
         ("192.0.2.1", &[(proto, "https"), (host, "evil.example")], "http://test.example"),
     ];
     for (peer, headers, expected) in cases {
-        assert_eq!(bases(&app, &key, peer, headers).await, [expected; 2], "{peer} {headers:?}");
+        assert_eq!(bases(&app, &key, peer, headers).await, [expected; 3], "{peer} {headers:?}");
     }
     let (app, key) = behind_proxies(ForwardedHeader::Forwarded, None).await;
     let said = [(
         "forwarded",
         "for=6.6.6.6;host=evil.example, for=192.0.2.1;proto=https;host=\"data.example.org:8443\"",
     )];
-    assert_eq!(bases(&app, &key, "10.0.0.1", &said).await, ["https://data.example.org:8443"; 2]);
-    assert_eq!(bases(&app, &key, "192.0.2.1", &said).await, ["http://test.example"; 2]);
+    assert_eq!(bases(&app, &key, "10.0.0.1", &said).await, ["https://data.example.org:8443"; 3]);
+    assert_eq!(bases(&app, &key, "192.0.2.1", &said).await, ["http://test.example"; 3]);
     assert_eq!(
         bases(&app, &key, "10.0.0.1", &[(proto, "https")]).await,
-        ["http://test.example"; 2],
+        ["http://test.example"; 3],
         "the other header"
     );
     let (app, key) =
@@ -77,7 +80,7 @@ async fn links_say_what_a_trusted_proxy_says_of_the_clients_request_contract_6()
     let said = [(proto, "http"), (host, "data.example.org")];
     assert_eq!(
         bases(&app, &key, "10.0.0.1", &said).await,
-        ["https://public.example/statistics"; 2]
+        ["https://public.example/statistics"; 3]
     );
 }
 

@@ -80,7 +80,7 @@ async fn formats_and_their_parameters_are_those_loaded_now_contract_4() {
             .unwrap()
             .len()
     };
-    assert_eq!((content(&before), content(&after)), (4, 5));
+    assert_eq!((content(&before), content(&after)), (5, 6));
 }
 
 #[tokio::test]

@@ -102,12 +102,12 @@ async fn headers_that_depend_on_address_and_alias_are_made_each_time_contract_3(
     };
     let canonical = links("/v1/datasets/harvest/data?limit=2").await;
     assert!(
-        canonical.len() == 1 && canonical[0].contains("/v1/datasets/harvest/data?limit=2&cursor="),
+        canonical.len() == 2 && canonical[0].contains("/v1/datasets/harvest/data?limit=2&cursor="),
         "{canonical:?}"
     );
     let alias = links("/v1/series/harvest/data?limit=2&x=1").await;
     assert!(
-        alias.len() == 2 && alias[0].contains("/v1/series/harvest/data?limit=2&x=1&cursor="),
+        alias.len() == 3 && alias[0].contains("/v1/series/harvest/data?limit=2&x=1&cursor="),
         "{alias:?}"
     );
     assert!(

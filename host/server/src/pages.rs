@@ -26,8 +26,11 @@ mod signup;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get};
+use http::header::ALLOW;
 
+use crate::error::Error;
 use crate::http::rate_limit;
 use crate::settings::ServiceSettings;
 use crate::state::AppState;
@@ -87,8 +90,14 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
 fn signup_routes(
     by_address: impl Fn(MethodRouter<AppState>) -> MethodRouter<AppState>,
 ) -> Router<AppState> {
+    // The router's own refusal of a method does not say that these routes take POST.
+    let form = |route: MethodRouter<AppState>| {
+        by_address(route.fallback(|| async {
+            ([(ALLOW, "GET, HEAD, POST, OPTIONS")], Error::MethodNotAllowed).into_response()
+        }))
+    };
     Router::new()
-        .route("/signup", by_address(get(signup::show).post(signup::submit)))
-        .route("/signup/confirm", by_address(get(signup::show_link).post(signup::open_account)))
-        .route("/account", by_address(get(signup::show_account).post(signup::change)))
+        .route("/signup", form(get(signup::show).post(signup::submit)))
+        .route("/signup/confirm", form(get(signup::show_link).post(signup::open_account)))
+        .route("/account", form(get(signup::show_account).post(signup::change)))
 }

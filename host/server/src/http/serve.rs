@@ -33,6 +33,9 @@ use connection_slots::{ConnectionAdmission, ConnectionSlots};
 use deadlines::ConnectionTimeouts;
 use observed_stream::ObservedStream;
 
+/// Bytes of a form: every field of sign-up at its longest, escaped, fits three times.
+pub(crate) const MAX_FORM_BYTES: usize = 4_096;
+
 /// Streams of one HTTP/2 connection: what browsers open at once, with room.
 const STREAMS: u32 = 128;
 
@@ -167,8 +170,11 @@ impl Server {
         };
         let service = service_fn(|request: http::Request<Incoming>| {
             let open = OpenRequest::begin(&activity, request.version());
-            // No route takes a body: what of one has come is dropped, and no more is read.
-            let mut request = request.map(|_unread| Body::empty());
+            // Only forms have a body that is read (contract-10-form). What has come of any other
+            // is dropped, and no more is read.
+            let form = is_form(&request);
+            let mut request =
+                request.map(|body| if form { Body::new(body) } else { Body::empty() });
             request.extensions_mut().insert(ConnectInfo(peer));
             let response = self.app.clone().oneshot(request);
             async move { response.await.map(|response| response.map(|body| open.until_end_of(body))) }
@@ -190,6 +196,14 @@ impl Server {
         tracing::debug!(%peer, ?reason, "a connection was refused");
         let _ = stream.set_zero_linger();
     }
+}
+
+/// Returns true for a request that may be a form: a POST that states a length of at most
+/// [`MAX_FORM_BYTES`].
+fn is_form(request: &http::Request<Incoming>) -> bool {
+    let length = request.headers().get(http::header::CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    request.method() == http::Method::POST && length.is_some_and(|length| length <= MAX_FORM_BYTES)
 }
 
 fn builder(settings: &ServerSettings) -> Builder<open_responses::TransportExecutor> {

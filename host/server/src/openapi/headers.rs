@@ -83,7 +83,7 @@ pub(super) fn components() -> Value {
         ),
         (
             LINK,
-            "`rel=\"next\"`: the next page, when rows remain; `rel=\"canonical\"` on an alias.",
+            "`rel=\"next\"`: the next page, when rows remain; `rel=\"canonical\"` on an alias; `rel=\"cite-as\"`: the citation of these rows.",
             text(
                 "<https://data.example.org/v1/datasets/consumer_prices/data?cursor=Y3Vyc29y>; rel=\"next\"",
             ),

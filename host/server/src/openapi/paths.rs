@@ -117,12 +117,11 @@ pub(super) fn all(settings: &ServiceSettings, plugins: &PluginSet) -> Value {
 }
 
 fn data(id: &str, summary: &str, plugins: &PluginSet) -> Operation {
-    let also = ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted"];
+    let also = ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted", "Link"];
     let credited = [&TAGGED[..], &also, &headers::CREDIT_HEADERS].concat();
     let more = [
         "X-Service-Rows",
         "X-Service-Total-Rows",
-        "Link",
         "X-Next-Page",
         "X-Service-Truncated",
         "X-Plan-Row-Cap",
@@ -173,11 +172,12 @@ fn format_parameters(plugins: &PluginSet) -> impl Iterator<Item = Value> {
 }
 
 fn bulk() -> Operation {
-    let also = ["Last-Modified", "Content-Disposition", "Repr-Digest", "X-Service-Freshness"];
+    let also =
+        ["Last-Modified", "Content-Disposition", "Repr-Digest", "X-Service-Freshness", "Link"];
     let credited = [&TAGGED[..], &also, &headers::CREDIT_HEADERS].concat();
     let moved = [
         &TAGGED[..],
-        &["Last-Modified", "Location", "X-Service-Freshness"],
+        &["Last-Modified", "Location", "X-Service-Freshness", "Link"],
         &headers::CREDIT_HEADERS,
     ]
     .concat();

@@ -106,7 +106,7 @@ mod tests {
         let (status, message) = evaluate_memory(&values, Some(2 << 30));
         assert_eq!(status, Status::Warn);
         assert!(
-            message.contains("2048 MiB") && message.contains("sandbox.instances to 182"),
+            message.contains("2048 MiB") && message.contains("sandbox.instances to 178"),
             "{message}"
         );
         assert!(evaluate_memory(&values, Some(256 << 20)).1.contains("more memory"));

@@ -193,7 +193,10 @@ async fn progress_reaches_its_totals() {
     publish(&fixture.files, &fixture.workers, &package, None, &memory).await.unwrap();
     let told = memory.0.into_inner().unwrap();
     let stages: Vec<&str> = told.iter().map(|(name, ..)| name.as_str()).collect();
-    assert_eq!(stages, ["reading and checking", "sorting", "identifying", "writing", "storing"]);
+    assert_eq!(
+        stages,
+        ["reading and checking", "sorting", "identifying", "writing", "summarising", "storing"]
+    );
     for (name, total, sum) in told {
         assert!(total.is_none_or(|total| total == sum), "{name}: {sum} of {total:?}");
     }

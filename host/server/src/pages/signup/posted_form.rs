@@ -1,6 +1,8 @@
 //! Forms that a browser posts: read within a bound, and only where they come from a page of ours
 //! (contract-10-same-origin). Never touches what a form asks for.
 
+use std::time::Duration;
+
 use axum::body::to_bytes;
 use axum::extract::Request;
 use http::header::{HeaderName, ORIGIN};
@@ -8,11 +10,12 @@ use http::request::Parts;
 
 use crate::error::Error;
 use crate::http::request_origin::request_origin;
+use crate::http::serve::MAX_FORM_BYTES;
 use crate::settings::ServerSettings;
 use crate::state::AppState;
 
-/// Bytes of a form: every field of ours at its longest, escaped, fits three times.
-const MAX_FORM_BYTES: usize = 4096;
+/// Time within which a form has to arrive.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Relation of the page that sends to the page that is asked (Fetch Metadata).
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -44,7 +47,8 @@ impl PostedForm {
         if !is_from_own_page(&parts, &app.settings.server) {
             return Err(Error::ForeignForm);
         }
-        let bytes = to_bytes(body, MAX_FORM_BYTES).await.map_err(|_| Error::UnreadableForm)?;
+        let bytes = tokio::time::timeout(READ_TIMEOUT, to_bytes(body, MAX_FORM_BYTES)).await;
+        let Ok(Ok(bytes)) = bytes else { return Err(Error::UnreadableForm) };
         if std::str::from_utf8(&bytes).is_err() {
             return Err(Error::UnreadableForm);
         }
