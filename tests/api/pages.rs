@@ -334,7 +334,7 @@ async fn words_of_publishers_stay_words_contract_9() {
     for path in [
         "/",
         "/datasets",
-        "/datasets?q=%3Cscript%3Ealert(1)%3C/script%3E\"'",
+        "/datasets?q=%3Cscript%3Ealert(1)%3C/script%3E%22'",
         "/datasets?topic=%3C/script%3E%3Cscript%3E",
         "/datasets/hostile",
         "/datasets/hostile?series=%22%3E%3Cscript%3E",
@@ -409,7 +409,7 @@ async fn long_cells_and_wide_tables_are_cut_contract_9() {
     app.publish(&table.with_rows(&csv)).await;
     let text = app.get("/datasets/harvest").send().await.text();
     assert!(!text.contains(&"ā".repeat(201)), "a cell has 200 characters at most");
-    assert!(text.contains("more columns") && text.contains("and 14 more"), "{text}");
+    assert!(text.contains("columns more") && text.contains("and 14 more"), "{text}");
     let latest = text.split("id=\"latest\"").nth(1).unwrap().split("</table>").next().unwrap();
     assert!(latest.matches("<th scope=\"col\"").count() <= 50);
 }

@@ -192,7 +192,9 @@ pub(super) async fn draw_lines(
     let mut lines = run_on_worker(workers, STAGE, move || counted.finish())
         .await?
         .map_err(internal_error(STAGE))?;
-    if !lines.columns().is_empty() {
+    if lines.columns().is_empty() {
+        progress.advance(arranged.table.rows());
+    } else {
         for index in 0..arranged.blocks.len() {
             let shared = Arc::clone(arranged);
             let job = move || {
