@@ -225,7 +225,7 @@ def test_every_verb_answers_contract_11(tmp_path):
     assert len(yb.get(RETAIL, to="rows", snapshot=old)) + sum({"insert": 1, "delete": -1}.get(row["_change_type"], 0) for row in found.table) == 2048
     assert yb.changes(RETAIL, new, to="rows").table == []
     assert yb.download(MACRO, tmp_path / "a.csv").rows == 203
-    assert "@dataset" in yb.cite(MACRO, "bibtex")
+    assert "@misc" in yb.cite(MACRO, "bibtex")
     assert yb.sync(MACRO).rows == 203
     assert [table.name for table in yb.library()] == [MACRO]
     assert "meltano.yml" in yb.integration("meltano", MACRO).files

@@ -72,7 +72,7 @@ def fallback(session: Session, credit: Credit, style: str) -> str:
         "note": _tex(f"{credit.attribution} Licence: {credit.licence}."),
     }
     lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
-    return f"@dataset{{{credit.dataset}_{credit.snapshot_id[:8]},\n{lines}}}\n"
+    return f"@misc{{{credit.dataset}_{credit.snapshot_id[:8]},\n{lines}}}\n"
 
 
 def service_digest(session: Session, credit: Credit, *, recompute: bool) -> str:
