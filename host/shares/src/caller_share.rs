@@ -199,6 +199,12 @@ impl CallerShare {
         }
     }
 
+    /// Returns true for an account that nothing is counted on.
+    #[must_use]
+    pub fn is_nobody(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Adds `spent` processor time, which ended at `now`, to key and address.
     pub fn add_processor_time(&self, spent: Duration, now: Instant) {
         for caller in self.callers() {

@@ -194,7 +194,8 @@ fn run_jobs(queue: &Queue, kind: WorkerKind) {
     time_slice::bind_to_queue(queue);
     while let Some(queued) = queue.next(kind) {
         time_slice::start_slice();
-        let began = processor_time();
+        // Nobody's time is counted nowhere.
+        let began = (!queued.caller.is_nobody()).then(processor_time);
         // A future catches its own panics; a function's drops the sender of its result.
         let _ = catch_unwind(AssertUnwindSafe(|| match queued.job {
             Job::Call(call) => call(),
@@ -204,8 +205,10 @@ fn run_jobs(queue: &Queue, kind: WorkerKind) {
                 ready.run();
             }
         }));
-        let spent = processor_time().saturating_sub(began);
-        queued.caller.add_processor_time(spent, Instant::now());
+        if let Some(began) = began {
+            let spent = processor_time().saturating_sub(began);
+            queued.caller.add_processor_time(spent, Instant::now());
+        }
     }
 }
 

@@ -42,6 +42,9 @@ def only_the_dataset_may_refuse_what_the_schema_allows(ctx, response, case):
         return
     for problem in response.json()["detail"]:
         _, name = problem["loc"]
+        # A schema counts characters, the bound of an option bytes.
+        if problem["type"] == "bytes_too_long" and len(problem["input"].encode()) > problem["ctx"]["max_length"] >= len(problem["input"]):
+            continue
         assert problem["type"] == "value_error" and name in JUDGED_WITH_THE_DATASET, problem
 
 
