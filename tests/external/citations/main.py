@@ -16,6 +16,7 @@ import subprocess
 import sys
 import urllib.request
 
+import patient
 from cffconvert.cli.create_citation import create_citation
 from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle, formatter
 from citeproc.source.json import CiteProcJSON
@@ -27,7 +28,7 @@ TYPES = {"string": 0, "integer": 1, "number": 2, "boolean": 3, "date": 4}
 
 def ask(base, path, key=None):
     request = urllib.request.Request(f"{base}{path}", headers={"X-API-Key": key} if key else {})
-    with urllib.request.urlopen(request, timeout=60) as response:
+    with patient.urlopen(request) as response:
         return response.headers, response.read().decode()
 
 
@@ -96,7 +97,7 @@ def formats_are_read_by_their_tools(tally, base, path, title, work):
         return expect(all(word.lower() in text.lower() for word in words), text)
 
     def ris():
-        text = urllib.request.urlopen(f"{base}{path}format=ris").read().decode()
+        text = ask(base, f"{path}format=ris")[1]
         lines = text.split("\r\n")
         tags = [line[:6] for line in lines if line]
         good = all(re.fullmatch(r"[A-Z][A-Z0-9]  - ", tag) for tag in tags)

@@ -28,6 +28,7 @@ for shared in ("readers", "guide"):
 
 import blocks  # noqa: E402
 import compare  # noqa: E402
+import patient  # noqa: E402
 from tally import Tally, proof  # noqa: E402
 
 # An R that takes longer hangs.
@@ -189,7 +190,7 @@ def stored(client, dataset):
     rows = f"{client.base}/v1/datasets/{dataset['name']}/data?format=parquet&limit=100000000"
     for address in (bulk, rows):
         try:
-            with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=SECONDS) as response:
+            with patient.urlopen(urllib.request.Request(address, headers=headers), timeout=SECONDS) as response:
                 body = response.read()
                 if address == bulk:
                     digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
@@ -224,7 +225,7 @@ def written(path):
 def r_has_every_value_of_every_dataset(tally, client):
     """With suggested packages and without, each value is the stored one, bit by bit."""
     request = urllib.request.Request(f"{client.base}/v1/datasets", headers={"X-API-Key": client.key})
-    with urllib.request.urlopen(request, timeout=60) as response:
+    with patient.urlopen(request) as response:
         datasets = json.load(response)
     for packages in ("with", "without"):
         folder = client.work / f"values_{packages}"

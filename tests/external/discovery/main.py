@@ -16,6 +16,7 @@ import croissant
 import dcat
 import feeds
 import page
+import patient
 from tally import Tally, proof
 
 
@@ -40,7 +41,7 @@ class Service:
         if key:
             request.add_header("X-API-Key", self.key)
         try:
-            with urllib.request.urlopen(request) as response:
+            with patient.urlopen(request) as response:
                 return response.status, response.headers, response.read()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read()

@@ -1,13 +1,14 @@
-"""The service as a client sees it, patient where it asks for patience; and other programs."""
+"""The service as a client sees it; and other programs."""
 
 import io
 import json
 import subprocess
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
+
+import patient
 
 
 class Server:
@@ -19,14 +20,11 @@ class Server:
 
     def open(self, path, accept="application/json", **query):
         address = f"{self.base}{path}?{urllib.parse.urlencode(query)}"
-        while True:
-            request = urllib.request.Request(address, headers={"X-API-Key": self.key, "Accept": accept})
-            try:
-                return urllib.request.urlopen(request, timeout=600)
-            except urllib.error.HTTPError as error:
-                if error.code != 429:
-                    raise AssertionError(f"{address}: {error.code} {error.read().decode()}") from error
-                time.sleep(int(error.headers["Retry-After"]))
+        request = urllib.request.Request(address, headers={"X-API-Key": self.key, "Accept": accept})
+        try:
+            return patient.urlopen(request, timeout=600)
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{address}: {error.code} {error.read().decode()}") from error
 
     def rows(self, name):
         """All rows of a dataset."""

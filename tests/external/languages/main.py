@@ -16,6 +16,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+import patient
 from markdown_it import MarkdownIt
 from tally import Tally
 
@@ -27,21 +28,15 @@ HARD = [
 
 
 class Server:
-    """A running server and the key to ask it with, patient where it asks for patience."""
+    """A running server and the key to ask it with."""
 
     def __init__(self, base, key):
         self.base, self.key = base, key
 
     def get(self, path, **query):
         address = f"{self.base}{path}?{urllib.parse.urlencode(query)}"
-        while True:
-            try:
-                with urllib.request.urlopen(urllib.request.Request(address, headers={"X-API-Key": self.key}), timeout=120) as response:
-                    return response.headers, response.read()
-            except urllib.error.HTTPError as error:
-                if error.code != 429:
-                    raise
-                time.sleep(int(error.headers["Retry-After"]))
+        with patient.urlopen(urllib.request.Request(address, headers={"X-API-Key": self.key}), timeout=120) as response:
+            return response.headers, response.read()
 
     def json(self, path, **query):
         return json.loads(self.get(path, **query)[1])

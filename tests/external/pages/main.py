@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 import urllib.parse
+import urllib.error
 import urllib.request
 
+import patient
 from playwright import sync_api
 
 from tally import Tally, proof
@@ -28,7 +30,7 @@ def fetch(address, **headers):
     """Status, headers and body."""
     request = urllib.request.Request(address, headers={"Accept": "text/html", **headers})
     try:
-        with urllib.request.urlopen(request) as answer:
+        with patient.urlopen(request) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read()

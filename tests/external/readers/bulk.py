@@ -19,6 +19,7 @@ import polars
 from pyarrow import parquet
 
 import compare
+import patient
 import text
 
 
@@ -28,7 +29,7 @@ def address(server, package):
 
 def request(server, package, **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return urllib.request.urlopen(urllib.request.Request(address(server, package), headers={"X-API-Key": server.key, **named}), timeout=600)
+    return patient.urlopen(urllib.request.Request(address(server, package), headers={"X-API-Key": server.key, **named}), timeout=600)
 
 
 def download(server, package):

@@ -5,6 +5,8 @@ import shutil
 import urllib.parse
 import urllib.request
 
+import patient
+
 
 class Server:
     """A running server and the key to ask it with."""
@@ -18,7 +20,7 @@ class Server:
         if query:
             address += "?" + urllib.parse.urlencode(query)
         request = urllib.request.Request(address, headers={"X-API-Key": self.key})
-        return urllib.request.urlopen(request, timeout=600)
+        return patient.urlopen(request, timeout=600)
 
     def names(self):
         """Names of all datasets."""
