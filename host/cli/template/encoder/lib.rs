@@ -2,7 +2,7 @@
 //! LTSV. Replace what makes it LTSV by what makes it yours.
 
 use yearbook_sdk::text::{Dialect, Rows, any_byte};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
 
 yearbook_sdk::export_encoder!(Format);
 
@@ -45,7 +45,7 @@ impl Encoder for Format {
         Ok(Self { rows: Rows::new(Labelled, &schema.fields, leads, b"\n")? })
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         self.rows.write(&batch, out);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::error::BoxError;
 use crate::guest::InputSize;
-use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
+use crate::guest::bindings::yearbook::plugin::types as wire;
 use crate::limits::Limits;
 use crate::observe::{FailureReason, PluginError, ResponseOutcome};
 use crate::sanitize::sanitize_sentence;

@@ -22,9 +22,6 @@ use crate::observe::{
 };
 use crate::trap::Trap;
 
-/// The export that tells a generator from an encoder.
-const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
-
 impl Sandbox {
     /// Makes a plugin of a component, of the kind that its exports say. Compiling keeps a core busy
     /// for about a second: call it at start-up or where blocking is allowed.
@@ -72,8 +69,7 @@ impl Sandbox {
             metrics.record_load(begun.elapsed(), from_cache);
             metrics
         };
-        if component.component_type().exports(&self.host.engine).any(|(name, _)| name == GENERATOR)
-        {
+        if linker::is_generator(&self.host.engine, &component) {
             let pre = linker::generator(&self.host.engine, &component)?;
             let describe = |store: &mut Store<HostState>| {
                 pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store)
@@ -98,9 +94,7 @@ impl Sandbox {
             })));
         }
         let pre = linker::encoder(&self.host.engine, &component)?;
-        let describe = |store: &mut Store<HostState>| {
-            pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store)
-        };
+        let describe = |store: &mut Store<HostState>| pre.instantiate(store)?.call_describe(store);
         let description = self.call_describe(
             PluginKind::Encoder,
             &digest,

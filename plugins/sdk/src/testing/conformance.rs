@@ -305,7 +305,7 @@ mod tests {
             Ok(Self { rows: 0, parts: 0 })
         }
 
-        fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+        fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
             self.parts += 1;
             for row in 0..batch.rows() {
                 let number = if LIE == NUMBERS_ROWS { self.rows } else { row };
@@ -370,7 +370,7 @@ mod tests {
             })
         }
 
-        fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+        fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
             (0..batch.rows()).for_each(|_| out.extend_from_slice(b"1\n"));
             Ok(())
         }
