@@ -12,15 +12,15 @@ use crate::trap::Trap;
 /// it a copy costs less than what every chunk costs on its way.
 const SEGMENT_BYTES: usize = 64 << 10;
 
-/// Bytes of memory that a range of one byte may keep alive while it waits for its client: a range
-/// that is a smaller part of its buffer is copied.
+/// Memory that a shared range may keep alive, as a multiple of its length: a range that is a
+/// smaller part of its buffer is copied.
 const KEPT_BYTES: usize = 4;
 
 /// Weight of a splice beside the bytes that it names.
 const SPLICE_BYTES: usize = size_of::<wire::Splice>();
 
 /// A piece, checked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct EncodedPiece {
     bytes: Vec<u8>,
     splices: Vec<wire::Splice>,
@@ -84,18 +84,24 @@ impl EncodedPiece {
         if self.splices.is_empty() {
             return body.push(self.bytes);
         }
-        body.reserve(self.length);
-        self.each_range(|range, buffer| match buffer {
-            Some((buffer, offset)) if worth_a_segment(range.len(), buffer.capacity()) => {
-                body.push_shared(buffer.slice_with_length(offset, range.len()));
+        let shared = |splice: &wire::Splice| {
+            worth_a_segment(splice.length, &self.buffers[splice.buffer as usize])
+        };
+        if !self.splices.iter().any(shared) {
+            body.reserve(self.length);
+        }
+        self.each_range(|range, splice| match splice {
+            Some(splice) if shared(splice) => {
+                let buffer = &self.buffers[splice.buffer as usize];
+                body.push_shared(buffer.slice_with_length(splice.offset as usize, range.len()));
             }
             _ => body.extend(range),
         });
     }
 
-    /// Calls `with` for each range of the output in order; with its buffer and where it begins
-    /// there, where it is one of the input.
-    fn each_range<'a>(&'a self, mut with: impl FnMut(&'a [u8], Option<(&'a Buffer, usize)>)) {
+    /// Calls `with` for each range of the output in order; with its splice where it is one of the
+    /// input.
+    fn each_range<'a>(&'a self, mut with: impl FnMut(&'a [u8], Option<&'a wire::Splice>)) {
         let mut written = 0;
         for splice in &self.splices {
             let at = splice.at as usize;
@@ -105,7 +111,7 @@ impl EncodedPiece {
             }
             let (offset, length) = (splice.offset as usize, splice.length as usize);
             let buffer = &self.buffers[splice.buffer as usize];
-            with(&buffer.as_slice()[offset..offset + length], Some((buffer, offset)));
+            with(&buffer.as_slice()[offset..offset + length], Some(splice));
         }
         if written < self.bytes.len() {
             with(&self.bytes[written..], None);
@@ -113,8 +119,10 @@ impl EncodedPiece {
     }
 }
 
-fn worth_a_segment(length: usize, capacity: usize) -> bool {
-    length >= SEGMENT_BYTES && length.saturating_mul(KEPT_BYTES) >= capacity
+/// Returns whether a range of a buffer is better shared than copied.
+fn worth_a_segment(length: u32, buffer: &Buffer) -> bool {
+    let length = length as usize;
+    length >= SEGMENT_BYTES && length.saturating_mul(KEPT_BYTES) >= buffer.capacity()
 }
 
 /// The rule that a splice breaks, if it does.
@@ -165,7 +173,7 @@ impl BodyBuilder {
     }
 
     fn reserve(&mut self, bytes: usize) {
-        self.open.reserve(bytes.min(SEGMENT_BYTES * 2));
+        self.open.reserve(bytes);
     }
 
     fn push(&mut self, bytes: Vec<u8>) {

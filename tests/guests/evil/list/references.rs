@@ -26,16 +26,15 @@ fn viewing(name: &str, data: &[u8], count: usize) -> Vec<u8> {
 }
 
 /// An attack whose piece the host refuses.
-fn refused(
-    name: &str,
-    does: &str,
-    splices: &'static [[u32; 4]],
-    rule: &str,
-) -> AttackCase {
-    let ends = broken(&format!(
-        "returned a piece whose {rule} (encoder.splice in the interface)"
-    ));
-    AttackCase::new(name, does, move |name| splicing(name, splices), ends, "every splice is checked")
+fn refused(name: &str, does: &str, splices: &'static [[u32; 4]], rule: &str) -> AttackCase {
+    let ends = broken(&format!("returned a piece whose {rule} (encoder.splice in the interface)"));
+    AttackCase::new(
+        name,
+        does,
+        move |name| splicing(name, splices),
+        ends,
+        "every splice is checked",
+    )
 }
 
 pub(crate) fn list() -> Vec<AttackCase> {
