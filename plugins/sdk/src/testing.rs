@@ -213,6 +213,17 @@ pub fn batches(table: &Table, dictionaries: bool) -> Result<Vec<Batch>, Error> {
         .collect()
 }
 
+/// The batches of a table as a host would hand them to an encoder with its default options: what
+/// its views hold back stays behind, and is put in by [`respond`].
+///
+/// # Errors
+/// The error with which the encoder declines.
+pub fn batches_for<E: Encoder>(table: &Table) -> Result<Vec<Batch>, Error> {
+    let mut instance = Instance::<E>::open(table, &chosen::<E>(&[]))?;
+    let batches = table.batches().enumerate();
+    batches.map(|(position, rows)| instance.batch(table, rows, position > 0)).collect()
+}
+
 /// The batches of a table as a host has them before they cross, few-valued text dictionary-encoded:
 /// what tries a built component with the tables that also try its source.
 ///
