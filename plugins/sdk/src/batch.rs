@@ -15,8 +15,7 @@ pub struct Batch {
     schema: Rc<Schema>,
     rows: usize,
     arrays: Vec<ColumnBuffers>,
-    /// What stayed with the host, in native tests: they have no other host.
-    #[cfg(not(target_family = "wasm"))]
+    /// What stayed with the host, where [`crate::testing`] is the host.
     pub(crate) kept: Rc<[Vec<u8>]>,
 }
 
@@ -94,7 +93,6 @@ impl Batch {
             schema: Rc::new(alone),
             rows: self.rows,
             arrays,
-            #[cfg(not(target_family = "wasm"))]
             kept: Rc::clone(&self.kept),
         };
         (self, alone)
@@ -140,7 +138,6 @@ impl Decoder {
             schema,
             rows: size(batch.rows),
             arrays,
-            #[cfg(not(target_family = "wasm"))]
             kept: Rc::default(),
         })
     }

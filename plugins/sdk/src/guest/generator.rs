@@ -24,8 +24,8 @@ pub mod generator_world {
         pub_export_macro: true,
         export_macro_name: "export_generator_world",
         with: {
-            "yearbook:plugin/log@1.0.0": crate::guest::encoder_world::yearbook::plugin::log,
-            "yearbook:plugin/types@1.0.0": crate::guest::encoder_world::yearbook::plugin::types,
+            "yearbook:plugin/log@1.1.0": crate::guest::encoder_world::yearbook::plugin::log,
+            "yearbook:plugin/types@1.1.0": crate::guest::encoder_world::yearbook::plugin::types,
         },
     });
 }
