@@ -19,11 +19,11 @@ import yearbook_client as yb
 from yearbook_client import errors, settings
 from yearbook_client.client import Client
 from yearbook_client.completeness import checker, joiner
-from yearbook_client.http.headers import Headers
-from yearbook_client.http.refusals import refusal, retry_after_seconds
+from yearbook_client.http.answers import Headers
+from yearbook_client.http.answers import refusal, retry_after_seconds
 from yearbook_client.models import DatasetSummary
 from yearbook_client.ranking import rank
-from yearbook_client.result_digest import ResultDigest, digest_of_columns
+from yearbook_client.verification import ResultDigest, digest_of_columns
 from yearbook_client.results.rows import ColumnType, Rows
 from yearbook_client.selection import Selection
 

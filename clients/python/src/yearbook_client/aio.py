@@ -1,5 +1,5 @@
-"""The client for asyncio: each verb runs in a thread, so that the event loop goes on. Owns no rule of
-its own: behaviour and exceptions are those of `Client`."""
+"""The client for asyncio: each verb runs in a thread, so that the event loop goes on. Owns no rule
+of its own: behaviour and exceptions are those of `Client`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from .change_feed import Changes
-from .citation import CitationFormat
 from .client import Client, PathLike
+from .credits import CitationFormat
 from .downloads import Download
 from .local_library import LocalTable
 from .models import Account, Dataset, DatasetSummary, Integration, Preview

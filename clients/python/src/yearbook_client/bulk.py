@@ -1,5 +1,5 @@
-"""The bulk file: downloaded with resumption by range and checked by its digest (contract-11-resume).
-Owns ranges and digests; knows nothing of Parquet."""
+"""The bulk file: downloaded with resumption by range and checked by its digest
+(contract-11-resume). Owns ranges and digests; knows nothing of Parquet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .errors import (
     MixedSnapshotsError,
     ShortTableError,
 )
-from .http.headers import Headers
+from .http.answers import Headers
 from .planning import BulkFile, PullPlan, cached_bulk
 from .session import Session
 from .store import Page

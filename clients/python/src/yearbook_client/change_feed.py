@@ -1,5 +1,5 @@
-"""Changes of a dataset since a version. Owns the walk from answer to answer and the watermark to go on
-from; applies nothing."""
+"""Changes of a dataset since a version. Owns the walk from answer to answer and the watermark to go
+on from; applies nothing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 
 from .credits import Credit
 from .errors import ShortTableError, UsageError
-from .http.headers import Headers
+from .http.answers import Headers
 from .models import Account, Preview
 from .pages import MEDIA_TYPE, receive
 from .planning import PullPlan
 from .pull import Pull, Source
-from .results.convert import convert
-from .results.rows import Rows, columns_of
+from .results.rows import Rows, columns_of, convert
 from .selection import Selection
 from .session import Session
 from .store import Page

@@ -1,5 +1,5 @@
-"""The end of a body and the joint of two, by format. Owns how a cut body of each format is recognised
-(contract-11-cut) and which formats may be joined of pages."""
+"""The end of a body and the joint of two, by format. Owns how a cut body of each format is
+recognised (contract-11-cut) and which formats may be joined of pages."""
 
 from __future__ import annotations
 

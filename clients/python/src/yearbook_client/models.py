@@ -9,7 +9,12 @@ from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from .errors import IntegrityError
-from .json_values import items
+
+
+def items(value: object) -> list[Any]:
+    """Returns a list of JSON, an empty one where the value is none."""
+    return list(value) if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
 
 _Kind = TypeVar("_Kind")
 Document = Mapping[str, Any]

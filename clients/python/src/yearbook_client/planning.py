@@ -1,18 +1,13 @@
-"""The plan of a pull: bulk file or pages, how many requests it costs, and the refusal of one that the
-month cannot finish. Owns the routing (contract-11-bulk, contract-11-pages) and asks only what is
-free; moves no row."""
+"""The plan of a pull: bulk file or pages, how many requests it costs, and the refusal of one that
+the month cannot finish. Owns the routing (contract-11-bulk, contract-11-pages) and asks only what
+is free; moves no row."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .errors import (
-    LicenceForbidsError,
-    MonthUsedUpError,
-    PlanRequiredError,
-    PullTooExpensiveError,
-)
-from .http.headers import Headers
+from .errors import LicenceForbidsError, MonthUsedUpError, PlanRequiredError, PullTooExpensiveError
+from .http.answers import Headers
 from .models import Account, Preview
 from .selection import Selection
 from .session import Session

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from .http.headers import Headers
+from .http.answers import Headers
 
 # A layout that older versions of the package cannot read gets another name.
 LAYOUT = "v1"

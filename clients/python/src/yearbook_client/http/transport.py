@@ -17,10 +17,8 @@ from ..errors import (
     TransportError,
     UnreachableError,
 )
-from ..key import ApiKey
-from ..settings import Origin
-from .headers import Headers
-from .refusals import refusal
+from ..settings import ApiKey, Origin
+from .answers import Headers, refusal
 
 if TYPE_CHECKING:
     import urllib3
