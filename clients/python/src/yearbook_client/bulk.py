@@ -124,7 +124,6 @@ def repr_digest(headers: Headers) -> bytes | None:
 
 
 def file_digest(file: BinaryIO) -> bytes:
-    """Returns the SHA-256 of a whole file."""
     file.flush()
     file.seek(0)
     digest = hashlib.sha256()

@@ -44,11 +44,9 @@ class ChangeRequest:
 
     @property
     def path(self) -> str:
-        """Returns the path of the changes."""
         return f"/v1/datasets/{self.name}/changes"
 
     def query(self) -> dict[str, str]:
-        """Returns the parameters that decide the rows."""
         found = {"geometry": None if self.geometry else "false", "since": self.since}
         return {name: value for name, value in found.items() if value is not None}
 

@@ -60,12 +60,10 @@ class Credit:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns it as plain values that JSON can hold."""
         return {**asdict(self), "query": dict(self.query)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Credit:
-        """Makes it of what `as_dict` returned."""
         known: dict[str, Any] = {**values, "query": dict(values.get("query") or {})}
         return cls(**known)
 
@@ -155,7 +153,6 @@ _DIGEST = re.compile(r"yb1:[0-9a-f]{64}")
 
 
 def cite_path(credit: Credit) -> tuple[str, dict[str, str]]:
-    """Returns path and parameters of the citation of a result."""
     path = f"/cite/{credit.dataset}/{credit.snapshot_id}"
     if credit.cite_as:
         return path, dict(parse_qsl(urlsplit(credit.cite_as).query, keep_blank_values=True))

@@ -93,7 +93,6 @@ def described(
 
 
 def document_path(path: Path) -> Path:
-    """Returns the place of a file's document."""
     return path.with_name(path.name + ".json")
 
 

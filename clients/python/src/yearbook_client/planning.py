@@ -27,12 +27,10 @@ class BulkFile:
 
     @property
     def snapshot(self) -> str:
-        """Returns the id of its snapshot."""
         return self.headers.get("X-Service-Snapshot-Id", "")
 
     @property
     def etag(self) -> str:
-        """Returns its tag."""
         return self.headers.get("ETag", "")
 
 
@@ -52,7 +50,6 @@ class PullPlan:
 
     @property
     def snapshot(self) -> str:
-        """Returns the id of the snapshot that every row comes from."""
         return self.headers.get("X-Service-Snapshot-Id", "")
 
     def request(self, rows: int) -> dict[str, str]:
@@ -60,11 +57,9 @@ class PullPlan:
         return {"base": self.base, "path": self.selection.path, **self.query(rows)}
 
     def bulk_request(self) -> dict[str, str]:
-        """Returns the name under which the bulk file is kept."""
         return {"base": self.base, "path": self.bulk.path if self.bulk else ""}
 
     def query(self, rows: int) -> dict[str, str]:
-        """Returns the parameters of a page of `rows` rows."""
         return {**self.selection.query(), "format": "arrow", "limit": str(rows)}
 
     @property

@@ -49,7 +49,6 @@ class Pull:
 
     @property
     def credit(self) -> Credit:
-        """Returns the credit of all rows."""
         return plan_credit(self.plan, self.sources[0].page if self.sources else None)
 
 

@@ -75,7 +75,6 @@ class Selection:
 
     @property
     def path(self) -> str:
-        """Returns the path of the rows."""
         return f"/v1/datasets/{self.name}/data"
 
     @property

@@ -131,7 +131,6 @@ class Session:
         return Preview.parse(document)
 
     def account(self) -> Account:
-        """Returns plan and remaining requests: free."""
         document, _ = self.documents.get(self.origin, self.key, "/v1/me", keep=False)
         return Account.parse(document)
 

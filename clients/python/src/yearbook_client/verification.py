@@ -39,7 +39,6 @@ class ResultDigest:
                 sums.update(b"".join(_encoded(kind, values[start : start + _BLOCK])))
 
     def text(self) -> str:
-        """Returns the digest of what was added."""
         whole = hashlib.sha256(b"yearbook-result-1")
         whole.update(struct.pack("<Q", self._rows))
         for (name, kind), sums in zip(self._columns, self._hashes):

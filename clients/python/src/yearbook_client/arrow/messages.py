@@ -55,11 +55,9 @@ class FlatTable:
         return self._position + offset if offset else 0
 
     def present(self, number: int) -> bool:
-        """True where a field is written down."""
         return self._field(number) != 0
 
     def byte(self, number: int, default: int = 0) -> int:
-        """Returns an unsigned byte, a boolean or the kind of a union."""
         position = self._field(number)
         if not position:
             return default
@@ -68,29 +66,24 @@ class FlatTable:
         return self._buffer[position]
 
     def int16(self, number: int) -> int:
-        """Returns a signed number of 16 bits, 0 where it is absent."""
         position = self._field(number)
         return self._read(_I16, position) if position else 0
 
     def int32(self, number: int) -> int:
-        """Returns a signed number of 32 bits, 0 where it is absent."""
         position = self._field(number)
         return self._read(_I32, position) if position else 0
 
     def int64(self, number: int) -> int:
-        """Returns a signed number of 64 bits, 0 where it is absent."""
         position = self._field(number)
         return self._read(_I64, position) if position else 0
 
     def table(self, number: int) -> FlatTable | None:
-        """Returns a table inside this one."""
         position = self._field(number)
         if not position:
             return None
         return FlatTable(self._buffer, position + self._read(_U32, position))
 
     def text(self, number: int) -> str:
-        """Returns a text, the empty one where it is absent."""
         position = self._field(number)
         if not position:
             return ""
@@ -105,13 +98,11 @@ class FlatTable:
             raise StreamError("A name in the Arrow stream is not UTF-8.") from None
 
     def tables(self, number: int) -> list[FlatTable]:
-        """Returns a list of tables."""
         start, count = self._vector(number)
         places = range(start, start + 4 * count, 4)
         return [FlatTable(self._buffer, place + self._read(_U32, place)) for place in places]
 
     def pairs(self, number: int) -> list[tuple[int, int]]:
-        """Returns a list of structures of two signed numbers of 64 bits each."""
         start, count = self._vector(number)
         places = range(start, start + 16 * count, 16)
         return [(self._read(_I64, place), self._read(_I64, place + 8)) for place in places]

@@ -193,7 +193,6 @@ def column(
 
 
 def buffers_of(field: ArrowField) -> int:
-    """Returns the number of buffers of a column in the stream."""
     return {"null": 0, "string": 3}.get(field.kind, 2)
 
 

@@ -131,7 +131,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def exit_code(error: YearbookError) -> int:
-    """Returns the exit code of a failure."""
     if isinstance(error, (MonthUsedUpError, PullTooExpensiveError)):
         return MONTH_USED_UP
     if isinstance(error, (RefusedError, RateLimitedError)):

@@ -37,7 +37,6 @@ VERBS: dict[str, str] = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """Returns the parser of all verbs."""
     top = argparse.ArgumentParser(
         prog=PROGRAM,
         description="Reads public statistics. SERVICE_BASE_URL and SERVICE_API_KEY name the service.",

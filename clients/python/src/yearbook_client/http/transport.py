@@ -95,7 +95,6 @@ class Response:
         return chunked or "content-length" in self.headers
 
     def close(self) -> None:
-        """Gives the answer up."""
         self._raw.close()
 
     def __enter__(self) -> Response:
@@ -199,7 +198,6 @@ class Transport:
         return self._pools[proxy]
 
     def close(self) -> None:
-        """Closes idle connections."""
         for pool in self._pools.values():
             pool.clear()
 

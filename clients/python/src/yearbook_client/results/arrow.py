@@ -71,7 +71,6 @@ def parquet_file(
 
 
 def column_types(schema: Any, dates: frozenset[str]) -> tuple[ColumnType, ...]:
-    """Returns names and types of the columns of a pyarrow schema."""
     types = require("pyarrow", PURPOSE).types
     found: list[ColumnType] = []
     for field in schema:

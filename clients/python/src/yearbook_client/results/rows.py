@@ -41,7 +41,6 @@ class Rows(list[dict[str, Any]]):
 
 
 def to_rows(pull: Pull) -> Rows:
-    """Returns all rows of a pull."""
     found: list[dict[str, Any]] = []
     columns: tuple[ColumnType, ...] = ()
     for source in pull.sources:
@@ -52,7 +51,6 @@ def to_rows(pull: Pull) -> Rows:
 
 
 def columns_of(source: Source, dates: frozenset[str]) -> tuple[ColumnType, ...]:
-    """Returns names and types of the columns of a file."""
     if source.parquet:
         from .arrow import column_types, parquet_file
 
@@ -87,7 +85,6 @@ def row_batches(source: Source, dates: frozenset[str]) -> Iterator[list[dict[str
 
 
 def as_dicts(names: list[str], columns: list[list[Any]], rows: int) -> list[dict[str, Any]]:
-    """Turns columns into rows."""
     if not columns:
         return [{} for _ in range(rows)]
     return [dict(zip(names, row)) for row in zip(*columns)]
@@ -150,7 +147,6 @@ def reads_parquet(kind: str) -> bool:
 
 
 def convert(pull: Pull, kind: str, dtype_backend: str | None = None) -> Any:
-    """Returns all rows of a pull as a table of `kind`."""
     if kind == "rows":
         return to_rows(pull)
     if kind == "arrow":
