@@ -19,13 +19,12 @@ import yearbook_client as yb
 from yearbook_client import errors, settings
 from yearbook_client.client import Client
 from yearbook_client.completeness import checker, joiner
-from yearbook_client.http.answers import Headers
-from yearbook_client.http.answers import refusal, retry_after_seconds
+from yearbook_client.http.answers import Headers, refusal, retry_after_seconds
 from yearbook_client.models import DatasetSummary
 from yearbook_client.ranking import rank
-from yearbook_client.verification import ResultDigest, digest_of_columns
 from yearbook_client.results.rows import ColumnType, Rows
 from yearbook_client.selection import Selection
+from yearbook_client.verification import ResultDigest, digest_of_columns
 
 HERE = pathlib.Path(__file__).parent
 VECTORS = HERE.parents[2] / "tests" / "fixtures" / "result_digest.json"

@@ -92,7 +92,8 @@ def plan_pull(session: Session, selection: Selection, *, bulk: bool) -> PullPlan
     plan = replace(plan, headers=headers, total=headers.count("X-Service-Total-Rows"))
     if bulk:
         plan = replace(plan, bulk=_bulk_file(session, plan))
-    _afford(session, plan)
+    needed = missing_requests(session, plan)
+    afford(account, needed, "This pull needs", "Narrow it by dates, columns or `limit`")
     return plan
 
 
@@ -161,21 +162,20 @@ def find_page(session: Session, plan: PullPlan, rows: int, cursor: str) -> Page 
     return None
 
 
-def _afford(session: Session, plan: PullPlan) -> None:
-    left, needed = plan.account.left, missing_requests(session, plan)
+def afford(account: Account, needed: int, pull: str, narrower: str) -> None:
+    """Raises PullTooExpensiveError or MonthUsedUpError where the month has less than `needed` left.
+
+    `pull` is the beginning of the sentence that says so, `narrower` advice for a cheaper one."""
+    left, ends = account.left, account.resets_at
     if left is None or needed <= left:
         return
-    ends = plan.account.resets_at
     until = f" The month ends at {ends:%Y-%m-%d %H:%M} UTC." if ends else ""
-    advice = (
-        f"Narrow it by dates, columns or `limit`, or upgrade the plan.{until} Nothing was charged."
-    )
     kind = PullTooExpensiveError if left else MonthUsedUpError
     error = kind(
-        f"This pull needs {needed} requests and the month has {left} left.",
+        f"{pull} {needed} requests and the month has {left} left.",
         status=429,
         code="quota_used_up",
-        advice=advice,
+        advice=f"{narrower}, or upgrade the plan.{until} Nothing was charged.",
     )
     error.resets_at = ends
     if isinstance(error, PullTooExpensiveError):
