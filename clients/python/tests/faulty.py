@@ -36,7 +36,7 @@ def table(rows, seed=0):
 
 @dataclasses.dataclass
 class Fault:
-    """What goes wrong with one request. `status` answers a refusal; `cut` ends the body after so many
+    """Fault of one request. `status` answers a refusal; `cut` ends the body after so many
     bytes, by a reset where `reset`; `framing` is length, chunked or none."""
 
     status: int | None = None

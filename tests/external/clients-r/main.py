@@ -62,7 +62,7 @@ class Client:
         return found
 
     def run(self, *command, cwd=None, environment=None):
-        """What a command printed; fails with it."""
+        """Returns the output of a command; fails with it."""
         ran = subprocess.run(
             command, cwd=cwd or self.work, env=environment or self.environment(), capture_output=True, encoding="utf-8", errors="replace",
             timeout=SECONDS, check=False,

@@ -110,7 +110,7 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass
 class Session:
-    """What one call needs. `no_bulk` has the names of datasets whose bulk file was refused to this
+    """Parts that one call needs. `no_bulk` has the names of datasets whose bulk file was refused to this
     client; `progress` is told a label, what is done and the whole, in rows or bytes."""
 
     origin: Origin
