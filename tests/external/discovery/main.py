@@ -14,6 +14,7 @@ import xml.etree.ElementTree as xml
 
 import croissant
 import dcat
+import documents
 import feeds
 import page
 import patient
@@ -120,6 +121,7 @@ def main():
     tally.check("the demo and the hostile datasets are served", lambda: len(hostile) == 5 and len(service.names) > 30 or 1 / 0)
     tally.group("conditions", lambda: documents_answer_head_and_conditions(tally, service))
     tally.group("sitemap and robots", lambda: sitemap_and_robots_lead_crawlers(tally, service))
+    tally.group("schemas", lambda: documents.documents_in_xml_fit_their_schemas(tally, service))
     tally.group("schema.org", lambda: page.pages_contain_the_schema_org_dataset(tally, service))
     tally.group("Signposting", lambda: page.pages_are_signposted(tally, service))
     tally.group("Croissant", lambda: croissant.croissant_documents_load(tally, service))
