@@ -110,8 +110,8 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass
 class Session:
-    """Parts that one call needs. `no_bulk` has the names of datasets whose bulk file was refused to this
-    client; `progress` is told a label, what is done and the whole, in rows or bytes."""
+    """Parts that one call needs. `no_bulk` has the names of datasets whose bulk file was refused to
+    this client; `progress` is told a label, what is done and the whole, in rows or bytes."""
 
     origin: Origin
     key: ApiKey | None

@@ -42,7 +42,13 @@ def record_batches(source: Source, dates: frozenset[str]) -> Iterator[Any]:
     """Yields the rows of a file as `pyarrow.RecordBatch`, one at a time in memory."""
     pa = require("pyarrow", PURPOSE)
     if source.parquet:
-        found = parquet_file(source, dates).iter_batches(batch_size=BATCH_ROWS)
+        file = parquet_file(source, dates)
+        # Of several row groups at once, pyarrow reads all ahead.
+        found = (
+            batch
+            for group in range(file.num_row_groups)
+            for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group])
+        )
     else:
         found = pa.ipc.open_stream(_mapped(source))
     for batch in found:
