@@ -14,7 +14,6 @@ import shutil
 import struct
 import subprocess
 import sys
-import urllib.request
 
 import patient
 from cffconvert.cli.create_citation import create_citation
@@ -29,9 +28,10 @@ TYPES = {"string": 0, "integer": 1, "number": 2, "boolean": 3, "date": 4}
 
 
 def ask(base, path, key=None):
-    request = urllib.request.Request(f"{base}{path}", headers={"X-API-Key": key} if key else {})
-    with patient.urlopen(request) as response:
-        return response.headers, response.read().decode()
+    """Headers and text of an answer with status 200."""
+    status, headers, body = patient.fetch(f"{base}{path}", key)
+    assert status == 200, f"{path}: {status}"
+    return headers, body.decode()
 
 
 def vector_digest(columns, rows):

@@ -7,8 +7,6 @@ import json
 import logging
 import os
 import sys
-import urllib.error
-import urllib.request
 import urllib.robotparser
 import xml.etree.ElementTree as xml
 
@@ -38,14 +36,7 @@ class Service:
 
     def ask(self, path, key=False, headers=None, method="GET"):
         url = path if path.startswith("http") else self.base + path
-        request = urllib.request.Request(url, headers=headers or {}, method=method)
-        if key:
-            request.add_header("X-API-Key", self.key)
-        try:
-            with patient.urlopen(request) as response:
-                return response.status, response.headers, response.read()
-        except urllib.error.HTTPError as error:
-            return error.code, error.headers, error.read()
+        return patient.fetch(url, self.key if key else None, headers, method)
 
 
 def addresses(service):
