@@ -4,9 +4,9 @@ use crate::error::BoxError;
 use crate::guest::InputSize;
 use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
 use crate::limits::Limits;
-use crate::observe::{FailureReason, PluginError, ResponseOutcome};
+use crate::observe::{ErrorCause, PluginError};
 use crate::sanitize::sanitize_sentence;
-use crate::trap::{Trap, TrapKind};
+use crate::trap::Trap;
 
 /// A response without any body. After the first chunk there is only [`TruncatedBody`].
 #[derive(Debug, thiserror::Error)]
@@ -118,37 +118,21 @@ impl EncodeError {
     /// Returns whether the plugin is at fault: it was stopped, or said so itself.
     #[must_use]
     pub fn is_failure_of_the_plugin(&self) -> bool {
-        matches!(self, Self::Trapped { .. } | Self::Internal { .. })
+        self.is_plugin_fault()
     }
 }
 
 impl PluginError for EncodeError {
-    fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>) {
+    fn cause(&self) -> ErrorCause<'_> {
         match self {
-            Self::UnsupportedSchema(_) => (ResponseOutcome::UnsupportedSchema, None),
-            Self::InvalidOption(_) => (ResponseOutcome::InvalidOption, None),
-            Self::TooLarge { trap, .. } => (ResponseOutcome::TooLarge, Some(trap.kind())),
-            Self::Internal { .. } => (ResponseOutcome::Internal, None),
-            Self::Trapped { trap, .. } => (ResponseOutcome::Trapped, Some(trap.kind())),
-            Self::Input(_) => (ResponseOutcome::Input, None),
-            Self::Busy { .. } | Self::ShareUsedUp | Self::Host(_) => (ResponseOutcome::Host, None),
+            Self::UnsupportedSchema(sentence) => ErrorCause::Unsupported(sentence),
+            Self::InvalidOption(sentence) => ErrorCause::InvalidOption(sentence),
+            Self::Trapped { trap, .. } => ErrorCause::Trapped(trap),
+            Self::TooLarge { trap, .. } => ErrorCause::TooLarge(trap),
+            Self::Internal { message, .. } => ErrorCause::Internal(message),
+            Self::Input(_) => ErrorCause::Input,
+            Self::Busy { .. } | Self::ShareUsedUp | Self::Host(_) => ErrorCause::Host,
         }
-    }
-
-    fn reason(&self) -> Option<FailureReason> {
-        Some(match self {
-            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => {
-                FailureReason::new(trap.kind().name(), trap)
-            }
-            Self::Internal { message, .. } => FailureReason::new("internal", message),
-            Self::UnsupportedSchema(sentence) => FailureReason::new("unsupported_schema", sentence),
-            Self::InvalidOption(sentence) => FailureReason::new("invalid_option", sentence),
-            Self::Busy { .. } | Self::ShareUsedUp | Self::Input(_) | Self::Host(_) => return None,
-        })
-    }
-
-    fn is_plugin_fault(&self) -> bool {
-        self.is_failure_of_the_plugin()
     }
 }
 
