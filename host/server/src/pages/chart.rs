@@ -66,9 +66,9 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
         Some(raw) => size(raw)?,
     };
     let dataset = dataset(&app, &parts).await?;
-    let encoder = encoder(&app.registry.current())
+    let encoder = encoder(&app.plugins.current())
         .ok_or_else(|| Error::NoPicture { dataset: dataset.name.clone(), drawable: false })?;
-    let facts = app.live.preview_facts(&dataset, &dataset.current.id).await?;
+    let facts = app.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let facts = facts.ok_or_else(|| nothing_to_draw(&dataset))?;
     let chosen = last_value(&pairs, "series").filter(|text| !text.is_empty());
     let rows = PreviewRows::choose(&facts, chosen).ok_or_else(|| match chosen {

@@ -41,8 +41,8 @@ struct FormatLine<'a> {
 pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     let base_url = links::base_url(&app.settings.server, &parts);
-    let plugins = app.registry.current();
-    let datasets = app.live.datasets();
+    let plugins = app.plugins.current();
+    let datasets = app.catalog_cache.datasets();
     let document = page(&app.pages.site, &plugins, datasets.first(), &base_url)?;
     html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
 }

@@ -55,8 +55,8 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
     let (parts, _) = request.into_parts();
     let base_url = links::base_url(&app.settings.server, &parts);
     // Before the datasets: what is cached under a revision is at least as new.
-    let revision = app.live.revision();
-    let datasets = app.live.datasets();
+    let revision = app.catalog_cache.revision();
+    let datasets = app.catalog_cache.datasets();
     let index = app.search.index().await?;
     let key = PageKey {
         base_url: base_url.clone(),

@@ -36,8 +36,8 @@ struct ToolLine<'a> {
 pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     let base_url = links::base_url(&app.settings.server, &parts);
-    let plugins = app.registry.current();
-    let datasets = app.live.datasets();
+    let plugins = app.plugins.current();
+    let datasets = app.catalog_cache.datasets();
     let dataset = datasets.first().map_or("NAME", |dataset| dataset.name.as_str());
     let document = html::render(&IntegrationsPage {
         frame: app.pages.site.frame("Integrations", Section::Integrations),

@@ -65,7 +65,7 @@ pub(crate) async fn catalog_json_ld(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let base_url = links::base_url(&app.settings.server, &parts);
-    let pages = app.live.datasets().len().div_ceil(dcat::PAGE_DATASETS).max(1);
+    let pages = app.catalog_cache.datasets().len().div_ceil(dcat::PAGE_DATASETS).max(1);
     let page = number(&parts, "page").unwrap_or(1).clamp(1, pages);
     let render = move |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
         let pages = datasets.len().div_ceil(dcat::PAGE_DATASETS).max(1);
@@ -121,7 +121,7 @@ pub(crate) async fn open_search(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let base_url = links::base_url(&app.settings.server, &parts);
-    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.registry.current());
+    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.plugins.current());
     let text = open_search::open_search(&catalog);
     let document = RenderedDocument::text(media_types::OPEN_SEARCH, text);
     html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
@@ -148,9 +148,9 @@ async fn dataset_document(
     render: impl Fn(&DatasetView<'_>) -> String + Send + Sync,
 ) -> Result<Response, Error> {
     let dataset = dataset::find(app, name).await?;
-    let facts = app.live.preview_facts(&dataset, &dataset.current.id).await?;
+    let facts = app.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let base_url = links::base_url(&app.settings.server, parts);
-    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.registry.current());
+    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.plugins.current());
     let key = PageKey {
         base_url: base_url.clone(),
         address: parts.uri.path().to_owned(),
@@ -174,12 +174,12 @@ async fn catalog_document(
     render: impl Fn(&CatalogView<'_>, &[Arc<Dataset>]) -> Option<String> + Send + Sync + 'static,
 ) -> Result<Response, Error> {
     let base_url = links::base_url(&app.settings.server, parts);
-    let plugins = app.registry.current();
+    let plugins = app.plugins.current();
     let catalog = CatalogView::new(&base_url, &app.settings.pages, &plugins);
     // Before the datasets: what is cached under a revision is at least as new.
-    let revision = app.live.revision();
+    let revision = app.catalog_cache.revision();
     let version = format!("{revision} {}", catalog.formats_version());
-    let datasets = app.live.datasets();
+    let datasets = app.catalog_cache.datasets();
     let key = PageKey { base_url: base_url.clone(), address, version };
     let text = async {
         let (app, base_url, workers) = (app.clone(), base_url.clone(), Arc::clone(&app.workers));

@@ -106,7 +106,7 @@ pub(super) async fn account_page(
 ) -> Result<Response, Error> {
     let plan = account.keys.last().map_or(Plan::Free, |key| key.plan);
     let limits = app.settings.plans.limits(plan);
-    let usage = app.meter.usage_of_key(&account.usage_key, limits).await?;
+    let usage = app.quota.usage_of_key(&account.usage_key, limits).await?;
     let keys = account.keys.iter().map(|key| KeyLine {
         id: key.id.to_string(),
         created: key.created_at.date().to_string(),
