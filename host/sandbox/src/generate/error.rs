@@ -1,11 +1,10 @@
 //! Errors of a generator's call. Knows nothing of statuses: the service decides how each is
 //! answered.
 
-use crate::guest::InputSize;
 use crate::guest::bindings::yearbook::plugin::types as wire;
+use crate::guest::{InputSize, sanitize_error};
 use crate::limits::Limits;
 use crate::observe::{ErrorCause, PluginError};
-use crate::sanitize::sanitize_sentence;
 use crate::trap::Trap;
 
 /// A generator's call that made no files.
@@ -73,18 +72,12 @@ impl GenerateError {
         }
     }
 
-    /// The error that a guest reports. Its sentence reaches clients, so it is made harmless here.
+    /// The error that a guest reports.
     pub(super) fn from_guest(plugin: &str, error: wire::Error) -> Self {
-        match error {
-            wire::Error::UnsupportedSchema(sentence) => {
-                Self::UnsupportedDataset(sanitize_sentence(&sentence))
-            }
-            wire::Error::InvalidOption(sentence) => {
-                Self::InvalidOption(sanitize_sentence(&sentence))
-            }
-            wire::Error::Internal(sentence) => {
-                Self::Internal { plugin: plugin.to_owned(), message: sanitize_sentence(&sentence) }
-            }
+        match sanitize_error(error) {
+            wire::Error::UnsupportedSchema(sentence) => Self::UnsupportedDataset(sentence),
+            wire::Error::InvalidOption(sentence) => Self::InvalidOption(sentence),
+            wire::Error::Internal(message) => Self::Internal { plugin: plugin.to_owned(), message },
         }
     }
 
