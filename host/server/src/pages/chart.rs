@@ -50,9 +50,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 /// The encoder that draws: of several, the first by name.
 pub(super) fn encoder(plugins: &PluginSet) -> Option<Arc<PluginEncoder>> {
     let draws = |encoder: &&Arc<PluginEncoder>| {
-        let media_type = &encoder.description().media_type;
-        let essence = media_type.split(';').next().unwrap_or_default().trim();
-        essence.eq_ignore_ascii_case(media_types::SVG)
+        encoder.description().essence().eq_ignore_ascii_case(media_types::SVG)
     };
     plugins.encoders().find(draws).cloned()
 }

@@ -96,19 +96,12 @@ impl Subject {
         let limit = plan.max_rows.filter(|limit| cited.rows.is_none_or(|rows| *limit < rows));
         let query = CanonicalQuery::new(&plan, limit);
         let base_url = links::base_url(&app.settings.server, parts);
-        let snapshot = &cited.snapshot;
-        let path = query.citation_path(&request.name, &snapshot.id);
+        let whole = query.is_whole();
         let citation = Citation {
-            dataset: request.name.clone(),
-            snapshot_id: snapshot.id,
-            created_at: snapshot.created_at,
-            title: snapshot.title.clone().unwrap_or_else(|| request.name.to_string()),
-            credit: snapshot.credit.clone(),
-            url: format!("{base_url}{path}"),
-            rows: cited.rows.filter(|_| query.is_whole()),
-            digest: cited.digest.filter(|_| query.is_whole()),
+            rows: cited.rows.filter(|_| whole),
+            digest: cited.digest.filter(|_| whole),
             remark: remark(&cited, dataset.as_deref()),
-            query,
+            ..Citation::new(&request.name, &cited.snapshot, query, &base_url)
         };
         let request = request.clone();
         Ok(Self { request, cited, dataset, plan, citation, is_verified: false, base_url })

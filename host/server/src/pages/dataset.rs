@@ -6,8 +6,6 @@ mod page;
 mod preview;
 mod versions;
 
-pub(crate) use page::title;
-
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -138,7 +136,7 @@ pub(super) async fn find(app: &AppState, segment: &str) -> Result<Arc<Dataset>, 
 }
 
 /// The part of a page's address that names the dataset, as it was sent.
-fn segment(parts: &Parts) -> &str {
+pub(super) fn segment(parts: &Parts) -> &str {
     parts.uri.path().split('/').nth(2).unwrap_or_default()
 }
 

@@ -182,7 +182,7 @@ impl ResultLine {
     }
 
     fn title(&self) -> &str {
-        super::dataset::title(&self.dataset)
+        self.dataset.title()
     }
 }
 

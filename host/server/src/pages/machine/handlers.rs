@@ -32,7 +32,7 @@ pub(crate) fn json_ld_name(segment: &str) -> Option<&str> {
 
 /// `GET /datasets/{name}.jsonld`.
 pub(crate) async fn dataset_json_ld(app: &AppState, parts: &Parts) -> Result<Response, Error> {
-    let segment = dataset_segment(parts);
+    let segment = dataset::segment(parts);
     let name = json_ld_name(segment).unwrap_or(segment);
     let render = |view: &DatasetView<'_>| json_text(&schema_org::dataset(view));
     dataset_document(app, parts, name, media_types::JSON_LD, render).await
@@ -45,7 +45,7 @@ pub(crate) async fn croissant(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let render = |view: &DatasetView<'_>| json_text(&croissant::dataset(view));
-    dataset_document(&app, &parts, dataset_segment(&parts), media_types::JSON_LD, render).await
+    dataset_document(&app, &parts, dataset::segment(&parts), media_types::JSON_LD, render).await
 }
 
 /// `GET /datasets/{name}/feed.xml`.
@@ -54,7 +54,7 @@ pub(crate) async fn dataset_feed(
     request: Request,
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
-    let name = dataset_segment(&parts);
+    let name = dataset::segment(&parts);
     dataset_document(&app, &parts, name, media_types::ATOM, atom::dataset_feed).await
 }
 
@@ -94,7 +94,7 @@ pub(crate) async fn catalog_feed(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let render = |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
-        Some(atom::catalog_feed(catalog, &plain(datasets)))
+        Some(atom::catalog_feed(catalog, datasets))
     };
     let address = parts.uri.path().to_owned();
     catalog_document(&app, &parts, address, media_types::ATOM, render).await
@@ -108,7 +108,7 @@ pub(crate) async fn sitemap(
     let parts = request.into_parts().0;
     let part = number(&parts, "part");
     let render = move |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
-        sitemap::sitemap(catalog.base_url, &plain(datasets), part)
+        sitemap::sitemap(catalog.base_url, datasets, part)
     };
     let address = format!("{}?part={part:?}", parts.uri.path());
     catalog_document(&app, &parts, address, media_types::XML, render).await
@@ -209,15 +209,7 @@ fn version(catalog: &CatalogView<'_>, dataset: &Dataset, facts: Option<&PreviewF
     )
 }
 
-fn dataset_segment(parts: &Parts) -> &str {
-    parts.uri.path().split('/').nth(2).unwrap_or_default()
-}
-
 fn number(parts: &Parts, name: &str) -> Option<usize> {
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
     last_value(&pairs, name)?.parse().ok()
-}
-
-fn plain(datasets: &[Arc<Dataset>]) -> Vec<&Dataset> {
-    datasets.iter().map(Arc::as_ref).collect()
 }

@@ -11,11 +11,10 @@ use yearbook_signup::{AccountAction, LinkAnswer};
 
 use super::confirm::{respond_to_link, token_of};
 use super::posted_form::PostedForm;
-use super::{display_key, link_gone, note, service, show_form};
+use super::{display_key, link_gone, note, respond, service, show_form};
 use crate::error::Error;
 use crate::http::status;
-use crate::pages::{Frame, Section, html};
-use crate::response::document::CachePolicy;
+use crate::pages::{Frame, Section};
 use crate::state::AppState;
 
 /// The account.
@@ -121,5 +120,5 @@ pub(super) async fn account_page(
         resets_on: usage.resets_at.date().to_string(),
         keys: keys.collect(),
     };
-    html::respond(app, &parts.headers, &html::render(&page)?, CachePolicy::NoStore).await
+    respond(app, &parts.headers, &page, status::OK).await
 }
