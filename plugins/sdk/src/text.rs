@@ -26,7 +26,7 @@ mod scan;
 use crate::Traits;
 use crate::view::HeldText;
 
-/// Shortest mean length at which text is passed on by reference, bytes: measured, see decision 0290.
+/// Shortest mean length at which text is passed on by reference, bytes (decision 0290).
 pub const HELD_BYTES: u32 = 128;
 
 /// A format's spelling of values.
