@@ -158,14 +158,14 @@ impl RunSettings {
     }
 
     /// Time for which unreferenced objects stay in the object store: as long as is set, and never
-    /// shorter than a host may hold a snapshot for current and a response wait for its first bytes
-    /// and for its client.
+    /// shorter than a host may hold a snapshot for current and, after that, a response wait for its
+    /// first bytes and for its client or an address of the share work.
     #[must_use]
     pub fn orphan_grace_period(&self) -> Duration {
-        let SettingsDocument { server, sandbox, database, storage, .. } = &self.values;
+        let SettingsDocument { server, sandbox, database, storage, share, .. } = &self.values;
         let waits = server.first_byte_ms.saturating_add(sandbox.limits.stalled_client_ms);
-        let least = Duration::from_millis(waits)
-            .saturating_add(Duration::from_secs(database.bounds.stale_keys_s));
+        let waits = Duration::from_millis(waits).max(Duration::from_secs(share.url_seconds));
+        let least = waits.saturating_add(Duration::from_secs(database.bounds.stale_keys_s));
         least.max(Duration::from_secs(u64::from(storage.unnamed_hours) * 3600))
     }
 
