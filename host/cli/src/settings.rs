@@ -215,3 +215,24 @@ fn settings_file(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
         None => Ok(Some(PathBuf::from(FILE_NAME)).filter(|path| path.is_file())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn gc_keeps_a_file_until_the_last_address_to_it_has_ended_contract_12() {
+        let variable = |name: &str, value: &str| (format!("YEARBOOK_{name}"), value.to_owned());
+        let variables = vec![
+            variable("SHARE__URL_SECONDS", "200000"),
+            variable("STORAGE__UNNAMED_HOURS", "0"),
+            variable("DATABASE__STALE_KEYS_S", "30"),
+        ];
+        let sources = SettingSources { variables, ..SettingSources::default() };
+        let settings = RunSettings::load(&sources).unwrap();
+        // A host whose view of the catalog is old still makes addresses.
+        assert_eq!(settings.orphan_grace_period(), Duration::from_secs(200_030));
+    }
+}

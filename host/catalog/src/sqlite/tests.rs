@@ -246,6 +246,8 @@ async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
         // One revision a commit, and every commit has all its parts.
         assert_eq!(i64::try_from(dataset.snapshots.len()).unwrap(), seen);
         assert_eq!(dataset.current.columns.len(), 6);
+        let versions = dataset.snapshots.iter().map(|summary| summary.version);
+        assert!(versions.eq(0..dataset.snapshots.len() as u64), "dense, whatever was killed");
         assert_eq!(dataset.current.id, snapshot_id(&format!("s{}", seen - 1)));
         let fresh = open_catalog(&url).await;
         assert_eq!(fresh.datasets().await.unwrap()[0].current, dataset.current);
