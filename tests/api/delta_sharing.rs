@@ -525,3 +525,26 @@ async fn a_version_whose_licence_forbids_it_is_not_handed_on_contract_12() {
     assert_eq!(refusal(&changes), refused(403, "PERMISSION_DENIED"));
     assert_eq!(query(&app, &key, &json!({"version": 2})).send().await.status, 200);
 }
+
+#[tokio::test]
+async fn columns_that_come_are_part_of_changes_and_types_that_change_are_not_contract_12() {
+    let (app, key) = shared().await;
+    let header = "date,region,value,final,note\n2020-01-01,Auckland,1.5,true,";
+    app.publish(&harvest().with_field("note", "string").with_rows(&format!("{header}a\n"))).await;
+    let ask = |range: &str| app.get(&format!("{TABLE}/changes?{range}")).bearer(&key).send();
+    let names = |line: &Value| -> Vec<String> {
+        let schema = line["metaData"]["schemaString"].as_str().unwrap();
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        let fields = schema["fields"].as_array().unwrap();
+        fields.iter().map(|field| field["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let lines = ask("startingVersion=0").await.json_lines();
+    assert_eq!((names(&lines[1]).len(), lines.len()), (5, 4), "nulls where there was no column");
+    let lines = ask("startingVersion=0&includeHistoricalMetadata=true").await.json_lines();
+    assert_eq!((names(&lines[1]).len(), names(&lines[3]).len()), (4, 5));
+    assert!(lines[2]["add"].is_object() && lines[4]["cdf"].is_object());
+    app.publish(&harvest().with_field("note", "integer").with_rows(&format!("{header}7\n"))).await;
+    let refused_range = ask("startingVersion=0").await;
+    assert_eq!(refusal(&refused_range), refused(400, "INVALID_PARAMETER_VALUE"));
+    assert_eq!(ask("startingVersion=2").await.status, 200);
+}

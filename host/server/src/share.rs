@@ -3,7 +3,9 @@
 //! ones. Never copies data, and never decides who holds a key.
 
 mod actions;
+mod answer;
 mod capabilities;
+mod changes;
 mod file_address;
 mod files;
 mod hints;
@@ -69,20 +71,22 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     let query = post(table::query).fallback(|| async {
         ([(ALLOW, "POST, OPTIONS")], Error::MethodNotAllowed).into_response()
     });
-    let table = Router::new()
-        .route("/version", recipient(get(table::version)))
-        .route("/metadata", recipient(get(table::metadata)))
-        .route("/query", recipient(query))
-        .route("/changes", recipient(get(table::changes)));
-    let delta = Router::new()
-        .route("/shares", recipient(get(list::shares)))
-        .route("/shares/{share}", recipient(get(list::share)))
-        .route("/shares/{share}/all-tables", recipient(get(list::all_tables)))
-        .route("/shares/{share}/schemas", recipient(get(list::schemas)))
-        .route("/shares/{share}/schemas/{schema}/tables", recipient(get(list::tables)))
-        .route("/shares/{share}/schemas/{schema}/tables/{table}", recipient(get(table::show)))
-        .nest("/shares/{share}/schemas/{schema}/tables/{table}", table);
-    Router::new().nest("/share/delta", delta).route("/share/files/{digest}", get(files::download))
+    // Not nested: a nested router takes the prefix off the path that handlers read names from.
+    let table = |route: &str| {
+        format!("/share/delta/shares/{{share}}/schemas/{{schema}}/tables/{{table}}{route}")
+    };
+    Router::new()
+        .route("/share/delta/shares", recipient(get(list::shares)))
+        .route("/share/delta/shares/{share}", recipient(get(list::share)))
+        .route("/share/delta/shares/{share}/all-tables", recipient(get(list::all_tables)))
+        .route("/share/delta/shares/{share}/schemas", recipient(get(list::schemas)))
+        .route("/share/delta/shares/{share}/schemas/{schema}/tables", recipient(get(list::tables)))
+        .route(&table(""), recipient(get(table::show)))
+        .route(&table("/version"), recipient(get(table::version)))
+        .route(&table("/metadata"), recipient(get(table::metadata)))
+        .route(&table("/query"), recipient(query))
+        .route(&table("/changes"), recipient(get(changes::show)))
+        .route("/share/files/{digest}", get(files::download))
 }
 
 /// A small JSON document, which changes with the next publication.
