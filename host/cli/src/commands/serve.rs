@@ -50,12 +50,12 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     let uses = keys.uses();
     let state = AppState::new(Services {
         keys,
-        live,
-        store: Arc::clone(&store),
-        meter: Arc::clone(&meter),
+        catalog_cache: live,
+        catalog: Arc::clone(&store),
+        quota: Arc::clone(&meter),
         reader: Reader::new(files.clone(), Arc::clone(&workers)),
-        files,
-        registry: Arc::clone(&kept.registry),
+        storage: files,
+        plugins: Arc::clone(&kept.registry),
         sandbox: Arc::clone(&kept.sandbox),
         releases: kept.guard.clone(),
         workers,

@@ -67,7 +67,7 @@ impl AppState {
         patience: Patience,
     ) -> Result<Reservation, Error> {
         let open = self.open_responses.open(&auth.holder, self.patience(patience)).await?;
-        let quota = self.meter.reserve(&auth.caller).await?;
+        let quota = self.quota.reserve(&auth.caller).await?;
         Ok(Reservation { open, quota })
     }
 }

@@ -25,7 +25,7 @@ pub(super) async fn shared_snapshot(
     dataset: &Dataset,
     summary: &SnapshotSummary,
 ) -> Result<Arc<Snapshot>, Error> {
-    let Some(snapshot) = app.live.snapshot(dataset, &summary.id).await? else {
+    let Some(snapshot) = app.catalog_cache.snapshot(dataset, &summary.id).await? else {
         let sentence = format!(
             "Version {} was dropped a moment ago; ask for the newest version.",
             summary.version

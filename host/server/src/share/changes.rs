@@ -66,9 +66,9 @@ pub(super) async fn show(
     lines.metadata(&metadata(shape, *versions.start()));
     let addresses = AddressBook::new(&app, &auth, &parts);
     let mut is_empty = true;
-    if let Some((summary, snapshot)) = first.filter(|(_, snapshot)| snapshot.rows > 0) {
+    if let Some((summary, snapshot)) = first.as_ref().filter(|(_, snapshot)| snapshot.rows > 0) {
         is_empty = false;
-        let stats = app.reader.statistics(&snapshot).await?;
+        let stats = app.reader.statistics(snapshot).await?;
         lines.file(&FileAction {
             kind: FileKind::Add,
             file: &snapshot.file,
@@ -182,7 +182,7 @@ async fn check_licences(
     let from = sets.first().map(|set| &set.from);
     for id in from.into_iter().chain(sets.iter().map(|set| &set.to)) {
         // Of a snapshot that an older version dropped nothing is known but what is current.
-        let cited = app.live.cited_snapshot(&dataset.name, id).await?;
+        let cited = app.catalog_cache.cited_snapshot(&dataset.name, id).await?;
         if cited.is_some_and(|cited| !cited.snapshot.bulk_redistribution) {
             return Err(ShareRefusal::LicenceForbidden.into());
         }

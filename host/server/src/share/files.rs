@@ -64,7 +64,7 @@ async fn send(
     let holder = app.open_responses.holder(Some(caller.id().as_str()), address_block_of(&request));
     let (parts, _) = request.into_parts();
     // Gone only where an operator removed it by hand: `gc` waits for the last address.
-    let found = app.files.find(address.digest).await?;
+    let found = app.storage.find(address.digest).await?;
     let file = found.ok_or_else(|| Error::from(ShareRefusal::AddressForbidden))?;
     let head = BulkHead::for_share(&file);
     if let Some(response) = head.without_body(&parts)? {
@@ -76,7 +76,7 @@ async fn send(
     let holder = open.holder().clone();
     // An eighth, so that many downloads at once get smaller chunks long before there is no room.
     let room = move || (holder.room() / 8) as u64;
-    let mut chunks = app.files.stream(&file, bytes, room);
+    let mut chunks = app.storage.stream(&file, bytes, room);
     // Awaited, so that a missing or damaged file is still an honest status.
     let first = chunks.next().await.transpose()?;
     let rest = chunks.map(|chunk| chunk.map_err(body::BodyError::new)).boxed();

@@ -59,7 +59,7 @@ impl<'a> TableHistory<'a> {
     /// # Errors
     /// 503 where the database does not answer.
     pub(super) async fn load(app: &AppState, dataset: &'a Dataset) -> Result<Self, Error> {
-        let changes = app.store.changes(&dataset.name).await?;
+        let changes = app.catalog.changes(&dataset.name).await?;
         Ok(Self::new(dataset, changes))
     }
 

@@ -42,7 +42,7 @@ pub(super) async fn schemas(
     app.share.metrics.count(ShareOperation::ListSchemas);
     check_share(&app, request.uri())?;
     let page = PageRequest::parse(request.uri().query(), "schemas")?;
-    let tables = app.share.index.tables(&app.live);
+    let tables = app.share.index.tables(&app.catalog_cache);
     let mut names: Vec<&str> = tables.iter().map(|table| table.namespace.as_str()).collect();
     names.dedup();
     let share = app.settings.share.name.as_str();
@@ -73,7 +73,7 @@ pub(super) async fn all_tables(
     app.share.metrics.count(ShareOperation::ListAllTables);
     check_share(&app, request.uri())?;
     let page = PageRequest::parse(request.uri().query(), "all-tables")?;
-    let tables = app.share.index.tables(&app.live);
+    let tables = app.share.index.tables(&app.catalog_cache);
     document(&page.cut("all-tables", &tables, |table| sort_key(table), |table| entry(&app, table)))
 }
 

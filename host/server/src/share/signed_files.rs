@@ -42,7 +42,7 @@ impl<'a> AddressBook<'a> {
         let settings = &self.app.settings.share;
         if settings.redirect {
             let lifetime = Duration::from_secs(settings.url_seconds);
-            if let Some(url) = self.app.files.presign(file, lifetime).await? {
+            if let Some(url) = self.app.storage.presign(file, lifetime).await? {
                 return Ok(url);
             }
         }

@@ -39,7 +39,7 @@ pub(super) fn schema_tables(app: &AppState, uri: &Uri) -> Result<Vec<Arc<Dataset
     check_share(app, uri)?;
     let name = segment(uri, 3);
     let schema = name.to_ascii_lowercase();
-    let tables = app.share.index.tables(&app.live);
+    let tables = app.share.index.tables(&app.catalog_cache);
     let start = tables.partition_point(|table| table.namespace.as_str() < schema.as_str());
     let found: Vec<_> = tables[start..]
         .iter()
@@ -59,7 +59,7 @@ pub(super) fn schema_tables(app: &AppState, uri: &Uri) -> Result<Vec<Arc<Dataset
 pub(super) fn table(app: &AppState, uri: &Uri) -> Result<Arc<Dataset>, Error> {
     check_share(app, uri)?;
     let (schema, name) = (segment(uri, 3), segment(uri, 5));
-    let dataset = app.live.dataset(&name.to_ascii_lowercase()).filter(|dataset| {
+    let dataset = app.catalog_cache.dataset(&name.to_ascii_lowercase()).filter(|dataset| {
         is_shared(dataset) && dataset.namespace.as_str().eq_ignore_ascii_case(&schema)
     });
     let unknown = || ShareRefusal::UnknownName { kind: "table", name: format!("{schema}.{name}") };
