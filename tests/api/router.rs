@@ -24,8 +24,8 @@ pub(super) struct RouterRoute {
 /// Routes whose address names what only a running service knows; they have tests of their own.
 const OTHERS: [&str; 1] = ["/cite/{name}/{snapshot}"];
 
-/// Every route but those of the admin listener, those of the share, whose keys travel otherwise, and
-/// [`OTHERS`].
+/// Every route but those of the admin listener, those of the share, whose keys travel otherwise,
+/// and [`OTHERS`].
 pub(super) fn routes() -> Vec<RouterRoute> {
     let mut found = Vec::new();
     for file in sources(&root().join("host/server/src")) {

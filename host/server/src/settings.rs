@@ -1,6 +1,6 @@
-//! Settings of an operator for HTTP: sections `[server]`, `[limits]`, `[plans]`, `[pages]` and `[share]` of
-//! `yearbook.toml` (contract-6-settings). Each value gives its unit, its default and the reason for
-//! it; reading files and variables is the binary's affair.
+//! Settings of an operator for HTTP: sections `[server]`, `[limits]`, `[plans]`, `[pages]` and
+//! `[share]` of `yearbook.toml` (contract-6-settings). Each value gives its unit, its default and
+//! the reason for it; reading files and variables is the binary's affair.
 
 mod pages;
 mod proxies;

@@ -1,5 +1,5 @@
-//! What every answer about a table shares: its head, its metadata, its parameters and the right to
-//! a version (contract-12-licence). Never reads a file.
+//! Parts that every answer about a table shares: its head, its metadata, its parameters and the
+//! right to a version (contract-12-licence). Never reads a file.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What a client can read and asks for in headers: response format, end-of-stream action, scheme of
-//! file ids (contract-12-responses). Never touches what is sent.
+//! Wishes of a client in headers: response format, end-of-stream action, scheme of file ids
+//! (contract-12-responses). Never touches what is sent.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 

@@ -14,7 +14,7 @@ pub(crate) struct FileSigner {
     signer: Hmac<Sha256>,
 }
 
-/// What an address with a good signature says.
+/// The content of an address with a good signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SignedAddress {
     /// The file.

@@ -9,7 +9,7 @@ use yearbook_scan::{ColumnStatistics, FileStatistics, StatisticValue};
 /// Depth of a tree of predicates; deeper ones are not understood.
 const MAX_DEPTH: usize = 32;
 
-/// Outcomes that a predicate may have for the rows of a file. SQL's third, unknown, is like neither.
+/// Outcomes that a predicate may have for the rows of a file. SQL's third, unknown, is neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Outcomes {
     may_be_true: bool,

@@ -54,8 +54,8 @@ impl ObjectStorage {
         signed.map(|url| Some(url.into())).map_err(|source| StorageFailure::store(&key, source))
     }
 
-    /// An address from which anybody may read `file` for `lifetime`, by GET; none where the store is
-    /// no bucket. Asks no store.
+    /// An address from which anybody may read `file` for `lifetime`, by GET; none where the store
+    /// is no bucket. Asks no store.
     ///
     /// # Errors
     /// [`StorageFailure::Store`] where there are no credentials to sign with.
