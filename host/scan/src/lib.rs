@@ -1,7 +1,7 @@
 //! Reading stored Parquet: row groups are pruned, pages decoded and record batches cut for a plan.
 //! Imports point one way: `schema` and `search_pattern` <- `decode` <- `date_window`, `search` <-
-//! `batches` <- `scan` <- `reader` <- `changes`, `preview`, `statistics`. Never touches SQL, HTTP or
-//! guests, and writes nothing.
+//! `batches` <- `scan` <- `reader` <- `changes`, `preview`, `statistics`. Never touches SQL, HTTP
+//! or guests, and writes nothing.
 
 mod batches;
 mod changes;
