@@ -89,8 +89,11 @@ def frame_rows(frame, columns):
 
 
 def table_rows(table, columns):
-    """Rows of an Arrow table, exactly."""
-    return list(zip(*([plain(value) for value in table[name].to_pylist()] for name in columns), strict=True))
+    """Rows of an Arrow table, exactly: NaN is no null here."""
+    def exact(value):
+        return struct.pack("<d", value) if isinstance(value, float) else value
+
+    return list(zip(*([exact(value) for value in table[name].to_pylist()] for name in columns), strict=True))
 
 
 def arrow(data):
