@@ -30,6 +30,7 @@ pub use cache::dataset_set::DatasetSet;
 pub use cache::{CatalogCache, PollMetrics};
 pub use catalog::{Catalog, CatalogDescription};
 pub use error::CatalogError;
+pub use key::uses::KeyUses;
 pub use key::verifier::{Caller, KeyLookup, KeyVerifier, UncachedKey};
 pub use key::{IssuedKey, KeyHash};
 pub use open::{open, sqlite_url};

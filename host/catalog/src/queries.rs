@@ -10,6 +10,7 @@ pub(crate) mod changes;
 pub(crate) mod citations;
 pub(crate) mod datasets;
 pub(crate) mod holds;
+pub(crate) mod key_uses;
 pub(crate) mod keys;
 pub(crate) mod mails;
 pub(crate) mod preview_facts;

@@ -60,6 +60,9 @@ pub enum Command {
     /// Keys of clients
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// The warehouse share
+    #[command(subcommand)]
+    Share(ShareCommand),
     /// Sign-up for Free keys
     #[command(subcommand)]
     Signup(SignupCommand),
@@ -117,6 +120,39 @@ pub enum KeysCommand {
         /// Identifier as `keys list` shows it
         id: String,
     },
+}
+
+/// `yearbook share`.
+#[derive(Debug, Subcommand)]
+pub enum ShareCommand {
+    /// Issue an Enterprise key and print the profile file for clients of Delta Sharing, once
+    ///
+    /// Write it to a file that only its recipient can read: yearbook share profile --label ann >
+    /// ann.share
+    Profile {
+        /// A note to tell keys apart
+        #[arg(long, value_name = "TEXT", required_unless_present = "key", conflicts_with = "key")]
+        label: Option<String>,
+        /// Take this key and issue none; `-` reads it from standard input, which keeps it out of
+        /// lists of processes
+        #[arg(long, value_name = "-")]
+        key: Option<StandardInput>,
+    },
+}
+
+/// The argument `-`: a value comes from standard input.
+#[derive(Clone, Copy, Debug)]
+pub struct StandardInput;
+
+impl std::str::FromStr for StandardInput {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "-" => Ok(Self),
+            _ => Err("only `-` is taken: write the key to standard input".to_owned()),
+        }
+    }
 }
 
 /// `yearbook signup`.

@@ -10,6 +10,7 @@ mod migrate;
 mod plugin;
 mod publish;
 mod serve;
+mod share;
 mod signup;
 
 use anyhow::Context as _;
@@ -30,6 +31,7 @@ pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<(
         Command::Serve { .. } => serve::run(context).await,
         Command::Publish { paths } => Box::pin(publish::run(context, &paths)).await,
         Command::Keys(keys) => keys::run(context, keys).await,
+        Command::Share(share) => share::run(context, share).await,
         Command::Signup(signup) => signup::run(context, signup).await,
         Command::Datasets(datasets) => datasets::run(context, datasets).await,
         Command::Plugin(plugin) => plugin::run(context, plugin).await,

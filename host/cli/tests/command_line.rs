@@ -30,6 +30,8 @@ mod serve;
 mod served;
 #[path = "command_line/settings.rs"]
 mod settings;
+#[path = "command_line/share.rs"]
+mod share;
 #[path = "command_line/signup.rs"]
 mod signup;
 #[path = "command_line/traces.rs"]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
 use yearbook_releases::ReleaseMonitorSettings;
-use yearbook_server::{LimitSettings, PageSettings, ServerSettings};
+use yearbook_server::{LimitSettings, PageSettings, ServerSettings, ShareSettings};
 use yearbook_signup::SignupSettings;
 
 /// Every section with its defaults.
@@ -21,6 +21,8 @@ pub struct SettingsDocument {
     pub plans: PlanTable,
     /// `[pages]`: the catalogue in a browser.
     pub pages: PageSettings,
+    /// `[share]`: the warehouse share.
+    pub share: ShareSettings,
     /// `[signup]`: keys for everybody with an e-mail address.
     pub signup: SignupSettings,
     /// `[storage]`.
@@ -44,6 +46,7 @@ impl SettingsDocument {
             limits: self.limits,
             plans: self.plans,
             pages: self.pages.clone(),
+            share: self.share.clone(),
         }
     }
 }

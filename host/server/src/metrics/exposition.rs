@@ -12,7 +12,7 @@ use prometheus_client::encoding::{
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
-use super::{plugins, process, signup, subsystems};
+use super::{plugins, process, share, signup, subsystems};
 use crate::state::AppState;
 
 /// Content type of OpenMetrics.
@@ -74,6 +74,7 @@ impl Collector for ServerCollector {
         plugins::write(&self.0.sandbox, &mut sheet)?;
         subsystems::write(&self.0, &mut sheet)?;
         signup::write(&self.0, &mut sheet)?;
+        share::write(&self.0, &mut sheet)?;
         process::write(&mut sheet)
     }
 }
