@@ -7,7 +7,7 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 13] = [
+const MAP: [(&str, &[&str]); 14] = [
     ("domain", &[]),
     ("shares", &[]),
     ("workers", &["shares"]),
@@ -16,6 +16,7 @@ const MAP: [(&str, &[&str]); 13] = [
     ("scan", &["domain", "storage", "workers"]),
     ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
+    ("refresh", &["catalog", "domain", "publish"]),
     ("sandbox", &["domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
     ("signup", &["catalog", "domain"]),
@@ -33,6 +34,7 @@ const MAP: [(&str, &[&str]); 13] = [
             "domain",
             "exposition",
             "publish",
+            "refresh",
             "releases",
             "sandbox",
             "scan",
@@ -56,7 +58,7 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
     ("lettre", &["signup"]),
-    ("reqwest", &["cli", "storage"]),
+    ("reqwest", &["cli", "refresh", "storage"]),
     ("tantivy", &["search"]),
 ];
 
