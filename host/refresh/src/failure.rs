@@ -78,6 +78,13 @@ impl From<CatalogError> for CheckFailure {
     }
 }
 
+/// Of a download, which is the only file that a check reads by itself.
+impl From<std::io::Error> for CheckFailure {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(FailureCause::Internal, format!("cannot read the answer on disk: {error}"))
+    }
+}
+
 /// An error with its causes, without those that it quotes itself.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

@@ -28,22 +28,32 @@ pub fn find_packages(paths: &[PathBuf]) -> Vec<FoundPackage> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for path in paths {
-        let before = found.len();
-        let known = seen.len();
-        let fault = match search(path, 0, &mut seen, &mut found) {
-            Ok(()) if found.len() == before && seen.len() == known => continue,
-            Ok(()) if found.len() == before => format!(
+        let before = (found.len(), seen.len());
+        search(path, 0, &mut seen, &mut found);
+        // A folder that was looked through before has shown its packages then.
+        if found.len() == before.0 && seen.len() > before.1 {
+            let fault = format!(
                 "no data package is in it: neither {DESCRIPTOR} nor NAME.{DESCRIPTOR}, in no folder below"
-            ),
-            Ok(()) => continue,
-            Err(error) => error.to_string(),
-        };
-        found.push(FoundPackage { path: path.clone(), fault: Some(fault) });
+            );
+            found.push(FoundPackage { path: path.clone(), fault: Some(fault) });
+        }
     }
     found
 }
 
+/// Looks through `path`; what cannot be read is a fault of its own, and the rest is found.
 fn search(
+    path: &Path,
+    depth: usize,
+    seen: &mut BTreeSet<PathBuf>,
+    found: &mut Vec<FoundPackage>,
+) {
+    if let Err(error) = search_readable(path, depth, seen, found) {
+        found.push(FoundPackage { path: path.to_owned(), fault: Some(error.to_string()) });
+    }
+}
+
+fn search_readable(
     path: &Path,
     depth: usize,
     seen: &mut BTreeSet<PathBuf>,
@@ -65,12 +75,10 @@ fn search(
         if name.starts_with('.') {
             continue;
         }
-        if entry.is_dir() {
-            if depth < MAX_DEPTH {
-                search(&entry, depth + 1, seen, found)?;
-            }
-        } else if name == DESCRIPTOR || name.ends_with(&format!(".{DESCRIPTOR}")) {
-            search(&entry, depth, seen, found)?;
+        let is_descriptor = name == DESCRIPTOR || name.ends_with(&format!(".{DESCRIPTOR}"));
+        let is_folder = entry.is_dir() && depth < MAX_DEPTH;
+        if is_folder || (is_descriptor && !entry.is_dir()) {
+            search(&entry, depth + 1, seen, found);
         }
     }
     Ok(())
@@ -102,6 +110,9 @@ mod tests {
         }
         // In a circle, and to what is found already.
         std::os::unix::fs::symlink(place("all"), place("all/b/up")).unwrap();
+        // To nowhere, which is no reason to overlook the others.
+        let dangling = place("all/a/deep/x.datapackage.json");
+        std::os::unix::fs::symlink(place("gone"), dangling).unwrap();
         let paths =
             ["all", "all/b", "single.json", "empty", "nowhere"].map(|name| place(name)).to_vec();
         let found = find_packages(&paths);
@@ -121,8 +132,9 @@ mod tests {
             ]
         );
         let faults: Vec<_> = found.iter().filter_map(|found| found.fault.as_deref()).collect();
-        assert_eq!(faults.len(), 2, "{faults:?}");
-        assert!(faults[0].starts_with("no data package is in it"), "{faults:?}");
-        assert!(faults[1].contains("No such file"), "{faults:?}");
+        assert_eq!(faults.len(), 3, "{faults:?}");
+        assert!(faults[0].contains("No such file"), "{faults:?}");
+        assert!(faults[1].starts_with("no data package is in it"), "{faults:?}");
+        assert!(faults[2].contains("No such file"), "{faults:?}");
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::StreamExt;
 use tokio::sync::Semaphore;
 use yearbook_catalog::{Catalog, ClaimOutcome, FailedCheck, SourceState};
-use yearbook_domain::{CheckOutcome, DatasetName, FailureCause, Millis, SnapshotId};
+use yearbook_domain::{CheckOutcome, DatasetName, Millis, SnapshotId};
 use yearbook_publish::{Publisher, SourcePackage};
 
 use crate::failure::{CheckFailure, RefreshSetupError, one_line};
@@ -232,12 +232,6 @@ fn skipped(name: &DatasetName, snapshot: Option<SnapshotId>, reason: String) -> 
 fn failed(name: String, snapshot: Option<SnapshotId>, reason: String) -> RefreshReport {
     let reason = Some(one_line(&reason));
     RefreshReport { name, outcome: RefreshOutcome::Failed, snapshot, reason }
-}
-
-impl From<std::io::Error> for CheckFailure {
-    fn from(error: std::io::Error) -> Self {
-        Self::new(FailureCause::Internal, format!("cannot read the answer on disk: {error}"))
-    }
 }
 
 #[cfg(test)]

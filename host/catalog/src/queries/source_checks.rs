@@ -46,14 +46,16 @@ const LOCK_SERVED: &str =
 const SET_CHECKED_AT: &str =
     "UPDATE datasets SET checked_at = $2 WHERE name = $1 AND checked_at < $2";
 
-/// Sources of retired datasets are not asked, so how they ended no longer matters.
+/// Sources of retired datasets are not asked, so how their checks ended no longer matters; nor does
+/// a failure that a publication by hand followed.
 macro_rules! last_checks {
     ($columns:literal, $rest:literal) => {
         concat!(
             "SELECT ",
             $columns,
             " FROM source_checks c LEFT JOIN datasets d ON d.name = c.dataset
-            WHERE c.outcome IS NOT NULL AND d.retired_at IS NULL ",
+            WHERE c.outcome IS NOT NULL AND d.retired_at IS NULL
+                AND (c.outcome <> 'failed' OR d.checked_at IS NULL OR c.ended_at >= d.checked_at) ",
             $rest
         )
     };

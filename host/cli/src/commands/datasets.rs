@@ -200,8 +200,14 @@ async fn find_dataset(store: &Catalog, name: &DatasetName) -> anyhow::Result<Dat
     }
 }
 
-/// "No such dataset", with the nearest name where one is near.
+/// "No such dataset", with the reason where its refresh failed, else with the nearest name where one
+/// is near.
 async fn unknown_dataset(store: &Catalog, name: &DatasetName) -> anyhow::Error {
+    let source = store.source_state(name).await.ok();
+    let never_published = source.filter(|source| source.checked_at.is_none());
+    if let Some(reason) = never_published.and_then(|source| source.last_check?.reason) {
+        return anyhow!("there is no dataset {name}; the last check of its source failed: {reason}");
+    }
     let names: Vec<String> = store
         .datasets()
         .await

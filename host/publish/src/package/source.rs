@@ -123,3 +123,84 @@ impl RemotePackage {
         Ok(DataPackage { format, downloaded: Some(Arc::new(table)), ..self.package })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn open(path: &str, format: Option<&str>) -> Result<SourcePackage, PublishError> {
+        let folder = tempfile::tempdir().unwrap();
+        let schema =
+            json!({ "fields": [{ "name": "id", "type": "integer" }], "primaryKey": ["id"] });
+        let mut descriptor = json!({
+            "name": "cpi",
+            "licenses": [{ "name": "CC-BY-4.0" }],
+            "sources": [{ "title": "Test agency" }],
+            "resources": [{ "path": path, "schema": schema }],
+            "yearbook": { "namespace": "tests", "refresh_cadence": "weekly" },
+        });
+        if let Some(format) = format {
+            descriptor["resources"][0]["format"] = format.into();
+        }
+        let file = folder.path().join("cpi.json");
+        std::fs::write(&file, descriptor.to_string()).unwrap();
+        assert_eq!(SourcePackage::find_name(&file), DatasetName::parse("cpi"));
+        SourcePackage::open(&file, 1 << 20)
+    }
+
+    #[test]
+    fn an_address_is_taken_where_a_source_is_asked_contract_8() {
+        for (path, format, expected) in [
+            ("https://example.org/cpi.csv", None, InputFormat::Csv),
+            ("https://example.org/cpi.csv.gz?a=b.parquet", None, InputFormat::CsvGzip),
+            ("http://example.org:8080/a/cpi.parquet#x", None, InputFormat::Parquet),
+            ("https://example.org/export?format=csv", Some("csv"), InputFormat::Csv),
+            ("https://example.org/export.php", Some("arrow"), InputFormat::Arrow),
+        ] {
+            let package = open(path, format).unwrap();
+            assert_eq!(package.cadence(), Some(Cadence::Weekly));
+            assert_eq!(package.package.format, expected, "{path}");
+            assert!(!package.package.data.to_string_lossy().contains(['?', '#']), "{path}");
+            let SourceTable::Address(remote) = package.into_table() else { panic!("{path}") };
+            assert_eq!(remote.address(), path);
+        }
+        for (path, expected) in [
+            ("ftp://example.org/cpi.csv", "write http://… or https://…"),
+            ("file:///etc/passwd", "write http://… or https://…"),
+            ("https:///cpi.csv", "names no host"),
+            ("https://ann:hunter2@example.org/cpi.csv", "a user or a password"),
+            ("https://example.org/c pi.csv", "write %20"),
+            ("https://example.org/export", "cannot tell the format"),
+            ("../cpi.csv", "must be a relative path"),
+        ] {
+            let error = open(path, None).unwrap_err().to_string();
+            assert!(error.contains(expected) && !error.contains("hunter2"), "{path}: {error}");
+        }
+    }
+
+    #[test]
+    fn gzip_is_told_by_the_bytes_that_came() {
+        let gzip = [0x1f, 0x8b, 8, 0];
+        for (path, bytes, expected) in [
+            ("https://example.org/cpi.csv", &gzip[..], InputFormat::CsvGzip),
+            ("https://example.org/cpi.csv.gz", &b"id\n1\n"[..], InputFormat::Csv),
+            ("https://example.org/cpi.csv.gz", &b""[..], InputFormat::Csv),
+            ("https://example.org/cpi.parquet", &gzip[..], InputFormat::Parquet),
+        ] {
+            let SourceTable::Address(remote) = open(path, None).unwrap().into_table() else {
+                panic!("{path}")
+            };
+            let mut table = tempfile::tempfile().unwrap();
+            std::io::Write::write_all(&mut table, bytes).unwrap();
+            let package = remote.with_table(table).unwrap();
+            assert_eq!(package.format, expected, "{path}");
+            let mut read = Vec::new();
+            package.open_data().unwrap().read_to_end(&mut read).unwrap();
+            assert_eq!(read, bytes, "from the beginning");
+        }
+    }
+}

@@ -127,23 +127,30 @@ fn redirect_target(url: &Url, response: &Response) -> Result<Option<Url>, CheckF
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
-    let refuse = |reason: String| CheckFailure::new(FailureCause::Answer, reason);
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     let Some(next) = location.and_then(|location| url.join(location).ok()) else {
-        return Err(refuse(format!("{} redirects to nowhere", shown(url))));
+        let reason = format!("{} redirects to nowhere", shown(url));
+        return Err(CheckFailure::new(FailureCause::Answer, reason));
     };
-    check_scheme(&next)?;
+    check_redirect(url, &next)?;
+    Ok(Some(next))
+}
+
+/// Refuses to go where a descriptor could not, or where what comes back could be anybody's.
+fn check_redirect(url: &Url, next: &Url) -> Result<(), CheckFailure> {
+    let refuse = |reason: String| Err(CheckFailure::new(FailureCause::Answer, reason));
+    check_scheme(next)?;
     if url.scheme() == "https" && next.scheme() == "http" {
-        return Err(refuse(format!(
+        return refuse(format!(
             "{} redirects to {}, which has no TLS; write that address into the descriptor if it is right",
             shown(url),
-            shown(&next)
-        )));
+            shown(next)
+        ));
     }
     if !next.username().is_empty() || next.password().is_some() {
-        return Err(refuse(format!("{} redirects to an address with a user", shown(url))));
+        return refuse(format!("{} redirects to an address with a user", shown(url)));
     }
-    Ok(Some(next))
+    Ok(())
 }
 
 fn request_headers(conditions: &RequestConditions) -> HeaderMap {
@@ -195,4 +202,27 @@ fn explain(error: reqwest::Error, url: &Url) -> CheckFailure {
         format!("{place} does not answer as HTTP has it: {cause}")
     };
     CheckFailure::temporary(FailureCause::Connection, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_redirect_never_takes_tls_away_contract_8() {
+        let check = |from: &str, to: &str| {
+            check_redirect(&Url::parse(from).unwrap(), &Url::parse(to).unwrap())
+        };
+        assert_eq!(check("http://a.org/", "https://a.org/"), Ok(()));
+        assert_eq!(check("https://a.org/", "https://b.org/x?key=1"), Ok(()));
+        assert_eq!(check("http://a.org/", "http://b.org/"), Ok(()));
+        let refused = check("https://a.org/", "http://a.org/x?key=secret").unwrap_err();
+        assert_eq!(refused.cause, FailureCause::Answer);
+        assert!(refused.reason.contains("has no TLS") && !refused.reason.contains("secret"));
+        for to in ["ftp://a.org/", "data:text/csv,a", "https://user@a.org/", "https://:pw@a.org/"] {
+            assert!(check("https://a.org/", to).is_err(), "{to}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Which sources are asked: by cadence, by lease, and not when they are retired.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use yearbook_domain::Cadence;
 
 use super::*;
@@ -113,4 +115,34 @@ async fn a_refresh_that_died_holds_its_source_for_a_while_contract_8() {
     assert_eq!(asked.outcome, RefreshOutcome::Published);
     let report = fixture.refresh_one(TODAY + 2 * DAY, true).await;
     assert_eq!(report.outcome, RefreshOutcome::Unchanged);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sources_are_asked_a_few_at_a_time_contract_8() {
+    let fixture = Fixture::new().await;
+    let open = Arc::new(AtomicUsize::new(0));
+    let most = Arc::new(AtomicUsize::new(0));
+    let counted = (Arc::clone(&open), Arc::clone(&most));
+    let server = TestServer::start("127.0.0.1", move |_| {
+        let (open, most) = &counted;
+        most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        let open = Arc::clone(open);
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(150));
+            open.fetch_sub(1, Ordering::SeqCst);
+        });
+        let slow = vec![Step::Wait(Duration::from_millis(200))];
+        [slow, whole("200 OK", "", table(2))].concat()
+    })
+    .await;
+    for source in 0..12 {
+        fixture.write(&format!("s{source}"), &server.url(&format!("/{source}.csv")), "daily");
+    }
+    let reports = fixture.refresh(TODAY, false).await;
+    assert!(
+        reports.iter().all(|report| report.outcome == RefreshOutcome::Published),
+        "{reports:?}"
+    );
+    let most = most.load(Ordering::SeqCst);
+    assert!((2..=4).contains(&most), "{most} at the same time");
 }
