@@ -42,12 +42,7 @@ pub fn find_packages(paths: &[PathBuf]) -> Vec<FoundPackage> {
 }
 
 /// Looks through `path`; what cannot be read is a fault of its own, and the rest is found.
-fn search(
-    path: &Path,
-    depth: usize,
-    seen: &mut BTreeSet<PathBuf>,
-    found: &mut Vec<FoundPackage>,
-) {
+fn search(path: &Path, depth: usize, seen: &mut BTreeSet<PathBuf>, found: &mut Vec<FoundPackage>) {
     if let Err(error) = search_readable(path, depth, seen, found) {
         found.push(FoundPackage { path: path.to_owned(), fault: Some(error.to_string()) });
     }

@@ -51,7 +51,7 @@ pub fn admin(state: AppState) -> Router {
 /// others.
 async fn metrics_text(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
     // Without an answer of the database their families are left out, as it says elsewhere.
-    let checks = state.live.check_summary().await.ok();
+    let checks = state.catalog_cache.check_summary().await.ok();
     let text =
         metrics::text(&state, checks).map_err(|error| Error::internal("write metrics", &error))?;
     let (content_type, text) = if accept::names(request.headers(), "application/openmetrics-text") {

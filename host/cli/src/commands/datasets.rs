@@ -206,7 +206,9 @@ async fn unknown_dataset(store: &Catalog, name: &DatasetName) -> anyhow::Error {
     let source = store.source_state(name).await.ok();
     let never_published = source.filter(|source| source.checked_at.is_none());
     if let Some(reason) = never_published.and_then(|source| source.last_check?.reason) {
-        return anyhow!("there is no dataset {name}; the last check of its source failed: {reason}");
+        return anyhow!(
+            "there is no dataset {name}; the last check of its source failed: {reason}"
+        );
     }
     let names: Vec<String> = store
         .datasets()
