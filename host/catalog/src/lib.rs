@@ -51,6 +51,9 @@ pub use queries::signup_links::{
     LINK_LIFETIME_MS, NewSignupLink, QueueOutcome, SignupBounds, SignupHmac,
 };
 pub use queries::snapshots::SnapshotStatus;
+pub use queries::source_checks::{
+    CheckSummary, ClaimOutcome, FailedCheck, FailingSource, LastCheck, SourceAnswer, SourceState,
+};
 pub use queries::unreferenced::{
     DELETION_DEADLINE, DeletionBatch, UnreferencedObject, UploadRegistration,
 };

@@ -20,6 +20,7 @@ pub(crate) mod releases;
 pub(crate) mod signup_links;
 mod snapshot_writes;
 pub(crate) mod snapshots;
+pub(crate) mod source_checks;
 pub(crate) mod sql_enum;
 pub(crate) mod unreferenced;
 pub(crate) mod usage;

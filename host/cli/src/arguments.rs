@@ -57,6 +57,19 @@ pub enum Command {
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
+    /// Ask the sources of data packages again, and publish what changed
+    ///
+    /// A package's resources[0].path may be a file or an http(s) address. One source that fails
+    /// leaves the others alone; the exit code is then 1. Run it every quarter of an hour with
+    /// --due.
+    Refresh {
+        /// datapackage.json, or a folder of packages [default: refresh.packages in the settings]
+        #[arg(value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// Skip packages whose refresh_cadence has not passed since they were checked
+        #[arg(long)]
+        due: bool,
+    },
     /// Keys of clients
     #[command(subcommand)]
     Keys(KeysCommand),

@@ -9,6 +9,7 @@ mod keys;
 mod migrate;
 mod plugin;
 mod publish;
+mod refresh;
 mod serve;
 mod share;
 mod signup;
@@ -30,6 +31,7 @@ pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<(
     match command {
         Command::Serve { .. } => serve::run(context).await,
         Command::Publish { paths } => Box::pin(publish::run(context, &paths)).await,
+        Command::Refresh { paths, due } => Box::pin(refresh::run(context, paths, due)).await,
         Command::Keys(keys) => keys::run(context, keys).await,
         Command::Share(share) => share::run(context, share).await,
         Command::Signup(signup) => signup::run(context, signup).await,

@@ -7,7 +7,7 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 14] = [
+const MAP: [(&str, &[&str]); 15] = [
     ("domain", &[]),
     ("counters", &[]),
     ("shares", &[]),
@@ -17,6 +17,7 @@ const MAP: [(&str, &[&str]); 14] = [
     ("scan", &["counters", "domain", "storage", "workers"]),
     ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
+    ("refresh", &["catalog", "domain", "publish"]),
     ("sandbox", &["counters", "domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
     ("signup", &["catalog", "counters", "domain"]),
@@ -34,6 +35,7 @@ const MAP: [(&str, &[&str]); 14] = [
             "domain",
             "exposition",
             "publish",
+            "refresh",
             "releases",
             "sandbox",
             "scan",
@@ -57,7 +59,7 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
     ("lettre", &["signup"]),
-    ("reqwest", &["cli", "storage"]),
+    ("reqwest", &["cli", "refresh", "storage"]),
     ("tantivy", &["search"]),
 ];
 
