@@ -59,7 +59,8 @@ async fn installed(
     signature: Option<Signature>,
 ) -> Result<InstalledRelease, ReleaseError> {
     let component = ComponentFile::read(bytes, 32 << 20).unwrap();
-    let wish = InstallOptions { now: true, by: "ann".to_owned(), reason: None, signature };
+    let wish =
+        InstallOptions { now: true, by: "ann".to_owned(), reason: None, signature, origin: None };
     install(&app.store, &app.files, &app.sandbox, trust, component, wish).await
 }
 

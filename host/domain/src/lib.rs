@@ -41,7 +41,7 @@ pub use preview_facts::PreviewFacts;
 pub use query::DataQuery;
 pub use read_plan::ReadPlan;
 pub use refusal::Refusal;
-pub use release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder};
+pub use release::{PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState, ServingOrder};
 pub use result_digest::ResultDigest;
 pub use time::Millis;
 pub use validation::ValidationError;

@@ -7,13 +7,14 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 13] = [
+const MAP: [(&str, &[&str]); 14] = [
     ("domain", &[]),
     ("shares", &[]),
     ("workers", &["shares"]),
     ("catalog", &["domain"]),
     ("storage", &["domain"]),
     ("scan", &["domain", "storage", "workers"]),
+    ("registry", &["domain"]),
     ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
     ("sandbox", &["domain", "shares", "workers"]),
@@ -33,6 +34,7 @@ const MAP: [(&str, &[&str]); 13] = [
             "domain",
             "exposition",
             "publish",
+            "registry",
             "releases",
             "sandbox",
             "scan",
@@ -56,7 +58,7 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
     ("lettre", &["signup"]),
-    ("reqwest", &["cli", "storage"]),
+    ("reqwest", &["cli", "registry", "storage"]),
     ("tantivy", &["search"]),
 ];
 

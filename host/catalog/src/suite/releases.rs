@@ -22,6 +22,7 @@ pub(super) fn release(name: &str, version: &str, at: i64) -> PluginRelease {
         reason: None,
         until: None,
         quarantines: 0,
+        origin: None,
     }
 }
 
