@@ -178,6 +178,9 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
             Postgres::start(&programs?).map(|started| server = Some(started))
         });
     }
+    if !quick {
+        report.step("registry: Debian's docker-registry is there", tools::docker_registry);
+    }
     report.counted_step("tests of the workspace", || {
         suites::run_workspace_tests(repository, server.as_ref(), !quick)
     });

@@ -255,6 +255,17 @@ pub enum PluginCommand {
         #[arg(long, value_name = "FILE")]
         signature: Option<PathBuf>,
     },
+    /// Measure an output format beside the built-in json and csv, over the same tables, in one run
+    ///
+    /// Takes seconds. Medians of interleaved runs on one thread, without compression and HTTP.
+    Bench {
+        /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
+        #[arg(value_name = "FILE.wasm|oci://…")]
+        plugin: PluginSource,
+        /// Counted runs of each, after one that is not counted
+        #[arg(long, value_name = "NUMBER", default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+        runs: u16,
+    },
     /// Print the releases whose tag in a registry names another component now
     ///
     /// Nothing is installed. Exit code 0 whether or not there are any, 1 when a registry could not

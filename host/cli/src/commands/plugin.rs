@@ -1,6 +1,7 @@
 //! `yearbook plugin`: the path of a plugin from a file to what running hosts serve, and back
 //! (contract-6-plugins). One file a command; what the commands mean is the platform's.
 
+mod bench;
 mod check;
 mod inspect;
 mod install;
@@ -42,6 +43,9 @@ pub(super) async fn run(context: &CommandContext, command: PluginCommand) -> any
         }
         PluginCommand::Push { file, to, signature } => {
             push::run(context, &file, &to, signature.as_deref()).await
+        }
+        PluginCommand::Bench { plugin, runs } => {
+            bench::run(context, &plugin, usize::from(runs)).await
         }
         PluginCommand::Outdated => outdated::run(context).await,
         PluginCommand::List { history: false } => list::run(context).await,
