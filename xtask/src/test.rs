@@ -169,6 +169,11 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
                 steps::licences(repository)
             });
     }
+    if !quick {
+        report.step("sdk: it is a package that needs no workspace, and its pages are whole", || {
+            steps::sdk(repository)
+        });
+    }
     let built = report.step(PLUGINS, || repository.build_plugins());
     let mut server = None;
     let programs =
