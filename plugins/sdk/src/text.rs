@@ -7,6 +7,7 @@
 //! characters to escape a whole buffer at a time.
 
 mod block_writer;
+mod calendar;
 mod cell;
 mod column_writer;
 pub mod csv;
@@ -15,6 +16,7 @@ mod number;
 mod rows;
 mod time;
 
+pub use calendar::CivilDate;
 pub use cell::render;
 pub use rows::{Rows, check};
 pub use scan::{any_byte, first_byte};

@@ -259,16 +259,15 @@ fn check_row_count(
 ) {
     let description = encoder.description();
     let body = trial.response(description.separator.as_deref());
-    let found: Result<Rows, String> =
-        match description.media_type.split(';').next().unwrap_or_default().trim() {
-            "application/json" => serde_json::from_slice::<Vec<serde_json::Value>>(&body)
-                .map(|rows| Some(rows.len()))
-                .map_err(|e| e.to_string()),
-            "application/vnd.apache.arrow.stream" => {
-                arrow_rows(&body).map(Some).map_err(|error| error.to_string())
-            }
-            _ => Ok(None),
-        };
+    let found: Result<Rows, String> = match description.essence() {
+        "application/json" => serde_json::from_slice::<Vec<serde_json::Value>>(&body)
+            .map(|rows| Some(rows.len()))
+            .map_err(|e| e.to_string()),
+        "application/vnd.apache.arrow.stream" => {
+            arrow_rows(&body).map(Some).map_err(|error| error.to_string())
+        }
+        _ => Ok(None),
+    };
     let wrong = match found {
         Ok(Some(found)) if found != rows => format!("{rows} rows become {found}"),
         Err(error) => {
