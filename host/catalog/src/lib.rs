@@ -63,4 +63,6 @@ pub use quota::{Quota, QuotaUsage};
 pub use retention::{Retention, monthly_snapshot};
 pub use settings::DatabaseSettings;
 pub use uploads::{UploadError, register_upload};
-pub use yearbook_domain::release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder, lines};
+pub use yearbook_domain::release::{
+    PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState, ServingOrder, lines,
+};

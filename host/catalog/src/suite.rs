@@ -111,6 +111,7 @@ macro_rules! every_rule {
             usage: a_limit_of_zero_grants_nothing,
             usage: unlimited_usage_is_added_all_or_none,
             releases: a_release_is_registered_once_and_keeps_its_state,
+            releases: the_reference_of_a_release_follows_the_newest_and_outlasts_a_file,
             releases: what_may_not_become_of_a_release_does_not_happen,
             releases: a_promotion_goes_before_earlier_ones,
             releases: a_name_has_one_pin_and_a_release_out_of_service_none,

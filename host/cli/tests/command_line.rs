@@ -26,6 +26,8 @@ mod plugin;
 mod publish;
 #[path = "command_line/refresh.rs"]
 mod refresh;
+#[path = "command_line/registry.rs"]
+mod registry;
 #[path = "command_line/serve.rs"]
 mod serve;
 #[path = "command_line/served.rs"]

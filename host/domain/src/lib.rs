@@ -43,7 +43,7 @@ pub use query::DataQuery;
 pub use read_plan::ReadPlan;
 pub use refresh::{Cadence, CheckOutcome, FailureCause};
 pub use refusal::Refusal;
-pub use release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder};
+pub use release::{PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState, ServingOrder};
 pub use result_digest::ResultDigest;
 pub use time::Millis;
 pub use validation::ValidationError;
