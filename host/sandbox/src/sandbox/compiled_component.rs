@@ -24,9 +24,6 @@ use crate::observe::{
 };
 use crate::trap::Trap;
 
-/// The export that tells a generator from an encoder.
-const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
-
 /// A component's machine code. Its imports are allowed ones.
 pub(super) struct CompiledComponent<'a> {
     sandbox: &'a Sandbox,
@@ -97,8 +94,7 @@ impl<'a> CompiledComponent<'a> {
 
     /// Returns whether it exports a generator's interface.
     pub(super) fn is_generator(&self) -> bool {
-        let exports = self.component.component_type();
-        exports.exports(&self.sandbox.host.engine).any(|(name, _)| name == GENERATOR)
+        linker::is_generator(&self.sandbox.host.engine, &self.component)
     }
 
     /// Makes an output format of it.
@@ -108,7 +104,7 @@ impl<'a> CompiledComponent<'a> {
     ) -> Result<PluginEncoder, ComponentRejection> {
         let pre = linker::encoder(&self.sandbox.host.engine, &self.component)?;
         let (description, metrics) = self.describe(dump_target, |store| {
-            pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store)
+            pre.instantiate(store)?.call_describe(store)
         })?;
         Ok(PluginEncoder {
             host: Arc::clone(&self.sandbox.host),
