@@ -15,7 +15,7 @@ pub struct Batch {
     schema: Rc<Schema>,
     rows: usize,
     arrays: Vec<ColumnBuffers>,
-    /// What stayed with the host, where [`crate::testing`] is the host.
+    /// Buffers that stayed with the host, where [`crate::testing`] is the host.
     pub(crate) kept: Rc<[Vec<u8>]>,
 }
 
@@ -89,12 +89,8 @@ impl Batch {
         let schema = Rc::make_mut(&mut self.schema);
         let alone = Schema { fields: vec![schema.fields.remove(column)], metadata: Vec::new() };
         let arrays = vec![self.arrays.remove(column)];
-        let alone = Self {
-            schema: Rc::new(alone),
-            rows: self.rows,
-            arrays,
-            kept: Rc::clone(&self.kept),
-        };
+        let alone =
+            Self { schema: Rc::new(alone), rows: self.rows, arrays, kept: Rc::clone(&self.kept) };
         (self, alone)
     }
 
@@ -134,12 +130,7 @@ impl Decoder {
         };
         let arrays =
             schema.fields.iter().map(|field| reader.array(field)).collect::<Result<_, _>>()?;
-        Ok(Batch {
-            schema,
-            rows: size(batch.rows),
-            arrays,
-            kept: Rc::default(),
-        })
+        Ok(Batch { schema, rows: size(batch.rows), arrays, kept: Rc::default() })
     }
 }
 

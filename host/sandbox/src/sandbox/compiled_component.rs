@@ -103,9 +103,8 @@ impl<'a> CompiledComponent<'a> {
         dump_target: &DumpTarget,
     ) -> Result<PluginEncoder, ComponentRejection> {
         let pre = linker::encoder(&self.sandbox.host.engine, &self.component)?;
-        let (description, metrics) = self.describe(dump_target, |store| {
-            pre.instantiate(store)?.call_describe(store)
-        })?;
+        let (description, metrics) =
+            self.describe(dump_target, |store| pre.instantiate(store)?.call_describe(store))?;
         Ok(PluginEncoder {
             host: Arc::clone(&self.sandbox.host),
             pre,
