@@ -8,6 +8,7 @@ pub mod conformance;
 mod data;
 mod progress;
 pub mod project;
+pub mod reading;
 mod table;
 
 pub use table::Table;
