@@ -21,6 +21,7 @@ pub mod read_plan;
 pub mod refusal;
 pub mod release;
 pub mod result_digest;
+pub mod source_column;
 pub mod time;
 pub mod validation;
 
@@ -43,5 +44,6 @@ pub use read_plan::ReadPlan;
 pub use refusal::Refusal;
 pub use release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder};
 pub use result_digest::ResultDigest;
+pub use source_column::{SourceColumn, SourceType};
 pub use time::Millis;
 pub use validation::ValidationError;

@@ -45,6 +45,16 @@ pub enum Trap {
         /// Bytes allowed.
         allowed: usize,
     },
+    /// `read_amplification`.
+    #[error(
+        "made {returned} bytes of rows where its file allows {allowed} (sandbox.read_amplification)"
+    )]
+    ReadAmplification {
+        /// Bytes of rows.
+        returned: usize,
+        /// Bytes allowed.
+        allowed: usize,
+    },
     /// Anything that WebAssembly itself stops: a panic, an access out of bounds.
     #[error("trapped: {0}")]
     Wasm(String),
@@ -122,7 +132,7 @@ impl Trap {
             Self::Stack(_) => TrapKind::Stack,
             Self::Output(_) => TrapKind::Output,
             Self::Notes(_) => TrapKind::Notes,
-            Self::Amplification { .. } => TrapKind::Amplification,
+            Self::Amplification { .. } | Self::ReadAmplification { .. } => TrapKind::Amplification,
             Self::Wasm(_) => TrapKind::Wasm,
         }
     }

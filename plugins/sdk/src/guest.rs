@@ -33,7 +33,7 @@ pub mod encoder_world {
 mod generator;
 mod reader;
 pub use generator::{GeneratorExport, generator_world};
-pub use reader::{Reading, ReaderExport, reader_world};
+pub use reader::{ReaderExport, Reading, reader_world};
 
 /// The type that [`crate::export_encoder!`] exports.
 #[doc(hidden)]

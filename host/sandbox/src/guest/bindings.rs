@@ -23,3 +23,12 @@ pub(crate) mod generator {
         },
     });
 }
+
+/// Host bindings of the reader world of `yearbook:plugin@1.1.0`.
+pub(crate) mod reader {
+    wasmtime::component::bindgen!({
+        path: "../../wit/1.1.0",
+        world: "reader-plugin",
+        imports: { default: trappable },
+    });
+}

@@ -7,12 +7,21 @@ use wasmtime::component::{Component, HasSelf, Linker};
 use crate::error::ComponentRejection;
 use crate::guest::HostState;
 use crate::guest::bindings::generator::{GeneratorPlugin, GeneratorPluginPre};
+use crate::guest::bindings::reader::{ReaderPlugin, ReaderPluginPre};
 use crate::guest::bindings::{EncoderPlugin, EncoderPluginPre};
 use crate::sanitize::sanitize_sentence;
 
 /// Imports that a component may have: `log`, and the interface of shared types, which has no
 /// function.
-const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
+const IMPORTS: [&str; 4] = [
+    "yearbook:plugin/log@1.0.0",
+    "yearbook:plugin/types@1.0.0",
+    "yearbook:plugin/log@1.1.0",
+    "yearbook:plugin/types@1.1.0",
+];
+
+/// The export that tells a reader.
+const READER: &str = "yearbook:plugin/reader@1.1.0";
 
 /// Refused imports that are named: a component may have thousands.
 const IMPORTS_NAMED: usize = 20;
@@ -54,6 +63,23 @@ pub(crate) fn generator(
     let added = GeneratorPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
     added
         .and_then(|()| GeneratorPluginPre::new(linker.instantiate_pre(component)?))
+        .map_err(interface_error)
+}
+
+/// Returns whether a component is a reader.
+pub(crate) fn is_reader(engine: &Engine, component: &Component) -> bool {
+    component.component_type().exports(engine).any(|(name, _)| name == READER)
+}
+
+/// Links a component as a reader.
+pub(crate) fn reader(
+    engine: &Engine,
+    component: &Component,
+) -> Result<ReaderPluginPre<HostState>, ComponentRejection> {
+    let mut linker = Linker::new(engine);
+    let added = ReaderPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
+    added
+        .and_then(|()| ReaderPluginPre::new(linker.instantiate_pre(component)?))
         .map_err(interface_error)
 }
 

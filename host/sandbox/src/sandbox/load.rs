@@ -20,6 +20,7 @@ use crate::guest::{HostState, linker};
 use crate::observe::{
     CallMetrics, DumpTarget, FailureDump, GuestFunction, PluginMetrics, ReleaseName,
 };
+use crate::read::{PluginReader, ReaderDescription};
 use crate::trap::Trap;
 
 /// The export that tells a generator from an encoder.
@@ -72,6 +73,28 @@ impl Sandbox {
             metrics.record_load(begun.elapsed(), from_cache);
             metrics
         };
+        if linker::is_reader(&self.host.engine, &component) {
+            let pre = linker::reader(&self.host.engine, &component)?;
+            let describe = |store: &mut Store<HostState>| {
+                pre.instantiate(&mut *store)?.yearbook_plugin_reader().call_describe(store)
+            };
+            let description = self.call_describe(
+                PluginKind::Reader,
+                &digest,
+                dump_target,
+                describe,
+                ReaderDescription::check,
+            )?;
+            let metrics = metrics_of(PluginKind::Reader, &description.format, &description.version);
+            return Ok(Plugin::Reader(Arc::new(PluginReader {
+                host,
+                pre,
+                description,
+                digest,
+                bytes,
+                metrics,
+            })));
+        }
         if component.component_type().exports(&self.host.engine).any(|(name, _)| name == GENERATOR)
         {
             let pre = linker::generator(&self.host.engine, &component)?;
@@ -130,9 +153,10 @@ impl Sandbox {
     ) -> Result<Arc<PluginEncoder>, ComponentRejection> {
         match self.load(bytes)? {
             Plugin::Encoder(encoder) => Ok(encoder),
-            Plugin::Generator(_) => {
-                Err(ComponentRejection::Interface("it is a generator, not an encoder".to_owned()))
-            }
+            other => Err(ComponentRejection::Interface(format!(
+                "it is a plugin of the kind {}, not an encoder",
+                other.kind()
+            ))),
         }
     }
 
@@ -146,9 +170,27 @@ impl Sandbox {
     ) -> Result<Arc<PluginGenerator>, ComponentRejection> {
         match self.load(bytes)? {
             Plugin::Generator(generator) => Ok(generator),
-            Plugin::Encoder(_) => {
-                Err(ComponentRejection::Interface("it is an encoder, not a generator".to_owned()))
-            }
+            other => Err(ComponentRejection::Interface(format!(
+                "it is a plugin of the kind {}, not a generator",
+                other.kind()
+            ))),
+        }
+    }
+
+    /// As [`Sandbox::load`], for a component that must be a reader.
+    ///
+    /// # Errors
+    /// [`ComponentRejection`].
+    pub fn load_reader(
+        self: &Arc<Self>,
+        bytes: &[u8],
+    ) -> Result<Arc<PluginReader>, ComponentRejection> {
+        match self.load(bytes)? {
+            Plugin::Reader(reader) => Ok(reader),
+            other => Err(ComponentRejection::Interface(format!(
+                "it is a plugin of the kind {}, not a reader",
+                other.kind()
+            ))),
         }
     }
 

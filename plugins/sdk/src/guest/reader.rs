@@ -3,15 +3,14 @@
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
-use super::encoder_world::yearbook::plugin::types;
-use super::{install_panic_hook, options, parameter};
+use super::install_panic_hook;
 use crate::Reader;
 use crate::reader::reading::ReadingDriver;
-use crate::reader::{
-    ColumnRequest, FilePlace, ReadColumn, ReadFault, ReadRefusal, RequestedType,
-};
+use crate::reader::{ColumnRequest, FilePlace, ReadColumn, ReadFault, ReadRefusal, RequestedType};
 use crate::wire::RawBatch;
+use crate::{Kind, Options, Parameter, Value};
 use reader_world::exports::yearbook::plugin::reader as wit;
+use reader_world::yearbook::plugin::types;
 
 /// Generated from the WIT package; shares `types` and `log` with the encoder world.
 #[doc(hidden)]
@@ -28,10 +27,6 @@ pub mod reader_world {
         world: "reader-plugin",
         pub_export_macro: true,
         export_macro_name: "export_reader_world",
-        with: {
-            "yearbook:plugin/log@1.1.0": crate::guest::encoder_world::yearbook::plugin::log,
-            "yearbook:plugin/types@1.1.0": crate::guest::encoder_world::yearbook::plugin::types,
-        },
     });
 }
 
@@ -76,10 +71,9 @@ impl<R: Reader> wit::GuestReading for Reading<R> {
         self.0.borrow_mut().push(&bytes, last).map_err(wit_refusal)
     }
 
-    fn columns(&self) -> Option<types::Schema> {
+    fn columns(&self) -> Option<Vec<wit::Column>> {
         let columns = self.0.borrow().columns()?;
-        let fields = columns.into_iter().map(field).collect();
-        Some(types::Schema { fields, metadata: Vec::new() })
+        Some(columns.into_iter().map(wit_column).collect())
     }
 
     fn pull(&self) -> Result<Option<wit::Batch>, wit::Refusal> {
@@ -100,20 +94,13 @@ fn column_request(request: wit::ColumnRequest) -> ColumnRequest {
     ColumnRequest { name: request.name, source: request.source, requested_type }
 }
 
-fn field(column: ReadColumn) -> types::Field {
-    let facts = [
-        ("yearbook.role", column.role.map(|role| role.as_str().to_owned())),
-        ("yearbook.unit", column.unit),
-        ("yearbook.description", column.description),
-    ];
-    let known = facts.into_iter().filter_map(|(key, value)| Some((key, value?)));
-    types::Field {
+fn wit_column(column: ReadColumn) -> wit::Column {
+    wit::Column {
         name: column.name,
         format: column.read_type.format().into(),
-        nullable: true,
-        dictionary: false,
-        children: 0,
-        metadata: known.map(|(key, value)| types::Pair { key: key.into(), value }).collect(),
+        role: column.role.map(|role| role.as_str().to_owned()),
+        unit: column.unit,
+        description: column.description,
     }
 }
 
@@ -137,5 +124,30 @@ fn wit_refusal(refusal: ReadRefusal) -> wit::Refusal {
         ReadRefusal::Unsupported(found) => wit::Refusal::Unsupported(fault(found)),
         ReadRefusal::InvalidOption(sentence) => wit::Refusal::InvalidOption(sentence),
         ReadRefusal::Internal(sentence) => wit::Refusal::Internal(sentence),
+    }
+}
+
+fn options(chosen: Vec<types::OptionValue>) -> Options {
+    let value = |value| match value {
+        types::Value::Text(value) => Value::Text(value),
+        types::Value::Integer(value) => Value::Integer(value),
+        types::Value::Number(value) => Value::Number(value),
+        types::Value::Boolean(value) => Value::Boolean(value),
+    };
+    Options(chosen.into_iter().map(|option| (option.name, value(option.value))).collect())
+}
+
+fn parameter(parameter: Parameter) -> types::Parameter {
+    types::Parameter {
+        name: parameter.name.into(),
+        kind: match parameter.kind {
+            Kind::Text => types::ParameterKind::Text,
+            Kind::Integer => types::ParameterKind::Integer,
+            Kind::Number => types::ParameterKind::Number,
+            Kind::Boolean => types::ParameterKind::Boolean,
+        },
+        default: parameter.default.into(),
+        allowed: parameter.allowed.iter().map(|&value| value.into()).collect(),
+        docs: parameter.docs.into(),
     }
 }

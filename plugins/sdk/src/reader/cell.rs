@@ -40,7 +40,8 @@ fn integer(text: &str) -> Result<i64, &'static str> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("is not an integer; declare the column as number or string");
     }
-    text.parse().map_err(|_| "does not fit a 64-bit integer; declare the column as number or string")
+    text.parse()
+        .map_err(|_| "does not fit a 64-bit integer; declare the column as number or string")
 }
 
 fn number(text: &str) -> Result<f64, &'static str> {

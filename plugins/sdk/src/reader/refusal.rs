@@ -97,9 +97,7 @@ impl From<Error> for ReadRefusal {
     fn from(error: Error) -> Self {
         match error {
             Error::InvalidOption(sentence) => Self::InvalidOption(sentence),
-            Error::UnsupportedSchema(sentence) => {
-                Self::unsupported(FilePlace::default(), sentence)
-            }
+            Error::UnsupportedSchema(sentence) => Self::unsupported(FilePlace::default(), sentence),
             Error::Internal(sentence) => Self::Internal(sentence),
         }
     }
@@ -115,6 +113,9 @@ mod tests {
         assert_eq!(refusal.to_string(), "line 7, OBS_VALUE: is no number");
         let place = FilePlace { line: None, byte: Some(3), path: String::new() };
         assert_eq!(ReadRefusal::unsupported(place, "is deep").to_string(), "byte 3: is deep");
-        assert_eq!(ReadRefusal::malformed(FilePlace::default(), "is empty").to_string(), "is empty");
+        assert_eq!(
+            ReadRefusal::malformed(FilePlace::default(), "is empty").to_string(),
+            "is empty"
+        );
     }
 }

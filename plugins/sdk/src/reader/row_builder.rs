@@ -149,7 +149,8 @@ impl RowBuilder {
 
 impl ValueBuffer {
     fn new(read_type: ReadType) -> Self {
-        let offsets = if read_type == ReadType::Text { vec![0; size_of::<i32>()] } else { Vec::new() };
+        let offsets =
+            if read_type == ReadType::Text { vec![0; size_of::<i32>()] } else { Vec::new() };
         Self { read_type, validity: Vec::new(), nulls: 0, length: 0, offsets, values: Vec::new() }
     }
 
@@ -221,7 +222,10 @@ mod tests {
         let batch = rows.finish().unwrap();
         assert_eq!(batch.rows, 11);
         assert!(batch.arrays.iter().all(|array| array.null_count == 1));
-        assert_eq!(batch.arrays.iter().map(|array| array.buffers).collect::<Vec<_>>(), [3, 2, 2, 2]);
+        assert_eq!(
+            batch.arrays.iter().map(|array| array.buffers).collect::<Vec<_>>(),
+            [3, 2, 2, 2]
+        );
         assert_eq!(batch.buffers[0], [0xff, 0b101]);
         assert_eq!(batch.buffers[1].len(), 12 * 4);
         assert_eq!(batch.buffers[2].len(), 20);
