@@ -78,8 +78,8 @@ pub enum PublishError {
     Unreadable {
         /// The data file.
         path: PathBuf,
-        /// The format that its name says.
-        format: &'static str,
+        /// The format that it should have.
+        format: String,
         /// The place and the fault.
         why: String,
     },

@@ -1,5 +1,6 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
-//! changes since the current one. Imports point one way: `error`, `faults`, `progress` <- `package`
+//! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
+//! `progress` <- `package`
 //! <- `geometry`, `table` <- `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish` <-
 //! `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
 //! environment; the feature `catalog` adds what needs a catalogue.
@@ -7,6 +8,7 @@
 mod diff;
 mod error;
 mod faults;
+mod format_reader;
 #[cfg(feature = "catalog")]
 mod gc;
 mod geometry;
@@ -25,6 +27,7 @@ mod write;
 pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
+pub use format_reader::{ColumnFacts, FormatReader, FormatReading};
 pub use package::DataPackage;
 #[cfg(feature = "catalog")]
 pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};

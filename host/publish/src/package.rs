@@ -9,19 +9,23 @@ pub(crate) mod file;
 mod keywords;
 mod licence;
 mod node;
+mod reader_source;
 mod resource;
 mod table_schema;
 mod text_rules;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 use yearbook_domain::{Column, Credit, DatasetName, Namespace, TableLayout};
 
 use crate::PublishError;
+use crate::format_reader::FormatReader;
 use extension::YearbookExtension;
 use node::{DescriptorNode, DescriptorProblems};
 
+pub(crate) use reader_source::ReaderSource;
 pub(crate) use resource::InputFormat;
 
 /// Largest descriptor read, in bytes: thousands of described columns fit.
@@ -36,6 +40,8 @@ const DESCRIPTOR: &str = "datapackage.json";
 pub struct DataPackage {
     pub(crate) data: PathBuf,
     pub(crate) format: InputFormat,
+    /// Set where the format is none of those that publishing knows.
+    pub(crate) reader_source: Option<ReaderSource>,
     pub(crate) name: DatasetName,
     pub(crate) namespace: Namespace,
     pub(crate) title: Option<String>,
@@ -98,6 +104,23 @@ impl DataPackage {
         &self.data
     }
 
+    /// The format that a reader has to be brought for, as `resources[0].format` names it; none for
+    /// CSV, Parquet and Arrow.
+    #[must_use]
+    pub fn reader_format(&self) -> Option<&str> {
+        self.reader_source.as_ref().map(|source| source.format.as_str())
+    }
+
+    /// The package with the reader of its format. Needed where [`DataPackage::reader_format`] names
+    /// one.
+    #[must_use]
+    pub fn with_reader(mut self, reader: Arc<dyn FormatReader>) -> Self {
+        if let Some(source) = &mut self.reader_source {
+            source.reader = Some(reader);
+        }
+        self
+    }
+
     /// The columns in file order; `few_values` is not known before publishing.
     #[must_use]
     pub fn columns(&self) -> &[Column] {
@@ -133,8 +156,17 @@ fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Optio
     let credit = credit?;
     let bulk_redistribution = decide_redistribution(&extension, &credit, problems)?;
     let layout = columns::infer_layout(&schema, &extension);
+    let columns = columns::build_columns(&schema, &extension);
+    let reader_source = match file.reader {
+        Some(format) => Some(extension.sources.for_format(&format, &columns)),
+        None => {
+            extension.sources.refuse(problems);
+            None
+        }
+    };
     Some(DataPackage {
-        columns: columns::build_columns(&schema, &extension),
+        columns,
+        reader_source,
         data: file.path,
         format: file.format,
         name: name?,

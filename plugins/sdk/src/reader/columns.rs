@@ -57,7 +57,7 @@ fn match_column<T: AsRef<str>>(
         (Some((_, one)), Some((_, other))) => Err(ReadRefusal::unsupported(
             FilePlace::path(&request.name),
             format!(
-                "the file has {:?} and {:?} for it; say in `source` of the field which one is meant",
+                "the file has {:?} and {:?} for it; say in `yearbook.source_columns` which one is meant",
                 one.as_ref(),
                 other.as_ref()
             ),
@@ -65,7 +65,7 @@ fn match_column<T: AsRef<str>>(
         (None, _) => Err(ReadRefusal::unsupported(
             FilePlace::path(&request.name),
             format!(
-                "the file has no column {wanted:?}; name one of its columns in `source` of the field: {}",
+                "the file has no column {wanted:?}; name one of its columns in `yearbook.source_columns`: {}",
                 list_names(names)
             ),
         )),
@@ -121,7 +121,7 @@ mod tests {
         let missing = found("region", None).unwrap_err().to_string();
         assert_eq!(
             missing,
-            "region: the file has no column \"region\"; name one of its columns in `source` of the field: REF_AREA, Obs value, geo"
+            "region: the file has no column \"region\"; name one of its columns in `yearbook.source_columns`: REF_AREA, Obs value, geo"
         );
         assert!(found("geo", Some("GEO")).is_err(), "a source is meant as it stands");
     }
