@@ -25,9 +25,9 @@ mod uploads;
 mod write;
 
 pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
+pub use format_reader::{ColumnFacts, FormatReader, FormatReading};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
-pub use format_reader::{ColumnFacts, FormatReader, FormatReading};
 pub use package::DataPackage;
 #[cfg(feature = "catalog")]
 pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};

@@ -100,7 +100,8 @@ impl Header {
         };
         let first = (1..names.len()).find(|at| !message(&names[*at])).unwrap_or(names.len());
         let components = components(&names, first);
-        let labels: Vec<&str> = components.iter().map(|component| component.name.as_str()).collect();
+        let labels: Vec<&str> =
+            components.iter().map(|component| component.name.as_str()).collect();
         let found = match_columns(&labels, requests).map_err(|refusal| on_line(refusal, record))?;
         let requested = found.into_iter().map(|found| component(&components, found)).collect();
         Ok(Self { width: names.len(), structure, action, first, requested })

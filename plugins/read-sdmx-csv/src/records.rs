@@ -162,7 +162,13 @@ impl Records {
         }
     }
 
-    fn plain(&self, start: usize, end: usize, next: usize, ends: bool) -> Result<Scan, ReadRefusal> {
+    fn plain(
+        &self,
+        start: usize,
+        end: usize,
+        next: usize,
+        ends: bool,
+    ) -> Result<Scan, ReadRefusal> {
         Ok(Scan::Field(Field { start, end, quoted: false, doubled: false }, next, ends))
     }
 

@@ -7,12 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
+use yearbook_catalog::Catalog;
 use yearbook_domain::SnapshotId;
 use yearbook_publish::DataPackage;
 use yearbook_publish::{PublishFailure, Publisher};
+use yearbook_storage::ObjectStorage;
+use yearbook_workers::Workers;
 
 use crate::context::CommandContext;
 use crate::output::PublishProgress;
+use crate::readers;
 
 /// Outcome of one package.
 #[derive(Clone, Debug, Serialize)]
@@ -29,15 +33,17 @@ struct PublishSummary {
 /// publishing all of them again changes nothing about it.
 pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::Result<()> {
     let store = context.catalog().await?;
+    let (files, workers) = (context.files()?, context.workers());
     let publisher = Publisher::new(
         Arc::clone(&store),
-        &context.files()?,
-        context.workers(),
+        &files,
+        Arc::clone(&workers),
         context.settings.retention(),
     );
+    let place = PublishPlace { store: &store, files: &files, workers: &workers };
     let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
-        match publish_package(context, &publisher, path).await {
+        match publish_package(context, &place, &publisher, path).await {
             Ok(published) => {
                 context.output.print_result(&published, || summary_line(&published))?;
                 done.push(published);
@@ -54,12 +60,22 @@ pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::
     Ok(())
 }
 
+/// Where packages are published.
+struct PublishPlace<'a> {
+    store: &'a Catalog,
+    files: &'a ObjectStorage,
+    workers: &'a Arc<Workers>,
+}
+
 async fn publish_package(
     context: &CommandContext,
+    place: &PublishPlace<'_>,
     publisher: &Publisher,
     path: &Path,
 ) -> anyhow::Result<PublishSummary> {
     let package = DataPackage::open(path)?;
+    let PublishPlace { store, files, workers } = place;
+    let package = readers::with_reader(context, store, files, Arc::clone(workers), package).await?;
     let progress = PublishProgress::new(context.output, package.name().as_str());
     let published = publisher.publish(&package, &progress).await;
     progress.finish();

@@ -59,7 +59,9 @@ pub(super) fn parse(
                     ),
                 );
             } else if text.is_empty() || text.len() > SOURCE_BYTES {
-                let message = format!("must be the name of a column of the file, at most {SOURCE_BYTES} bytes");
+                let message = format!(
+                    "must be the name of a column of the file, at most {SOURCE_BYTES} bytes"
+                );
                 problems.add(source.at, message);
             } else {
                 mapping.sources.push((name.clone(), text.to_owned()));

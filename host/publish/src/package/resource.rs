@@ -164,7 +164,10 @@ fn detect_format(
     let named =
         resource.get("format").and_then(|node| node.text(problems)).map(str::to_ascii_lowercase);
     let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let found = match (known_format(ending), named.as_deref().map(|word| (word, known_format(word)))) {
+    let found = match (
+        known_format(ending),
+        named.as_deref().map(|word| (word, known_format(word))),
+    ) {
         (Some(a), Some((word, b))) if b.is_none_or(|b| b != a) => {
             problems.add(
                 resource.member_path("format"),

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::read::MultiGzDecoder;
 
 use super::arrow_source;
-use super::plugin_source;
 use super::csv_source::CsvSource;
+use super::plugin_source;
 use super::source::{TableInput, TableSource, TableSourceError};
 use crate::error::PublishError;
 use crate::faults::FaultList;
@@ -42,7 +42,8 @@ pub(crate) fn open(
             let reader = package.reader_source.as_ref();
             let missing = || TableSourceError("its reader is not known".to_owned());
             reader.ok_or_else(missing).and_then(|source| {
-                let input = plugin_source::open(package, source, decoded(package, counted), faults)?;
+                let input =
+                    plugin_source::open(package, source, decoded(package, counted), faults)?;
                 Ok(opened(input.source))
             })
         }
