@@ -10,13 +10,13 @@ use yearbook_domain::{ColumnRole, SourceColumn};
 
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
 use crate::guest::parameters::quote;
-use crate::sanitize::{is_hidden, sanitize_sentence};
+use crate::sanitize::{sanitize, sanitize_sentence};
 
 /// Columns of a file at most.
 const COLUMNS: usize = 16_384;
 
-/// Longest name or unit of a column, bytes.
-const TEXT_BYTES: usize = 1024;
+/// Longest name of a column, bytes; the rest is cut.
+const NAME_BYTES: usize = 1024;
 
 /// A column that a reader gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,11 +62,10 @@ pub(super) fn check_columns(
         if requested.get(position).is_some_and(|request| request.name != field.name) {
             return Err(format!("a column {} that is not the one asked for", quote(&field.name)));
         }
-        if field.name.len() > TEXT_BYTES || field.name.chars().any(is_hidden) {
-            return Err(format!("a column with the name {}", quote(&field.name)));
-        }
-        fields.push(Field::new(&field.name, data_type, true));
-        columns.push(file_column(field));
+        // Where nothing was asked for, names are the file's own.
+        let column = file_column(field);
+        fields.push(Field::new(&column.name, data_type, true));
+        columns.push(column);
     }
     Ok((columns, Arc::new(Schema::new(fields))))
 }
@@ -80,7 +79,7 @@ fn file_column(column: guest::Column) -> FileColumn {
         role: ColumnRole::ALL.into_iter().find(|known| role == Some(known.as_str())),
         unit: clean(column.unit),
         description: clean(column.description),
-        name: column.name,
+        name: sanitize(&column.name, NAME_BYTES),
     }
 }
 
