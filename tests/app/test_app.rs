@@ -199,12 +199,12 @@ impl TestApp {
         let signup = Signup::open(Arc::clone(&store), signup, BASE_URL).await.unwrap();
         let state = AppState::new(Services {
             keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds, settings.plans),
-            meter: Quota::new(Arc::clone(&store)),
-            live: Arc::clone(&live),
-            store: Arc::clone(&store),
+            quota: Quota::new(Arc::clone(&store)),
+            catalog_cache: Arc::clone(&live),
+            catalog: Arc::clone(&store),
             reader: Reader::new(files.clone(), Arc::clone(&workers)),
-            files: files.clone(),
-            registry: Arc::clone(&registry),
+            storage: files.clone(),
+            plugins: Arc::clone(&registry),
             sandbox: Arc::clone(&sandbox),
             releases: guard.clone(),
             workers: Arc::clone(&workers),

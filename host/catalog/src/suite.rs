@@ -14,6 +14,8 @@ mod keys;
 mod model;
 mod quota;
 mod releases;
+mod retention;
+mod transactions;
 mod unreferenced;
 mod usage;
 
@@ -52,15 +54,15 @@ macro_rules! every_rule {
             history: a_file_written_anew_replaces_the_old_one_and_the_snapshot_keeps_its_age,
             history: a_late_publisher_does_not_turn_checked_at_back,
             history: data_that_went_back_is_current_again,
-            history: a_retired_dataset_is_gone_until_published_again_contract_4,
-            history: what_retention_drops_leaves_a_tombstone_contract_4,
-            history: a_dropped_snapshot_that_is_published_again_is_retained,
-            history: datasets_do_not_drop_each_others_history,
-            history: referenced_files_are_those_of_retained_snapshots,
-            history: the_revision_moves_with_every_change_that_readers_must_notice,
-            history: a_commit_that_fails_leaves_nothing,
-            history: concurrent_publishers_leave_one_whole_history,
-            history: readers_never_see_half_a_commit,
+            retention: a_retired_dataset_is_gone_until_published_again_contract_4,
+            retention: what_retention_drops_leaves_a_tombstone_contract_4,
+            retention: a_dropped_snapshot_that_is_published_again_is_retained,
+            retention: datasets_do_not_drop_each_others_history,
+            retention: referenced_files_are_those_of_retained_snapshots,
+            transactions: the_revision_moves_with_every_change_that_readers_must_notice,
+            transactions: a_commit_that_fails_leaves_nothing,
+            transactions: concurrent_publishers_leave_one_whole_history,
+            transactions: readers_never_see_half_a_commit,
             changes: a_history_of_changes_comes_back_in_order,
             changes: a_gap_begins_the_history_anew,
             changes: changes_outlive_a_snapshot_dropped_between_retained_ones,

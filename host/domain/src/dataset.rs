@@ -176,6 +176,12 @@ impl Snapshot {
         self.columns.iter().position(|column| column.name == name)
     }
 
+    /// Returns the column called `name`.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
     /// Returns true when the snapshot has a geometry column.
     #[must_use]
     pub fn has_geometry(&self) -> bool {
@@ -212,4 +218,12 @@ pub struct Dataset {
     pub current: Arc<Snapshot>,
     /// Every retained snapshot, oldest first, the current one included.
     pub snapshots: Vec<SnapshotSummary>,
+}
+
+impl Dataset {
+    /// Returns the title of the current snapshot; the name where it has none.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.current.title.as_deref().unwrap_or_else(|| self.name.as_str())
+    }
 }

@@ -4,7 +4,6 @@
 
 mod description;
 mod error;
-mod interim;
 mod reading;
 mod rows;
 mod trial;

@@ -37,7 +37,7 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    let document = state.openapi.get(&state.settings, state.registry.current())?;
+    let document = state.openapi.get(&state.settings, state.plugins.current())?;
     document.respond(&state, request.headers(), CachePolicy::Public).await
 }
 

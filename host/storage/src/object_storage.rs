@@ -186,7 +186,7 @@ impl ObjectStorage {
     /// Returns the counters of reading so far.
     #[must_use]
     pub fn counts(&self) -> StorageMetricsSnapshot {
-        self.counters.read(&self.remote.requests)
+        self.counters.read_with(&self.remote.requests)
     }
 
     /// Returns whether stored files lie in a folder of this machine, so that no read waits for a

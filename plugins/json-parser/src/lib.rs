@@ -126,11 +126,7 @@ impl JsonParser {
     ///
     /// # Errors
     /// [`JsonFault`]; the parser is spent.
-    pub fn push(
-        &mut self,
-        bytes: &[u8],
-        handler: &mut impl JsonHandler,
-    ) -> Result<(), JsonFault> {
+    pub fn push(&mut self, bytes: &[u8], handler: &mut impl JsonHandler) -> Result<(), JsonFault> {
         let mut at = 0;
         if self.bytes == 0 && self.state == State::Value {
             at = bytes.strip_prefix(b"\xEF\xBB\xBF").map_or(0, |_| 3);

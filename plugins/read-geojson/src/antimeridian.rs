@@ -90,7 +90,8 @@ fn align_holes(polygon: &mut [Vec<Position>]) {
     let Some((outer, holes)) = polygon.split_first_mut() else { return };
     for hole in holes {
         for shift in [0.0, AROUND, -AROUND] {
-            let inside = |[longitude, latitude]: &Position| contains(outer, [longitude + shift, *latitude]);
+            let inside =
+                |[longitude, latitude]: &Position| contains(outer, [longitude + shift, *latitude]);
             if hole.iter().any(inside) {
                 hole.iter_mut().for_each(|[longitude, _]| *longitude += shift);
                 break;
@@ -178,7 +179,8 @@ fn side_of(polygon: &[Vec<Position>], border: f64, right: bool) -> Vec<Vec<Vec<P
     }
     // A chain that runs along the border alone has no area.
     chains.retain(|chain: &Vec<Position>| chain.iter().any(|[x, _]| *x != border));
-    let mut outers: Vec<Vec<Vec<Position>>> = connect(chains).into_iter().map(|r| vec![r]).collect();
+    let mut outers: Vec<Vec<Vec<Position>>> =
+        connect(chains).into_iter().map(|r| vec![r]).collect();
     let mut holes = Vec::new();
     for ring in whole {
         if area(&ring) >= 0.0 {
@@ -188,9 +190,9 @@ fn side_of(polygon: &[Vec<Position>], border: f64, right: bool) -> Vec<Vec<Vec<P
         }
     }
     for hole in holes {
-        let home = outers.iter_mut().find(|outer| {
-            hole.iter().any(|position| contains(&outer[0], *position))
-        });
+        let home = outers
+            .iter_mut()
+            .find(|outer| hole.iter().any(|position| contains(&outer[0], *position)));
         if let Some(outer) = home {
             outer.push(hole);
         }
@@ -353,8 +355,15 @@ mod tests {
     #[test]
     fn a_polygon_like_a_comb_falls_into_several_parts() {
         let comb = vec![
-            [175.0, 0.0], [185.0, 0.0], [185.0, 1.0], [177.0, 1.0], [177.0, 2.0], [185.0, 2.0],
-            [185.0, 3.0], [175.0, 3.0], [175.0, 0.0],
+            [175.0, 0.0],
+            [185.0, 0.0],
+            [185.0, 1.0],
+            [177.0, 1.0],
+            [177.0, 2.0],
+            [185.0, 2.0],
+            [185.0, 3.0],
+            [175.0, 3.0],
+            [175.0, 0.0],
         ];
         check(vec![comb], false, 3, 22.0);
     }

@@ -22,8 +22,12 @@ const ID: &str = "id";
 const NAMES: usize = 1_024;
 
 /// Reference systems that are WGS 84, longitude first; older files name one.
-const WGS_84: [&str; 4] =
-    ["urn:ogc:def:crs:OGC:1.3:CRS84", "urn:ogc:def:crs:OGC::CRS84", "EPSG:4326", "urn:ogc:def:crs:EPSG::4326"];
+const WGS_84: [&str; 4] = [
+    "urn:ogc:def:crs:OGC:1.3:CRS84",
+    "urn:ogc:def:crs:OGC::CRS84",
+    "EPSG:4326",
+    "urn:ogc:def:crs:EPSG::4326",
+];
 
 /// A value of a property.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,7 +180,9 @@ impl Features {
                 continue;
             }
             if column.found && column.content == Content::Property {
-                return Err(format!("is a second property for the column {own}; say in `yearbook.source_columns` which one is meant"));
+                return Err(format!(
+                    "is a second property for the column {own}; say in `yearbook.source_columns` which one is meant"
+                ));
             }
             // A property goes before the member of that name.
             column.content = Content::Property;
@@ -194,7 +200,9 @@ impl Features {
         let value = property_value(event);
         if self.columns.is_none() {
             if self.first.len() == NAMES {
-                return Err(format!("is one of more than {NAMES} properties; ask for those that you need"));
+                return Err(format!(
+                    "is one of more than {NAMES} properties; ask for those that you need"
+                ));
             }
             self.first.push((name.to_owned(), value.unwrap_or_default()));
             return Ok(());
@@ -202,7 +210,10 @@ impl Features {
         let columns = self.columns_of(name)?;
         for at in columns {
             let Ok(value) = &value else {
-                return Err("is an array or an object; a column holds plain values, so leave it out".to_owned());
+                return Err(
+                    "is an array or an object; a column holds plain values, so leave it out"
+                        .to_owned(),
+                );
             };
             let requested = self.columns.as_ref().map(|columns| columns[at].request.requested_type);
             check_value(requested.unwrap_or(RequestedType::Text), value.as_ref())?;
@@ -282,10 +293,15 @@ impl JsonHandler for Features {
                     self.is_collection = true;
                     Ok(())
                 }
-                _ => Err("a file that is a table is a FeatureCollection; put the features into one".to_owned()),
+                _ => {
+                    Err("a file that is a table is a FeatureCollection; put the features into one"
+                        .to_owned())
+                }
             },
             (3, Some("crs")) => check_reference_system(event, path),
-            (1, Some("features")) if !matches!(event, JsonEvent::BeginArray | JsonEvent::EndArray) => {
+            (1, Some("features"))
+                if !matches!(event, JsonEvent::BeginArray | JsonEvent::EndArray) =>
+            {
                 Err("is no array of features".to_owned())
             }
             (2, Some("features")) => match event {
@@ -333,7 +349,9 @@ impl Features {
                     ("coordinates", _, JsonEvent::BeginArray) => geometry.open(),
                     ("coordinates", _, JsonEvent::EndArray) => geometry.close(),
                     ("coordinates", _, JsonEvent::Number(text)) => geometry.number(text),
-                    ("coordinates", ..) => Err("is no coordinate; write numbers in arrays".to_owned()),
+                    ("coordinates", ..) => {
+                        Err("is no coordinate; write numbers in arrays".to_owned())
+                    }
                     _ => Ok(()),
                 }
             }

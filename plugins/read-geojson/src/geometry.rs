@@ -64,7 +64,9 @@ impl Coordinates {
             "Polygon" => MultiGeometry::Polygons(vec![reader.polygon()?]),
             "MultiPolygon" => MultiGeometry::Polygons(reader.list(TokenReader::polygon)?),
             "GeometryCollection" => {
-                return Err("is a GeometryCollection; split it into features of one type".to_owned());
+                return Err(
+                    "is a GeometryCollection; split it into features of one type".to_owned()
+                );
             }
             other => {
                 let other: String = other.chars().take(40).collect();
@@ -161,7 +163,10 @@ impl TokenReader<'_> {
     fn ring(&mut self) -> Result<Vec<Position>, String> {
         let ring = self.positions()?;
         if !ring.is_empty() && ring.len() < 4 {
-            return Err(format!("has a ring of {} positions; a ring has at least four", ring.len()));
+            return Err(format!(
+                "has a ring of {} positions; a ring has at least four",
+                ring.len()
+            ));
         }
         if ring.first() != ring.last() {
             return Err("has a ring that does not end where it begins".to_owned());

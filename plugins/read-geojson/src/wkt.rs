@@ -38,7 +38,10 @@ impl MultiGeometry {
                 Self::Points(points.into_iter().map(antimeridian::wrap_position).collect())
             }
             Self::Lines(lines) => Self::Lines(
-                lines.into_iter().flat_map(|line| antimeridian::cut_line(line, short_way)).collect(),
+                lines
+                    .into_iter()
+                    .flat_map(|line| antimeridian::cut_line(line, short_way))
+                    .collect(),
             ),
             Self::Polygons(polygons) => Self::Polygons(
                 polygons
@@ -102,7 +105,10 @@ mod tests {
         let ring = vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.5], [0.0, -0.0]];
         for (geometry, expected) in [
             (MultiGeometry::Points(vec![[1.0, 2.0], [-3.5, 4.0]]), "MULTIPOINT ((1 2),(-3.5 4))"),
-            (MultiGeometry::Lines(vec![vec![[0.0, 0.0], [1.0, 1.0]]]), "MULTILINESTRING ((0 0,1 1))"),
+            (
+                MultiGeometry::Lines(vec![vec![[0.0, 0.0], [1.0, 1.0]]]),
+                "MULTILINESTRING ((0 0,1 1))",
+            ),
             (MultiGeometry::Polygons(vec![vec![ring]]), "MULTIPOLYGON (((0 0,1 0,1 1.5,0 0)))"),
             (MultiGeometry::Polygons(vec![]), "MULTIPOLYGON EMPTY"),
         ] {

@@ -19,8 +19,6 @@ const LABEL_SUFFIX: &str = " label";
 pub(crate) struct Cube {
     columns: Vec<CubeColumn>,
     sizes: Vec<u64>,
-    /// Cells of the whole cube.
-    cells: u64,
     values: Values,
     texts: BTreeMap<u64, String>,
     statuses: BTreeMap<u64, String>,
@@ -102,7 +100,6 @@ impl Cube {
         Ok(Self {
             columns,
             sizes: document.sizes,
-            cells,
             values: document.values,
             texts: document.texts,
             statuses: document.statuses,
@@ -171,12 +168,10 @@ impl Cube {
                     }
                 }
                 Content::Value => self.add_value(at, column.requested_type, cell, number, rows)?,
-                Content::Status => {
-                    match self.statuses.get(&cell).or(self.common_status.as_ref()) {
-                        Some(status) => rows.text(at, status),
-                        None => rows.null(at),
-                    }
-                }
+                Content::Status => match self.statuses.get(&cell).or(self.common_status.as_ref()) {
+                    Some(status) => rows.text(at, status),
+                    None => rows.null(at),
+                },
             }
         }
         rows.end_row();
@@ -206,7 +201,9 @@ impl Cube {
             (requested, None, Some(text)) => rows
                 .parse(at, requested, text, false)
                 .map_err(|why| refused(&format!("{text:?} {why}")))?,
-            _ => return Err(refused("is a number; declare the column as number, integer or string")),
+            _ => {
+                return Err(refused("is a number; declare the column as number, integer or string"));
+            }
         }
         Ok(())
     }
@@ -235,9 +232,8 @@ fn check_class(document: &Document) -> Result<(), ReadRefusal> {
 /// Cells of the cube.
 fn count_cells(document: &Document) -> Result<u64, ReadRefusal> {
     let Document { ids, sizes, .. } = document;
-    let malformed = |path: &str, sentence: String| {
-        Err(ReadRefusal::malformed(FilePlace::path(path), sentence))
-    };
+    let malformed =
+        |path: &str, sentence: String| Err(ReadRefusal::malformed(FilePlace::path(path), sentence));
     if ids.is_empty() {
         return malformed("$.id", "is missing or empty; it lists the dimensions".to_owned());
     }
@@ -273,11 +269,7 @@ fn check_dimensions(document: &mut Document) -> Result<Vec<Dimension>, ReadRefus
             let path = format!("$.dimension.{id}.category");
             ReadRefusal::malformed(FilePlace::path(path), why)
         })?;
-        let role = if document.time.contains(id) {
-            Role::Period
-        } else {
-            Role::Dimension
-        };
+        let role = if document.time.contains(id) { Role::Period } else { Role::Dimension };
         dimensions.push(Dimension { id: id.clone(), label: entry.label, categories, role });
     }
     Ok(dimensions)
@@ -319,9 +311,8 @@ fn check_values(
     cells: u64,
     keep_missing: bool,
 ) -> Result<(), ReadRefusal> {
-    let malformed = |path: &str, sentence: String| {
-        Err(ReadRefusal::malformed(FilePlace::path(path), sentence))
-    };
+    let malformed =
+        |path: &str, sentence: String| Err(ReadRefusal::malformed(FilePlace::path(path), sentence));
     let beyond = document.statuses.keys().next_back().filter(|cell| **cell >= cells);
     if let Some(cell) = beyond {
         return malformed("$.status", format!("has a cell {cell} of {cells}"));

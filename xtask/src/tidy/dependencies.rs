@@ -7,23 +7,24 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 13] = [
+const MAP: [(&str, &[&str]); 14] = [
     ("domain", &[]),
+    ("counters", &[]),
     ("shares", &[]),
     ("workers", &["shares"]),
-    ("catalog", &["domain"]),
-    ("storage", &["domain"]),
-    ("scan", &["domain", "storage", "workers"]),
+    ("catalog", &["counters", "domain"]),
+    ("storage", &["counters", "domain"]),
+    ("scan", &["counters", "domain", "storage", "workers"]),
     ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
-    ("sandbox", &["domain", "shares", "workers"]),
+    ("sandbox", &["counters", "domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
-    ("signup", &["catalog", "domain"]),
+    ("signup", &["catalog", "counters", "domain"]),
     (
         "server",
         &[
-            "catalog", "domain", "sandbox", "scan", "search", "shares", "signup", "storage",
-            "workers",
+            "catalog", "counters", "domain", "sandbox", "scan", "search", "shares", "signup",
+            "storage", "workers",
         ],
     ),
     (

@@ -63,7 +63,7 @@ impl ReaderDescription {
                 example.len()
             ));
         }
-        let parameters = check_parameters(super::interim::parameters(parameters))?;
+        let parameters = check_parameters(parameters)?;
         Ok(Self { format, version, title, parameters, example, docs })
     }
 }

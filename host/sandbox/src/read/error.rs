@@ -1,9 +1,9 @@
 //! Errors of a reading. Each is a sentence with a place that a publisher can act on.
 
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
-use crate::observe::{FailureReason, PluginError, ResponseOutcome};
+use crate::observe::{ErrorCause, PluginError};
 use crate::sanitize::{sanitize, sanitize_sentence};
-use crate::trap::{Trap, TrapKind};
+use crate::trap::Trap;
 
 /// Longest path in a place, bytes.
 const PATH_BYTES: usize = 200;
@@ -101,30 +101,15 @@ fn describe_fault(fault: &guest::Fault) -> String {
 }
 
 impl PluginError for ReadError {
-    fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>) {
+    fn cause(&self) -> ErrorCause<'_> {
         match self {
-            Self::Refused(_) => (ResponseOutcome::Input, None),
-            Self::InvalidOption(_) => (ResponseOutcome::InvalidOption, None),
-            Self::TooLarge { trap, .. } => (ResponseOutcome::TooLarge, Some(trap.kind())),
-            Self::Internal { .. } => (ResponseOutcome::Internal, None),
-            Self::Trapped { trap, .. } => (ResponseOutcome::Trapped, Some(trap.kind())),
-            Self::Output { .. } => (ResponseOutcome::BadOutput, None),
-            Self::Host(_) => (ResponseOutcome::Host, None),
+            Self::Refused(_) => ErrorCause::Input,
+            Self::InvalidOption(sentence) => ErrorCause::InvalidOption(sentence),
+            Self::Trapped { trap, .. } => ErrorCause::Trapped(trap),
+            Self::TooLarge { trap, .. } => ErrorCause::TooLarge(trap),
+            Self::Internal { message, .. } => ErrorCause::Internal(message),
+            Self::Output { rule, .. } => ErrorCause::BadOutput(rule),
+            Self::Host(_) => ErrorCause::Host,
         }
-    }
-
-    fn reason(&self) -> Option<FailureReason> {
-        Some(match self {
-            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => {
-                FailureReason::new(trap.kind().name(), trap)
-            }
-            Self::Internal { message, .. } => FailureReason::new("internal", message),
-            Self::Output { rule, .. } => FailureReason::new("bad_output", rule),
-            Self::Refused(_) | Self::InvalidOption(_) | Self::Host(_) => return None,
-        })
-    }
-
-    fn is_plugin_fault(&self) -> bool {
-        self.is_failure_of_the_plugin()
     }
 }

@@ -9,11 +9,11 @@ use wasmtime::component::ResourceAny;
 use yearbook_domain::{SourceColumn, SourceType};
 use yearbook_shares::{CallerShare, SlotPermit};
 
-use super::interim::wire_option;
 use super::rows::{check_batch, check_columns};
 use super::{FileColumn, PluginReader, ReadError};
 use crate::guest::bindings::reader::ReaderPlugin;
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
+use crate::guest::parameters::wire_option;
 use crate::guest::{HostState, InputSize};
 use crate::limits::Limits;
 use crate::observe::{CallMetrics, DumpTarget, GuestFunction, ReadingRecord, ResourceUsage};
@@ -62,7 +62,7 @@ impl FileReading {
         let plain = reader.description.is_plain(&options);
         let name_bytes = requested.iter().map(|column| column.name.len()).sum();
         let input = InputSize::new(requested.len(), name_bytes, plain);
-        let requests: Vec<guest::ColumnRequest> = requested.iter().map(wire_request).collect();
+        let requests: Vec<guest::ColumnRequest<'_>> = requested.iter().map(wire_request).collect();
         let lent: Vec<_> = options.iter().map(wire_option).collect();
         let mut store = HostState::new_store(&reader.host, work);
         let opened = HostState::call(&mut store, |store| {
@@ -224,7 +224,7 @@ fn stopped(plugin: &str, at: u64, trap: Trap, input: &InputSize, limits: &Limits
     }
 }
 
-fn wire_request(column: &SourceColumn) -> guest::ColumnRequest {
+fn wire_request(column: &SourceColumn) -> guest::ColumnRequest<'_> {
     let type_ = match column.source_type {
         SourceType::Text => guest::ColumnType::Text,
         SourceType::Integer => guest::ColumnType::Integer,
@@ -233,5 +233,5 @@ fn wire_request(column: &SourceColumn) -> guest::ColumnRequest {
         SourceType::Date => guest::ColumnType::Date,
         SourceType::Period => guest::ColumnType::Period,
     };
-    guest::ColumnRequest { name: column.name.clone(), source: column.source.clone(), type_ }
+    guest::ColumnRequest { name: &column.name, source: column.source.as_deref(), type_ }
 }

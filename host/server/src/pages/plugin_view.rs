@@ -1,6 +1,38 @@
-//! Options of plugins as pages show them.
+//! Plugins as pages show them, whatever their kind: version, documentation, options and an example.
 
 use yearbook_sandbox::{OptionScalar, ParameterKind, PluginParameter};
+
+use crate::state::AppState;
+
+/// One plugin.
+pub(crate) struct PluginLine<'a> {
+    /// Format or tool.
+    pub(crate) name: &'a str,
+    pub(crate) version: &'a str,
+    pub(crate) docs: &'a str,
+    pub(crate) options: Vec<OptionLine<'a>>,
+    /// A command that uses it.
+    pub(crate) example: String,
+}
+
+impl<'a> PluginLine<'a> {
+    pub(crate) fn new(
+        name: &'a str,
+        version: &'a str,
+        docs: &'a str,
+        parameters: &'a [PluginParameter],
+        example: String,
+    ) -> Self {
+        let options = parameters.iter().map(|parameter| OptionLine::new(name, parameter)).collect();
+        Self { name, version, docs, options, example }
+    }
+}
+
+/// The dataset that examples name: the first one; a placeholder where there is none.
+pub(crate) fn example_dataset(app: &AppState) -> String {
+    let datasets = app.catalog_cache.datasets();
+    datasets.first().map_or_else(|| "NAME".to_owned(), |dataset| dataset.name.to_string())
+}
 
 /// One option.
 pub(crate) struct OptionLine<'a> {

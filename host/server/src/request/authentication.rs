@@ -67,7 +67,7 @@ pub(crate) async fn check(
         let usage = match response.extensions().get::<QuotaUsage>() {
             Some(usage) => Some(*usage),
             // Without the database there are no numbers to tell; the answer itself stands.
-            None => state.meter.usage(&caller).await.ok(),
+            None => state.quota.usage(&caller).await.ok(),
         };
         if let Some(usage) = usage {
             rate_limit::write_month_quota(response.headers_mut(), &usage);

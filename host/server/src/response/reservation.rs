@@ -63,7 +63,7 @@ impl AppState {
             Patience::Unbounded => None,
         };
         let open = self.open_responses.open(&auth.holder, patience).await?;
-        let quota = self.meter.reserve(&auth.caller).await?;
+        let quota = self.quota.reserve(&auth.caller).await?;
         Ok(Reservation { open, quota })
     }
 }

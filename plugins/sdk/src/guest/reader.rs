@@ -3,14 +3,13 @@
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
-use super::install_panic_hook;
+use super::encoder_world::yearbook::plugin::types;
+use super::{install_panic_hook, options, parameter};
 use crate::Reader;
 use crate::reader::reading::ReadingDriver;
 use crate::reader::{ColumnRequest, FilePlace, ReadColumn, ReadFault, ReadRefusal, RequestedType};
-use crate::wire::RawBatch;
-use crate::{Kind, Options, Parameter, Value};
+use crate::wire::RawRows;
 use reader_world::exports::yearbook::plugin::reader as wit;
-use reader_world::yearbook::plugin::types;
 
 /// Generated from the WIT package; shares `types` and `log` with the encoder world.
 #[doc(hidden)]
@@ -27,6 +26,10 @@ pub mod reader_world {
         world: "reader-plugin",
         pub_export_macro: true,
         export_macro_name: "export_reader_world",
+        with: {
+            "yearbook:plugin/log@1.1.0": crate::guest::encoder_world::yearbook::plugin::log,
+            "yearbook:plugin/types@1.1.0": crate::guest::encoder_world::yearbook::plugin::types,
+        },
     });
 }
 
@@ -104,7 +107,7 @@ fn wit_column(column: ReadColumn) -> wit::Column {
     }
 }
 
-fn wit_batch(batch: RawBatch) -> wit::Batch {
+fn wit_batch(batch: RawRows) -> wit::Batch {
     let arrays = batch.arrays.into_iter().map(|array| types::Array {
         length: array.length,
         null_count: array.null_count,
@@ -124,30 +127,5 @@ fn wit_refusal(refusal: ReadRefusal) -> wit::Refusal {
         ReadRefusal::Unsupported(found) => wit::Refusal::Unsupported(fault(found)),
         ReadRefusal::InvalidOption(sentence) => wit::Refusal::InvalidOption(sentence),
         ReadRefusal::Internal(sentence) => wit::Refusal::Internal(sentence),
-    }
-}
-
-fn options(chosen: Vec<types::OptionValue>) -> Options {
-    let value = |value| match value {
-        types::Value::Text(value) => Value::Text(value),
-        types::Value::Integer(value) => Value::Integer(value),
-        types::Value::Number(value) => Value::Number(value),
-        types::Value::Boolean(value) => Value::Boolean(value),
-    };
-    Options(chosen.into_iter().map(|option| (option.name, value(option.value))).collect())
-}
-
-fn parameter(parameter: Parameter) -> types::Parameter {
-    types::Parameter {
-        name: parameter.name.into(),
-        kind: match parameter.kind {
-            Kind::Text => types::ParameterKind::Text,
-            Kind::Integer => types::ParameterKind::Integer,
-            Kind::Number => types::ParameterKind::Number,
-            Kind::Boolean => types::ParameterKind::Boolean,
-        },
-        default: parameter.default.into(),
-        allowed: parameter.allowed.iter().map(|&value| value.into()).collect(),
-        docs: parameter.docs.into(),
     }
 }

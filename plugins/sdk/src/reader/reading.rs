@@ -3,7 +3,7 @@
 
 use super::{ColumnRequest, ReadColumn, ReadRefusal, Reader, RowBuilder};
 use crate::Options;
-use crate::wire::RawBatch;
+use crate::wire::RawRows;
 
 /// A file being read.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl<R: Reader> ReadingDriver<R> {
     ///
     /// # Errors
     /// As [`Reader::pull`].
-    pub(crate) fn pull(&mut self) -> Result<Option<RawBatch>, ReadRefusal> {
+    pub(crate) fn pull(&mut self) -> Result<Option<RawRows>, ReadRefusal> {
         if self.rows.is_none() {
             let Some(columns) = self.columns() else { return Ok(None) };
             self.rows = Some(RowBuilder::new(&columns));

@@ -1,7 +1,7 @@
 //! Rows under construction: a column's values in the buffers of the Arrow C data interface.
 
 use super::{ReadColumn, ReadType};
-use crate::wire::{RawArray, RawBatch};
+use crate::wire::{RawArray, RawRows};
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8_192;
@@ -111,12 +111,12 @@ impl RowBuilder {
     }
 
     /// The batch; none without rows. The builder starts anew.
-    pub(crate) fn finish(&mut self) -> Option<RawBatch> {
+    pub(crate) fn finish(&mut self) -> Option<RawRows> {
         if self.rows == 0 {
             return None;
         }
         let rows = u32::try_from(self.rows).unwrap_or(u32::MAX);
-        let mut batch = RawBatch { rows, arrays: Vec::new(), buffers: Vec::new() };
+        let mut batch = RawRows { rows, arrays: Vec::new(), buffers: Vec::new() };
         for column in &mut self.columns {
             let before = batch.buffers.len();
             let taken = std::mem::replace(column, ValueBuffer::new(column.read_type));

@@ -4,7 +4,7 @@
 
 use crate::reader::reading::ReadingDriver;
 use crate::reader::{ColumnRequest, ReadColumn, ReadRefusal, ReadType};
-use crate::wire::RawBatch;
+use crate::wire::RawRows;
 use crate::{Options, Reader, Value, reader};
 
 /// Bytes of a chunk, as the host pushes them.
@@ -125,7 +125,7 @@ fn chosen<R: Reader>(options: &[(&str, Value)]) -> Options {
     super::complete(&R::describe().parameters, options)
 }
 
-fn add_rows(columns: &[ReadColumn], batch: &RawBatch, rows: &mut Vec<Vec<Option<String>>>) {
+fn add_rows(columns: &[ReadColumn], batch: &RawRows, rows: &mut Vec<Vec<Option<String>>>) {
     let first = rows.len();
     rows.extend((0..batch.rows).map(|_| Vec::with_capacity(columns.len())));
     let mut buffers = batch.buffers.iter();
