@@ -148,8 +148,13 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
     let _keeper = start_reconciler(&app, embedded()).await;
     for (name, ..) in RELEASED {
         let component = ComponentFile::read(fixture(name), 32 << 20).unwrap();
-        let wish =
-            InstallOptions { now: true, by: "ann".to_owned(), reason: None, signature: None };
+        let wish = InstallOptions {
+            now: true,
+            by: "ann".to_owned(),
+            reason: None,
+            signature: None,
+            origin: None,
+        };
         install(&app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish)
             .await
             .unwrap();

@@ -2,14 +2,18 @@
 //! else the one that this binary carries. Also the seam between publishing and the sandbox, which
 //! know nothing of each other.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use arrow::array::RecordBatch;
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
+use tokio::sync::OnceCell;
 use yearbook_catalog::Catalog;
 use yearbook_domain::SourceColumn;
-use yearbook_publish::{ColumnFacts, DataPackage, FormatReader, FormatReading};
+use yearbook_publish::{ColumnFacts, FormatReader, FormatReading, ReaderProvider};
+use yearbook_releases::TrustPolicy;
 use yearbook_sandbox::{
     FileReading, OptionValue, PluginParameter, PluginReader, ReaderDescription, Sandbox,
     SandboxConfig,
@@ -24,48 +28,83 @@ use crate::plugin_runtime;
 /// Instances of a sandbox that reads: a file at a time, and one to ask a plugin what it is.
 const INSTANCES: u32 = 4;
 
-/// Brings the reader that a package needs; a package of a known format stays as it is.
-///
-/// # Errors
-/// When there is no reader of the format, or it cannot be loaded.
-pub(crate) async fn with_reader(
-    context: &CommandContext,
-    store: &Catalog,
-    files: &ObjectStorage,
+/// Readers of one run.
+pub(crate) struct Readers {
+    store: Arc<Catalog>,
+    files: ObjectStorage,
     workers: Arc<Workers>,
-    package: DataPackage,
-) -> anyhow::Result<DataPackage> {
-    let Some(format) = package.reader_format().map(str::to_owned) else { return Ok(package) };
-    let sandbox = reading_sandbox(context, workers)?;
-    let trust = &context.settings.values.plugins.trust;
-    let installed =
-        yearbook_releases::installed_reader(store, files, &sandbox, trust, &format).await?;
-    let reader = match installed {
-        Some(reader) => reader,
-        None => built_in_reader(context, &sandbox, &format).await?,
-    };
-    Ok(package.with_reader(Arc::new(SandboxedReader(reader))))
+    trust: TrustPolicy,
+    plugins_dir: Option<PathBuf>,
+    config: SandboxConfig,
+    /// Made when the first reader is needed.
+    sandbox: OnceCell<Arc<Sandbox>>,
 }
 
-fn reading_sandbox(
-    context: &CommandContext,
-    workers: Arc<Workers>,
-) -> anyhow::Result<Arc<Sandbox>> {
-    let mut limits = context.settings.values.sandbox.limits;
-    limits.instances = limits.instances.min(INSTANCES);
-    let config = SandboxConfig {
-        dump_sink: plugin_runtime::dump_sink(context)?,
-        ..plugin_runtime::cached_config(context, limits)
-    };
-    plugin_runtime::new_sandbox(config, workers)
+impl Readers {
+    /// Readers for what is published into `store`.
+    ///
+    /// # Errors
+    /// When the folder for failure dumps cannot be used.
+    pub(crate) fn new(
+        context: &CommandContext,
+        store: &Arc<Catalog>,
+        files: &ObjectStorage,
+        workers: &Arc<Workers>,
+    ) -> anyhow::Result<Arc<Self>> {
+        let mut limits = context.settings.values.sandbox.limits;
+        limits.instances = limits.instances.min(INSTANCES);
+        Ok(Arc::new(Self {
+            store: Arc::clone(store),
+            files: files.clone(),
+            workers: Arc::clone(workers),
+            trust: context.settings.values.plugins.trust.clone(),
+            plugins_dir: context.plugins_dir.clone(),
+            config: SandboxConfig {
+                dump_sink: plugin_runtime::dump_sink(context)?,
+                ..plugin_runtime::cached_config(context, limits)
+            },
+            sandbox: OnceCell::new(),
+        }))
+    }
+
+    async fn load(&self, format: &str) -> anyhow::Result<Arc<PluginReader>> {
+        let start = || async {
+            plugin_runtime::new_sandbox(self.config.clone(), Arc::clone(&self.workers))
+        };
+        let sandbox = self.sandbox.get_or_try_init(start).await?;
+        let installed = yearbook_releases::installed_reader(
+            &self.store,
+            &self.files,
+            sandbox,
+            &self.trust,
+            format,
+        );
+        match installed.await? {
+            Some(reader) => Ok(reader),
+            None => load_built_in(self.plugins_dir.as_deref(), sandbox, format).await,
+        }
+    }
 }
 
-async fn built_in_reader(
-    context: &CommandContext,
+impl ReaderProvider for Readers {
+    fn find_reader<'a>(
+        &'a self,
+        format: &'a str,
+    ) -> BoxFuture<'a, Result<Arc<dyn FormatReader>, String>> {
+        Box::pin(async move {
+            let loaded = self.load(format).await;
+            let reader = loaded.map_err(|error| format!("{error:#}"))?;
+            Ok(Arc::new(SandboxedReader(reader)) as Arc<dyn FormatReader>)
+        })
+    }
+}
+
+async fn load_built_in(
+    plugins_dir: Option<&Path>,
     sandbox: &Arc<Sandbox>,
     format: &str,
 ) -> anyhow::Result<Arc<PluginReader>> {
-    let Some(component) = builtin::reader(context.plugins_dir.as_deref(), format)? else {
+    let Some(component) = builtin::reader(plugins_dir, format)? else {
         bail!(
             "no reader for the format {format:?} is installed, and none is built in; built in are csv, parquet, arrow, {}. \
              Install one with `yearbook plugin install FILE.wasm`, or change resources[0].format",

@@ -83,6 +83,14 @@ pub enum PublishError {
         /// The place and the fault.
         why: String,
     },
+    /// There is no reader for the format of the data file.
+    #[error("{path}: {why}", path = path.display())]
+    NoReader {
+        /// The data file.
+        path: PathBuf,
+        /// The format, and what to do.
+        why: String,
+    },
     /// A local file refused an operation.
     #[error("cannot {doing} {path}: {source}", path = path.display())]
     Io {

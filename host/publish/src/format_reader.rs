@@ -2,10 +2,24 @@
 //! brings one; what it is made of, publishing does not know.
 
 use std::fmt;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use yearbook_domain::SourceColumn;
+
+/// Finds readers.
+pub trait ReaderProvider: Send + Sync {
+    /// The reader of a format.
+    ///
+    /// # Errors
+    /// A sentence with what to do where there is none, or it cannot be loaded.
+    fn find_reader<'a>(
+        &'a self,
+        format: &'a str,
+    ) -> BoxFuture<'a, Result<Arc<dyn FormatReader>, String>>;
+}
 
 /// Reader of a format.
 pub trait FormatReader: fmt::Debug + Send + Sync {

@@ -25,10 +25,10 @@ mod uploads;
 mod write;
 
 pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
-pub use format_reader::{ColumnFacts, FormatReader, FormatReading};
+pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
-pub use package::DataPackage;
+pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
 #[cfg(feature = "catalog")]
 pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};
 pub use progress::{ProgressReporter, SilentReporter};

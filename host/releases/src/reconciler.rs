@@ -196,6 +196,7 @@ pub(crate) fn new_release(
         reason: None,
         until: None,
         quarantines: 0,
+        origin: None,
     }
 }
 

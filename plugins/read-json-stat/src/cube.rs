@@ -202,7 +202,9 @@ impl Cube {
                 .parse(at, requested, text, false)
                 .map_err(|why| refused(&format!("{text:?} {why}")))?,
             _ => {
-                return Err(refused("is a number; declare the column as number, integer or string"));
+                return Err(refused(
+                    "is a number; declare the column as number, integer or string",
+                ));
             }
         }
         Ok(())

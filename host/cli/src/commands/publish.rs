@@ -7,16 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use yearbook_catalog::Catalog;
 use yearbook_domain::SnapshotId;
 use yearbook_publish::DataPackage;
 use yearbook_publish::{PublishFailure, Publisher};
-use yearbook_storage::ObjectStorage;
-use yearbook_workers::Workers;
 
 use crate::context::CommandContext;
 use crate::output::PublishProgress;
-use crate::readers;
+use crate::readers::Readers;
 
 /// Outcome of one package.
 #[derive(Clone, Debug, Serialize)]
@@ -34,16 +31,13 @@ struct PublishSummary {
 pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::Result<()> {
     let store = context.catalog().await?;
     let (files, workers) = (context.files()?, context.workers());
-    let publisher = Publisher::new(
-        Arc::clone(&store),
-        &files,
-        Arc::clone(&workers),
-        context.settings.retention(),
-    );
-    let place = PublishPlace { store: &store, files: &files, workers: &workers };
+    let readers = Readers::new(context, &store, &files, &workers)?;
+    let publisher =
+        Publisher::new(Arc::clone(&store), &files, workers, context.settings.retention())
+            .with_readers(readers);
     let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
-        match publish_package(context, &place, &publisher, path).await {
+        match publish_package(context, &publisher, path).await {
             Ok(published) => {
                 context.output.print_result(&published, || summary_line(&published))?;
                 done.push(published);
@@ -60,22 +54,12 @@ pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::
     Ok(())
 }
 
-/// Where packages are published.
-struct PublishPlace<'a> {
-    store: &'a Catalog,
-    files: &'a ObjectStorage,
-    workers: &'a Arc<Workers>,
-}
-
 async fn publish_package(
     context: &CommandContext,
-    place: &PublishPlace<'_>,
     publisher: &Publisher,
     path: &Path,
 ) -> anyhow::Result<PublishSummary> {
     let package = DataPackage::open(path)?;
-    let PublishPlace { store, files, workers } = place;
-    let package = readers::with_reader(context, store, files, Arc::clone(workers), package).await?;
     let progress = PublishProgress::new(context.output, package.name().as_str());
     let published = publisher.publish(&package, &progress).await;
     progress.finish();
