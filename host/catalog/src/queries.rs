@@ -17,6 +17,7 @@ pub(crate) mod publications;
 pub(crate) mod release_events;
 pub(crate) mod releases;
 pub(crate) mod signup_links;
+pub(crate) mod signup_purge;
 mod snapshot_writes;
 pub(crate) mod snapshots;
 pub(crate) mod sql_enum;
