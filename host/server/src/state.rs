@@ -92,7 +92,7 @@ impl AppState {
     /// Fetches the secret that signs cursors and makes limiters and caches.
     ///
     /// # Errors
-    /// When the database does not give the secret.
+    /// Fails when the database does not give the secret.
     pub async fn new(services: Services) -> Result<Self, CatalogError> {
         metrics::start_time();
         let secret = services.catalog.secret("cursor").await?;
