@@ -9,8 +9,6 @@ import shutil
 import subprocess
 import sys
 import urllib.parse
-import urllib.error
-import urllib.request
 
 import patient
 from playwright import sync_api
@@ -27,13 +25,8 @@ MAX_BYTES = 12 << 10
 
 
 def fetch(address, **headers):
-    """Status, headers and body."""
-    request = urllib.request.Request(address, headers={"Accept": "text/html", **headers})
-    try:
-        with patient.urlopen(request) as answer:
-            return answer.status, answer.headers, answer.read()
-    except urllib.error.HTTPError as error:
-        return error.code, error.headers, error.read()
+    """Status, headers and body of a page."""
+    return patient.fetch(address, headers={"Accept": "text/html", **headers})
 
 
 class Pages:
