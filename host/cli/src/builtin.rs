@@ -13,6 +13,9 @@ pub const NAMES: [&str; 8] =
 /// Names of the formats that every installation serves (spec-4.1-format).
 pub const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
+/// Formats that `plugin bench` measures beside any other (contract-14-bench-peers).
+pub const BENCH_PEERS: [&str; 2] = ["json", "csv"];
+
 /// Command that builds the built-in plugins.
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
 
