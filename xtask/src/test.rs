@@ -18,6 +18,7 @@ mod integrations;
 mod languages;
 mod pages;
 mod readers;
+mod share;
 mod steps;
 
 const LINTS: &str = "lints: clippy has nothing to say about any target, nor about the program as the \
@@ -39,6 +40,7 @@ pub(crate) enum ServedStep {
     ClientsPython,
     ClientsR,
     Discovery,
+    Share,
 }
 
 impl ServedStep {
@@ -76,6 +78,9 @@ impl ServedStep {
                 "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
                 every dataset"
             }
+            Self::Share => {
+                "share: the client of Delta Sharing and polars read every table, version and change"
+            }
         }
     }
 
@@ -94,6 +99,7 @@ impl ServedStep {
             Self::ClientsPython => 150,
             Self::ClientsR => 200,
             Self::Discovery => 40,
+            Self::Share => 60,
         })
     }
 
@@ -111,6 +117,7 @@ impl ServedStep {
             Self::ClientsPython => clients::python(repository),
             Self::ClientsR => clients::r(repository),
             Self::Discovery => steps::discovery(repository),
+            Self::Share => share::check(repository),
         }
     }
 

@@ -59,9 +59,25 @@ pub enum Command {
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
+    /// Ask the sources of data packages again, and publish what changed
+    ///
+    /// A package's resources[0].path may be a file or an http(s) address. One source that fails
+    /// leaves the others alone; the exit code is then 1. Run it every quarter of an hour with
+    /// --due.
+    Refresh {
+        /// datapackage.json, or a folder of packages [default: refresh.packages in the settings]
+        #[arg(value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// Skip packages whose refresh_cadence has not passed since they were checked
+        #[arg(long)]
+        due: bool,
+    },
     /// Keys of clients
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// The warehouse share
+    #[command(subcommand)]
+    Share(ShareCommand),
     /// Sign-up for Free keys
     #[command(subcommand)]
     Signup(SignupCommand),
@@ -119,6 +135,39 @@ pub enum KeysCommand {
         /// Identifier as `keys list` shows it
         id: String,
     },
+}
+
+/// `yearbook share`.
+#[derive(Debug, Subcommand)]
+pub enum ShareCommand {
+    /// Issue an Enterprise key and print the profile file for clients of Delta Sharing, once
+    ///
+    /// Write it to a file that only its recipient can read: yearbook share profile --label ann >
+    /// ann.share
+    Profile {
+        /// A note to tell keys apart
+        #[arg(long, value_name = "TEXT", required_unless_present = "key", conflicts_with = "key")]
+        label: Option<String>,
+        /// Take this key and issue none; `-` reads it from standard input, which keeps it out of
+        /// lists of processes
+        #[arg(long, value_name = "-")]
+        key: Option<StandardInput>,
+    },
+}
+
+/// The argument `-`: a value comes from standard input.
+#[derive(Clone, Copy, Debug)]
+pub struct StandardInput;
+
+impl std::str::FromStr for StandardInput {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "-" => Ok(Self),
+            _ => Err("only `-` is taken: write the key to standard input".to_owned()),
+        }
+    }
 }
 
 /// `yearbook signup`.
@@ -213,7 +262,7 @@ pub enum PluginCommand {
     },
     /// Write a project of your own: it builds, tests and passes its check as it is
     New {
-        /// An output format, or files for a data tool
+        /// An output format, files for a data tool, or an input format
         kind: TemplateKind,
         /// Format or tool, crate and folder
         #[arg(value_parser = crate::commands::check_plugin_name)]
@@ -222,7 +271,7 @@ pub enum PluginCommand {
     /// Check a plugin, store it and make its release known to every running host
     ///
     /// Where nothing of its name serves yet, and for a generator, the release serves within 2
-    /// seconds. Otherwise it waits as `installed` beside the release that serves: hosts compare the
+    /// seconds. A reader is what the next `publish` uses. Otherwise it waits as `installed` beside the release that serves: hosts compare the
     /// two on live responses and promote it, or roll it back, as `[plugins]` in the settings says.
     /// `--now` or `plugin pin` promotes it at once.
     Install {
@@ -279,7 +328,7 @@ pub enum PluginCommand {
     },
     /// Take the release that serves out of service; the one promoted before it serves again
     Rollback {
-        /// Format or tool
+        /// Format or tool; KIND/NAME where several plugins have the name
         name: String,
         /// Name and reason for the history
         #[command(flatten)]
@@ -287,7 +336,7 @@ pub enum PluginCommand {
     },
     /// Remove every release of a name that somebody installed; what is built in serves again
     Remove {
-        /// Format or tool
+        /// Format or tool; KIND/NAME where several plugins have the name
         name: String,
         /// Name and reason for the history
         #[command(flatten)]
@@ -307,7 +356,7 @@ pub enum PluginCommand {
     },
     /// Make one release of a name serve, whatever is promoted later
     Pin {
-        /// Format or tool
+        /// Format or tool; KIND/NAME where several plugins have the name
         name: String,
         /// The release's digest, or as much of it as tells it from others
         #[arg(required_unless_present = "off", conflicts_with = "off")]
@@ -321,13 +370,15 @@ pub enum PluginCommand {
     },
 }
 
-/// The two kinds of plugin.
+/// Kinds of plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum TemplateKind {
     /// An output format: rows in, bytes out
     Encoder,
     /// An integration: descriptions of datasets in, files for a data tool out
     Generator,
+    /// An input format: bytes of a file in, rows out
+    Reader,
 }
 
 /// Author of a change, for the history.

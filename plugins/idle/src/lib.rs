@@ -29,7 +29,7 @@ impl Encoder for Idle {
         Ok(Self)
     }
 
-    fn part(&mut self, _: Batch, _: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, _: Batch, _: &mut Output) -> Result<(), Error> {
         Ok(())
     }
 }

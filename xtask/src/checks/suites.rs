@@ -144,6 +144,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "languages:",
         "deploy:",
         "citations:",
+        "share:",
         "signup:",
         "clients-python:",
         "clients-r:",

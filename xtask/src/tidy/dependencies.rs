@@ -7,7 +7,7 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 15] = [
+const MAP: [(&str, &[&str]); 16] = [
     ("domain", &[]),
     ("counters", &[]),
     ("shares", &[]),
@@ -18,6 +18,7 @@ const MAP: [(&str, &[&str]); 15] = [
     ("registry", &["domain"]),
     ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
+    ("refresh", &["catalog", "domain", "publish"]),
     ("sandbox", &["counters", "domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
     ("signup", &["catalog", "counters", "domain"]),
@@ -35,6 +36,7 @@ const MAP: [(&str, &[&str]); 15] = [
             "domain",
             "exposition",
             "publish",
+            "refresh",
             "registry",
             "releases",
             "sandbox",
@@ -59,7 +61,7 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
     ("lettre", &["signup"]),
-    ("reqwest", &["cli", "registry", "storage"]),
+    ("reqwest", &["cli", "refresh", "registry", "storage"]),
     ("tantivy", &["search"]),
 ];
 
