@@ -17,7 +17,9 @@ use tokio::time::timeout;
 use yearbook_counters::Metric as _;
 use yearbook_domain::{Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId};
 
-use crate::{Catalog, CatalogError, CitedSnapshot, DatasetSet, PluginRelease, Revisions};
+use crate::{
+    Catalog, CatalogError, CheckSummary, CitedSnapshot, DatasetSet, PluginRelease, Revisions,
+};
 use facts_cache::PreviewFactsCache;
 use polling::{PollCounters, poll_loop};
 use revisioned::RevisionedCache;
@@ -58,6 +60,8 @@ pub struct CatalogCache {
     cited: RevisionedCache<(DatasetName, SnapshotId), Option<Arc<CitedSnapshot>>>,
     /// Times at which datasets that are not served were retired.
     absent: RevisionedCache<DatasetName, Option<Millis>>,
+    /// Last checks of all sources.
+    checks: RevisionedCache<(), Arc<CheckSummary>>,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
     /// Revisions of the view, for those who follow what it shows.
@@ -93,6 +97,7 @@ impl CatalogCache {
             absent: RevisionedCache::new(view.revisions.all, || {
                 AbsentDatasetCache::new(MAX_ABSENT_DATASETS)
             }),
+            checks: RevisionedCache::new(view.revisions.all, || Cache::new(1)),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
             revisions: watch::Sender::new(view.revisions.all),
             view: ArcSwap::from_pointee(view),
@@ -206,6 +211,18 @@ impl CatalogCache {
         let cited = self.cited.for_revision(self.revision());
         let fetch = async { Ok(self.store.cited_snapshot(dataset, id).await?.map(Arc::new)) };
         cited.try_get_with((dataset.clone(), *id), fetch).await.map_err(CatalogError::Shared)
+    }
+
+    /// Returns the last checks of all sources, from memory where possible.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    pub async fn check_summary(&self) -> Result<Arc<CheckSummary>, CatalogError> {
+        let checks = self.checks.for_revision(self.revision());
+        let fetch = async {
+            with_query_timeout(&self.store, self.store.check_summary()).await.map(Arc::new)
+        };
+        checks.try_get_with((), fetch).await.map_err(CatalogError::Shared)
     }
 
     /// Polls the database now instead of at the next tick. On failure the last view stays and

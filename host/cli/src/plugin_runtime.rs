@@ -124,7 +124,7 @@ fn serving_sandbox(
 }
 
 /// The folder for failure dumps, where the settings name one.
-fn dump_sink(context: &CommandContext) -> anyhow::Result<Option<Arc<dyn DumpSink>>> {
+pub(crate) fn dump_sink(context: &CommandContext) -> anyhow::Result<Option<Arc<dyn DumpSink>>> {
     let Some(path) = &context.settings.values.plugins.capsules else { return Ok(None) };
     let folder = DumpFolder::open(path).context("the sandbox for plugins cannot start")?;
     Ok(Some(Arc::new(folder)))

@@ -24,12 +24,18 @@ mod keys;
 mod plugin;
 #[path = "command_line/publish.rs"]
 mod publish;
+#[path = "command_line/refresh.rs"]
+mod refresh;
+#[path = "command_line/registry.rs"]
+mod registry;
 #[path = "command_line/serve.rs"]
 mod serve;
 #[path = "command_line/served.rs"]
 mod served;
 #[path = "command_line/settings.rs"]
 mod settings;
+#[path = "command_line/share.rs"]
+mod share;
 #[path = "command_line/signup.rs"]
 mod signup;
 #[path = "command_line/traces.rs"]

@@ -210,6 +210,8 @@ impl Snapshot {
 pub struct SnapshotSummary {
     /// Snapshot id.
     pub id: SnapshotId,
+    /// Its number within the dataset: 0, 1, 2 and so on, without gaps; no number is used twice.
+    pub version: u64,
     /// Time of its commit.
     pub created_at: Millis,
     /// Number of rows.

@@ -55,7 +55,11 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
     let sandbox =
         Sandbox::new(&yearbook_sandbox::SandboxConfig { limits, ..config() }, Workers::new(1))
             .unwrap();
-    let mut whole = vec![Guest::named("fuzz").build(), GeneratorGuest::named("fuzz").build()];
+    let mut whole = vec![
+        Guest::named("fuzz").build(),
+        Guest::by_reference("fuzz", Vec::new()).build(),
+        GeneratorGuest::named("fuzz").build(),
+    ];
     let built = [
         "evil",
         "evil-generator",

@@ -166,9 +166,15 @@ fn read(bytes: &[u8]) -> Result<FailureDump, DumpReadError> {
 
 fn check_consistency(dump: &FailureDump) -> Result<(), DumpReadError> {
     let call = dump.about.call;
-    let kind =
-        if call == GuestFunction::Generate { PluginKind::Generator } else { PluginKind::Encoder };
-    if call != GuestFunction::Describe && dump.about.component.kind != kind {
+    use GuestFunction as Call;
+    let fits = match dump.about.component.kind {
+        PluginKind::Encoder => matches!(call, Call::Open | Call::Head | Call::Part | Call::Tail),
+        PluginKind::Generator => call == Call::Generate,
+        PluginKind::Reader => {
+            matches!(call, Call::Open | Call::Push | Call::Columns | Call::Pull)
+        }
+    };
+    if call != Call::Describe && !fits {
         return Err(damaged("its call is none of its plugin's kind"));
     }
     match call {
