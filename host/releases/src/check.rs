@@ -4,6 +4,7 @@
 
 mod encoder;
 mod generator;
+mod reader;
 mod report;
 mod requests;
 
@@ -45,6 +46,7 @@ fn run_checks(sandbox: &Arc<Sandbox>, component: &ComponentFile) -> CheckResult 
         match plugin {
             Plugin::Encoder(encoder) => encoder::check(encoder, &mut tally),
             Plugin::Generator(generator) => generator::check(generator, &mut tally),
+            Plugin::Reader(reader) => reader::check(reader, &mut tally),
         }
     }
     let (report, capsules) = tally.finish();
@@ -85,6 +87,9 @@ fn check_stable_description(
             one.description() == other.description()
         }
         (Plugin::Generator(one), Ok(Plugin::Generator(other))) => {
+            one.description() == other.description()
+        }
+        (Plugin::Reader(one), Ok(Plugin::Reader(other))) => {
             one.description() == other.description()
         }
         _ => false,

@@ -40,3 +40,17 @@ pub(crate) mod generator {
         },
     });
 }
+
+/// Host bindings of the reader world, which 1.1.0 is the first to have.
+pub(crate) mod reader {
+    wasmtime::component::bindgen!({
+        path: "../../wit/1.1.0",
+        world: "reader-plugin",
+        ownership: Borrowing { duplicate_if_necessary: true },
+        imports: { default: trappable },
+        with: {
+            "yearbook:plugin/types@1.1.0": crate::guest::bindings::yearbook::plugin::types,
+            "yearbook:plugin/log@1.1.0": crate::guest::bindings::yearbook::plugin::log,
+        },
+    });
+}
