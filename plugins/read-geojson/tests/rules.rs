@@ -29,7 +29,7 @@ fn wkt(geometry: &str) -> Result<String, String> {
 }
 
 #[test]
-fn it_holds_what_every_reader_must_contract_7() {
+fn it_holds_what_every_reader_must() {
     check::<GeoJsonReader>();
 }
 
@@ -91,7 +91,7 @@ fn the_id_of_a_feature_is_a_column() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_path_contract_7() {
+fn geojson_is_refused_with_its_path_contract_7() {
     for (geometry, expected) in [
         (r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1]]]}"#, "has a ring of 3 positions"),
         (

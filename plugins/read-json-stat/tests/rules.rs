@@ -29,7 +29,7 @@ fn from(name: &str, source: &str, requested_type: RequestedType) -> ColumnReques
 }
 
 #[test]
-fn it_holds_what_every_reader_must_contract_7() {
+fn it_holds_what_every_reader_must() {
     check::<JsonStatReader>();
 }
 
@@ -81,7 +81,7 @@ fn the_unit_of_a_single_metric_is_that_of_the_value() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_path_contract_7() {
+fn json_stat_is_refused_with_its_path_contract_7() {
     let good = cube("[1,2,3,4,5,6]", "");
     let cases = [
         (good.replace("\"dataset\"", "\"collection\""), "$.class: is \"collection\""),

@@ -23,7 +23,7 @@ fn from(name: &str, source: &str, requested_type: RequestedType) -> ColumnReques
 }
 
 #[test]
-fn it_holds_what_every_reader_must_contract_7() {
+fn it_holds_what_every_reader_must() {
     check::<SdmxCsvReader>();
 }
 
@@ -92,7 +92,7 @@ fn a_row_without_any_component_is_an_empty_answer() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line_and_column_contract_7() {
+fn sdmx_csv_is_refused_with_line_and_column_contract_7() {
     let value = [request("obs_value", RequestedType::Number)];
     let good = "A,NZ,2023,1,A";
     for (text, requests, expected) in [
