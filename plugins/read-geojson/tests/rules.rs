@@ -1,4 +1,4 @@
-//! What GeoJSON allows, read natively; the files are written to RFC 7946.
+//! Rules of GeoJSON, read natively; the files are written to RFC 7946.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! What JSON-stat 2.0 allows, read natively; the files are written to its specification.
+//! Rules of JSON-stat 2.0, read natively; the files are written to its specification.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -13,7 +13,7 @@ const FIELDS: usize = 16_384;
 /// The byte order mark, which some agencies send.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Where a field lies.
+/// Place of a field.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     start: usize,

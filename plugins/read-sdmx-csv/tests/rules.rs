@@ -1,4 +1,4 @@
-//! What SDMX-CSV allows, read natively; the files are written to the field guide of the format.
+//! Rules of SDMX-CSV, read natively; the files are written to the field guide of the format.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -58,6 +58,9 @@ fn load_encoder(
         Plugin::Generator(_) => bail!(
             "an integration writes no rows, so there is nothing to measure; `yearbook plugin check` shows the time and memory of its call"
         ),
+        Plugin::Reader(_) => bail!(
+            "a reader writes no format, so there is nothing to measure; `yearbook plugin check` shows the time and memory of its calls"
+        ),
     }
 }
 
