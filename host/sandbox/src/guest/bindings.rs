@@ -1,5 +1,5 @@
-//! Host bindings of the plugin interface, generated from `wit/`: the encoder world of 1.1.0 and what
-//! all worlds share at the top, the encoder world of 1.0.0 and the generator world in modules.
+//! Host bindings of the plugin interface, generated from `wit/`: at the top the encoder world of
+//! 1.1.0 and all that worlds share, in modules the encoder world of 1.0.0 and the generator world.
 //! Arguments are borrowed, so a batch's buffers are copied once, into the guest.
 //!
 //! `types` and `log` of 1.0.0 are those of 1.1.0, which has every type of the older one: a linker
