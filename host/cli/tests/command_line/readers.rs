@@ -123,7 +123,7 @@ fn what_a_reader_refuses_is_said_with_its_place_contract_7() {
             "as SDMX-CSV: line 2, value: \"many\" is not a number",
         ),
         (SDMX[..SDMX.len() - 6].to_owned(), "sdmx-csv", &columns, "line 3: has 5 fields"),
-        (JSON_STAT[..90].to_owned(), "json-stat", &json!({}), "as JSON-stat: line 1, byte 90"),
+        (JSON_STAT[..80].to_owned(), "json-stat", &json!({}), "as JSON-stat: line 1, byte 80"),
         ("[".repeat(1000), "geojson", &json!({}), "as GeoJSON: line 1, byte 0"),
         (
             SDMX.to_owned(),
@@ -178,7 +178,9 @@ fn an_installed_reader_goes_before_the_built_in_one_and_no_server_loads_it_contr
     package(&yearbook, ("a.csv", SDMX), "sdmx-csv", &["value:number"], &columns);
     snapshot(&yearbook);
     let removed = yearbook.run(&["plugin", "remove", "reader/sdmx-csv"]).ok().stdout;
-    assert!(removed.contains("publish` takes the one that is built in"), "{removed}");
+    assert!(removed.contains("removed. Nothing of that name is left"), "{removed}");
+    let again = yearbook.run(&["publish", "crops", "--json"]).ok().json();
+    assert_eq!(again["status"], json!("unchanged"), "the built-in one reads the same");
 }
 
 #[test]
