@@ -271,7 +271,8 @@ pub enum PluginCommand {
     /// Check a plugin, store it and make its release known to every running host
     ///
     /// Where nothing of its name serves yet, and for a generator, the release serves within 2
-    /// seconds. A reader is what the next `publish` uses. Otherwise it waits as `installed` beside the release that serves: hosts compare the
+    /// seconds. A reader is what the next `publish` uses. Otherwise it waits as `installed` beside
+    /// the release that serves: hosts compare the
     /// two on live responses and promote it, or roll it back, as `[plugins]` in the settings says.
     /// `--now` or `plugin pin` promotes it at once.
     Install {

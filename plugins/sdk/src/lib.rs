@@ -115,8 +115,8 @@ macro_rules! export_generator {
     };
 }
 
-/// Exports a type that implements [`Reader`] as the component's reader. Once per crate; does nothing
-/// in native builds.
+/// Exports a type that implements [`Reader`] as the component's reader. Once per crate; does
+/// nothing in native builds.
 #[macro_export]
 macro_rules! export_reader {
     ($reader:ty) => {
