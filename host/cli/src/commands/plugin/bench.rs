@@ -45,7 +45,7 @@ pub(super) async fn run(
     context.output.print_result(&figures, || render(&figures))
 }
 
-/// Loads an output format; an integration writes no rows.
+/// Loads an output format, the only kind that writes rows.
 fn load_encoder(
     sandbox: &Arc<Sandbox>,
     component: &ComponentFile,
@@ -54,6 +54,9 @@ fn load_encoder(
         Plugin::Encoder(encoder) => Ok(encoder),
         Plugin::Generator(_) => bail!(
             "an integration writes no rows, so there is nothing to measure; `yearbook plugin check` shows the time and memory of its call"
+        ),
+        Plugin::Reader(_) => bail!(
+            "a reader writes no format, so there is nothing to compare; `yearbook plugin check` shows the time and memory of its calls"
         ),
     }
 }
