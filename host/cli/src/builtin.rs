@@ -75,7 +75,8 @@ pub struct BuiltInComponent {
 /// else (in a build for development alone) those of the work tree.
 ///
 /// # Errors
-/// When there is no such folder or it lacks one of [`NAMES`]; the sentence says how to build them.
+/// Fails when there is no such folder or it lacks one of [`NAMES`]; the sentence says how to build
+/// them.
 pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<BuiltInComponent>> {
     match (folder, EMBEDDED) {
         (Some(folder), _) => from_folder(folder),

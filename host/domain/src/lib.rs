@@ -8,6 +8,8 @@ pub mod citation;
 pub mod credit;
 pub mod cursor;
 pub mod dataset;
+#[cfg(test)]
+pub(crate) mod fixtures;
 pub mod hex;
 pub mod identity;
 pub mod json_size;

@@ -57,7 +57,7 @@ pub(crate) fn with_executed<T>(check: impl FnOnce(&ExecutedTests) -> T) -> T {
 /// Runs `command`, passes its output on and adds up the results that it prints.
 ///
 /// # Errors
-/// When the program cannot be run, or fails without a failed check in its output.
+/// Fails when the program cannot be run, or fails without a failed check in its output.
 pub fn count(command: &mut Command) -> Result<CheckCounts> {
     count_lines(command, parse_summary)
 }

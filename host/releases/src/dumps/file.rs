@@ -66,7 +66,7 @@ pub enum DumpReadError {
 /// all. A file that is there already is replaced.
 ///
 /// # Errors
-/// When it cannot be written, or would be too large.
+/// Fails when it cannot be written, or would be too large.
 pub fn write_dump(dump: &FailureDump, folder: &Path) -> io::Result<PathBuf> {
     // Of mode 0600.
     let mut file = tempfile::Builder::new().prefix(".capsule-").tempfile_in(folder)?;

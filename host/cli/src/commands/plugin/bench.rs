@@ -45,18 +45,15 @@ pub(super) async fn run(
     context.output.print_result(&figures, || render(&figures))
 }
 
-/// Loads an output format, the only kind that writes rows.
+/// Loads an output format; integrations and readers write no rows.
 fn load_encoder(
     sandbox: &Arc<Sandbox>,
     component: &ComponentFile,
 ) -> anyhow::Result<Arc<PluginEncoder>> {
     match sandbox.load(&component.bytes)? {
         Plugin::Encoder(encoder) => Ok(encoder),
-        Plugin::Generator(_) => bail!(
-            "an integration writes no rows, so there is nothing to measure; `yearbook plugin check` shows the time and memory of its call"
-        ),
-        Plugin::Reader(_) => bail!(
-            "a reader writes no format, so there is nothing to compare; `yearbook plugin check` shows the time and memory of its calls"
+        Plugin::Generator(_) | Plugin::Reader(_) => bail!(
+            "only output formats are measured: integrations and readers write no rows; `yearbook plugin check` shows the time and memory of their calls"
         ),
     }
 }
