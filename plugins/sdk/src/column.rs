@@ -235,7 +235,8 @@ impl<'a> Column<'a> {
     /// use yearbook_sdk::Values;
     /// use yearbook_sdk::testing::{Table, batches};
     ///
-    /// let table = Table::new().dictionary("region", &[Some("north"), Some("south"), Some("north")]);
+    /// let regions = [Some("north"), Some("south"), Some("north")];
+    /// let table = Table::new().dictionary("region", &regions);
     /// let batch = batches(&table, true)?.remove(0);
     /// let column = batch.column(0);
     /// assert_eq!(column.dictionary_values().map(|values| values.length), Some(2));

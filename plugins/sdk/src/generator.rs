@@ -26,7 +26,8 @@ use crate::{Error, Options, Parameter};
 ///         }
 ///     }
 ///     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
-///         let links: Vec<&str> = request.datasets.iter().map(|set| set.data_url.as_str()).collect();
+///         let links = request.datasets.iter().map(|set| set.data_url.as_str());
+///         let links: Vec<&str> = links.collect();
 ///         let file = File::text("links.txt", "text/plain", links.join("\n"));
 ///         Ok(Project { files: vec![file], warnings: Vec::new() })
 ///     }
@@ -67,7 +68,8 @@ pub trait Generator: 'static {
 ///         }
 ///     }
 ///     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
-///         let links: Vec<&str> = request.datasets.iter().map(|set| set.data_url.as_str()).collect();
+///         let links = request.datasets.iter().map(|set| set.data_url.as_str());
+///         let links: Vec<&str> = links.collect();
 ///         let file = File::text("links.txt", "text/plain", links.join("\n"));
 ///         Ok(Project { files: vec![file], warnings: Vec::new() })
 ///     }
@@ -153,6 +155,12 @@ impl Role {
     }
 
     /// Its name on the wire.
+    ///
+    /// ```
+    /// use yearbook_sdk::generator::Role;
+    ///
+    /// assert_eq!(Role::Dimension.as_str(), "dimension");
+    /// ```
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -355,7 +363,8 @@ pub struct File {
 ///         }
 ///     }
 ///     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
-///         let links: Vec<&str> = request.datasets.iter().map(|set| set.data_url.as_str()).collect();
+///         let links = request.datasets.iter().map(|set| set.data_url.as_str());
+///         let links: Vec<&str> = links.collect();
 ///         let file = File::text("links.txt", "text/plain", links.join("\n"));
 ///         Ok(Project { files: vec![file], warnings: Vec::new() })
 ///     }

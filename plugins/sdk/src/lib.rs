@@ -154,7 +154,8 @@ macro_rules! export_encoder {
 ///         }
 ///     }
 ///     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
-///         let links: Vec<&str> = request.datasets.iter().map(|set| set.data_url.as_str()).collect();
+///         let links = request.datasets.iter().map(|set| set.data_url.as_str());
+///         let links: Vec<&str> = links.collect();
 ///         let file = File::text("links.txt", "text/plain", links.join("\n"));
 ///         Ok(Project { files: vec![file], warnings: Vec::new() })
 ///     }
@@ -175,12 +176,13 @@ macro_rules! export_generator {
     };
 }
 
-/// Exports a type that implements [`Reader`] as the component's reader. Once per crate; does nothing
-/// in native builds.
+/// Exports a type that implements [`Reader`] as the component's reader. Once per crate; does
+/// nothing in native builds.
 ///
 /// ```
 /// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder, match_columns,
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
 /// # };
 /// # use yearbook_sdk::{Options, Reader};
 /// # struct Lines {

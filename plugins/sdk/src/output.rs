@@ -34,7 +34,9 @@ impl Output {
     /// ```
     /// use yearbook_sdk::testing::{Table, encode};
     /// use yearbook_sdk::view::HeldText;
-    /// use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View};
+    /// use yearbook_sdk::{
+    ///     Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View,
+    /// };
     ///
     /// struct Notes(usize);
     ///

@@ -20,7 +20,8 @@ use crate::{Options, Parameter};
 /// # Example
 /// ```
 /// use yearbook_sdk::reader::{
-///     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder, match_columns,
+///     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+///     match_columns,
 /// };
 /// use yearbook_sdk::testing::reading::read;
 /// use yearbook_sdk::{Options, Reader};
@@ -103,7 +104,8 @@ pub trait Reader: Sized + 'static {
 ///
 /// ```
 /// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder, match_columns,
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
 /// # };
 /// # use yearbook_sdk::{Options, Reader};
 /// # struct Lines {

@@ -89,10 +89,12 @@ impl Schema {
     /// use yearbook_sdk::View;
     /// use yearbook_sdk::testing::{Table, batches};
     ///
-    /// let table = Table::new().dictionary("region", &[Some("north"), Some("south"), Some("north")]);
+    /// let regions = [Some("north"), Some("south"), Some("north")];
+    /// let table = Table::new().dictionary("region", &regions);
     /// let batch = batches(&table, true)?.remove(0);
     /// let plain = batch.schema().as_viewed(&[View { plain: true, ..View::WHOLE }]);
-    /// assert!(batch.schema().fields[0].dictionary.is_some() && plain.fields[0].dictionary.is_none());
+    /// assert!(batch.schema().fields[0].dictionary.is_some());
+    /// assert!(plain.fields[0].dictionary.is_none());
     /// # Ok::<(), yearbook_sdk::Error>(())
     /// ```
     #[must_use]

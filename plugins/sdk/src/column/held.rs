@@ -13,7 +13,9 @@ use crate::{DataType, Field};
 /// ```
 /// use yearbook_sdk::testing::{Table, encode};
 /// use yearbook_sdk::view::HeldText;
-/// use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View};
+/// use yearbook_sdk::{
+///     Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View,
+/// };
 ///
 /// struct Notes(usize);
 ///
@@ -81,7 +83,9 @@ impl<'a> HeldColumn<'a> {
     /// ```
     /// use yearbook_sdk::testing::{Table, encode};
     /// use yearbook_sdk::view::HeldText;
-    /// use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View};
+    /// use yearbook_sdk::{
+    ///     Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View,
+    /// };
     ///
     /// struct Notes(usize);
     ///
@@ -138,7 +142,9 @@ impl<'a> HeldColumn<'a> {
     /// ```
     /// use yearbook_sdk::testing::{Table, encode};
     /// use yearbook_sdk::view::HeldText;
-    /// use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View};
+    /// use yearbook_sdk::{
+    ///     Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View,
+    /// };
     ///
     /// struct Notes(usize);
     ///
@@ -225,7 +231,9 @@ impl<'a> ColumnBuffer<'a> {
     /// ```
     /// use yearbook_sdk::testing::{Table, encode};
     /// use yearbook_sdk::view::HeldText;
-    /// use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View};
+    /// use yearbook_sdk::{
+    ///     Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View,
+    /// };
     ///
     /// struct Notes(usize);
     ///

@@ -63,7 +63,8 @@ impl Plan {
     /// use yearbook_sdk::testing::project;
     ///
     /// let request = project::request();
-    /// let warning = request.plan.row_cap_warning("so pages are read one by one.").unwrap_or_default();
+    /// let warning = request.plan.row_cap_warning("so pages are read one by one.");
+    /// let warning = warning.unwrap_or_default();
     /// assert!(warning.contains("50000 rows"));
     /// ```
     #[must_use]

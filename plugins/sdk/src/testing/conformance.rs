@@ -67,7 +67,8 @@ impl Case {
 /// #     }
 /// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
 /// #         for row in 0..batch.rows() {
-/// #             out.extend_from_slice(batch.column(0).text(row).map_or(b"-".as_slice(), |_| b"x"));
+/// #             let cell = batch.column(0).text(row).map_or("-", |_| "x");
+/// #             out.extend_from_slice(cell.as_bytes());
 /// #             out.push(b'\n');
 /// #         }
 /// #         Ok(())

@@ -35,7 +35,8 @@ pub const HARD: &str = "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | 
 ///         }
 ///     }
 ///     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
-///         let links: Vec<&str> = request.datasets.iter().map(|set| set.data_url.as_str()).collect();
+///         let links = request.datasets.iter().map(|set| set.data_url.as_str());
+///         let links: Vec<&str> = links.collect();
 ///         let file = File::text("links.txt", "text/plain", links.join("\n"));
 ///         Ok(Project { files: vec![file], warnings: Vec::new() })
 ///     }

@@ -14,7 +14,8 @@ const CHUNK_BYTES: usize = 256 << 10;
 ///
 /// ```
 /// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder, match_columns,
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
 /// # };
 /// # use yearbook_sdk::{Options, Reader};
 /// # struct Lines {
@@ -75,7 +76,8 @@ impl ReadTable {
     ///
     /// ```
     /// # use yearbook_sdk::reader::{
-    /// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder, match_columns,
+    /// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+    /// #     match_columns,
     /// # };
     /// # use yearbook_sdk::{Options, Reader};
     /// # struct Lines {
@@ -138,7 +140,8 @@ impl ReadTable {
 ///
 /// ```
 /// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder, match_columns,
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
 /// # };
 /// # use yearbook_sdk::{Options, Reader};
 /// # struct Lines {
@@ -200,7 +203,8 @@ pub fn read<R: Reader>(
 ///
 /// ```
 /// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder, match_columns,
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
 /// # };
 /// # use yearbook_sdk::{Options, Reader};
 /// # struct Lines {
@@ -283,7 +287,8 @@ pub fn read_in_chunks<R: Reader>(
 ///
 /// ```
 /// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder, match_columns,
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
 /// # };
 /// # use yearbook_sdk::{Options, Reader};
 /// # struct Lines {
@@ -343,7 +348,8 @@ pub fn request(name: &str, requested_type: reader::RequestedType) -> ColumnReque
 ///
 /// ```
 /// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder, match_columns,
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
 /// # };
 /// # use yearbook_sdk::{Options, Reader};
 /// # struct Lines {

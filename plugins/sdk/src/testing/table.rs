@@ -11,7 +11,8 @@ use crate::{View, wire};
 /// ```
 /// use yearbook_sdk::testing::Table;
 ///
-/// let table = Table::new().text("region", &[Some("north"), None]).integers("n", &[Some(1), Some(2)]);
+/// let table = Table::new().text("region", &[Some("north"), None]);
+/// let table = table.integers("n", &[Some(1), Some(2)]);
 /// assert_eq!(table.rows(), 2);
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -222,7 +223,8 @@ impl Table {
     /// ```
     /// use yearbook_sdk::testing::Table;
     ///
-    /// let table = Table::new().text("day", &[Some("2026-01-31")]).about("day", "yearbook.type", "date");
+    /// let table = Table::new().text("day", &[Some("2026-01-31")]);
+    /// let table = table.about("day", "yearbook.type", "date");
     /// assert_eq!(table.rows(), 1);
     /// ```
     ///
