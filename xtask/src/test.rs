@@ -176,6 +176,12 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
                 steps::licences(repository)
             });
     }
+    if !quick {
+        report
+            .step("sdk: it is a package that needs no workspace, and its pages are whole", || {
+                steps::sdk(repository)
+            });
+    }
     let built = report.step(PLUGINS, || repository.build_plugins());
     let mut server = None;
     let programs =
@@ -184,6 +190,9 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
         report.step("PostgreSQL: a server for the tests starts", || {
             Postgres::start(&programs?).map(|started| server = Some(started))
         });
+    }
+    if !quick {
+        report.step("registry: Debian's docker-registry is there", tools::docker_registry);
     }
     report.counted_step("tests of the workspace", || {
         suites::run_workspace_tests(repository, server.as_ref(), !quick)

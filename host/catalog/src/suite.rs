@@ -15,6 +15,7 @@ mod model;
 mod quota;
 mod releases;
 mod retention;
+mod source_checks;
 mod transactions;
 mod unreferenced;
 mod usage;
@@ -80,6 +81,9 @@ macro_rules! every_rule {
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,
             conflict: a_retired_dataset_is_followed_without_a_gap,
             conflict: the_database_tells_when_and_no_two_snapshots_share_a_second,
+            source_checks: a_source_is_claimed_by_one_refresh_at_a_time_contract_8,
+            source_checks: a_good_check_moves_checked_at_of_what_it_checked_contract_8,
+            source_checks: last_checks_are_counted_for_metrics_contract_8,
             unreferenced: the_clock_is_the_present,
             unreferenced: what_nobody_declared_is_not_named,
             unreferenced: what_is_loose_for_long_is_removed_once_and_what_is_named_never,
@@ -107,6 +111,7 @@ macro_rules! every_rule {
             usage: a_limit_of_zero_grants_nothing,
             usage: unlimited_usage_is_added_all_or_none,
             releases: a_release_is_registered_once_and_keeps_its_state,
+            releases: the_reference_of_a_release_follows_the_newest_and_outlasts_a_file,
             releases: what_may_not_become_of_a_release_does_not_happen,
             releases: a_promotion_goes_before_earlier_ones,
             releases: a_name_has_one_pin_and_a_release_out_of_service_none,

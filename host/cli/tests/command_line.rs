@@ -24,6 +24,10 @@ mod keys;
 mod plugin;
 #[path = "command_line/publish.rs"]
 mod publish;
+#[path = "command_line/refresh.rs"]
+mod refresh;
+#[path = "command_line/registry.rs"]
+mod registry;
 #[path = "command_line/serve.rs"]
 mod serve;
 #[path = "command_line/served.rs"]

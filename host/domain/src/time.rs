@@ -59,6 +59,15 @@ impl Millis {
             .map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
     }
 
+    /// The same time of day so many calendar months later in UTC; on the last day of a month that
+    /// is too short.
+    #[must_use]
+    pub fn plus_months(self, months: i32) -> Self {
+        self.to_utc()
+            .checked_add(jiff::Span::new().months(months))
+            .map_or(Self(i64::MAX), |later| Self(later.timestamp().as_millisecond()))
+    }
+
     /// The first instant of the calendar month in UTC.
     #[must_use]
     pub fn month_start(self) -> Self {

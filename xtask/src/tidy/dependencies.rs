@@ -7,7 +7,7 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 14] = [
+const MAP: [(&str, &[&str]); 16] = [
     ("domain", &[]),
     ("counters", &[]),
     ("shares", &[]),
@@ -15,8 +15,10 @@ const MAP: [(&str, &[&str]); 14] = [
     ("catalog", &["counters", "domain"]),
     ("storage", &["counters", "domain"]),
     ("scan", &["counters", "domain", "storage", "workers"]),
+    ("registry", &["domain"]),
     ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
+    ("refresh", &["catalog", "domain", "publish"]),
     ("sandbox", &["counters", "domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
     ("signup", &["catalog", "counters", "domain"]),
@@ -34,6 +36,8 @@ const MAP: [(&str, &[&str]); 14] = [
             "domain",
             "exposition",
             "publish",
+            "refresh",
+            "registry",
             "releases",
             "sandbox",
             "scan",
@@ -57,7 +61,7 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
     ("lettre", &["signup"]),
-    ("reqwest", &["cli", "storage"]),
+    ("reqwest", &["cli", "refresh", "registry", "storage"]),
     ("tantivy", &["search"]),
 ];
 

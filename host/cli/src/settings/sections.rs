@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
+use yearbook_refresh::RefreshSettings;
 use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_server::{LimitSettings, PageSettings, ServerSettings, ShareSettings};
 use yearbook_signup::SignupSettings;
@@ -33,6 +34,8 @@ pub struct SettingsDocument {
     pub sandbox: SandboxSection,
     /// `[plugins]`.
     pub plugins: PluginsSection,
+    /// `[refresh]`: sources that are asked again.
+    pub refresh: RefreshSettings,
     /// `[log]`.
     pub log: LogSection,
 }
