@@ -56,6 +56,10 @@ pub enum Command {
         /// datapackage.json, or the folder that it is in
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
+        /// Memory for the rows of a table; more rows go through temporary files [default: what
+        /// publish.memory_bytes says, 1073741824]
+        #[arg(long, value_name = "BYTES")]
+        memory_bytes: Option<String>,
     },
     /// Keys of clients
     #[command(subcommand)]

@@ -28,7 +28,7 @@ pub(crate) use plugin::check_name as check_plugin_name;
 pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<()> {
     match command {
         Command::Serve { .. } => serve::run(context).await,
-        Command::Publish { paths } => Box::pin(publish::run(context, &paths)).await,
+        Command::Publish { paths, .. } => Box::pin(publish::run(context, &paths)).await,
         Command::Keys(keys) => keys::run(context, keys).await,
         Command::Signup(signup) => signup::run(context, signup).await,
         Command::Datasets(datasets) => datasets::run(context, datasets).await,

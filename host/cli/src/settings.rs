@@ -18,7 +18,8 @@ use yearbook_catalog::Retention;
 
 pub use error::{InvalidSettings, SettingError, SettingOrigin};
 pub use sections::{
-    CollectorUrl, DatabaseSection, LogFormat, LogSection, PluginsSection, SandboxSection,
+    CollectorUrl, DatabaseSection, LogFormat, LogSection, PluginsSection, PublishSection,
+    SandboxSection,
     SettingsDocument, StorageSection,
 };
 

@@ -1,7 +1,7 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
-//! changes since the current one. Imports point one way: `error`, `faults`, `progress` <- `package`
-//! <- `geometry`, `table` <- `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish` <-
-//! `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
+//! changes since the current one. Imports point one way: `error`, `faults`, `progress`,
+//! `memory_budget`, `sort` <- `package` <- `geometry`, `table` <- `write`, `snapshot_id`,
+//! `preview_facts` <- `diff` <- `publish` <- `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
 //! environment; the feature `catalog` adds what needs a catalogue.
 
 mod diff;
@@ -10,6 +10,7 @@ mod faults;
 #[cfg(feature = "catalog")]
 mod gc;
 mod geometry;
+mod memory_budget;
 mod package;
 mod preview_facts;
 mod progress;
@@ -17,6 +18,7 @@ mod publish;
 #[cfg(feature = "catalog")]
 mod publisher;
 mod snapshot_id;
+mod sort;
 mod table;
 #[cfg(feature = "catalog")]
 mod uploads;
@@ -25,11 +27,12 @@ mod write;
 pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
+pub use memory_budget::MemoryBudget;
 pub use package::DataPackage;
 #[cfg(feature = "catalog")]
 pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};
 pub use progress::{ProgressReporter, SilentReporter};
-pub use publish::{SnapshotDraft, publish};
+pub use publish::{SnapshotDraft, publish, publish_within};
 #[cfg(feature = "catalog")]
 pub use publisher::{PublishFailure, PublishResult, Publisher};
 #[cfg(feature = "catalog")]

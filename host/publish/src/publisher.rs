@@ -10,9 +10,10 @@ use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::error::PublishError;
+use crate::memory_budget::MemoryBudget;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
-use crate::publish::publish;
+use crate::publish::publish_within;
 use crate::uploads::UploadRegistry;
 
 /// Attempts at publishing a package: each failed one means that another publisher of
@@ -26,6 +27,7 @@ pub struct Publisher {
     workers: Arc<Workers>,
     retention: Retention,
     at: Option<Millis>,
+    memory: MemoryBudget,
 }
 
 /// A package that is published.
@@ -76,13 +78,19 @@ impl Publisher {
         retention: Retention,
     ) -> Self {
         let files = files.with_upload_registrar(Arc::new(UploadRegistry(Arc::clone(&store))));
-        Self { store, files, workers, retention, at: None }
+        Self { store, files, workers, retention, at: None, memory: MemoryBudget::default() }
     }
 
     /// The same for a history that is made elsewhere: see [`Publication::at`].
     #[must_use]
     pub fn with_created_at(self, at: Millis) -> Self {
         Self { at: Some(at), ..self }
+    }
+
+    /// The same within another budget of memory.
+    #[must_use]
+    pub fn with_memory(self, memory: MemoryBudget) -> Self {
+        Self { memory, ..self }
     }
 
     /// Checks, stores, compares and commits a package. Nothing is visible before the commit;
@@ -100,8 +108,15 @@ impl Publisher {
         for tries_left in (0..MAX_ATTEMPTS).rev() {
             let current =
                 self.store.current_snapshot(name).await.map_err(PublishFailure::Current)?;
-            let draft =
-                publish(&self.files, &self.workers, package, current.as_ref(), progress).await?;
+            let draft = publish_within(
+                self.memory,
+                &self.files,
+                &self.workers,
+                package,
+                current.as_ref(),
+                progress,
+            )
+            .await?;
             let publication = Publication {
                 name: draft.name,
                 namespace: draft.namespace,

@@ -165,6 +165,7 @@ impl Reader {
         ReadMetricsSnapshot {
             scans: read(&metrics.scans),
             pages: read(&metrics.pages),
+            page_bytes: read(&metrics.page_bytes),
             groups_searched: read(&metrics.groups),
             groups_ruled_out: read(&metrics.ruled_out),
             values_searched: read(&metrics.values),

@@ -34,7 +34,8 @@ pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::
         &context.files()?,
         context.workers(),
         context.settings.retention(),
-    );
+    )
+    .with_memory(context.settings.values.publish.memory());
     let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
         match publish_package(context, &publisher, path).await {

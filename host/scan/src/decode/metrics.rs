@@ -9,6 +9,8 @@ pub struct ReadMetricsSnapshot {
     pub scans: u64,
     /// Pages decoded for small reads; large ones keep none and are not counted.
     pub pages: u64,
+    /// Bytes of these pages once decoded.
+    pub page_bytes: u64,
     /// Row groups that a text was looked for in.
     pub groups_searched: u64,
     /// Those of them whose dictionaries told that it is not there, so that no row was read.
@@ -43,6 +45,8 @@ pub(crate) struct ReadMetrics {
     pub(crate) scans: AtomicU64,
     /// Pages decoded for small reads.
     pub(crate) pages: AtomicU64,
+    /// Bytes of these pages once decoded.
+    pub(crate) page_bytes: AtomicU64,
     /// Row groups that a pattern was looked for in.
     pub(crate) groups: AtomicU64,
     /// Row groups of those whose dictionaries tell that it is not there.
