@@ -19,8 +19,7 @@ use yearbook_catalog::Retention;
 pub use error::{InvalidSettings, SettingError, SettingOrigin};
 pub use sections::{
     CollectorUrl, DatabaseSection, LogFormat, LogSection, PluginsSection, PublishSection,
-    SandboxSection,
-    SettingsDocument, StorageSection,
+    SandboxSection, SettingsDocument, StorageSection,
 };
 
 use schema::SettingsSchema;

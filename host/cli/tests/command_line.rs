@@ -24,6 +24,8 @@ mod keys;
 mod plugin;
 #[path = "command_line/publish.rs"]
 mod publish;
+#[path = "command_line/publish_memory.rs"]
+mod publish_memory;
 #[path = "command_line/serve.rs"]
 mod serve;
 #[path = "command_line/served.rs"]

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use parquet::errors::ParquetError;
 use yearbook_domain::{Column, PreviewFacts, SnapshotId};
 use yearbook_scan::schema::{credit_entries, unchecked_schema};
 use yearbook_workers::Workers;
@@ -69,7 +70,11 @@ pub(super) async fn read(
             .map_or(told + rows.num_rows() as u64, |position| position.load(Ordering::Relaxed));
         progress.advance(now - told);
         told = now;
-        sorter.push(rows);
+        // Rows that nobody will ask for again are not kept: faults are found chunk by chunk, but for
+        // repeated keys.
+        if faults.is_empty() || (!key.is_empty() && faults.is_clean(&key)) {
+            sorter.push(rows);
+        }
         if sorter.is_full() {
             sorter = spill(workers, sorter, progress).await?;
             progress.stage(STAGE, opened.total);
@@ -77,25 +82,35 @@ pub(super) async fn read(
         }
     }
     let keys_may_repeat = !key.is_empty() && faults.is_clean(&key) && !keys.is_strictly_ascending();
-    let mut rows = None;
+    let mut sorted = None;
     if faults.is_empty() || keys_may_repeat {
-        let sorted = Arc::new(sort(workers, sorter, progress).await?);
+        let rows = sort(workers, sorter, progress).await?;
         if keys_may_repeat {
-            let shared = Arc::clone(&sorted);
-            let job = move || {
-                unique::check(&shared, &key, memory.key_bytes(), &mut faults).map(|()| faults)
-            };
-            const STAGE: &str = "checking the primary key";
-            progress.stage(STAGE, None);
-            faults = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
+            let budget = memory.key_bytes();
+            faults = check_keys(workers, &rows, (key, budget), faults, progress).await?;
         }
-        rows = Some(sorted);
+        sorted = Some(rows);
     }
     checker.finish_checks(&mut faults);
-    match rows {
+    match sorted {
         Some(rows) if faults.is_empty() => Ok((rows, checker.finish())),
         _ => Err(faults.into_error(&package.data)),
     }
+}
+
+/// Reports rows that repeat the key (positions), which are looked for within a budget of bytes.
+async fn check_keys(
+    workers: &Workers,
+    rows: &Arc<SortedRows>,
+    (key, budget): (Vec<usize>, usize),
+    mut faults: FaultList,
+    progress: &dyn ProgressReporter,
+) -> Result<FaultList, PublishError> {
+    const STAGE: &str = "checking the primary key";
+    progress.stage(STAGE, None);
+    let shared = Arc::clone(rows);
+    let job = move || unique::check(&shared, &key, budget, &mut faults).map(|()| faults);
+    run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))
 }
 
 /// Writes the rows in memory as a sorted run.
@@ -118,10 +133,11 @@ async fn sort(
     workers: &Workers,
     sorter: ExternalSorter,
     progress: &dyn ProgressReporter,
-) -> Result<SortedRows, PublishError> {
+) -> Result<Arc<SortedRows>, PublishError> {
     const STAGE: &str = "sorting";
     progress.stage(STAGE, None);
-    run_on_worker(workers, STAGE, move || sorter.finish()).await?.map_err(sort_error(STAGE))
+    let sorted = run_on_worker(workers, STAGE, move || sorter.finish()).await?;
+    Ok(Arc::new(sorted.map_err(sort_error(STAGE))?))
 }
 
 /// Does `take` with every block of the columns (positions) of `rows`, in their order.
@@ -197,18 +213,18 @@ pub(super) async fn write(
         sorted_by: &sort_columns(package),
         words: credit_entries(&package.name, &package.namespace, id, &package.credit),
     };
-    let writer = SnapshotWriter::new(file, &description).map_err(internal_error(STAGE))?;
+    let writer = SnapshotWriter::new(file, &description).map_err(parquet_error(STAGE))?;
     let shape = TableShape::of_package(package, rows.rows());
     let counted = TablePass::new(shape).map_err(internal_error(STAGE))?;
     let take = |(mut writer, mut counted): (SnapshotWriter, TablePass), block: &RowBlock| {
         counted.update(&block.rows).map_err(internal_error(STAGE))?;
-        writer.append(&block.rows, block.ends_group).map_err(internal_error(STAGE))?;
+        writer.append(&block.rows, block.ends_group).map_err(parquet_error(STAGE))?;
         Ok((writer, counted))
     };
     let all = (rows, all_columns(package));
     let (writer, counted) =
         for_each_block(workers, STAGE, all, progress, (writer, counted), take).await?;
-    run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(internal_error(STAGE))?;
+    run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(parquet_error(STAGE))?;
     Ok((temporary, counted))
 }
 
@@ -223,7 +239,9 @@ pub(super) async fn draw_lines(
     let mut lines = run_on_worker(workers, STAGE, move || counted.finish())
         .await?
         .map_err(internal_error(STAGE))?;
-    if !lines.columns().is_empty() {
+    if lines.columns().is_empty() {
+        progress.stage(STAGE, None);
+    } else {
         let take = |mut lines: LinePass, block: &RowBlock| {
             lines.update(&block.rows).map_err(internal_error(STAGE))?;
             Ok(lines)
@@ -273,6 +291,16 @@ fn sort_error(stage: &'static str) -> impl Fn(SortError) -> PublishError {
     }
 }
 
+fn parquet_error(stage: &'static str) -> impl Fn(ParquetError) -> PublishError {
+    move |error| match error {
+        ParquetError::External(source) => match source.downcast::<std::io::Error>() {
+            Ok(source) => temporary_file_error(*source),
+            Err(source) => internal_error(stage)(source),
+        },
+        error => internal_error(stage)(error),
+    }
+}
+
 fn temporary_file_error(source: std::io::Error) -> PublishError {
-    PublishError::Io { doing: "use a temporary file in", path: std::env::temp_dir(), source }
+    PublishError::TemporaryFile { folder: std::env::temp_dir(), source }
 }

@@ -4,6 +4,7 @@
 
 mod demo;
 mod faults;
+mod geometry_pages;
 mod identity;
 mod out_of_core;
 mod stored;

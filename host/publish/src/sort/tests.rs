@@ -17,8 +17,11 @@ fn batches(values: &[(Option<i64>, String)], rows: usize) -> Vec<RecordBatch> {
         let numbers: ArrayRef = Arc::new(values.iter().map(|row| row.0).collect::<Int64Array>());
         let texts = StringArray::from_iter_values(values.iter().map(|row| &row.1));
         let places = Int64Array::from_iter_values(place.by_ref().take(values.len()));
-        let columns =
-            [("n", numbers, true), ("t", Arc::new(texts) as ArrayRef, true), ("p", Arc::new(places), true)];
+        let columns = [
+            ("n", numbers, true),
+            ("t", Arc::new(texts) as ArrayRef, true),
+            ("p", Arc::new(places), true),
+        ];
         batches.push(RecordBatch::try_from_iter_with_nullable(columns).unwrap());
     }
     batches

@@ -40,8 +40,7 @@ pub(crate) fn stream_batches(
     }
     let steps =
         Box::new(task_ranges(source.steps, Arc::clone(&source.parquet), leaves, rows.clone()));
-    let context =
-        Arc::new(ScanContext { source, projection, from: rows.start, filter, small });
+    let context = Arc::new(ScanContext { source, projection, from: rows.start, filter, small });
     let ahead = (!context.source.files.is_local())
         .then(|| Prefetch { runtime: Handle::current(), tasks: JoinSet::new() });
     let reading = BatchStream { context, steps, ahead, current: None, ready: VecDeque::new() };

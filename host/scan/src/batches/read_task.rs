@@ -15,7 +15,8 @@ use super::batching::{batch_rows, range_bytes, split_by_weight};
 use super::compact_dictionary::compact_dictionary;
 use crate::StorageFailure;
 use crate::decode::{
-    BudgetPermit, CachedColumn, FileSource, Projection, RowRange, is_dictionary_encoded, is_one_task,
+    BudgetPermit, CachedColumn, FileSource, Projection, RowRange, is_dictionary_encoded,
+    is_one_task,
 };
 use crate::search::{DimensionSearch, match_rows};
 
@@ -169,8 +170,7 @@ impl ScanContext {
         wanted: BooleanBuffer,
     ) -> Result<Vec<RecordBatch>, ArrowError> {
         let wanted = BooleanArray::new(wanted, None);
-        let column =
-            |column: &CachedColumn| compact_dictionary(filter(&column.whole()?, &wanted)?);
+        let column = |column: &CachedColumn| compact_dictionary(filter(&column.whole()?, &wanted)?);
         let columns = columns.iter().map(column).collect::<Result<Vec<_>, _>>()?;
         Ok(split_by_weight(self.projection.arrange(&columns, wanted.true_count())?))
     }

@@ -211,10 +211,11 @@ fn pages_covering(
     let after = locations.partition_point(|page| {
         usize::try_from(page.first_row_index).is_ok_and(|first| first <= rows.start)
     });
-    let location = |(page, location): (usize, &parquet::file::page_index::offset_index::PageLocation)| {
-        let bytes = u64::try_from(location.compressed_page_size).unwrap_or(u64::MAX);
-        PageLocation { page, rows: start(page)..start(page + 1), bytes }
-    };
+    let location =
+        |(page, location): (usize, &parquet::file::page_index::offset_index::PageLocation)| {
+            let bytes = u64::try_from(location.compressed_page_size).unwrap_or(u64::MAX);
+            PageLocation { page, rows: start(page)..start(page + 1), bytes }
+        };
     let first = after.saturating_sub(1);
     let pages = (first..).zip(locations.get(first..).unwrap_or_default());
     pages.map(location).take_while(|page| page.rows.start < rows.end).collect()

@@ -12,7 +12,8 @@ const FIELDS: [&str; 6] =
     ["day:date", "region:string", "n:integer", "x:number", "open:boolean", "geometry:string"];
 
 /// Keys that a table may have: none, in the order of the rows, in another order, without the date.
-const KEYS: [&[&str]; 4] = [&[], &["day", "region", "n"], &["n", "region", "day"], &["region", "n"]];
+const KEYS: [&[&str]; 4] =
+    [&[], &["day", "region", "n"], &["n", "region", "day"], &["region", "n"]];
 
 #[derive(Clone, Debug)]
 struct Row {
@@ -25,8 +26,16 @@ struct Row {
 }
 
 fn row() -> impl Strategy<Value = Row> {
-    let number = prop_oneof![Just(None), Just(Some(-0.0)), Just(Some(0.0)), (-9.0..9.0).prop_map(Some)];
-    (0_usize..28, "[a-d]{0,2}", -40_i64..40, number, prop::option::of(any::<bool>()), prop::option::of(-80..80))
+    let number =
+        prop_oneof![Just(None), Just(Some(-0.0)), Just(Some(0.0)), (-9.0..9.0).prop_map(Some)];
+    (
+        0_usize..28,
+        "[a-d]{0,2}",
+        -40_i64..40,
+        number,
+        prop::option::of(any::<bool>()),
+        prop::option::of(-80..80),
+    )
         .prop_map(|(day, region, n, x, open, corner)| Row { day, region, n, x, open, corner })
 }
 
@@ -47,10 +56,8 @@ fn batch(rows: &[Row]) -> RecordBatch {
         ("open", Arc::new(rows.iter().map(|row| row.open).collect::<BooleanArray>())),
         ("geometry", text(&|row| row.corner.map(geometry))),
     ];
-    RecordBatch::try_from_iter_with_nullable(
-        columns.map(|(name, column)| (name, column, true)),
-    )
-    .unwrap()
+    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true)))
+        .unwrap()
 }
 
 /// A package of `rows`, some at a time, since a chunk of the input is the least that is spilled.
@@ -130,7 +137,7 @@ proptest! {
         }
         let tidy = |rows| if repeats { rows } else { without_repeats(rows, key) };
         let job = check(tidy(rows), tidy(revised), in_a_batch, key, bytes);
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap().block_on(job);
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap().block_on(job);
     }
 }
 
@@ -151,7 +158,10 @@ async fn a_key_that_repeats_beyond_the_budget_names_both_rows_contract_7() {
         let fixture = package(&rows, 20, key);
         let said = outcome(&fixture, None, 4_000).await.unwrap_err();
         let values = if key.len() == 1 { "499" } else { "499, a" };
-        let fault = format!("row 501, column {}: repeats the primary key ({values}) of row 1", key.join(", "));
+        let fault = format!(
+            "row 501, column {}: repeats the primary key ({values}) of row 1",
+            key.join(", ")
+        );
         assert!(said.ends_with(&fault), "{said}");
         assert_eq!(Err(said), outcome(&fixture, None, 1 << 30).await);
     }
