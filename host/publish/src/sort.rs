@@ -16,7 +16,7 @@ mod spilled_run;
 
 use std::sync::Arc;
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
 pub(crate) use block_cutter::{BlockLimits, GROUP_BYTES, GROUP_ROWS};
@@ -24,7 +24,7 @@ pub(crate) use error::SortError;
 pub(crate) use ordered_reader::{OrderedReader, RowBlock};
 pub(crate) use sort_keys::KeyEncoder;
 
-use batch_sizes::key_bytes;
+use batch_sizes::{batch_bytes, key_bytes};
 use memory_run::MemoryRun;
 use spilled_run::{SpilledRun, SpilledRunWriter};
 
@@ -79,15 +79,8 @@ impl ExternalSorter {
 
     /// Takes in the next rows, which must not be empty.
     pub(crate) fn push(&mut self, batch: RecordBatch) {
-        let bytes: usize = batch
-            .columns()
-            .iter()
-            .map(|column| column.to_data().get_slice_memory_size().unwrap_or(usize::MAX))
-            .fold(0, usize::saturating_add);
-        self.held_bytes = self
-            .held_bytes
-            .saturating_add(bytes)
-            .saturating_add(key_bytes(&batch, self.shape.keys.positions()));
+        let keys = key_bytes(&batch, self.shape.keys.positions());
+        self.held_bytes = self.held_bytes.saturating_add(batch_bytes(&batch)).saturating_add(keys);
         self.held_rows += batch.num_rows() as u64;
         self.rows += batch.num_rows() as u64;
         self.held.push(batch);

@@ -34,6 +34,15 @@ impl BatchSizes {
     }
 }
 
+/// Bytes of the values of `batch`, without those of a larger batch that it is a slice of.
+pub(super) fn batch_bytes(batch: &RecordBatch) -> usize {
+    let bytes = batch
+        .columns()
+        .iter()
+        .map(|column| column.to_data().get_slice_memory_size().unwrap_or(usize::MAX));
+    bytes.fold(0, usize::saturating_add)
+}
+
 /// Bytes that the encoded keys of `batch` take at most, with eight bytes a row for its place.
 pub(super) fn key_bytes(batch: &RecordBatch, positions: &[usize]) -> usize {
     let rows = batch.num_rows();

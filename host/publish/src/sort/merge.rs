@@ -6,10 +6,12 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use arrow::compute::interleave_record_batch;
+use arrow::error::ArrowError;
 use arrow::row::Rows;
 
 use super::SortShape;
-use super::batch_sizes::BatchSizes;
+use super::batch_sizes::{BatchSizes, batch_bytes};
 use super::error::SortError;
 use super::sort_keys::KeyEncoder;
 use super::spilled_run::{SpilledBatches, SpilledRun};
@@ -43,8 +45,11 @@ impl Merge {
         let mut others = BinaryHeap::with_capacity(runs.len());
         for (number, run) in runs.iter().enumerate() {
             let batches = run.read(read.clone())?;
-            let (keys, output) = (Arc::clone(&keys), Arc::clone(&output));
-            others.extend(RunCursor::open(number, batches, keys, output)?);
+            let output = OutputColumns {
+                positions: Arc::clone(&output),
+                largest_batch: run.largest_batch(),
+            };
+            others.extend(RunCursor::open(number, batches, Arc::clone(&keys), output)?);
         }
         let current = others.pop();
         Ok(Self { current, others, block: 0, batches: Vec::new() })
@@ -91,8 +96,7 @@ struct RunCursor {
     number: usize,
     rest: SpilledBatches,
     encoder: Arc<KeyEncoder>,
-    /// Positions, in the batches that are read, of the columns that are given out.
-    columns: Arc<[usize]>,
+    columns: OutputColumns,
     /// The batch at hand, with these columns.
     output: RecordBatch,
     keys: Option<Rows>,
@@ -108,10 +112,10 @@ impl RunCursor {
         number: usize,
         mut rest: SpilledBatches,
         encoder: Arc<KeyEncoder>,
-        columns: Arc<[usize]>,
+        columns: OutputColumns,
     ) -> Result<Option<Self>, SortError> {
         let Some(batch) = rest.next().transpose()? else { return Ok(None) };
-        let output = batch.project(&columns)?;
+        let output = columns.project(&batch)?;
         let (keys, sizes) = (encoder.encode(&batch)?, BatchSizes::new(&output));
         Ok(Some(Self { number, rest, encoder, columns, output, keys, sizes, row: 0, slot: None }))
     }
@@ -123,11 +127,32 @@ impl RunCursor {
             return Ok(true);
         }
         let Some(batch) = self.rest.next().transpose()? else { return Ok(false) };
-        self.output = batch.project(&self.columns)?;
+        self.output = self.columns.project(&batch)?;
         self.keys = self.encoder.encode(&batch)?;
         self.sizes = BatchSizes::new(&self.output);
         (self.row, self.slot) = (0, None);
         Ok(true)
+    }
+}
+
+/// Columns that are given out.
+struct OutputColumns {
+    /// Positions in the batches that are read.
+    positions: Arc<[usize]>,
+    /// Bytes of the largest batch of the run, all columns of it.
+    largest_batch: usize,
+}
+
+impl OutputColumns {
+    /// These columns of a batch. Arrays may be windows of all bytes of the batch in the file; those
+    /// of a few narrow columns are copied, so that a block of many rows does not hold the others.
+    fn project(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let output = batch.project(&self.positions)?;
+        if batch_bytes(&output) > self.largest_batch / 2 {
+            return Ok(output);
+        }
+        let all: Vec<(usize, usize)> = (0..output.num_rows()).map(|row| (0, row)).collect();
+        interleave_record_batch(&[&output], &all)
     }
 }
 

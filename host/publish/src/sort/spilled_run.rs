@@ -12,6 +12,7 @@ use arrow::ipc::CompressionType;
 use arrow::ipc::reader::FileReader;
 use arrow::ipc::writer::{FileWriter, IpcWriteOptions};
 
+use super::batch_sizes::batch_bytes;
 use super::error::SortError;
 
 /// Bytes of the buffers in front of a file.
@@ -57,11 +58,7 @@ impl SpilledRunWriter {
 
     /// Appends the next rows.
     pub(super) fn append(&mut self, rows: &RecordBatch) -> Result<(), SortError> {
-        let bytes = rows.columns().iter().map(|column| {
-            use arrow::array::Array as _;
-            column.to_data().get_slice_memory_size().unwrap_or(usize::MAX)
-        });
-        self.largest_batch = self.largest_batch.max(bytes.fold(0, usize::saturating_add));
+        self.largest_batch = self.largest_batch.max(batch_bytes(rows));
         Ok(self.writer.write(rows)?)
     }
 
