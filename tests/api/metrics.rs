@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures::StreamExt;
-use yearbook_domain::Plan;
+use yearbook_catalog::FailedCheck;
+use yearbook_domain::{CheckOutcome, DatasetName, FailureCause, Millis, Plan};
 use yearbook_exposition::{MetricSample, parse_samples};
 use yearbook_tests::app::{TestApp, TestRequest, big, parks};
 use yearbook_tests::components::root;
@@ -219,4 +220,28 @@ async fn every_query_of_the_dashboard_asks_for_a_metric_that_exists_issue_6_7() 
             assert!(exist.contains(name), "{name} in {query}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_last_checks_of_sources_are_metrics_contract_8() {
+    let app = TestApp::start().await;
+    app.publish(&parks()).await;
+    assert_eq!(app.metric("yearbook_refresh_sources").await, None, "nothing was ever refreshed");
+    let parks = DatasetName::parse("parks").unwrap();
+    let failure = FailedCheck { cause: FailureCause::Timeout, reason: "no answer".to_owned() };
+    let at = Some(Millis(1_900_000_000_500));
+    app.store.record_failed_check(&parks, &failure, at).await.unwrap();
+    app.live.refresh().await.unwrap();
+    let failed = "yearbook_refresh_failed_timestamp_seconds{dataset=\"parks\",cause=\"timeout\"}";
+    assert_eq!(app.metric(failed).await, Some(1_900_000_000.5));
+    let sources = async |outcome: &str| {
+        app.metric(&format!("yearbook_refresh_sources{{outcome=\"{outcome}\"}}")).await
+    };
+    assert_eq!((sources("failed").await, sources("unchanged").await), (Some(1.0), Some(0.0)));
+    let snapshot = app.store.current_snapshot(&parks).await.unwrap().unwrap().id;
+    let outcome = CheckOutcome::Unchanged;
+    assert!(app.store.record_good_check(&parks, outcome, &snapshot, None, None).await.unwrap());
+    app.live.refresh().await.unwrap();
+    assert_eq!((sources("failed").await, sources("unchanged").await), (Some(0.0), Some(1.0)));
+    assert_eq!(app.metric(failed).await, None);
 }

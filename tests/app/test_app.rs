@@ -156,6 +156,13 @@ impl TestApp {
         .await
     }
 
+    /// A service with these settings, on what other hosts may share.
+    pub async fn with_settings_on(ground: &HostFixture, settings: ServiceSettings) -> Self {
+        let limits = Limits { instances: 16, ..Limits::default() };
+        let guarding = ReleaseMonitorSettings::default();
+        Box::pin(Self::with_all(ground.clone(), settings, limits, guarding)).await
+    }
+
     /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
     pub async fn with_monitor(guarding: ReleaseMonitorSettings) -> Self {
         Self::with_monitor_and_limits(guarding, Limits { instances: 16, ..Limits::default() }).await
@@ -199,12 +206,12 @@ impl TestApp {
         let signup = Signup::open(Arc::clone(&store), signup, BASE_URL).await.unwrap();
         let state = AppState::new(Services {
             keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds, settings.plans),
-            meter: Quota::new(Arc::clone(&store)),
-            live: Arc::clone(&live),
-            store: Arc::clone(&store),
+            quota: Quota::new(Arc::clone(&store)),
+            catalog_cache: Arc::clone(&live),
+            catalog: Arc::clone(&store),
             reader: Reader::new(files.clone(), Arc::clone(&workers)),
-            files: files.clone(),
-            registry: Arc::clone(&registry),
+            storage: files.clone(),
+            plugins: Arc::clone(&registry),
             sandbox: Arc::clone(&sandbox),
             releases: guard.clone(),
             workers: Arc::clone(&workers),

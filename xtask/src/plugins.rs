@@ -26,7 +26,7 @@ const FEATURES: &str = "-Ctarget-feature=+simd128,+bulk-memory";
 /// lies behind.)
 const MEMORY: &str = "-Clink-arg=-zstack-size=262144\u{1f}-Clink-arg=--initial-memory=2097152";
 /// Imports that a plugin may have: one function's interface, and one that holds only types.
-const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
+const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.1.0", "yearbook:plugin/types@1.1.0"];
 
 /// Builds every plugin with a profile ([`PROFILE`] as a rule) and returns the components' paths,
 /// sorted. What was built of the same sources before is taken as it is; a component that came out

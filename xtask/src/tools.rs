@@ -187,6 +187,15 @@ pub fn nginx() -> Result<()> {
     require("a fleet behind a proxy", &["nginx-light"], "nginx", &["-v"])
 }
 
+/// Debian's registry of images, which takes plugins too.
+///
+/// # Errors
+/// When it is missing and cannot be installed; the message has the command to run.
+pub(crate) fn docker_registry() -> Result<()> {
+    let packages = ["docker-registry"];
+    require("plugins from registries", &packages, "docker-registry", &["--version"])
+}
+
 /// Node, with npm for its packages; `what` needs them.
 pub(crate) fn node(what: &str) -> Result<()> {
     require(what, &["nodejs", "npm"], "npm", &["--version"])
@@ -212,7 +221,7 @@ pub fn postgres() -> Result<PathBuf> {
 /// programs where they are installed.
 pub(crate) fn installed_postgres() -> Option<PathBuf> {
     println!(
-        "NOT CHECKED with --quick: lints, dependencies, a fleet behind nginx, examples, instructions, a soak, and other programs as clients"
+        "NOT CHECKED with --quick: lints, dependencies, a fleet behind nginx, a registry of another project, examples, instructions, a soak, and other programs as clients"
     );
     let programs = postgres::find_programs();
     if programs.is_none() {

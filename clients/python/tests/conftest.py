@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import faulty
 
 from yearbook_client import Client
-from yearbook_client.http import retries
+from yearbook_client.http import answers
 
 EXECUTED = set()
 # The service that runs for the tests marked `service`, read before tests have environments of their own.
@@ -39,7 +39,7 @@ def environment(monkeypatch, tmp_path):
 def waits(monkeypatch):
     """Waits of retries, in seconds; none is waited for."""
     found = []
-    monkeypatch.setattr(retries.RetryBudget.__init__, "__kwdefaults__", {**retries.RetryBudget.__init__.__kwdefaults__, "sleep": found.append})
+    monkeypatch.setattr(answers.RetryBudget.__init__, "__kwdefaults__", {**answers.RetryBudget.__init__.__kwdefaults__, "sleep": found.append})
     return found
 
 

@@ -36,7 +36,7 @@ def table(rows, seed=0):
 
 @dataclasses.dataclass
 class Fault:
-    """What goes wrong with one request. `status` answers a refusal; `cut` ends the body after so many
+    """Fault of one request. `status` answers a refusal; `cut` ends the body after so many
     bytes, by a reset where `reset`; `framing` is length, chunked or none."""
 
     status: int | None = None
@@ -154,12 +154,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             kind = "bulk"
         elif path.endswith("/data"):
             kind = "data"
+        elif path.endswith("/changes"):
+            kind = "changes"
         elif path.startswith("/cite/"):
             kind = "cite"
         else:
             kind = "other"
         if self.command == "HEAD":
-            kind = {"data": "head", "bulk": "bulk_head"}[kind]
+            kind = {"data": "head", "bulk": "bulk_head"}.get(kind, kind)
         fault = service.fault(kind)
         if fault.refresh:
             service.refresh()
@@ -230,7 +232,20 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             headers["Link"] += f', <{service.base}/x>; rel="next"'
         if tag in self.headers.get("If-None-Match", ""):
             return self.send(304, headers, b"", fault)
-        body = arrow_writer.stream(COLUMNS, page, service.batch_rows)
+        return self.send_charged(asked, headers, arrow_writer.stream(COLUMNS, page, service.batch_rows), fault)
+
+    def answer_changes(self, asked, fault):
+        """Every row of the current snapshot as an insert; a watermark is the number of those that were sent."""
+        service = self.owner
+        start = int(asked.query.get("since", "w0").removeprefix("w"))
+        end = min(len(service.rows), start + min(int(asked.query["limit"]), service.row_cap or 10**9))
+        page = [(*row, "insert", service.current, "2026-11-01T00:00:00Z") for row in service.rows[start:end]]
+        columns = [*COLUMNS, *((name, "string") for name in ("_change_type", "_snapshot_id", "_committed_at"))]
+        headers = {"X-Service-Watermark": f"w{end}", "X-Service-Has-More": str(end < len(service.rows)).lower(), "X-Service-Snapshot-Id": service.current}
+        self.send_charged(asked, headers, arrow_writer.stream(columns, page, service.batch_rows), fault)
+
+    def send_charged(self, asked, headers, body, fault):
+        service = self.owner
         if self.command == "GET":
             with service.lock:
                 if service.limit is not None and service.used >= service.limit:

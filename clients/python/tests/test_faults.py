@@ -200,6 +200,24 @@ def test_what_the_month_cannot_finish_is_refused_before_it_begins_contract_11(ma
 
 
 @proof
+def test_changes_that_the_month_cannot_finish_are_refused_before_they_begin_contract_11(make):
+    service, client = make(rows=10, row_cap=3, limit=3)
+    with pytest.raises(errors.PullTooExpensiveError, match="at least 4 requests and the month has 3 left") as caught:
+        client.changes("table", to="rows")
+    assert (caught.value.needed, caught.value.left, service.charged) == (4, 3, 0)
+    # As many as are left, from a later version on; the watermark leads on.
+    found = client.changes("table", "w1", to="rows")
+    assert ([row["_change_type"] for row in found.table], found.watermark, service.charged) == (["insert"] * 9, "w10", 3)
+    with pytest.raises(errors.MonthUsedUpError):
+        client.changes("table", found.watermark, to="rows")
+    assert service.charged == 3
+    # Where nothing is counted, nothing is asked beforehand.
+    service, client = make(rows=10, row_cap=3)
+    assert len(client.changes("table", to="rows").table) == 10
+    assert [one.method for one in service.asked if one.path.endswith("/changes")] == ["GET"] * 4
+
+
+@proof
 def test_a_pull_is_planned_by_what_is_free_contract_11(make):
     service, client = make(rows=10, row_cap=50)
     pull(client)

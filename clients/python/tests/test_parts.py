@@ -19,13 +19,12 @@ import yearbook_client as yb
 from yearbook_client import errors, settings
 from yearbook_client.client import Client
 from yearbook_client.completeness import checker, joiner
-from yearbook_client.http.headers import Headers
-from yearbook_client.http.refusals import refusal, retry_after_seconds
+from yearbook_client.http.answers import Headers, refusal, retry_after_seconds
 from yearbook_client.models import DatasetSummary
 from yearbook_client.ranking import rank
-from yearbook_client.result_digest import ResultDigest, digest_of_columns
 from yearbook_client.results.rows import ColumnType, Rows
 from yearbook_client.selection import Selection
+from yearbook_client.verification import ResultDigest, digest_of_columns
 
 HERE = pathlib.Path(__file__).parent
 VECTORS = HERE.parents[2] / "tests" / "fixtures" / "result_digest.json"
@@ -272,3 +271,27 @@ def test_long_pulls_show_a_bar_contract_11(make, monkeypatch, capsys):
     assert "100 %  10 of 10" in capsys.readouterr().err
     Client(service.base, "yb_secretsecretsecret", cache="").get("table", to="rows")
     assert capsys.readouterr().err == ""
+
+
+def test_a_bulk_file_is_read_a_row_group_at_a_time(tmp_path):
+    """All of it would be 16 MB; beyond one group of 1 MB and its batch, nothing is held."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    from yearbook_client.pull import Source
+    from yearbook_client.results.arrow import record_batches
+    from yearbook_client.store import Page
+
+    rows, group = 1 << 20, 1 << 16
+    table = pa.table({"value": pa.array(range(rows), pa.int64()), "other": pa.array(map(float, range(rows)), pa.float64())})
+    path = tmp_path / "whole.parquet"
+    parquet.write_table(table, path, row_group_size=group, compression="none", use_dictionary=False)
+    source = Source(Page(path, Headers(()), rows, path.stat().st_size), True)
+    del table
+    before, peak, seen = pa.total_allocated_bytes(), 0, 0
+    for batch in record_batches(source, frozenset()):
+        assert batch.column("value")[0].as_py() == seen
+        seen += len(batch)
+        peak = max(peak, pa.total_allocated_bytes() - before)
+    assert seen == rows
+    assert peak < 5 << 20

@@ -25,9 +25,8 @@ yb_changes <- function(name, since = NULL, geometry = TRUE, to = NULL, integers 
   check_text(since, "since")
   budget <- retry_budget()
   account <- account(budget)
-  # One request at least; how many more, only reading tells.
   query <- list(since = since, geometry = if (!geometry) "false")
-  check_budget(account, function() changes_needed(name, query, account))
+  check_budget(account, function() changes_needed(budget, name, query, account), "at least ")
   pulled <- pull_changes(budget, name, query, account)
   frame <- as_table(pulled, name, query, to, integers)
   attr(frame, "watermark") <- pulled$watermark
@@ -41,9 +40,22 @@ changes_query <- function(query, account) {
   c(query, list(limit = sprintf("%.0f", rows), format = "arrow"))
 }
 
-# A page in the cache may be confirmed at no charge.
-changes_needed <- function(name, query, account) {
-  if (is.null(cache_find(changes_address(name), changes_query(query, account)))) 1 else 0
+# Requests that all pages take, by the watermarks of HEAD, which is free. It stops at the first one
+# that the month no longer has. A page in the cache is confirmed at no charge.
+changes_needed <- function(budget, name, query, account) {
+  needed <- 0
+  repeat {
+    page <- changes_query(query, account)
+    headers <- head_of(budget, changes_address(name), page)
+    cached <- cache_find(changes_address(name), page)
+    if (is.null(cached) || !identical(cached$etag, headers[["etag"]])) needed <- needed + 1
+    watermark <- headers[["x-service-watermark"]]
+    if (needed > account$requests$left || is.null(watermark) || identical(watermark, query$since) ||
+        !identical(headers[["x-service-has-more"]], "true")) {
+      return(needed)
+    }
+    query$since <- watermark
+  }
 }
 
 # All pages of the changes, with the `watermark` that they end at.

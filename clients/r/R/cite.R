@@ -67,7 +67,7 @@ same_service <- function(from) {
 
 cite_path <- function(from) sprintf("/cite/%s/%s", from$name, from$snapshot)
 
-# What decides rows and columns, without defaults, sorted by name.
+# Parameters that decide rows and columns, without defaults, sorted by name.
 cite_query <- function(from) {
   query <- Filter(Negate(is.null), from$query)
   query <- query[names(query) %in% c("start", "end", "dimensions", "columns", "geometry", "limit")]

@@ -107,15 +107,15 @@ cached_pages <- function(name, query, plan) {
 }
 
 # Raises `yb_error_budget` where the month has fewer requests left than `needed()`, which is
-# computed only for plans with a limit.
-check_budget <- function(account, needed) {
+# computed only for plans with a limit. `bound` stands before the number where it is a lower bound.
+check_budget <- function(account, needed, bound = "") {
   left <- account$requests$left
   if (is.na(left)) return(invisible())
   needed <- needed()
   if (needed <= left) return(invisible())
   abort(
     "yb_error_budget",
-    sprintf("This needs %.0f %s, and the month has %.0f left.", needed,
+    sprintf("This needs %s%.0f %s, and the month has %.0f left.", bound, needed,
             if (needed == 1) "request" else "requests", left),
     sprintf("Nothing was sent. Ask for less (`start`, `end`, `limit`), or wait until %s.",
             format(account$requests$resets_at, "%Y-%m-%d", "UTC")),

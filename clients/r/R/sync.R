@@ -128,7 +128,7 @@ write_copy <- function(folder, name, frame) {
   write_whole(file.path(folder, paste0(name, ".json")), text)
 }
 
-# What is known of the copy; NULL where there is none, or its file is damaged.
+# Facts of the copy; NULL where there is none, or its file is damaged.
 read_manifest <- function(folder, name) {
   path <- file.path(folder, paste0(name, ".json"))
   data <- file.path(folder, paste0(name, ".rds"))

@@ -13,9 +13,12 @@ use arc_swap::ArcSwap;
 use moka::future::Cache;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
+use yearbook_counters::{Counter, Measured, Metric as _, TimeCounter, counters};
 use yearbook_domain::{Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId};
 
-use crate::{Catalog, CatalogError, CitedSnapshot, DatasetSet, PluginRelease, Revisions};
+use crate::{
+    Catalog, CatalogError, CheckSummary, CitedSnapshot, DatasetSet, PluginRelease, Revisions,
+};
 use facts_cache::PreviewFactsCache;
 use revisioned::RevisionedCache;
 
@@ -47,6 +50,8 @@ pub struct CatalogCache {
     healthy: AtomicBool,
     started: Instant,
     following: PollCounters,
+    /// Time at which the view was last known to be current, nanoseconds after the start.
+    right_at_ns: AtomicU64,
     /// One refresh at a time.
     refreshing: Mutex<()>,
     pinned: RevisionedCache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>,
@@ -54,33 +59,31 @@ pub struct CatalogCache {
     cited: RevisionedCache<(DatasetName, SnapshotId), Option<Arc<CitedSnapshot>>>,
     /// Times at which datasets that are not served were retired.
     absent: RevisionedCache<DatasetName, Option<Millis>>,
+    /// Last checks of all sources.
+    checks: RevisionedCache<(), Arc<CheckSummary>>,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
     /// Revisions of the view, for those who follow what it shows.
     revisions: watch::Sender<i64>,
 }
 
-/// Counters of polls.
-#[derive(Debug, Default)]
-struct PollCounters {
-    polls: AtomicU64,
-    failures: AtomicU64,
-    ns: AtomicU64,
-    /// Time at which the view was last known to be current, nanoseconds after the start.
-    right_at_ns: AtomicU64,
-}
+counters! {
+    /// Counters of polls.
+    #[derive(Debug, Default)]
+    struct PollCounters;
 
-/// Results of polling the database since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PollMetrics {
-    /// Polls.
-    pub polls: u64,
-    /// Polls that failed.
-    pub failures: u64,
-    /// Time that they took, together.
-    pub time: Duration,
-    /// Time since the view in memory was last known to be that of the database.
-    pub age: Duration,
+    /// Results of polling the database since the start.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct PollMetrics {
+        /// Polls.
+        polls: Counter,
+        /// Polls that failed.
+        failures: Counter,
+        /// Time that they took, together.
+        time: TimeCounter,
+        /// Time since the view in memory was last known to be that of the database.
+        age: Measured<Duration>,
+    }
 }
 
 struct CatalogView {
@@ -112,6 +115,7 @@ impl CatalogCache {
             absent: RevisionedCache::new(view.revisions.all, || {
                 AbsentDatasetCache::new(MAX_ABSENT_DATASETS)
             }),
+            checks: RevisionedCache::new(view.revisions.all, || Cache::new(1)),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
             revisions: watch::Sender::new(view.revisions.all),
             view: ArcSwap::from_pointee(view),
@@ -119,6 +123,7 @@ impl CatalogCache {
             healthy: AtomicBool::new(true),
             started: Instant::now(),
             following: PollCounters::default(),
+            right_at_ns: AtomicU64::new(0),
             refreshing: Mutex::new(()),
         });
         tokio::spawn(poll_loop(Arc::downgrade(&live), every, live.store.change_notifications()));
@@ -226,6 +231,18 @@ impl CatalogCache {
         cited.try_get_with((dataset.clone(), *id), fetch).await.map_err(CatalogError::Shared)
     }
 
+    /// Returns the last checks of all sources, from memory where possible.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    pub async fn check_summary(&self) -> Result<Arc<CheckSummary>, CatalogError> {
+        let checks = self.checks.for_revision(self.revision());
+        let fetch = async {
+            with_query_timeout(&self.store, self.store.check_summary()).await.map(Arc::new)
+        };
+        checks.try_get_with((), fetch).await.map_err(CatalogError::Shared)
+    }
+
     /// Polls the database now instead of at the next tick. On failure the last view stays and
     /// [`CatalogCache::healthy`] turns false until the database answers again.
     ///
@@ -250,27 +267,20 @@ impl CatalogCache {
     /// Returns the results of polling.
     #[must_use]
     pub fn counts(&self) -> PollMetrics {
-        let PollCounters { polls, failures, ns, right_at_ns } = &self.following;
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let age = self.started.elapsed().saturating_sub(Duration::from_nanos(read(right_at_ns)));
-        PollMetrics {
-            polls: read(polls),
-            failures: read(failures),
-            time: Duration::from_nanos(read(ns)),
-            age,
-        }
+        let right_at = Duration::from_nanos(self.right_at_ns.load(Ordering::Relaxed));
+        let age = self.started.elapsed().saturating_sub(right_at);
+        PollMetrics { age, ..self.following.read() }
     }
 
     fn count(&self, begun: Instant, right: bool) {
-        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let PollCounters { polls, failures, ns, right_at_ns } = &self.following;
-        polls.fetch_add(1, Ordering::Relaxed);
-        ns.fetch_add(nanoseconds(begun.elapsed()), Ordering::Relaxed);
+        self.following.polls.increment();
+        self.following.time.add(begun.elapsed());
         if right {
             // Right as of when it was asked for.
-            right_at_ns.store(nanoseconds(begun - self.started), Ordering::Relaxed);
+            let right_at = (begun - self.started).as_nanos();
+            self.right_at_ns.store(u64::try_from(right_at).unwrap_or(u64::MAX), Ordering::Relaxed);
         } else {
-            failures.fetch_add(1, Ordering::Relaxed);
+            self.following.failures.increment();
         }
     }
 

@@ -30,6 +30,7 @@ pub use cache::dataset_set::DatasetSet;
 pub use cache::{CatalogCache, PollMetrics};
 pub use catalog::{Catalog, CatalogDescription};
 pub use error::CatalogError;
+pub use key::uses::KeyUses;
 pub use key::verifier::{Caller, KeyLookup, KeyVerifier, UncachedKey};
 pub use key::{IssuedKey, KeyHash};
 pub use open::{open, sqlite_url};
@@ -50,6 +51,9 @@ pub use queries::signup_links::{
     LINK_LIFETIME_MS, NewSignupLink, QueueOutcome, SignupBounds, SignupHmac,
 };
 pub use queries::snapshots::SnapshotStatus;
+pub use queries::source_checks::{
+    CheckSummary, ClaimOutcome, FailedCheck, FailingSource, LastCheck, SourceAnswer, SourceState,
+};
 pub use queries::unreferenced::{
     DELETION_DEADLINE, DeletionBatch, UnreferencedObject, UploadRegistration,
 };
@@ -59,4 +63,6 @@ pub use quota::{Quota, QuotaUsage};
 pub use retention::{Retention, monthly_snapshot};
 pub use settings::DatabaseSettings;
 pub use uploads::{UploadError, register_upload};
-pub use yearbook_domain::release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder, lines};
+pub use yearbook_domain::release::{
+    PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState, ServingOrder, lines,
+};

@@ -4,7 +4,7 @@
 mod accounts;
 mod canary;
 mod catalog_cache;
-mod changes;
+pub(crate) mod changes;
 mod citations;
 mod conflict;
 pub(crate) mod fixtures;
@@ -14,8 +14,12 @@ mod keys;
 mod model;
 mod quota;
 mod releases;
+mod retention;
+mod source_checks;
+mod transactions;
 mod unreferenced;
 mod usage;
+mod versions;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -52,15 +56,15 @@ macro_rules! every_rule {
             history: a_file_written_anew_replaces_the_old_one_and_the_snapshot_keeps_its_age,
             history: a_late_publisher_does_not_turn_checked_at_back,
             history: data_that_went_back_is_current_again,
-            history: a_retired_dataset_is_gone_until_published_again_contract_4,
-            history: what_retention_drops_leaves_a_tombstone_contract_4,
-            history: a_dropped_snapshot_that_is_published_again_is_retained,
-            history: datasets_do_not_drop_each_others_history,
-            history: referenced_files_are_those_of_retained_snapshots,
-            history: the_revision_moves_with_every_change_that_readers_must_notice,
-            history: a_commit_that_fails_leaves_nothing,
-            history: concurrent_publishers_leave_one_whole_history,
-            history: readers_never_see_half_a_commit,
+            retention: a_retired_dataset_is_gone_until_published_again_contract_4,
+            retention: what_retention_drops_leaves_a_tombstone_contract_4,
+            retention: a_dropped_snapshot_that_is_published_again_is_retained,
+            retention: datasets_do_not_drop_each_others_history,
+            retention: referenced_files_are_those_of_retained_snapshots,
+            transactions: the_revision_moves_with_every_change_that_readers_must_notice,
+            transactions: a_commit_that_fails_leaves_nothing,
+            transactions: concurrent_publishers_leave_one_whole_history,
+            transactions: readers_never_see_half_a_commit,
             changes: a_history_of_changes_comes_back_in_order,
             changes: a_gap_begins_the_history_anew,
             changes: changes_outlive_a_snapshot_dropped_between_retained_ones,
@@ -70,10 +74,16 @@ macro_rules! every_rule {
             citations: versions_say_what_they_changed_contract_9,
             citations: a_dropped_snapshot_is_cited_as_it_was_contract_13,
             citations: a_held_snapshot_is_kept_for_ever_contract_13,
+            versions: versions_are_dense_and_never_given_twice_contract_12,
+            versions: a_commit_that_fails_takes_no_version_contract_12,
+            versions: two_hosts_that_publish_give_each_version_once_contract_12,
             conflict: a_draft_whose_predecessor_has_moved_is_refused,
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,
             conflict: a_retired_dataset_is_followed_without_a_gap,
             conflict: the_database_tells_when_and_no_two_snapshots_share_a_second,
+            source_checks: a_source_is_claimed_by_one_refresh_at_a_time_contract_8,
+            source_checks: a_good_check_moves_checked_at_of_what_it_checked_contract_8,
+            source_checks: last_checks_are_counted_for_metrics_contract_8,
             unreferenced: the_clock_is_the_present,
             unreferenced: what_nobody_declared_is_not_named,
             unreferenced: what_is_loose_for_long_is_removed_once_and_what_is_named_never,
@@ -101,6 +111,7 @@ macro_rules! every_rule {
             usage: a_limit_of_zero_grants_nothing,
             usage: unlimited_usage_is_added_all_or_none,
             releases: a_release_is_registered_once_and_keeps_its_state,
+            releases: the_reference_of_a_release_follows_the_newest_and_outlasts_a_file,
             releases: what_may_not_become_of_a_release_does_not_happen,
             releases: a_promotion_goes_before_earlier_ones,
             releases: a_name_has_one_pin_and_a_release_out_of_service_none,

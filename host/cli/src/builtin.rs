@@ -32,6 +32,13 @@ const EMBEDDED: Option<[&[u8]; NAMES.len()]> = Some([
 #[cfg(not(embedded_plugins))]
 const EMBEDDED: Option<[&[u8]; NAMES.len()]> = None;
 
+/// The guest that measures the crossing; it is registered nowhere.
+#[cfg(embedded_plugins)]
+const IDLE: Option<&[u8]> = Some(include_bytes!("../../../plugins/dist/idle.wasm"));
+
+#[cfg(not(embedded_plugins))]
+const IDLE: Option<&[u8]> = None;
+
 /// Built-in plugin.
 #[derive(Clone, Debug)]
 pub struct BuiltInComponent {
@@ -65,6 +72,21 @@ pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<BuiltInComponent>
             None => bail!("this binary carries no plugins; {HOW_TO_BUILD}"),
         },
     }
+}
+
+/// Loads the encoder that looks at no cell, from where [`components`] are.
+///
+/// # Errors
+/// When it is missing; the sentence says how to build it.
+pub fn idle(folder: Option<&Path>) -> anyhow::Result<Cow<'static, [u8]>> {
+    let folder = match (folder, IDLE) {
+        (None, Some(embedded)) => return Ok(Cow::Borrowed(embedded)),
+        (folder, _) => folder.map(Path::to_owned).or_else(work_tree_dist),
+    };
+    let path = folder.unwrap_or_default().join("idle.wasm");
+    std::fs::read(&path)
+        .map(Cow::Owned)
+        .with_context(|| format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display()))
 }
 
 fn from_folder(folder: &Path) -> anyhow::Result<Vec<BuiltInComponent>> {

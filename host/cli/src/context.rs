@@ -14,6 +14,7 @@ use crate::output::Output;
 use crate::settings::RunSettings;
 
 /// Settings and output of one run.
+#[derive(Clone)]
 pub struct CommandContext {
     /// All settings.
     pub settings: RunSettings,

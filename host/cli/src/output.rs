@@ -2,6 +2,7 @@
 //! Owns the form of output; never touches its meaning.
 
 mod progress;
+mod refresh_progress;
 mod text_table;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub use progress::PublishProgress;
+pub use refresh_progress::RefreshProgress;
 pub use text_table::TextTable;
 
 /// Form of a run's output.

@@ -11,7 +11,7 @@ mod format;
 mod ris;
 mod text;
 
-use crate::{Credit, DatasetName, Millis, ResultDigest, SnapshotId};
+use crate::{Credit, DatasetName, Millis, ResultDigest, Snapshot, SnapshotId};
 
 pub use canonical_query::CanonicalQuery;
 pub use format::CitationFormat;
@@ -42,6 +42,29 @@ pub struct Citation {
 }
 
 impl Citation {
+    /// Cites the result of `query` in `snapshot` of the dataset called `name`, for a service at
+    /// `base_url`. Rows, digest and remark are left for those who know them.
+    #[must_use]
+    pub fn new(
+        name: &DatasetName,
+        snapshot: &Snapshot,
+        query: CanonicalQuery,
+        base_url: &str,
+    ) -> Self {
+        Self {
+            dataset: name.clone(),
+            snapshot_id: snapshot.id,
+            created_at: snapshot.created_at,
+            title: snapshot.title.clone().unwrap_or_else(|| name.to_string()),
+            credit: snapshot.credit.clone(),
+            url: format!("{base_url}{}", query.citation_path(name, &snapshot.id)),
+            query,
+            rows: None,
+            digest: None,
+            remark: None,
+        }
+    }
+
     /// Returns the citation in `format`.
     #[must_use]
     pub fn render(&self, format: CitationFormat) -> String {

@@ -176,6 +176,12 @@ impl Snapshot {
         self.columns.iter().position(|column| column.name == name)
     }
 
+    /// Returns the column called `name`.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
     /// Returns true when the snapshot has a geometry column.
     #[must_use]
     pub fn has_geometry(&self) -> bool {
@@ -188,6 +194,8 @@ impl Snapshot {
 pub struct SnapshotSummary {
     /// Snapshot id.
     pub id: SnapshotId,
+    /// Its number within the dataset: 0, 1, 2 and so on, without gaps; no number is used twice.
+    pub version: u64,
     /// Time of its commit.
     pub created_at: Millis,
     /// Number of rows.
@@ -212,4 +220,12 @@ pub struct Dataset {
     pub current: Arc<Snapshot>,
     /// Every retained snapshot, oldest first, the current one included.
     pub snapshots: Vec<SnapshotSummary>,
+}
+
+impl Dataset {
+    /// Returns the title of the current snapshot; the name where it has none.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.current.title.as_deref().unwrap_or_else(|| self.name.as_str())
+    }
 }

@@ -28,7 +28,7 @@ pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
 pub use memory_budget::MemoryBudget;
-pub use package::DataPackage;
+pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
 #[cfg(feature = "catalog")]
 pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};
 pub use progress::{ProgressReporter, SilentReporter};

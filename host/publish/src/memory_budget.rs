@@ -1,5 +1,7 @@
 //! Memory that publishing a table may use, and its shares.
 
+use std::num::NonZeroU32;
+
 /// Bytes for everything but rows that are sorted: chunks being read, series of previews
 /// (128 MiB at most), pages being written.
 const OTHER_BYTES: u64 = 256 << 20;
@@ -28,6 +30,12 @@ impl MemoryBudget {
     #[must_use]
     pub fn new(bytes: u64) -> Self {
         Self { bytes }
+    }
+
+    /// The budget of one of `tables` that are published at the same time.
+    #[must_use]
+    pub fn shared_by(self, tables: NonZeroU32) -> Self {
+        Self { bytes: self.bytes / u64::from(tables.get()) }
     }
 
     /// Bytes of a table's rows and their sort keys.

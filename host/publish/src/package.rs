@@ -10,10 +10,14 @@ mod keywords;
 mod licence;
 mod node;
 mod resource;
+mod source;
 mod table_schema;
 mod text_rules;
 
+use std::fs::File;
+use std::io::Seek;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 use yearbook_domain::{Column, Credit, DatasetName, Namespace, TableLayout};
@@ -23,6 +27,8 @@ use extension::YearbookExtension;
 use node::{DescriptorNode, DescriptorProblems};
 
 pub(crate) use resource::InputFormat;
+use resource::{PackageResource, ResourcePlace};
+pub use source::{RemotePackage, SourcePackage, SourceTable};
 
 /// Largest descriptor read, in bytes: thousands of described columns fit.
 const MAX_DESCRIPTOR_BYTES: u64 = 16 << 20;
@@ -34,7 +40,12 @@ const DESCRIPTOR: &str = "datapackage.json";
 /// publishing.
 #[derive(Clone, Debug)]
 pub struct DataPackage {
+    /// The file, or the address that `downloaded` came from.
     pub(crate) data: PathBuf,
+    /// The rows, where `data` is an address.
+    downloaded: Option<Arc<File>>,
+    /// Bytes of the table at most, without its compression.
+    pub(crate) max_table_bytes: u64,
     pub(crate) format: InputFormat,
     pub(crate) name: DatasetName,
     pub(crate) namespace: Namespace,
@@ -60,24 +71,8 @@ impl DataPackage {
     /// [`PublishError::Io`] when it cannot be read, is no regular file, leads out of its folder or
     /// is larger than 16 MiB, [`PublishError::Descriptor`] with every problem found.
     pub fn open(path: &Path) -> Result<Self, PublishError> {
-        let file = if path.is_dir() { path.join(DESCRIPTOR) } else { path.to_owned() };
-        let io = |source| PublishError::Io { doing: "read", path: file.clone(), source };
-        // A bare file name has the empty path for a parent, which is the current folder.
-        let folder =
-            file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        file::require_regular(&file).map_err(io)?;
-        if !file::is_inside(&file, folder).map_err(io)? {
-            return Err(io(std::io::Error::other(
-                "it is a link out of its folder; give the path that it leads to",
-            )));
-        }
-        let text = file::read_bounded(&file, MAX_DESCRIPTOR_BYTES).map_err(io)?;
-        let mut problems = DescriptorProblems::default();
-        let package = parse(&text, folder, &mut problems);
-        match package {
-            Some(package) if problems.0.is_empty() => Ok(package),
-            _ => Err(PublishError::Descriptor { path: file, problems: problems.0 }),
-        }
+        let descriptor = DescriptorFile::read(path)?;
+        descriptor.parse(resource::AddressPolicy::Refused).map(|(package, _)| package)
     }
 
     /// The dataset's address.
@@ -92,10 +87,23 @@ impl DataPackage {
         &self.namespace
     }
 
-    /// The file that holds the rows.
+    /// The file that holds the rows, or the address that they came from.
     #[must_use]
     pub fn data(&self) -> &Path {
         &self.data
+    }
+
+    /// Opens the rows from their beginning. Handles of a download share one position, so one of
+    /// them is read at a time.
+    pub(crate) fn open_data(&self) -> std::io::Result<File> {
+        match &self.downloaded {
+            Some(file) => {
+                let mut file = file.try_clone()?;
+                file.rewind()?;
+                Ok(file)
+            }
+            None => file::open_regular(&self.data),
+        }
     }
 
     /// The columns in file order; `few_values` is not known before publishing.
@@ -105,7 +113,51 @@ impl DataPackage {
     }
 }
 
-fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Option<DataPackage> {
+/// A descriptor that was read and not understood yet.
+struct DescriptorFile {
+    path: PathBuf,
+    /// Its folder, which must hold the data.
+    folder: PathBuf,
+    text: Vec<u8>,
+}
+
+impl DescriptorFile {
+    /// Reads the file that `path` names or that lies in it.
+    fn read(path: &Path) -> Result<Self, PublishError> {
+        let file = if path.is_dir() { path.join(DESCRIPTOR) } else { path.to_owned() };
+        let io = |source| PublishError::Io { doing: "read", path: file.clone(), source };
+        // A bare file name has the empty path for a parent, which is the current folder.
+        let folder =
+            file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        file::require_regular(&file).map_err(io)?;
+        if !file::is_inside(&file, folder).map_err(io)? {
+            return Err(io(std::io::Error::other(
+                "it is a link out of its folder; give the path that it leads to",
+            )));
+        }
+        let text = file::read_bounded(&file, MAX_DESCRIPTOR_BYTES).map_err(io)?;
+        Ok(Self { folder: folder.to_owned(), text, path: file })
+    }
+
+    /// Understands it. With the package goes the address of its data, where it has one.
+    fn parse(
+        &self,
+        addresses: resource::AddressPolicy,
+    ) -> Result<(DataPackage, Option<String>), PublishError> {
+        let mut problems = DescriptorProblems::default();
+        match parse(&self.text, &self.folder, addresses, &mut problems) {
+            Some(package) if problems.0.is_empty() => Ok(package),
+            _ => Err(PublishError::Descriptor { path: self.path.clone(), problems: problems.0 }),
+        }
+    }
+}
+
+fn parse(
+    text: &[u8],
+    folder: &Path,
+    addresses: resource::AddressPolicy,
+    problems: &mut DescriptorProblems,
+) -> Option<(DataPackage, Option<String>)> {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let value: Value = match serde_json::from_slice(text) {
         Ok(value) => value,
@@ -121,7 +173,9 @@ fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Optio
     let description = root.get("description").and_then(|n| text_rules::parse_prose(&n, problems));
     let keywords = keywords::parse(&root, problems);
     let resource = parse_only_resource(&root, problems);
-    let file = resource.as_ref().and_then(|resource| resource::parse(resource, folder, problems));
+    let file = resource
+        .as_ref()
+        .and_then(|resource| resource::parse(resource, folder, addresses, problems));
     let schema = resource
         .and_then(|resource| resource.require("schema", "the columns as a Table Schema", problems))
         .and_then(|schema| table_schema::parse(&schema, problems));
@@ -133,10 +187,20 @@ fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Optio
     let credit = credit?;
     let bulk_redistribution = decide_redistribution(&extension, &credit, problems)?;
     let layout = columns::infer_layout(&schema, &extension);
-    Some(DataPackage {
+    let PackageResource { place, format } = file;
+    let (data, address) = match place {
+        ResourcePlace::File(path) => (path, None),
+        // What follows `?` may hold a key, and this is what messages name.
+        ResourcePlace::Address(address) => {
+            (PathBuf::from(address.split(['?', '#']).next().unwrap_or_default()), Some(address))
+        }
+    };
+    let package = DataPackage {
         columns: columns::build_columns(&schema, &extension),
-        data: file.path,
-        format: file.format,
+        data,
+        downloaded: None,
+        max_table_bytes: u64::MAX,
+        format,
         name: name?,
         namespace: extension.namespace?,
         title,
@@ -150,7 +214,8 @@ fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Optio
         proportions: extension.proportions,
         date_column: extension.date_column,
         layout,
-    })
+    };
+    Some((package, address))
 }
 
 /// Decides whether bulk downloads are allowed: as the descriptor says, else as the licence is known

@@ -5,6 +5,7 @@
 //! fails too often is quarantined. Never touches HTTP, arguments or environment; never touches SQL
 //! or wasmtime.
 
+mod bench;
 mod canary;
 mod check;
 mod circuit_breaker;
@@ -20,6 +21,7 @@ mod release_monitor;
 mod settings;
 mod trust;
 
+pub use bench::{BenchError, BenchFigure, BenchPeer, bench};
 pub use check::{CheckReport, CheckResult, Finding, LimitUsage, check};
 pub use component_file::{ComponentFile, ComponentFileError};
 pub use dumps::{

@@ -195,6 +195,7 @@ pub(crate) fn new_release(
         reason: None,
         until: None,
         quarantines: 0,
+        origin: None,
     }
 }
 

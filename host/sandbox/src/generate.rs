@@ -17,7 +17,6 @@ use yearbook_shares::{CallerShare, SlotPermit};
 use crate::admission::SlowPluginLimiter;
 use crate::generator_request::GeneratorRequest;
 use crate::guest::bindings::generator::GeneratorPluginPre;
-use crate::guest::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::guest::bindings::yearbook::plugin::types as wire;
 use crate::guest::parameters::wire_option;
 use crate::guest::{GuestHost, HostState, InputSize};
@@ -25,8 +24,6 @@ use crate::observe::{
     CallMetrics, FailureDump, GuestFunction, GuestLogLine, PluginMetrics, ResourceUsage,
     ResponseMetrics,
 };
-use crate::sanitize::sanitize_sentence;
-use crate::trap::Trap;
 
 pub use description::GeneratorDescription;
 pub use error::GenerateError;
@@ -167,8 +164,13 @@ impl PluginGenerator {
         }
         let plain = self.description.non_default(&request.options).next().is_none();
         let input = InputSize::new(request.columns(), 0, plain);
-        let excuses = |trap: &Trap| input.attributes_to_input(trap, &self.host.limits);
-        let project = check_output(plugin, made, excuses);
+        let project = made
+            .map_err(|trap| GenerateError::stopped(plugin, trap, &input, &self.host.limits))
+            .and_then(|made| made.map_err(|error| GenerateError::from_guest(plugin, error)))
+            .and_then(|project| {
+                GeneratedProject::check(project)
+                    .map_err(|rule| GenerateError::Output { plugin: plugin.clone(), rule })
+            });
         let log = state.guest_log().to_vec();
         if let Err(error) = &project
             && state.work().dump_target().is_enabled()
@@ -196,35 +198,4 @@ pub(crate) struct GenerateOutput {
     pub(crate) usage: ResourceUsage,
     /// Lines that it logged, where dumps are enabled.
     pub(crate) log: Vec<GuestLogLine>,
-}
-
-/// `excuses`: whether a limit is a refusal of what was asked for, rather than the guest's fault.
-fn check_output(
-    plugin: &str,
-    made: Result<Result<guest::Project, wire::Error>, Trap>,
-    excuses: impl FnOnce(&Trap) -> bool,
-) -> Result<GeneratedProject, GenerateError> {
-    let made = made.map_err(|trap| match trap {
-        Trap::TotalMemory { shared, .. } => GenerateError::MemoryUsedUp { shared },
-        trap if excuses(&trap) => GenerateError::TooLarge { plugin: plugin.to_owned(), trap },
-        trap => GenerateError::Trapped { plugin: plugin.to_owned(), trap },
-    })?;
-    let project = made.map_err(|error| generate_error(plugin, error))?;
-    GeneratedProject::check(project)
-        .map_err(|rule| GenerateError::Output { plugin: plugin.to_owned(), rule })
-}
-
-fn generate_error(plugin: &str, error: wire::Error) -> GenerateError {
-    match error {
-        wire::Error::UnsupportedSchema(sentence) => {
-            GenerateError::UnsupportedDataset(sanitize_sentence(&sentence))
-        }
-        wire::Error::InvalidOption(sentence) => {
-            GenerateError::InvalidOption(sanitize_sentence(&sentence))
-        }
-        wire::Error::Internal(sentence) => GenerateError::Internal {
-            plugin: plugin.to_owned(),
-            message: sanitize_sentence(&sentence),
-        },
-    }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod bindings;
 mod convert;
+mod encoder_world;
 mod host_state;
 mod input_size;
 pub(crate) mod linker;
@@ -13,8 +14,11 @@ use wasmtime::Engine;
 use crate::admission::Admission;
 use crate::limits::Limits;
 use crate::observe::DumpTarget;
+use crate::sanitize::sanitize_sentence;
+use bindings::yearbook::plugin::types as wire;
 
 pub(crate) use self::convert::{WireConverter, WireSchema};
+pub(crate) use self::encoder_world::{EncoderGuest, EncoderPre};
 pub(crate) use self::host_state::HostState;
 pub(crate) use self::input_size::InputSize;
 
@@ -27,4 +31,17 @@ pub(crate) struct GuestHost {
     pub(crate) admission: Admission,
     /// Destination of failure dumps.
     pub(crate) dump_target: DumpTarget,
+}
+
+/// Makes the sentence of a guest's error harmless: it reaches clients.
+pub(crate) fn sanitize_error(error: wire::Error) -> wire::Error {
+    match error {
+        wire::Error::UnsupportedSchema(sentence) => {
+            wire::Error::UnsupportedSchema(sanitize_sentence(&sentence))
+        }
+        wire::Error::InvalidOption(sentence) => {
+            wire::Error::InvalidOption(sanitize_sentence(&sentence))
+        }
+        wire::Error::Internal(sentence) => wire::Error::Internal(sanitize_sentence(&sentence)),
+    }
 }

@@ -13,8 +13,8 @@ pub use self::failure_dump::{
     DUMP_VERSION, DumpMetadata, FailingComponent, FailureDump, FailureReason, GuestFunction,
     GuestLogLine, InstanceProgress,
 };
-pub(crate) use self::outcome::PluginError;
 pub use self::outcome::ResponseOutcome;
+pub(crate) use self::outcome::{ErrorCause, PluginError};
 pub(crate) use self::plugin_metrics::{CallMetrics, MetricsRegistry, ResponseMetrics};
 pub use self::plugin_metrics::{
     FIRST_BYTES_BUCKETS_US, LoadMetrics, PluginMetrics, PluginMetricsSnapshot, ReleaseName,

@@ -143,7 +143,7 @@ impl PluginEncoder {
             GuestFunction::Part => {
                 work.record_notes(before.noted);
                 if let Some(batch) = &dump.batch {
-                    bytes = instance.encode_chunk(batch)?.bytes.len();
+                    bytes = instance.encode_chunk(batch)?.len();
                 }
             }
             GuestFunction::Tail => {

@@ -1,6 +1,7 @@
 //! The sandbox: one engine with its limits, its plugins' counters and its cache of compiled code.
 //! Owns the order of a load; every rule of it stands in a folder of this crate.
 
+mod compiled_component;
 mod load;
 mod plugin;
 mod registry;

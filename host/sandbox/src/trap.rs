@@ -45,6 +45,17 @@ pub enum Trap {
         /// Bytes allowed.
         allowed: usize,
     },
+    /// A splice that breaks a rule of the interface.
+    #[error("returned a piece whose {0} (encoder.splice in the interface)")]
+    Splice(String),
+    /// Views that do not fit the schema.
+    #[error("has views for {views} columns, and the schema has {columns} (encoding.views)")]
+    Views {
+        /// Views returned.
+        views: usize,
+        /// Columns of the schema.
+        columns: usize,
+    },
     /// Anything that WebAssembly itself stops: a panic, an access out of bounds.
     #[error("trapped: {0}")]
     Wasm(String),
@@ -78,13 +89,15 @@ pub enum TrapKind {
     Notes,
     /// Bytes returned for what came in.
     Amplification,
+    /// Splices or views that break a rule.
+    Reference,
     /// A panic, or anything else that WebAssembly stops.
     Wasm,
 }
 
 impl TrapKind {
     /// Every one, in the order of [`crate::PluginMetricsSnapshot::traps`].
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Cpu,
         Self::Wall,
         Self::Memory,
@@ -92,6 +105,7 @@ impl TrapKind {
         Self::Output,
         Self::Notes,
         Self::Amplification,
+        Self::Reference,
         Self::Wasm,
     ];
 
@@ -106,6 +120,7 @@ impl TrapKind {
             Self::Output => "output",
             Self::Notes => "notes",
             Self::Amplification => "amplification",
+            Self::Reference => "reference",
             Self::Wasm => "wasm",
         }
     }
@@ -123,6 +138,7 @@ impl Trap {
             Self::Output(_) => TrapKind::Output,
             Self::Notes(_) => TrapKind::Notes,
             Self::Amplification { .. } => TrapKind::Amplification,
+            Self::Splice(_) | Self::Views { .. } => TrapKind::Reference,
             Self::Wasm(_) => TrapKind::Wasm,
         }
     }

@@ -19,7 +19,6 @@ pub(crate) use dictionary::ColumnDictionary;
 pub(crate) use fetch::{BudgetPermit, FETCH_BUDGET_BYTES, FetchBudget};
 pub(crate) use file_source::FileSource;
 pub(crate) use footer::{ParquetFile, is_dictionary_encoded, open};
-pub(crate) use metrics::{FOOTER_LOOKUPS, ReadMetrics};
 pub(crate) use page_cache::PageCache;
 pub(crate) use projection::Projection;
 pub(crate) use row_range::{ReadTaskLimits, RowRange, is_one_task, task_ranges};

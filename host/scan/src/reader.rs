@@ -3,18 +3,18 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::datatypes::SchemaRef;
 use moka::future::Cache;
 use tracing::Instrument;
+use yearbook_counters::Metric as _;
 use yearbook_domain::{Digest, ReadPlan, Snapshot, SnapshotId};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::decode::{
-    self, CacheMetricsSnapshot, FETCH_BUDGET_BYTES, FOOTER_LOOKUPS, FetchBudget, FileSource,
-    PageCache, ParquetFile, Projection, ReadMetrics, ReadMetricsSnapshot, ReadTaskLimits,
+    self, FETCH_BUDGET_BYTES, FetchBudget, FileSource, PageCache, ParquetFile, Projection,
+    ReadMetricsSnapshot, ReadTaskLimits,
 };
 use crate::row_counts::RowCounts;
 use crate::scan::{self, Scan};
@@ -86,7 +86,7 @@ impl Reader {
     async fn find(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
         let snapshot = &plan.snapshot;
         let schema = Self::schema(plan)?;
-        ReadMetrics::add(&self.cache.metrics.scans, 1);
+        self.cache.metrics.scans.increment();
         let source = self.open_file(snapshot).await?;
         let selection = self.selection(&source, plan).await?;
         let projection = Projection::new(&source.parquet, &plan.columns, schema)?;
@@ -153,27 +153,10 @@ impl Reader {
     /// Returns the counters of reading so far.
     #[must_use]
     pub fn counts(&self) -> ReadMetricsSnapshot {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let metrics = &self.cache.metrics;
-        let [pages, dictionaries, footers] = &metrics.found;
-        let cache_metrics = |found: &(AtomicU64, AtomicU64), bytes| CacheMetricsSnapshot {
-            hits: read(&found.0),
-            misses: read(&found.1),
-            bytes,
-        };
-        let [page_bytes, dictionary_bytes] = self.cache.bytes();
-        ReadMetricsSnapshot {
-            scans: read(&metrics.scans),
-            pages: read(&metrics.pages),
-            page_bytes: read(&metrics.page_bytes),
-            groups_searched: read(&metrics.groups),
-            groups_ruled_out: read(&metrics.ruled_out),
-            values_searched: read(&metrics.values),
-            rows_searched: read(&metrics.rows),
-            kept_pages: cache_metrics(pages, page_bytes),
-            kept_dictionaries: cache_metrics(dictionaries, dictionary_bytes),
-            kept_footers: cache_metrics(footers, self.footers.weighted_size()),
-        }
+        let mut counts = self.cache.metrics.read();
+        [counts.kept_pages.bytes, counts.kept_dictionaries.bytes] = self.cache.bytes();
+        counts.kept_footers.bytes = self.footers.weighted_size();
+        counts
     }
 
     /// The workers that decode.
@@ -182,7 +165,10 @@ impl Reader {
     }
 
     /// The stored file with its footer; one load at a time.
-    async fn open_file(&self, snapshot: &Snapshot) -> Result<FileSource, StorageFailure> {
+    pub(crate) async fn open_file(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<FileSource, StorageFailure> {
         let key = (snapshot.file.sha256, snapshot.id);
         let mut loaded = false;
         let load = async {
@@ -194,7 +180,7 @@ impl Reader {
             .try_get_with(key, load)
             .await
             .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared));
-        self.cache.metrics.record_lookup(FOOTER_LOOKUPS, !loaded);
+        self.cache.metrics.kept_footers.record_lookup(!loaded);
         let parquet = parquet?;
         Ok(FileSource {
             files: self.files.clone(),

@@ -50,7 +50,10 @@ pub fn admin(state: AppState) -> Router {
 /// `GET /metrics`: OpenMetrics for scrapers that name it in `Accept`, the older format for all
 /// others.
 async fn metrics_text(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
-    let text = metrics::text(&state).map_err(|error| Error::internal("write metrics", &error))?;
+    // Without an answer of the database their families are left out, as it says elsewhere.
+    let checks = state.catalog_cache.check_summary().await.ok();
+    let text =
+        metrics::text(&state, checks).map_err(|error| Error::internal("write metrics", &error))?;
     let (content_type, text) = if accept::names(request.headers(), "application/openmetrics-text") {
         (metrics::OPENMETRICS_CONTENT_TYPE, text)
     } else {

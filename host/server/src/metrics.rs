@@ -9,6 +9,8 @@ mod http;
 mod layer;
 mod plugins;
 mod process;
+mod refresh;
+mod share;
 mod signup;
 mod subsystems;
 

@@ -20,6 +20,7 @@ mod home;
 pub(crate) mod html;
 mod integrations;
 mod machine;
+mod newest;
 mod plugin_view;
 mod search_index;
 mod signup;

@@ -24,23 +24,24 @@ use crate::routes::datasets::DatasetListCache;
 use crate::routes::health::ReadinessCache;
 use crate::routes::preview::PreviewCache;
 use crate::settings::ServiceSettings;
+use crate::share::ShareState;
 
 /// Parts that the binary hands to the server.
 pub struct Services {
     /// The catalog in memory.
-    pub live: Arc<CatalogCache>,
+    pub catalog_cache: Arc<CatalogCache>,
     /// The catalog's database.
-    pub store: Arc<Catalog>,
+    pub catalog: Arc<Catalog>,
     /// The check of API keys.
     pub keys: KeyVerifier,
     /// Monthly quotas.
-    pub meter: Arc<Quota>,
+    pub quota: Arc<Quota>,
     /// The object store, for the readiness check.
-    pub files: ObjectStorage,
+    pub storage: ObjectStorage,
     /// Reader of stored data.
     pub reader: Reader,
     /// Loaded plugins.
-    pub registry: Arc<PluginRegistry>,
+    pub plugins: Arc<PluginRegistry>,
     /// The sandbox that plugins run in, for its limits and metrics.
     pub sandbox: Arc<Sandbox>,
     /// Canaries, fallback releases and the circuit breaker.
@@ -84,18 +85,21 @@ pub struct AppContext {
     pub(crate) openapi: OpenApiCache,
     /// The catalogue in a browser.
     pub(crate) pages: Pages,
+    /// The warehouse share.
+    pub(crate) share: ShareState,
     /// Full-text search over the catalog.
     pub(crate) search: SearchIndexState,
 }
 
 impl AppState {
-    /// Fetches the secret that signs cursors and makes limiters and caches.
+    /// Fetches the secrets that sign cursors and addresses of files, and makes limiters and caches.
     ///
     /// # Errors
-    /// When the database does not give the secret.
+    /// When the database does not give the secrets.
     pub async fn new(services: Services) -> Result<Self, CatalogError> {
         metrics::start_time();
-        let secret = services.store.secret("cursor").await?;
+        let secret = services.catalog.secret("cursor").await?;
+        let share_secret = services.catalog.secret("share_files").await?;
         let settings = &services.settings;
         Ok(Self(Arc::new(AppContext {
             cursors: CursorCodec::new(secret),
@@ -107,10 +111,11 @@ impl AppState {
             http_metrics: HttpMetrics::default(),
             listener_metrics: ListenerMetrics::default(),
             readiness: ReadinessCache::default(),
+            share: ShareState::new(share_secret),
             openapi: OpenApiCache::default(),
             pages: Pages::new(settings, services.signup.is_some()),
             search: if settings.pages.enabled {
-                SearchIndexState::follow(&services.live)
+                SearchIndexState::follow(&services.catalog_cache)
             } else {
                 SearchIndexState::absent()
             },
@@ -129,7 +134,7 @@ impl AppState {
     /// # Errors
     /// 404 where there is no such dataset.
     pub(crate) fn dataset(&self, name: &DatasetName) -> Result<Arc<Dataset>, Error> {
-        let dataset = self.live.dataset(name.as_str());
+        let dataset = self.catalog_cache.dataset(name.as_str());
         dataset.ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() }.into())
     }
 }

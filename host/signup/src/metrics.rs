@@ -1,7 +1,7 @@
 //! Counts of sign-up since the start of the process (contract-10-log). Label values come from fixed
 //! sets.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use yearbook_counters::{Counter, Gauge, Metric as _};
 
 /// Stages that a person can reach, and ways in which a request ends before it gets a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,9 +105,9 @@ impl MailFate {
 /// The counts.
 #[derive(Debug, Default)]
 pub struct SignupMetrics {
-    stages: [AtomicU64; SignupStage::ALL.len()],
-    mails: [AtomicU64; MailFate::ALL.len()],
-    waiting: AtomicU64,
+    stages: [Counter; SignupStage::ALL.len()],
+    mails: [Counter; MailFate::ALL.len()],
+    waiting: Gauge,
 }
 
 impl SignupMetrics {
@@ -119,32 +119,32 @@ impl SignupMetrics {
         } else {
             tracing::info!(stage = stage.name(), "sign-up");
         }
-        self.stages[stage as usize].fetch_add(1, Ordering::Relaxed);
+        self.stages[stage as usize].increment();
     }
 
     /// Number of times that a stage was reached.
     #[must_use]
     pub fn reached(&self, stage: SignupStage) -> u64 {
-        self.stages[stage as usize].load(Ordering::Relaxed)
+        self.stages[stage as usize].read()
     }
 
     /// Number of mails with this fate.
     #[must_use]
     pub fn mails(&self, fate: MailFate) -> u64 {
-        self.mails[fate as usize].load(Ordering::Relaxed)
+        self.mails[fate as usize].read()
     }
 
     /// Mails that waited when the queue was last counted.
     #[must_use]
-    pub fn waiting(&self) -> u64 {
-        self.waiting.load(Ordering::Relaxed)
+    pub fn waiting(&self) -> usize {
+        self.waiting.read()
     }
 
     pub(crate) fn count_mails(&self, fate: MailFate, mails: u64) {
-        self.mails[fate as usize].fetch_add(mails, Ordering::Relaxed);
+        self.mails[fate as usize].add(mails);
     }
 
     pub(crate) fn set_waiting(&self, mails: u64) {
-        self.waiting.store(mails, Ordering::Relaxed);
+        self.waiting.set(usize::try_from(mails).unwrap_or(usize::MAX));
     }
 }

@@ -150,6 +150,15 @@ impl ObjectStorage {
         }
     }
 
+    /// Returns the stored file with this digest; none when there is nothing under its key.
+    ///
+    /// # Errors
+    /// The store's refusal; absence is not one.
+    pub async fn find(&self, sha256: Digest) -> Result<Option<StoredFile>, StorageFailure> {
+        let size = self.size(&StoredFile { sha256, bytes: 0 }).await?;
+        Ok(size.map(|bytes| StoredFile { sha256, bytes }))
+    }
+
     /// Bytes `range` of a stored file.
     ///
     /// # Errors
@@ -186,7 +195,7 @@ impl ObjectStorage {
     /// Returns the counters of reading so far.
     #[must_use]
     pub fn counts(&self) -> StorageMetricsSnapshot {
-        self.counters.read(&self.remote.requests)
+        self.counters.read_with(&self.remote.requests)
     }
 
     /// Returns whether stored files lie in a folder of this machine, so that no read waits for a

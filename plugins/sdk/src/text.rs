@@ -7,6 +7,7 @@
 //! characters to escape a whole buffer at a time.
 
 mod block_writer;
+mod calendar;
 mod cell;
 mod column_writer;
 pub mod csv;
@@ -15,11 +16,18 @@ mod number;
 mod rows;
 mod time;
 
+pub use calendar::CivilDate;
 pub use cell::render;
 pub use rows::{Rows, check};
 pub use scan::{any_byte, first_byte};
 
 mod scan;
+
+use crate::Traits;
+use crate::view::HeldText;
+
+/// Shortest mean length at which text is passed on by reference, bytes: measured, see decision 0290.
+pub const HELD_BYTES: u32 = 128;
 
 /// A format's spelling of values.
 pub trait Dialect: 'static {
@@ -41,6 +49,15 @@ pub trait Dialect: 'static {
     /// Set where text, or any number of texts one after the other, can stand between two
     /// [`Dialect::QUOTE`]s as it is. Empty text is not asked about.
     fn is_plain(&self, text: &[u8]) -> bool;
+
+    /// Which long text stays with the host: `all` are the traits without which text must be
+    /// escaped, `each` those that make it plain.
+    fn held_text(&self) -> HeldText {
+        HeldText { mean_bytes: u32::MAX, all: Traits::NONE, each: Traits::NONE }
+    }
+
+    /// Stands before and after text that is not plain but has what `held_text` wants of all.
+    const WRAPPER: &'static [u8] = b"\"";
 
     /// Appends text that is not plain, quoted and escaped.
     fn escape(&self, text: &[u8], out: &mut Vec<u8>);

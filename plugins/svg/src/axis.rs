@@ -1,7 +1,9 @@
 //! Axes: the range that a picture shows, ticks at round numbers and at steps of the calendar, and
 //! their labels.
 
-use crate::calendar::{CivilDate, MONTHS};
+use yearbook_sdk::text::CivilDate;
+
+use crate::calendar::MONTHS;
 use crate::number::{axis_prefix, decimal_exponent, fixed, power_of_ten, scientific, whole};
 
 /// A labelled place on an axis.

@@ -1,6 +1,7 @@
 //! Centroids of geometries, read in one pass: weighted by area where there are polygons, else by
-//! length where there are lines, else the mean of the points. Longitudes are unwrapped along the
-//! way, so that what lies on both sides of 180 degrees has its centroid there.
+//! length where there are lines, else the mean of the points. Longitudes are unwrapped, so that
+//! what lies on both sides of 180 degrees has its centroid there: along the way, or as a bounding
+//! box that is known has them.
 
 use crate::{CoordinateText, GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
 
@@ -20,9 +21,19 @@ impl Moment {
     }
 }
 
+/// Side of 180 degrees on which a longitude is read.
+#[derive(Debug, Clone, Copy)]
+enum Unwrapping {
+    /// The shorter way from the position before it.
+    AlongTheWay,
+    /// At this longitude or to the east of it.
+    EastOf(f64),
+}
+
 /// Sums over a geometry, one for each dimension.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Centroid {
+    unwrapping: Unwrapping,
     /// The first position; all sums are relative to it, for digits would be lost otherwise.
     origin: Option<[f64; 2]>,
     points: Moment,
@@ -36,21 +47,46 @@ struct Centroid {
 /// # Errors
 /// [`MalformedWkt`].
 pub fn centroid(text: &str) -> Result<Option<[f64; 2]>, MalformedWkt> {
-    let mut reader = WktReader::new(text);
-    let mut sums = Centroid::default();
-    sums.geometry(&mut reader, MAX_DEPTH)?;
-    reader.end()?;
-    Ok(sums.result())
+    let found = Centroid::read(text, Unwrapping::AlongTheWay)?;
+    Ok(found.map(|[longitude, latitude]| [wrapped(longitude), latitude]))
+}
+
+/// Returns the centroid of a text whose bounding box crosses 180 degrees and begins at `west`;
+/// negative infinity: it does not cross. Longitude from -180 to 180 (both included) and latitude in
+/// degrees; none for an empty geometry.
+///
+/// # Errors
+/// [`MalformedWkt`].
+pub fn centroid_east_of(text: &str, west: f64) -> Result<Option<[f64; 2]>, MalformedWkt> {
+    let found = Centroid::read(text, Unwrapping::EastOf(west))?;
+    Ok(found.map(|[longitude, latitude]| {
+        [if longitude > 180.0 { longitude - 360.0 } else { longitude }, latitude]
+    }))
 }
 
 impl Centroid {
+    fn read(text: &str, unwrapping: Unwrapping) -> Result<Option<[f64; 2]>, MalformedWkt> {
+        let mut reader = WktReader::new(text);
+        let mut sums = Self {
+            unwrapping,
+            origin: None,
+            points: Moment::default(),
+            lines: Moment::default(),
+            areas: Moment::default(),
+        };
+        sums.geometry(&mut reader, MAX_DEPTH)?;
+        reader.end()?;
+        Ok(sums.result())
+    }
+
+    /// The centroid, its longitude where unwrapping has it.
     fn result(&self) -> Option<[f64; 2]> {
         let [x, y] = self.origin?;
         let all = [&self.areas, &self.lines, &self.points];
         // A polygon without area is a line, a line without length a point.
         let heaviest = all.into_iter().find(|moment| moment.weight > 0.0)?;
         let longitude = x + heaviest.x / heaviest.weight;
-        Some([wrapped(longitude), y + heaviest.y / heaviest.weight])
+        Some([longitude, y + heaviest.y / heaviest.weight])
     }
 
     fn geometry(&mut self, reader: &mut WktReader<'_>, depth: usize) -> Result<(), MalformedWkt> {
@@ -132,15 +168,23 @@ impl Centroid {
         Ok(area)
     }
 
-    /// A position relative to the origin, its longitude within 180 degrees of `near`.
+    /// A position relative to the origin; `near` is the longitude before it, relative too.
     fn relative(
         &mut self,
         [x, y]: CoordinateText<'_>,
         near: f64,
     ) -> Result<[f64; 2], MalformedWkt> {
         let (x, y) = (value(x)?, value(y)?);
+        let x = match self.unwrapping {
+            Unwrapping::EastOf(west) if x < west => x + 360.0,
+            _ => x,
+        };
         let [origin_x, origin_y] = *self.origin.get_or_insert([x, y]);
-        Ok([near + wrapped(x - origin_x - near), y - origin_y])
+        let x = match self.unwrapping {
+            Unwrapping::AlongTheWay => near + wrapped(x - origin_x - near),
+            Unwrapping::EastOf(_) => x - origin_x,
+        };
+        Ok([x, y - origin_y])
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-pub use centroid::centroid;
+pub use centroid::{centroid, centroid_east_of};
 
 mod centroid;
 

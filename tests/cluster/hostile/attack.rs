@@ -14,6 +14,8 @@ use tokio::time::sleep;
 use yearbook_catalog::key;
 use yearbook_tests::http2::{self, frame, kind};
 
+use crate::sign_up;
+
 /// Address from which attacks come; the polite client has another address.
 const ATTACKER_ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
@@ -81,6 +83,15 @@ impl AttackClient {
         stream.write_all(head.as_bytes()).await?;
         until_closed(&mut stream).await;
         Ok(())
+    }
+
+    /// The stamp of a form that was asked for now.
+    async fn shown_stamp(&self) -> Result<String> {
+        let mut stream = self.connect().await?;
+        stream.write_all(only(sign_up::PATH, "Accept: text/html\r\n").as_bytes()).await?;
+        let mut page = String::new();
+        stream.read_to_string(&mut page).await?;
+        sign_up::stamp_in(&page).ok_or_else(|| std::io::Error::other(page))
     }
 
     /// Sends requests on one connection and reads their answers.
@@ -273,5 +284,18 @@ pub(crate) fn small_ranges(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
         let more =
             format!("X-API-Key: {}\r\nRange: bytes={}\r\n", attacker.keys[0], ranges.join(","));
         attacker.read(&only("/v1/bulk/tests/large", &more)).await
+    });
+}
+
+/// Forms of sign-up, each for an address of its own, sent back no sooner than a person types.
+pub(crate) fn sign_ups(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 16, async |attacker: AttackClient, number| {
+        let stamp = attacker.shown_stamp().await?;
+        sleep(sign_up::TYPING_TIME).await;
+        attacker
+            .ask((0..2_000).map(|turn| {
+                sign_up::head(&format!("person-{number}-{turn}@elsewhere.example"), &stamp)
+            }))
+            .await
     });
 }

@@ -10,12 +10,14 @@
 mod attack;
 mod polite;
 mod server;
+mod sign_up;
+mod sign_up_times;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
@@ -80,10 +82,7 @@ async fn withstands(name: &str, attack: AttackFn) {
         "idle_mib": idle,
         "most_mib": most,
     });
-    println!("{figures}");
-    if let Ok(folder) = std::env::var(FIGURES) {
-        std::fs::write(format!("{folder}/{name}.json"), figures.to_string()).unwrap();
-    }
+    keep(name, &figures);
     assert!(!server.has_ended(), "{name}: the server ended");
     assert!(tries > 0, "{name}: nothing was attacked");
     assert_eq!(quiet.failed, Vec::<String>::new(), "{name}: before or after it");
@@ -101,6 +100,14 @@ async fn withstands(name: &str, attack: AttackFn) {
         quiet.within(990)
     );
     assert!(most <= idle + MAX_MEMORY_MIB, "{name}: {most} MiB after {idle}");
+}
+
+/// Prints figures, and leaves them for the page where one is made.
+fn keep(name: &str, figures: &Value) {
+    println!("{figures}");
+    if let Ok(folder) = std::env::var(FIGURES) {
+        std::fs::write(format!("{folder}/{name}.json"), figures.to_string()).unwrap();
+    }
 }
 
 /// Threads that come last on this machine. In life who attacks has another one, and takes no
@@ -185,4 +192,14 @@ async fn exports_at_full_speed_hold_nobody_up() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_projects_hold_nobody_up() {
     withstands("many_projects", attack::many_projects).await;
+}
+
+/// A network asks for ten mails a day: however many forms come, the outbox holds no more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_flood_of_sign_ups_holds_nobody_up_and_sends_no_more_mails_than_allowed_contract_10_beyond()
+ {
+    withstands("sign_ups", attack::sign_ups).await;
+    if let Some(mails) = server::waiting_mails() {
+        assert!((1..=10).contains(&mails.len()), "{} mails for one network", mails.len());
+    }
 }

@@ -88,12 +88,18 @@ impl Data {
 impl AttackedServer {
     /// Starts one. None where there is no binary and none is required.
     pub(crate) async fn start() -> Option<Self> {
+        Self::start_with(&[]).await
+    }
+
+    /// Starts one with more variables.
+    pub(crate) async fn start_with(more: &[(&str, &str)]) -> Option<Self> {
         let data = Data::published(process::binary()?);
         let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let log = fs::File::create(data.folder.join("server.log")).unwrap();
         let mut serve = process::yearbook(&data.binary, &data.folder, &data.variables);
         serve
             .args(["serve", "--listen", &address.to_string()])
+            .envs(more.iter().copied())
             .stdout(log.try_clone().unwrap())
             .stderr(log);
         let process = ChildProcess::start(&mut serve);
@@ -123,6 +129,17 @@ impl AttackedServer {
     pub(crate) fn has_ended(&mut self) -> bool {
         self.process.has_ended()
     }
+}
+
+/// Texts of the mails that sign-up has in its outbox. None where there is no binary and none is
+/// required.
+pub(crate) fn waiting_mails() -> Option<Vec<String>> {
+    let data = Data::published(process::binary()?);
+    let mut outbox = process::yearbook(&data.binary, &data.folder, &data.variables);
+    let output = outbox.args(["signup", "outbox", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let mails: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    Some(mails.iter().map(|mail| mail["text"].as_str().unwrap().to_owned()).collect())
 }
 
 /// Writes the tables below `folder`; their descriptors.

@@ -14,22 +14,24 @@ import shutil
 import struct
 import subprocess
 import sys
-import urllib.request
 
 import patient
 from cffconvert.cli.create_citation import create_citation
 from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle, formatter
 from citeproc.source.json import CiteProcJSON
 from datacite import schema45
+from pybtex import PybtexEngine, database
+from pybtex.richtext import Text
 from tally import Tally, proof
 
 TYPES = {"string": 0, "integer": 1, "number": 2, "boolean": 3, "date": 4}
 
 
 def ask(base, path, key=None):
-    request = urllib.request.Request(f"{base}{path}", headers={"X-API-Key": key} if key else {})
-    with patient.urlopen(request) as response:
-        return response.headers, response.read().decode()
+    """Headers and text of an answer with status 200."""
+    status, headers, body = patient.fetch(f"{base}{path}", key)
+    assert status == 200, f"{path}: {status}"
+    return headers, body.decode()
 
 
 def vector_digest(columns, rows):
@@ -104,14 +106,24 @@ def formats_are_read_by_their_tools(tally, base, path, title, work):
         return expect(good and tags[0] == "TY  - " and tags.count("ER  - ") == 1 and f"TI  - {title}" in lines, text)
 
     def bibtex():
+        text = ask(base, f"{path}format=bibtex")[1]
+        ((key, entry),) = database.parse_string(text, "bibtex").entries.items()
+        expect(entry.type == "misc" and "Licence: " in entry.fields["note"], text)
+        # Without TeX's braces and escapes, the title is the dataset's own; the agency is one name.
+        expect(Text.from_latex(entry.fields["title"]).render_as("text") == title, entry.fields["title"])
+        expect(len(entry.persons["author"]) == 1 and entry.persons["author"][0].last_names, text)
+        listed = PybtexEngine().format_from_string(text, style="plain", citations=[key], output_backend="plaintext")
+        return expect(title.rstrip(".") in " ".join(listed.split()), listed)
+
+    def classic_bibtex():
         (work / "cited.bib").write_text(ask(base, f"{path}format=bibtex")[1])
         (work / "cited.aux").write_text("\\citation{*}\n\\bibdata{cited}\n\\bibstyle{plain}\n")
         done = subprocess.run(["bibtex", "cited"], cwd=work, capture_output=True, text=True, timeout=30, check=False)
         return expect(done.returncode == 0, done.stdout)
 
-    checks = {"cff": cff, "datacite-json": datacite, "csl-json": csl, "ris": ris}
+    checks = {"cff": cff, "datacite-json": datacite, "csl-json": csl, "ris": ris, "bibtex": bibtex}
     if shutil.which("bibtex"):
-        checks["bibtex"] = bibtex
+        checks["bibtex by TeX's own program"] = classic_bibtex
     for name, check in checks.items():
         tally.check(f"{path}{name}", check)
 

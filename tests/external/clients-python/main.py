@@ -14,7 +14,9 @@ import subprocess
 import sys
 import zipfile
 
-from tally import Tally
+import page_lines
+import patient
+from tally import Tally, proof
 
 CLIENT = pathlib.Path(__file__).parents[3] / "clients" / "python"
 GUIDE = pathlib.Path(__file__).parents[1] / "guide" / "main.py"
@@ -151,10 +153,50 @@ def check_types_and_lints(tally, work):
     tally.check("ruff format", lambda: run([sys.executable, "-m", "ruff", "format", "--no-cache", "--check", CLIENT / "src"]))
 
 
-def check_recipes(tally, suite):
-    """The Python examples of the page, with what they print: run with the wheel installed, as a reader would."""
-    (wheel,) = (suite.work / "dist").glob("*.whl")
+def install(work):
+    """The wheel, as a reader would have it."""
+    (wheel,) = (work / "dist").glob("*.whl")
     run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel])
+
+
+@proof
+def lines_of_pages_run(tally, suite):
+    """The lines of dataset pages for Python, curl and DuckDB read as many rows as they should, with the key from the environment."""
+    key = suite.key("enterprise")
+    programs = pathlib.Path(sys.executable).parent
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")}
+    variables = kept | {"SERVICE_API_KEY": key, "SERVICE_CACHE_DIR": "", "PATH": f"{programs}{os.pathsep}{kept['PATH']}"}
+    for name in page_lines.DATASETS:
+        lines = page_lines.lines(suite.base, name)
+        folder = suite.work / "lines" / name
+        folder.mkdir(parents=True, exist_ok=True)
+
+        def counted(command, expected):
+            found = run(command, cwd=folder, env=variables).rstrip().splitlines()[-1]
+            assert found == str(expected), f"{found} rows, and not {expected}"
+
+        def counted_file(line, suffix):
+            """The rows of the file that the line leaves behind."""
+            printed = run(["sh", "-c", line], cwd=folder, env=variables)
+            asked = int(re.search(r"limit=(\d+)", line)[1])
+            query = f"SELECT count(*) FROM read_{suffix}('{name}.{suffix}')"
+            counted([programs / "duckdb", "-noheader", "-list", "-c", query], page_lines.rows(suite.base, name, key, asked))
+            return printed
+
+        def shown():
+            _, _, described = patient.fetch(f"{suite.base}/v1/datasets/{name}/preview")
+            columns = {column["name"] for column in json.loads(described)["columns"]}
+            printed = counted_file(lines["DuckDB"], "parquet")
+            assert any(column in printed for column in columns), printed
+
+        whole = page_lines.rows(suite.base, name, key)
+        tally.check(f"{name}: the line for Python", lambda: counted([sys.executable, "-c", f"{lines['Python']}\nprint(len(table))"], whole))
+        tally.check(f"{name}: the line for curl", lambda: counted_file(lines["curl"], "csv"))
+        tally.check(f"{name}: the line for DuckDB", shown)
+
+
+def check_recipes(tally, suite):
+    """The Python examples of the page, with what they print."""
     variables = os.environ | {"SERVICE_BASE_URL": suite.base, "SERVICE_API_KEY": suite.key("enterprise"), "MPLBACKEND": "agg"}
     variables |= {"SERVICE_CACHE_DIR": str(suite.work / "recipes"), "SERVICE_LIBRARY_DIR": str(suite.work / "library")}
     variables["PYTHONPATH"] = str(pathlib.Path(__file__).parents[1] / "common")
@@ -180,6 +222,8 @@ def main():
     tally.group("suites", lambda: check_suites(tally, suite, others))
     tally.group("types and lints", lambda: check_types_and_lints(tally, given.work))
     tally.group("distribution", lambda: check_distribution(tally, given.work, others))
+    tally.group("wheel for readers", lambda: install(given.work))
+    tally.group("lines of pages", lambda: lines_of_pages_run(tally, suite))
     tally.group("recipes", lambda: check_recipes(tally, suite))
     return tally.end()
 

@@ -28,6 +28,7 @@ for shared in ("readers", "guide"):
 
 import blocks  # noqa: E402
 import compare  # noqa: E402
+import page_lines  # noqa: E402
 import patient  # noqa: E402
 from tally import Tally, proof  # noqa: E402
 
@@ -62,7 +63,7 @@ class Client:
         return found
 
     def run(self, *command, cwd=None, environment=None):
-        """What a command printed; fails with it."""
+        """Returns the output of a command; fails with it."""
         ran = subprocess.run(
             command, cwd=cwd or self.work, env=environment or self.environment(), capture_output=True, encoding="utf-8", errors="replace",
             timeout=SECONDS, check=False,
@@ -120,67 +121,63 @@ def check_suite(tally, results):
         tally.check(f"{name}{' (skipped)' if skipped and not failed else ''}", passed)
 
 
-def of_rule(tally, results, rule):
-    """The tests that name a rule: there are some, and all ran and passed."""
+def of_rules(tally, results, section, *rules):
+    """Checks of the tests that name each rule: there are some, and all ran and passed."""
+    for rule in rules:
+        rule = f"contract-{section}-{rule}"
 
-    def passed():
-        named = {name: result for name, result in results.items() if f"({rule})" in name}
-        assert named, "no test names it"
-        for name, (failed, skipped, checks) in named.items():
-            assert failed == 0 and skipped == 0 and checks > 0, f"{name}: {failed} failed, {skipped} skipped, {checks} checks"
+        def passed():
+            named = {name: result for name, result in results.items() if f"({rule})" in name}
+            assert named, "no test names it"
+            for name, (failed, skipped, checks) in named.items():
+                assert failed == 0 and skipped == 0 and checks > 0, f"{name}: {failed} failed, {skipped} skipped, {checks} checks"
 
-    tally.check(rule, passed)
+        tally.check(rule, passed)
 
 
 @proof
 def r_has_its_names_and_its_verbs(tally, results):
-    for rule in ("names", "wire", "environment", "verbs", "to", "r-core", "progress"):
-        of_rule(tally, results, f"contract-11-{rule}")
+    of_rules(tally, results, 11, "names", "wire", "environment", "verbs", "to", "r-core", "progress")
 
 
 @proof
 def r_reads_typed_arrow_streams(tally, results):
-    for rule in ("arrow", "typed"):
-        of_rule(tally, results, f"contract-11-{rule}")
+    of_rules(tally, results, 11, "arrow", "typed")
 
 
 @proof
 def r_credits_what_it_read(tally, results):
-    of_rule(tally, results, "contract-11-credit")
+    of_rules(tally, results, 11, "credit")
 
 
 @proof
 def r_plans_a_pull_and_keeps_to_one_snapshot(tally, results):
-    for rule in ("plan", "pages", "one-snapshot", "month", "refused-first"):
-        of_rule(tally, results, f"contract-11-{rule}")
+    of_rules(tally, results, 11, "plan", "pages", "one-snapshot", "month", "refused-first")
 
 
 @proof
 def r_takes_bulk_files_whole(tally, results):
-    for rule in ("bulk", "resume", "fallback"):
-        of_rule(tally, results, f"contract-11-{rule}")
+    of_rules(tally, results, 11, "bulk", "resume", "fallback")
 
 
 @proof
 def r_survives_faults(tally, results):
-    for rule in ("retries", "cut", "cache-errors"):
-        of_rule(tally, results, f"contract-11-{rule}")
+    of_rules(tally, results, 11, "retries", "cut", "cache-errors")
 
 
 @proof
 def r_caches_by_snapshot_and_tag(tally, results):
-    for rule in ("cache", "cache-off"):
-        of_rule(tally, results, f"contract-11-{rule}")
+    of_rules(tally, results, 11, "cache", "cache-off")
 
 
 @proof
 def r_keeps_the_key_to_itself(tally, results):
-    of_rule(tally, results, "contract-11-key")
+    of_rules(tally, results, 11, "key")
 
 
 @proof
 def r_computes_the_digest(tally, results):
-    of_rule(tally, results, "contract-13-clients")
+    of_rules(tally, results, 13, "clients")
 
 
 def stored(client, dataset):
@@ -283,6 +280,21 @@ def r_verifies_what_it_reads(tally, client):
         tally.check(f"{what} is verified", lambda: client.r(code, client.key))
 
 
+@proof
+def r_runs_the_lines_of_pages(tally, client):
+    """The lines of dataset pages read every row, with the key from the environment."""
+    for name in page_lines.DATASETS:
+
+        def run():
+            environment = client.environment(client.key)
+            environment.pop("SERVICE_BASE_URL")
+            code = f"{page_lines.lines(client.base, name)['R']}\ncat(nrow(table))"
+            printed = client.run("Rscript", "--no-init-file", "-e", code, environment=environment)
+            compare.same("rows", page_lines.rows(client.base, name, client.key), int(printed.split()[-1]))
+
+        tally.check(f"{name}: the line for R", run)
+
+
 def check_recipes(tally, client, page):
     """Each recipe prints what the page shows."""
     examples, _ = blocks.parse(page.read_text(encoding="utf-8"))
@@ -368,6 +380,7 @@ def main():
         tally.group("values", lambda: r_has_every_value_of_every_dataset(tally, client))
         tally.group("requests", lambda: r_spends_no_request_twice(tally, client))
         tally.group("digests", lambda: r_verifies_what_it_reads(tally, client))
+        tally.group("lines of pages", lambda: r_runs_the_lines_of_pages(tally, client))
         tally.group("recipes", lambda: check_recipes(tally, client, given.recipes))
         for what, log in checks.items():
             tally.check(what, lambda: judge_check(log.result()))

@@ -23,3 +23,14 @@ def urlopen(request, timeout=60):
                 raise
             error.close()
         time.sleep(wait)
+
+
+def fetch(address, key=None, headers=None, method="GET"):
+    """Status, headers and body of an answer, a refusal too."""
+    named = {**(headers or {}), **({"X-API-Key": key} if key else {})}
+    try:
+        with urlopen(urllib.request.Request(address, headers=named, method=method)) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return refusal.code, refusal.headers, refusal.read()

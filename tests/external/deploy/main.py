@@ -18,7 +18,7 @@ import urllib.request
 
 import kubernetes_validate
 import yaml
-from tally import Tally
+from tally import Tally, proof
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "deploy"
@@ -60,27 +60,59 @@ def directives(unit):
     return found
 
 
-def check_unit(tally, binary):
-    path = DEPLOY / "systemd/yearbook.service"
-    unit = directives(path)
-    command = shlex.split(unit["ExecStart"][0])
-    tally.check("systemd: the binary takes the flags of ExecStart", lambda: binary.takes(command[1:]))
-    variables = dict(pair.split("=", 1) for pair in unit["Environment"])
-    variables["YEARBOOK_DATA_DIR"] = str(binary.work / "data")
-    tally.check("systemd: every variable is a setting", lambda: binary.knows(variables))
+def check_units(tally, binary):
+    check_unit(tally, binary, "yearbook")
+    check_unit(tally, binary, "yearbook-refresh")
+    unit = directives(DEPLOY / "systemd/yearbook.service")
 
     def stops():
         source = (ROOT / "host/server/src/settings.rs").read_text()
         patience = int(re.search(r"shutdown_ms: ([\d_]+)", source)[1]) / 1000
         assert int(unit["TimeoutStopSec"][0]) > patience, patience
-        assert "MemoryDenyWriteExecute" not in unit, "compiled plugins could not run"
 
     tally.check("systemd: a stop may take as long as open responses may", stops)
+    refresh_timer(tally)
+
+
+@proof
+def refresh_timer(tally):
+    timer = directives(DEPLOY / "systemd/yearbook-refresh.timer")
+    command = shlex.split(directives(DEPLOY / "systemd/yearbook-refresh.service")["ExecStart"][0])
+
+    def schedule():
+        exactly(timer["OnCalendar"], ["*:0/15"])
+        exactly(timer["WantedBy"], ["timers.target"])
+        assert command[1:3] == ["refresh", "--due"], command
+
+    tally.check("systemd: the timer asks what is due more often than the shortest cadence", schedule)
+    if not shutil.which("systemd-analyze"):
+        return
+
+    def understood():
+        said = subprocess.run(["systemd-analyze", "calendar", "--iterations=2", timer["OnCalendar"][0]], capture_output=True, text=True, timeout=60)
+        assert said.returncode == 0 and "Next elapse" in said.stdout, said.stdout + said.stderr
+
+    tally.check("systemd: the timer's calendar means something", understood)
+
+
+def check_unit(tally, binary, name):
+    path = DEPLOY / f"systemd/{name}.service"
+    unit = directives(path)
+    command = shlex.split(unit["ExecStart"][0])
+    tally.check(f"systemd: the binary takes the flags of {name}'s ExecStart", lambda: binary.takes(command[1:]))
+    variables = dict(pair.split("=", 1) for pair in unit["Environment"])
+    variables["YEARBOOK_DATA_DIR"] = str(binary.work / "data")
+    tally.check(f"systemd: every variable of {name} is a setting", lambda: binary.knows(variables))
+
+    def executes():
+        assert "MemoryDenyWriteExecute" not in unit, "compiled plugins could not run"
+
+    tally.check(f"systemd: {name} may compile plugins", executes)
     if not shutil.which("systemd-analyze"):
         print("NOT CHECKED: what systemd says of the unit; `cargo xtask test` counts its absence as a failure")
         return
 
-    copy = binary.work / "yearbook.service"
+    copy = binary.work / f"{name}.service"
     copy.write_text(path.read_text().replace(command[0], str(binary.path)))
 
     def verified():
@@ -88,7 +120,7 @@ def check_unit(tally, binary):
         ours = [line for line in (said.stdout + said.stderr).splitlines() if "yearbook" in line]
         assert said.returncode == 0 and not ours, said.stdout + said.stderr
 
-    tally.check("systemd: the unit means what systemd takes it for", verified)
+    tally.check(f"systemd: {name} means what systemd takes it for", verified)
 
     def exposed():
         said = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager", copy], capture_output=True, text=True, timeout=60)
@@ -96,7 +128,7 @@ def check_unit(tally, binary):
         stated = float(re.search(r"exposure level of ([\d.]+)", (ROOT / "docs/operations.md").read_text())[1])
         assert level <= stated, f"{level}, and docs/operations.md says {stated}"
 
-    tally.check("systemd: it is exposed no more than docs/operations.md says", exposed)
+    tally.check(f"systemd: {name} is exposed no more than docs/operations.md says", exposed)
 
 
 def check_image(tally, binary):
@@ -249,6 +281,70 @@ def check_manifests(tally, binary):
     tally.check("image: the binary finds a server that is gone unhealthy", unhealthy)
 
 
+@proof
+def refresh_job(tally, binary):
+    job = yaml.safe_load((DEPLOY / "kubernetes/cronjob.yaml").read_text())["spec"]
+    pod = job["jobTemplate"]["spec"]["template"]
+    deployment = yaml.safe_load((DEPLOY / "kubernetes/deployment.yaml").read_text())["spec"]["template"]
+    [container], [server] = pod["spec"]["containers"], deployment["spec"]["containers"]
+
+    def schedule():
+        exactly((job["schedule"], job["concurrencyPolicy"]), ("*/15 * * * *", "Forbid"))
+        exactly(container["args"][:2], ["refresh", "--due"])
+        exactly(container["image"], server["image"])
+
+    tally.check("kubernetes: the job asks what is due, one run at a time, with the servers' image", schedule)
+    tally.check("kubernetes: the binary takes the job's arguments", lambda: binary.takes(container["args"]))
+
+    def apart():
+        service = yaml.safe_load((DEPLOY / "kubernetes/service.yaml").read_text())["spec"]["selector"]
+        assert not service.items() <= pod["metadata"]["labels"].items(), "the service would send clients to the job"
+
+    tally.check("kubernetes: no client is sent to the job", apart)
+
+    def confined():
+        exactly(container["securityContext"], server["securityContext"])
+        exactly(pod["spec"]["securityContext"], deployment["spec"]["securityContext"])
+        mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
+        data = next(entry["value"] for entry in container["env"] if entry["name"] == "YEARBOOK_DATA_DIR")
+        exactly({path for path, mount in mounts.items() if not mount.get("readOnly")}, {data, "/tmp"})
+        packages = next(entry["value"] for entry in container["env"] if entry["name"] == "YEARBOOK_REFRESH__PACKAGES")
+        assert packages in mounts, packages
+        exactly({mount["name"] for mount in mounts.values()}, {volume["name"] for volume in pod["spec"]["volumes"]})
+
+    tally.check("kubernetes: the job is as confined as the servers, and its packages are mounted", confined)
+
+    def known():
+        ours = {entry["name"]: entry.get("value", SECRETS.get(entry["name"])) for entry in container["env"]}
+        ours = {name: value for name, value in ours.items() if name.startswith("YEARBOOK_")}
+        assert all(ours.values()), ours
+        binary.knows({**ours, "YEARBOOK_DATA_DIR": str(binary.work / "data")})
+
+    tally.check("kubernetes: every variable of the job is a setting", known)
+
+    def refreshed():
+        # As the kubelet mounts a config map: links to a hidden folder.
+        mounted = binary.work / "packages"
+        (mounted / "..2026").mkdir(parents=True)
+        (mounted / "..data").symlink_to("..2026")
+        fields = [{"name": "id", "type": "integer"}]
+        descriptor = {
+            "name": "mounted",
+            "licenses": [{"name": "CC-BY-4.0"}],
+            "sources": [{"title": "Test agency"}],
+            "resources": [{"path": "http://127.0.0.1:9/rows.csv", "schema": {"fields": fields, "primaryKey": ["id"]}}],
+            "yearbook": {"namespace": "tests", "refresh_cadence": "daily"},
+        }
+        (mounted / "..2026/mounted.datapackage.json").write_text(json.dumps(descriptor))
+        (mounted / "mounted.datapackage.json").symlink_to("..data/mounted.datapackage.json")
+        said = binary.run(["refresh", "--due", "--json"], {"YEARBOOK_REFRESH__PACKAGES": str(mounted)})
+        [report] = [json.loads(line) for line in said.stdout.splitlines()]
+        exactly((said.returncode, report["name"], report["outcome"]), (1, "mounted", "failed"))
+        assert "not on the public Internet" in report["reason"], report
+
+    tally.check("kubernetes: packages are found where a config map is mounted", refreshed)
+
+
 def answered(address):
     with urllib.request.urlopen(address, timeout=10) as response:
         exactly(response.status, 200)
@@ -262,7 +358,7 @@ def main():
     arguments.work.mkdir(parents=True, exist_ok=True)
     binary = Binary(arguments.binary, arguments.work)
     tally = Tally("deploy")
-    for check in [check_unit, check_image, check_manifests]:
+    for check in [check_units, check_image, check_manifests, refresh_job]:
         tally.group(check.__name__, lambda: check(tally, binary))
     return tally.end()
 

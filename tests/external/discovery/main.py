@@ -7,13 +7,12 @@ import json
 import logging
 import os
 import sys
-import urllib.error
-import urllib.request
 import urllib.robotparser
 import xml.etree.ElementTree as xml
 
 import croissant
 import dcat
+import documents
 import feeds
 import page
 import patient
@@ -37,14 +36,7 @@ class Service:
 
     def ask(self, path, key=False, headers=None, method="GET"):
         url = path if path.startswith("http") else self.base + path
-        request = urllib.request.Request(url, headers=headers or {}, method=method)
-        if key:
-            request.add_header("X-API-Key", self.key)
-        try:
-            with patient.urlopen(request) as response:
-                return response.status, response.headers, response.read()
-        except urllib.error.HTTPError as error:
-            return error.code, error.headers, error.read()
+        return patient.fetch(url, self.key if key else None, headers, method)
 
 
 def addresses(service):
@@ -120,6 +112,7 @@ def main():
     tally.check("the demo and the hostile datasets are served", lambda: len(hostile) == 5 and len(service.names) > 30 or 1 / 0)
     tally.group("conditions", lambda: documents_answer_head_and_conditions(tally, service))
     tally.group("sitemap and robots", lambda: sitemap_and_robots_lead_crawlers(tally, service))
+    tally.group("schemas", lambda: documents.documents_in_xml_fit_their_schemas(tally, service))
     tally.group("schema.org", lambda: page.pages_contain_the_schema_org_dataset(tally, service))
     tally.group("Signposting", lambda: page.pages_are_signposted(tally, service))
     tally.group("Croissant", lambda: croissant.croissant_documents_load(tally, service))

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 
+import page_lines
 import quoting
 import revisions
 import service
@@ -24,6 +25,7 @@ def check(tally, starter, modules, folder):
     tally.check("power-query: free text survives", lambda: check_text(parsed[f"dataset_{quoting.NAME}.pq"]))
     for name in NAMES[:-1]:
         tally.check(f"power-query: {name} has its columns", lambda: check_columns(starter, name, parsed[f"dataset_{name}.pq"]))
+    tally.check("power-query: the lines of pages for Excel are M", lambda: check_page_lines(starter.base, modules, folder))
     spoilt = folder / "spoilt.pq"
     spoilt.write_text((folder / f"dataset_{NAMES[0]}.pq").read_text().replace("in\n", "in in\n", 1))
 
@@ -35,6 +37,14 @@ def check(tally, starter, modules, folder):
         raise AssertionError("nothing was noticed")
 
     tally.check("power-query: what is not M is noticed", check_spoilt)
+
+
+def check_page_lines(base, modules, folder):
+    for name in page_lines.DATASETS:
+        file = folder / f"page_{name}.pq"
+        file.write_text(page_lines.lines(base, name)["Excel"])
+        literals = parse(modules, [file])[file.name]
+        assert base in literals and f"v1/series/{name}/data" in literals, literals
 
 
 def parse(modules, files):

@@ -10,7 +10,7 @@ HOST = "127.0.0.1"
 
 
 class Mailboxes:
-    """What arrived, and what is answered to the next mails."""
+    """Mails that arrived, and the answers to the next ones."""
 
     def __init__(self):
         self.mails, self.answers, self.delay, self.begun = [], [], 0.0, 0

@@ -7,6 +7,7 @@ mod costs;
 mod deployment;
 mod model;
 mod page;
+mod page_costs;
 
 use std::fs;
 
@@ -21,6 +22,7 @@ use yearbook_xtask::tools;
 use catalog_costs::CatalogCosts;
 use costs::RequestCosts;
 use deployment::ScaleDeployment;
+use page_costs::PageCost;
 
 /// Arguments of `cargo xtask scale`.
 #[derive(Clone, Debug, Args)]
@@ -41,6 +43,8 @@ struct DatabaseCosts {
     database: &'static str,
     catalogs: Vec<CatalogCosts>,
     costs: RequestCosts,
+    /// Pages of the catalogue, with the largest number of datasets.
+    pages: Vec<PageCost>,
 }
 
 /// Measures with both databases and replaces the page.
@@ -90,5 +94,7 @@ fn measure(
             costs = Some(costs::measure(site, args.seconds)?);
         }
     }
-    Ok(DatabaseCosts { database, catalogs, costs: costs.context("`--datasets` names no number")? })
+    let costs = costs.context("`--datasets` names no number")?;
+    let pages = page_costs::measure(site, published, args.seconds)?;
+    Ok(DatabaseCosts { database, catalogs, costs, pages })
 }

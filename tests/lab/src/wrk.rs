@@ -44,20 +44,62 @@ pub(crate) fn run(
     cores: &str,
     scripts: &Path,
 ) -> Result<LoadResult> {
-    let mut wrk = Command::new("taskset");
-    wrk.args(["--cpu-list", cores, "wrk", "--latency", "--threads", "1", "--timeout", "30s"]);
-    wrk.args(["--connections", &CONNECTIONS.to_string(), "--duration", &format!("{seconds}s")]);
-    for (name, value) in &ask.headers {
-        wrk.arg("--header").arg(format!("{name}: {value}"));
+    Load { seconds, connections: CONNECTIONS, cores }.same(ask, scripts)
+}
+
+/// Amount of what is sent, and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load<'a> {
+    pub(crate) seconds: u32,
+    /// Connections that send requests at the same time.
+    pub(crate) connections: u32,
+    /// Cores of the generator, as `taskset` takes them.
+    pub(crate) cores: &'a str,
+}
+
+impl Load<'_> {
+    /// Sends the same request again and again.
+    pub(crate) fn same(self, ask: &HttpRequest, scripts: &Path) -> Result<LoadResult> {
+        let mut wrk = self.command(ask);
+        match &ask.body {
+            None => wrk.arg(&ask.url),
+            Some(body) => {
+                wrk.arg("--script").arg(scripts.join("post.lua")).arg(&ask.url).arg("--").arg(body)
+            }
+        };
+        measure(&mut wrk, &ask.url)
     }
-    match &ask.body {
-        None => wrk.arg(&ask.url),
-        Some(body) => {
-            wrk.arg("--script").arg(scripts.join("post.lua")).arg(&ask.url).arg("--").arg(body)
+
+    /// Asks in turn for the paths that `pattern` (of Lua's `string.format`) makes of 1 to `count`,
+    /// with the headers of `ask`.
+    pub(crate) fn numbered(
+        self,
+        ask: &HttpRequest,
+        pattern: &str,
+        count: u64,
+        scripts: &Path,
+    ) -> Result<LoadResult> {
+        let mut wrk = self.command(ask);
+        wrk.arg("--script").arg(scripts.join("numbered.lua")).arg(&ask.url);
+        wrk.arg("--").arg(pattern).arg(count.to_string());
+        measure(&mut wrk, pattern)
+    }
+
+    fn command(self, ask: &HttpRequest) -> Command {
+        let mut wrk = Command::new("taskset");
+        wrk.args(["--cpu-list", self.cores, "wrk", "--latency", "--threads", "1"]);
+        wrk.args(["--timeout", "30s", "--connections", &self.connections.to_string()]);
+        wrk.args(["--duration", &format!("{}s", self.seconds)]);
+        for (name, value) in &ask.headers {
+            wrk.arg("--header").arg(format!("{name}: {value}"));
         }
-    };
-    let said = command::output(&mut wrk)?;
-    parse_report(&said).with_context(|| format!("{}: not only good answers: {said}", ask.url))
+        wrk
+    }
+}
+
+fn measure(wrk: &mut Command, asked: &str) -> Result<LoadResult> {
+    let said = command::output(wrk)?;
+    parse_report(&said).with_context(|| format!("{asked}: not only good answers: {said}"))
 }
 
 /// None when a response was not 2xx or 3xx, or a connection failed, because such a number measures

@@ -26,7 +26,7 @@ const SETTINGS: [(&str, &str); 3] = [
 ];
 
 /// The interface that the examples are built against.
-const WIT: &str = "wit/1.0.0";
+const WIT: &str = "wit/1.1.0";
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::python_environment(

@@ -27,12 +27,16 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let ground = ServerFixture::prepare(repository, "pages")?;
     ground.publish_demo()?;
     ground.publish(&[hostile_package(ground.folder())?])?;
+    let yearbook = ground.yearbook();
     ground.count(&SETTINGS, |server| {
         let mut run = ground.script(&python, "pages/main.py");
         run.args(["--base", &server.base(), "--modules"])
             .arg(&modules)
             .arg("--work")
-            .arg(ground.folder());
+            .arg(ground.folder())
+            .arg("--")
+            .arg(yearbook.get_program())
+            .args(yearbook.get_args());
         Ok(run)
     })
 }

@@ -81,6 +81,16 @@ fn advisories(repository: &Repository, mut deny: Command) -> Result<()> {
     ]))
 }
 
+/// Packages the SDK as a registry would take it, builds it from the package, and has rustdoc judge
+/// its pages. Nothing is uploaded.
+pub(super) fn sdk(repository: &Repository) -> Result<()> {
+    let sdk = ["--package", "yearbook-sdk", "--offline"];
+    command::run(repository.cargo().arg("package").args(sdk).args(["--allow-dirty", "--quiet"]))?;
+    let mut doc = repository.cargo();
+    doc.arg("doc").args(sdk).args(["--no-deps", "--all-features"]);
+    command::run(doc.env("RUSTDOCFLAGS", "--deny warnings --deny missing_docs"))
+}
+
 /// Checks `deploy/`: `tests/external/deploy` holds every flag, setting, port and path in it against
 /// the binary, and the manifests against the schemas of Kubernetes.
 pub(super) fn deploy(repository: &Repository) -> Result<CheckCounts> {

@@ -7,23 +7,26 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 13] = [
+const MAP: [(&str, &[&str]); 16] = [
     ("domain", &[]),
+    ("counters", &[]),
     ("shares", &[]),
     ("workers", &["shares"]),
-    ("catalog", &["domain"]),
-    ("storage", &["domain"]),
-    ("scan", &["domain", "storage", "workers"]),
+    ("catalog", &["counters", "domain"]),
+    ("storage", &["counters", "domain"]),
+    ("scan", &["counters", "domain", "storage", "workers"]),
+    ("registry", &["domain"]),
     ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
-    ("sandbox", &["domain", "shares", "workers"]),
+    ("refresh", &["catalog", "domain", "publish"]),
+    ("sandbox", &["counters", "domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
-    ("signup", &["catalog", "domain"]),
+    ("signup", &["catalog", "counters", "domain"]),
     (
         "server",
         &[
-            "catalog", "domain", "sandbox", "scan", "search", "shares", "signup", "storage",
-            "workers",
+            "catalog", "counters", "domain", "sandbox", "scan", "search", "shares", "signup",
+            "storage", "workers",
         ],
     ),
     (
@@ -33,6 +36,8 @@ const MAP: [(&str, &[&str]); 13] = [
             "domain",
             "exposition",
             "publish",
+            "refresh",
+            "registry",
             "releases",
             "sandbox",
             "scan",
@@ -56,7 +61,7 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
     ("lettre", &["signup"]),
-    ("reqwest", &["cli", "storage"]),
+    ("reqwest", &["cli", "refresh", "registry", "storage"]),
     ("tantivy", &["search"]),
 ];
 

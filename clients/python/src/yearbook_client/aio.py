@@ -1,5 +1,5 @@
-"""The client for asyncio: each verb runs in a thread, so that the event loop goes on. Owns no rule of
-its own: behaviour and exceptions are those of `Client`."""
+"""The client for asyncio: each verb runs in a thread, so that the event loop goes on. Owns no rule
+of its own: behaviour and exceptions are those of `Client`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from .change_feed import Changes
-from .citation import CitationFormat
 from .client import Client, PathLike
+from .credits import CitationFormat
 from .downloads import Download
 from .local_library import LocalTable
 from .models import Account, Dataset, DatasetSummary, Integration, Preview
@@ -17,7 +17,8 @@ from .verification import Verification
 
 
 class AsyncClient:
-    """A `Client` whose verbs are awaited. It takes the arguments of `Client`, or one to wrap.
+    """A `Client` whose verbs are awaited: each takes and returns what that of `Client` does. It takes
+    the arguments of `Client`, or one to wrap.
 
     A verb that is cancelled goes on in its thread until its request has ended."""
 
@@ -25,31 +26,25 @@ class AsyncClient:
         self.client = client if client is not None else Client(**settings)
 
     async def datasets(self) -> list[DatasetSummary]:
-        """See `Client.datasets`."""
         return await asyncio.to_thread(self.client.datasets)
 
     async def search(self, words: str, limit: int = 20) -> list[DatasetSummary]:
-        """See `Client.search`."""
         return await asyncio.to_thread(self.client.search, words, limit)
 
     async def describe(self, name: str) -> Dataset:
-        """See `Client.describe`."""
         return await asyncio.to_thread(self.client.describe, name)
 
     async def preview(self, name: str) -> Preview:
-        """See `Client.preview`."""
         return await asyncio.to_thread(self.client.preview, name)
 
     async def me(self) -> Account:
-        """See `Client.me`."""
         return await asyncio.to_thread(self.client.me)
 
     async def get(self, name: str, **selected: Any) -> Any:
-        """See `Client.get`."""
         return await asyncio.to_thread(lambda: self.client.get(name, **selected))
 
     async def iter_batches(self, name: str, **selected: Any) -> AsyncIterator[Any]:
-        """See `Client.iter_batches`. One batch at a time is in memory."""
+        """Yields one batch at a time; no more is in memory."""
         batches = self.client.iter_batches(name, **selected)
         end = object()
         try:
@@ -61,29 +56,22 @@ class AsyncClient:
                 close()
 
     async def changes(self, name: str, since: str | None = None, **how: Any) -> Changes:
-        """See `Client.changes`."""
         return await asyncio.to_thread(lambda: self.client.changes(name, since, **how))
 
     async def download(self, name: str, path: PathLike, **selected: Any) -> Download:
-        """See `Client.download`."""
         return await asyncio.to_thread(lambda: self.client.download(name, path, **selected))
 
     async def sync(self, name: str, path: PathLike | None = None) -> LocalTable:
-        """See `Client.sync`."""
         return await asyncio.to_thread(self.client.sync, name, path)
 
     async def cite(self, result: Any, format: CitationFormat = "text") -> str:  # noqa: A002
-        """See `Client.cite`."""
         return await asyncio.to_thread(self.client.cite, result, format)
 
     async def verify(self, table: Any, expected: str | None = None, **how: Any) -> Verification:
-        """See `Client.verify`."""
         return await asyncio.to_thread(lambda: self.client.verify(table, expected, **how))
 
     async def integration(self, tool: str, datasets: str | Sequence[str]) -> Integration:
-        """See `Client.integration`."""
         return await asyncio.to_thread(self.client.integration, tool, datasets)
 
     async def aclose(self) -> None:
-        """Closes idle connections."""
         await asyncio.to_thread(self.client.close)

@@ -1,5 +1,5 @@
-"""Tools for assistants over the Model Context Protocol, by its official SDK (extra `mcp`). Owns which
-verbs they have and how much an answer may hold; every answer with rows has its credit."""
+"""Tools for assistants over the Model Context Protocol, by its official SDK (extra `mcp`). Owns
+which verbs they have and how much an answer may hold; every answer with rows has its credit."""
 
 from __future__ import annotations
 

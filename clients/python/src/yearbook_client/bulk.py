@@ -1,5 +1,5 @@
-"""The bulk file: downloaded with resumption by range and checked by its digest (contract-11-resume).
-Owns ranges and digests; knows nothing of Parquet."""
+"""The bulk file: downloaded with resumption by range and checked by its digest
+(contract-11-resume). Owns ranges and digests; knows nothing of Parquet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .errors import (
     MixedSnapshotsError,
     ShortTableError,
 )
-from .http.headers import Headers
+from .http.answers import Headers
 from .planning import BulkFile, PullPlan, cached_bulk
 from .session import Session
 from .store import Page
@@ -124,7 +124,6 @@ def repr_digest(headers: Headers) -> bytes | None:
 
 
 def file_digest(file: BinaryIO) -> bytes:
-    """Returns the SHA-256 of a whole file."""
     file.flush()
     file.seek(0)
     digest = hashlib.sha256()

@@ -1,5 +1,5 @@
-"""Changes of a dataset since a version. Owns the walk from answer to answer and the watermark to go on
-from; applies nothing."""
+"""Changes of a dataset since a version. Owns the walk from answer to answer and the watermark to go
+on from; applies nothing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 
 from .credits import Credit
 from .errors import ShortTableError, UsageError
-from .http.headers import Headers
+from .http.answers import Headers
 from .models import Account, Preview
 from .pages import MEDIA_TYPE, receive
-from .planning import PullPlan
+from .planning import PullPlan, afford
 from .pull import Pull, Source
-from .results.convert import convert
-from .results.rows import Rows, columns_of
+from .results.rows import Rows, columns_of, convert
 from .selection import Selection
 from .session import Session
 from .store import Page
@@ -45,13 +44,16 @@ class ChangeRequest:
 
     @property
     def path(self) -> str:
-        """Returns the path of the changes."""
         return f"/v1/datasets/{self.name}/changes"
 
     def query(self) -> dict[str, str]:
-        """Returns the parameters that decide the rows."""
         found = {"geometry": None if self.geometry else "false", "since": self.since}
         return {name: value for name, value in found.items() if value is not None}
+
+    def answer_query(self, since: str | None, account: Account) -> dict[str, str]:
+        """Returns the parameters of the answer that begins after `since`."""
+        found = {**self.query(), "format": "arrow", "limit": str(account.row_cap or ROWS)}
+        return found if since is None else {**found, "since": since}
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,15 @@ def changes(
 ) -> Changes:
     """Returns all changes after `since`, one charged request for each answer.
 
-    Raises SnapshotGoneError where that version is no longer kept."""
+    Raises SnapshotGoneError where that version is no longer kept, and PullTooExpensiveError or
+    MonthUsedUpError, before the first request, where the month has too few left."""
     # Answers of changes have no name in the cache.
     session.cache = None
     preview = session.preview(request.name)
     account = session.account()
+    needed = _needed_requests(session, request, account)
+    narrower = "Begin at a later version, or read the current one with `get`"
+    afford(account, needed, "These changes need at least", narrower)
     found = list(answers(session, request, preview, account))
     plan, last = found[-1]
     watermark = last.headers.get("X-Service-Watermark", "")
@@ -90,8 +96,7 @@ def answers(
 ) -> Iterator[tuple[PullPlan, Page]]:
     """Yields the answers to a request and its continuations, each checked."""
     rows = account.row_cap or ROWS
-    since = request.since
-    number = 0
+    since, number = request.since, 0
     while True:
         selection = Selection.of(request.name, geometry=request.geometry)
         plan = ChangePlan(
@@ -108,12 +113,25 @@ def answers(
         since, number = following, number + 1
 
 
+def _needed_requests(session: Session, request: ChangeRequest, account: Account) -> int:
+    """Returns the charged requests that all changes take, by the watermarks of HEAD, which is free.
+
+    It stops at the first one that the month no longer has; a plan without a limit is not counted."""
+    since, needed = request.since, 0
+    while account.left is not None and needed <= account.left:
+        needed += 1
+        _, headers = session.head(request.path, request.answer_query(since, account))
+        following = headers.get("X-Service-Watermark")
+        if headers.get("X-Service-Has-More") != "true" or following in (None, since):
+            break
+        since = following
+    return needed
+
+
 def _attempt(
     session: Session, request: ChangeRequest, plan: PullPlan, since: str | None, number: int
 ) -> Callable[[], Page]:
-    query = {**request.query(), "format": "arrow", "limit": str(plan.page_rows)}
-    if since is not None:
-        query["since"] = since
+    query = request.answer_query(since, plan.account)
 
     def attempt() -> Page:
         with session.transport.request(

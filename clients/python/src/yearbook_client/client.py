@@ -1,5 +1,5 @@
-"""The client: every verb as a method. Owns what lives longer than a call: connections, the memory of
-refused bulk files, and explicit settings; all else is read at each call (contract-11-verbs)."""
+"""The client: every verb as a method. Owns what lives longer than a call: connections, the memory
+of refused bulk files, and explicit settings; all else is read at each call (contract-11-verbs)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .credits import Credit, credit
-from .documents import Documents
 from .errors import UsageError
 from .http.transport import Transport
-from .key import ApiKey
 from .models import Account, Dataset, DatasetSummary, Integration, Preview
 from .progress import progress_of
 from .pull import pull, stream
 from .ranking import rank
-from .results.convert import To, choose, convert, convert_batches, reads_parquet
-from .results.rows import Rows
-from .selection import DateLike, Selection
-from .session import Progress, Session
-from .settings import api_key, cache_bytes, cache_dir, library_dir, origin
+from .results.rows import Rows, To, choose, convert, convert_batches, reads_parquet
+from .selection import Criteria, Selection, selecting
+from .session import Documents, Progress, Session
+from .settings import ApiKey, api_key, cache_bytes, cache_dir, library_dir, origin
 from .store import Store
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .change_feed import Changes
-    from .citation import CitationFormat
+    from .credits import CitationFormat
     from .downloads import Download
-    from .local_library import LocalTable
-    from .synchronise import Sync
+    from .local_library import LocalTable, Sync
     from .verification import Verification
 
 PathLike = str | os.PathLike[str]
@@ -105,44 +103,27 @@ class Client:
         self,
         name: str,
         *,
-        start: DateLike | None = ...,
-        end: DateLike | None = ...,
-        dimensions: str | None = ...,
-        columns: Sequence[str] | None = ...,
-        geometry: bool = ...,
-        snapshot: str | None = ...,
-        limit: int | None = ...,
         to: Literal["rows"],
         dtype_backend: None = ...,
+        **criteria: Unpack[Criteria],
     ) -> Rows: ...
     @overload
     def get(
         self,
         name: str,
         *,
-        start: DateLike | None = ...,
-        end: DateLike | None = ...,
-        dimensions: str | None = ...,
-        columns: Sequence[str] | None = ...,
-        geometry: bool = ...,
-        snapshot: str | None = ...,
-        limit: int | None = ...,
         to: To | None = ...,
         dtype_backend: Literal["pyarrow"] | None = ...,
+        **criteria: Unpack[Criteria],
     ) -> Any: ...
+    @selecting
     def get(
         self,
         name: str,
         *,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        dimensions: str | None = None,
-        columns: Sequence[str] | None = None,
-        geometry: bool = True,
-        snapshot: str | None = None,
-        limit: int | None = None,
         to: To | None = None,
         dtype_backend: Literal["pyarrow"] | None = None,
+        **criteria: Unpack[Criteria],
     ) -> Any:
         """Returns every selected row as one table: `rows`, `pandas`, `polars`, `arrow` or
         `geopandas`; without `to`, pandas where it is installed.
@@ -150,47 +131,24 @@ class Client:
         `start` and `end` are inclusive dates, `dimensions` a text that any dimension contains,
         `snapshot` a version to read. Raises an exception rather than return a short table."""
         kind = choose(to)
-        selection = Selection.of(
-            name,
-            start=start,
-            end=end,
-            dimensions=dimensions,
-            columns=columns,
-            geometry=geometry,
-            snapshot=snapshot,
-            limit=limit,
-        )
+        selection = Selection.of(name, **criteria)
         with self._session() as session:
             pulled = pull(session, selection, bulk=reads_parquet(kind))
             return convert(pulled, kind, dtype_backend)
 
+    @selecting
     def iter_batches(
         self,
         name: str,
         *,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        dimensions: str | None = None,
-        columns: Sequence[str] | None = None,
-        geometry: bool = True,
-        snapshot: str | None = None,
-        limit: int | None = None,
         to: To | None = None,
         dtype_backend: Literal["pyarrow"] | None = None,
+        **criteria: Unpack[Criteria],
     ) -> Iterator[Any]:
         """Yields the rows that `get` returns in tables of bounded size, so that a table may be larger
         than the memory. All are of one snapshot."""
         kind = choose(to)
-        selection = Selection.of(
-            name,
-            start=start,
-            end=end,
-            dimensions=dimensions,
-            columns=columns,
-            geometry=geometry,
-            snapshot=snapshot,
-            limit=limit,
-        )
+        selection = Selection.of(name, **criteria)
         with self._session() as session:
             bulk = reads_parquet(kind)
             for pulled, source in stream(session, selection, bulk=bulk):
@@ -214,35 +172,21 @@ class Client:
         with self._session() as session:
             return changes(session, request, kind, dtype_backend)
 
+    @selecting
     def download(
         self,
         name: str,
         path: PathLike,
         *,
         format: str | None = None,  # noqa: A002, the service's own word
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        dimensions: str | None = None,
-        columns: Sequence[str] | None = None,
-        geometry: bool = True,
-        snapshot: str | None = None,
-        limit: int | None = None,
+        **criteria: Unpack[Criteria],
     ) -> Download:
         """Writes every selected row to a file, in `format` or the one of the file's suffix. The file
         appears when it is whole; a bulk file that broke off is resumed by the next call."""
         from .downloads import download, format_of
 
         place = Path(path)
-        selection = Selection.of(
-            name,
-            start=start,
-            end=end,
-            dimensions=dimensions,
-            columns=columns,
-            geometry=geometry,
-            snapshot=snapshot,
-            limit=limit,
-        )
+        selection = Selection.of(name, **criteria)
         with self._session() as session:
             return download(session, selection, place, format_of(place, format))
 
@@ -253,7 +197,7 @@ class Client:
 
     def sync_report(self, name: str, path: PathLike | None = None) -> Sync:
         """Does what `sync` does and says in which way."""
-        from .synchronise import sync
+        from .local_library import sync
 
         place = (
             Path(path) if path is not None else library_dir() / f"{Selection.of(name).name}.parquet"
@@ -274,7 +218,7 @@ class Client:
     ) -> str:
         """Returns the citation of a result, of a `Credit`, or of a dataset's current snapshot: free,
         unless the dataset is given by name, which costs nothing either but a HEAD."""
-        from .citation import cite
+        from .credits import cite
 
         with self._session() as session:
             return cite(session, self._credit(session, result), format)
@@ -285,7 +229,7 @@ class Client:
         """Compares the digest of a table in memory with `expected`, a digest or a citation that has
         one, else with the service's. `recompute` has the service read the rows again, which costs a
         request; without it only a whole snapshot can be compared."""
-        from .citation import known_digest, service_digest
+        from .credits import known_digest, service_digest
         from .verification import Verification, digest
 
         own = digest(table)

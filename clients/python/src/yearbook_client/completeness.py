@@ -1,5 +1,5 @@
-"""The end of a body and the joint of two, by format. Owns how a cut body of each format is recognised
-(contract-11-cut) and which formats may be joined of pages."""
+"""The end of a body and the joint of two, by format. Owns how a cut body of each format is
+recognised (contract-11-cut) and which formats may be joined of pages."""
 
 from __future__ import annotations
 
@@ -96,7 +96,6 @@ class _Parquet(Checker):
 
 
 def checker(format_name: str) -> Checker:
-    """Returns what recognises a cut body of a format."""
     if format_name == "csv":
         return _Lines(header=True, quoted=True)
     if format_name == "ndjson":
@@ -185,5 +184,4 @@ class _Plain(Joiner):
 
 
 def joiner(format_name: str) -> Joiner:
-    """Returns what makes one file of several bodies of a format."""
     return {"csv": _CsvJoiner, "arrow": _ArrowJoiner, "ndjson": _Plain}.get(format_name, Joiner)()

@@ -20,8 +20,8 @@ from .errors import (
     UsageError,
     YearbookError,
 )
-from .http.headers import Headers
-from .parquet_file import write_pages
+from .http.answers import Headers
+from .pages import write_pages
 from .planning import BulkFile, PullPlan, plan_pull
 from .pull import plan_credit
 from .selection import Selection

@@ -9,7 +9,12 @@ from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from .errors import IntegrityError
-from .json_values import items
+
+
+def items(value: object) -> list[Any]:
+    """Returns a list of JSON, an empty one where the value is none."""
+    return list(value) if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
 
 _Kind = TypeVar("_Kind")
 Document = Mapping[str, Any]
@@ -27,7 +32,6 @@ class DatasetSummary:
 
     @classmethod
     def parse(cls, document: Document) -> DatasetSummary:
-        """Parses an entry of `/v1/datasets`."""
         return cls(
             _get(document, "name", str),
             _get(document, "namespace", str),
@@ -50,7 +54,6 @@ class Column:
 
     @classmethod
     def parse(cls, document: Document) -> Column:
-        """Parses an entry of `columns`."""
         return cls(
             _get(document, "name", str),
             _get(document, "type", str),
@@ -92,7 +95,6 @@ class Dataset(DatasetSummary):
 
     @classmethod
     def parse(cls, document: Document) -> Dataset:
-        """Parses `/v1/datasets/{name}`."""
         return cls(
             name=_get(document, "name", str),
             namespace=_get(document, "namespace", str),
@@ -134,7 +136,6 @@ class Preview:
 
     @classmethod
     def parse(cls, document: Document) -> Preview:
-        """Parses `/v1/datasets/{name}/preview`."""
         return cls(
             _get(document, "name", str),
             _get(document, "snapshot_id", str),
@@ -146,13 +147,11 @@ class Preview:
 
     @property
     def has_geometry(self) -> bool:
-        """True where the table has a column of geometry."""
         roles = any(column.role == "geometry" for column in self.columns)
         return roles or "geometry_wkt" in self.hidden_columns
 
     @property
     def date_columns(self) -> frozenset[str]:
-        """Names of the columns whose declared type is a date."""
         return frozenset(column.name for column in self.columns if column.type == "date")
 
 
@@ -169,7 +168,6 @@ class Account:
 
     @classmethod
     def parse(cls, document: Document) -> Account:
-        """Parses `/v1/me`."""
         requests = cast("dict[str, Any]", _get(document, "requests", dict))
         reset = _opt(requests, "resets_at", str)
         try:
@@ -197,7 +195,6 @@ class Integration:
 
     @classmethod
     def parse(cls, document: Document) -> Integration:
-        """Parses `/v1/integrations/{tool}`."""
         files = cast("dict[str, Any]", _get(document, "files", dict))
         return cls(
             _get(document, "tool", str),

@@ -1,5 +1,5 @@
-"""Packages that may be installed: pandas, polars, pyarrow, geopandas. Owns the sentence that says how
-to install one that is missing."""
+"""Packages that may be installed: pandas, polars, pyarrow, geopandas. Owns the sentence that says
+how to install one that is missing."""
 
 from __future__ import annotations
 

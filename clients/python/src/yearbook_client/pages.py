@@ -1,18 +1,18 @@
-"""Pages of a pull, one request each, whole and of one snapshot. Owns their checks: end marker, number
-of rows, snapshot (contract-11-one-snapshot). A page is on disk and checked before anybody sees it."""
+"""Pages of a pull, one request each, whole and of one snapshot, and the Parquet file that is made
+of them. Owns their checks: end marker, number of rows, snapshot (contract-11-one-snapshot). A page
+is on disk and checked before anybody sees it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 from .arrow.messages import count_rows
 from .arrow.stream import map_file
-from .errors import (
-    MixedSnapshotsError,
-    ShortTableError,
-    YearbookError,
-)
+from .errors import MixedSnapshotsError, ShortTableError, StreamError, YearbookError
 from .http.transport import Response
+from .optional import require
 from .planning import PullPlan, cached_first_page, find_page
 from .session import Session
 from .store import Page
@@ -82,3 +82,32 @@ def receive(session: Session, plan: PullPlan, rows: int, cursor: str, response: 
             f"The page cannot be written ({error.strerror}).",
             "Make room, or set SERVICE_CACHE_DIR to a folder on another disk.",
         ) from None
+
+
+PURPOSE = "Joining the pages of a capped plan to one Parquet file"
+
+
+def write_pages(session: Session, plan: PullPlan, file: BinaryIO) -> tuple[Page, int]:
+    """Writes all rows of a plan to `file`, a page at a time in memory; the first page and the rows.
+
+    Raises MissingExtraError without pyarrow, before anything is charged."""
+    pa, parquet = require("pyarrow", PURPOSE), require("pyarrow.parquet", PURPOSE)
+    writer: Any = None
+    first: Page | None = None
+    rows = 0
+    try:
+        for page in pages(session, plan):
+            first = first or page
+            table = pa.ipc.open_stream(pa.memory_map(os.fspath(page.path))).read_all()
+            if writer is None:
+                writer = parquet.ParquetWriter(file, table.schema, compression="snappy")
+            if table.schema != writer.schema:
+                raise StreamError("Pages of one pull have different columns.")
+            writer.write_table(table)
+            rows += page.rows
+    finally:
+        if writer is not None:
+            writer.close()
+    if first is None:
+        raise StreamError("The pull has no page.")
+    return first, rows

@@ -1,18 +1,13 @@
-"""The plan of a pull: bulk file or pages, how many requests it costs, and the refusal of one that the
-month cannot finish. Owns the routing (contract-11-bulk, contract-11-pages) and asks only what is
-free; moves no row."""
+"""The plan of a pull: bulk file or pages, how many requests it costs, and the refusal of one that
+the month cannot finish. Owns the routing (contract-11-bulk, contract-11-pages) and asks only what
+is free; moves no row."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .errors import (
-    LicenceForbidsError,
-    MonthUsedUpError,
-    PlanRequiredError,
-    PullTooExpensiveError,
-)
-from .http.headers import Headers
+from .errors import LicenceForbidsError, MonthUsedUpError, PlanRequiredError, PullTooExpensiveError
+from .http.answers import Headers
 from .models import Account, Preview
 from .selection import Selection
 from .session import Session
@@ -32,12 +27,10 @@ class BulkFile:
 
     @property
     def snapshot(self) -> str:
-        """Returns the id of its snapshot."""
         return self.headers.get("X-Service-Snapshot-Id", "")
 
     @property
     def etag(self) -> str:
-        """Returns its tag."""
         return self.headers.get("ETag", "")
 
 
@@ -57,7 +50,6 @@ class PullPlan:
 
     @property
     def snapshot(self) -> str:
-        """Returns the id of the snapshot that every row comes from."""
         return self.headers.get("X-Service-Snapshot-Id", "")
 
     def request(self, rows: int) -> dict[str, str]:
@@ -65,11 +57,9 @@ class PullPlan:
         return {"base": self.base, "path": self.selection.path, **self.query(rows)}
 
     def bulk_request(self) -> dict[str, str]:
-        """Returns the name under which the bulk file is kept."""
         return {"base": self.base, "path": self.bulk.path if self.bulk else ""}
 
     def query(self, rows: int) -> dict[str, str]:
-        """Returns the parameters of a page of `rows` rows."""
         return {**self.selection.query(), "format": "arrow", "limit": str(rows)}
 
     @property
@@ -102,7 +92,8 @@ def plan_pull(session: Session, selection: Selection, *, bulk: bool) -> PullPlan
     plan = replace(plan, headers=headers, total=headers.count("X-Service-Total-Rows"))
     if bulk:
         plan = replace(plan, bulk=_bulk_file(session, plan))
-    _afford(session, plan)
+    needed = missing_requests(session, plan)
+    afford(account, needed, "This pull needs", "Narrow it by dates, columns or `limit`")
     return plan
 
 
@@ -171,21 +162,20 @@ def find_page(session: Session, plan: PullPlan, rows: int, cursor: str) -> Page 
     return None
 
 
-def _afford(session: Session, plan: PullPlan) -> None:
-    left, needed = plan.account.left, missing_requests(session, plan)
+def afford(account: Account, needed: int, pull: str, narrower: str) -> None:
+    """Raises PullTooExpensiveError or MonthUsedUpError where the month has less than `needed` left.
+
+    `pull` is the beginning of the sentence that says so, `narrower` advice for a cheaper one."""
+    left, ends = account.left, account.resets_at
     if left is None or needed <= left:
         return
-    ends = plan.account.resets_at
     until = f" The month ends at {ends:%Y-%m-%d %H:%M} UTC." if ends else ""
-    advice = (
-        f"Narrow it by dates, columns or `limit`, or upgrade the plan.{until} Nothing was charged."
-    )
     kind = PullTooExpensiveError if left else MonthUsedUpError
     error = kind(
-        f"This pull needs {needed} requests and the month has {left} left.",
+        f"{pull} {needed} requests and the month has {left} left.",
         status=429,
         code="quota_used_up",
-        advice=advice,
+        advice=f"{narrower}, or upgrade the plan.{until} Nothing was charged.",
     )
     error.resets_at = ends
     if isinstance(error, PullTooExpensiveError):

@@ -41,7 +41,6 @@ class Bar:
         self._open = not ended
 
     def close(self) -> None:
-        """Ends the line."""
         if self._open:
             sys.stderr.write("\n")
             self._open = False

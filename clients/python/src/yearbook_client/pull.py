@@ -7,16 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .arrow.schema import declared_dates
-from .arrow.stream import StreamReader, open_stream
+from .arrow.stream import StreamReader, declared_dates, open_stream
 from .bulk import bulk_page
 from .credits import Credit
-from .errors import (
-    LicenceForbidsError,
-    MixedSnapshotsError,
-    PlanRequiredError,
-    SnapshotGoneError,
-)
+from .errors import LicenceForbidsError, MixedSnapshotsError, PlanRequiredError, SnapshotGoneError
 from .pages import pages
 from .planning import PullPlan, plan_pull
 from .selection import Selection
@@ -55,7 +49,6 @@ class Pull:
 
     @property
     def credit(self) -> Credit:
-        """Returns the credit of all rows."""
         return plan_credit(self.plan, self.sources[0].page if self.sources else None)
 
 

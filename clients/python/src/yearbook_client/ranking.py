@@ -1,5 +1,5 @@
-"""Search over the list of datasets. Owns ranking: a pure function of the list and the words, without
-case and diacritics."""
+"""Search over the list of datasets. Owns ranking: a pure function of the list and the words,
+without case and diacritics."""
 
 from __future__ import annotations
 

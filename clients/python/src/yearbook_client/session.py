@@ -1,33 +1,117 @@
 """One call of the client: service, key, connections and folders, fixed for its duration. Owns the
-free requests that every pull begins with: preview, account and HEAD (contract-11-plan)."""
+documents that are kept with their ETag, and the free requests that every pull begins with: preview,
+account and HEAD (contract-11-plan)."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from .documents import Documents
-from .http.headers import Headers
-from .http.retries import RetryBudget
+from .errors import IntegrityError
+from .http.answers import Headers, RetryBudget
 from .http.transport import Transport
-from .key import ApiKey
 from .models import Account, Preview
-from .settings import Origin
+from .settings import ApiKey, Origin
 from .store import Part, Store
 
 if TYPE_CHECKING:
     import tempfile
+
+LAYOUT = "documents-v1"
+
+
+class Documents:
+    """Documents of services. `folder` None keeps nothing."""
+
+    def __init__(self, transport: Transport, folder: Path | None) -> None:
+        self._transport = transport
+        self._folder = folder / LAYOUT if folder is not None else None
+
+    def get(
+        self,
+        origin: Origin,
+        key: ApiKey | None,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        *,
+        keep: bool = True,
+    ) -> tuple[Any, Headers]:
+        """Returns the JSON at `path`, from the disk where the service says that it is unchanged."""
+        file = self._file(origin, path, query) if keep else None
+        kept = _load(file)
+
+        def attempt() -> tuple[Any, Headers]:
+            headers = {"Accept": "application/json"}
+            if kept is not None:
+                headers["If-None-Match"] = kept[0]
+            with self._transport.request(
+                origin, key, path, query, headers=headers, accepted=(200, 304)
+            ) as response:
+                body = response.read()
+            if response.status == 304:
+                if kept is None:
+                    raise IntegrityError("The service answered 304 to a first request.")
+                return kept[1], response.headers
+            try:
+                document = json.loads(body)
+            except ValueError:
+                raise IntegrityError("The service's answer is no JSON.") from None
+            etag = response.headers.get("ETag")
+            if file is not None and etag:
+                _save(file, {"etag": etag, "document": document})
+            return document, response.headers
+
+        return RetryBudget().run(attempt)
+
+    def peek(self, origin: Origin, path: str) -> Any:
+        """Returns the document that is on the disk, current or not, without asking; else None."""
+        kept = _load(self._file(origin, path, None))
+        return kept[1] if kept is not None else None
+
+    def _file(self, origin: Origin, path: str, query: Mapping[str, str] | None) -> Path | None:
+        if self._folder is None:
+            return None
+        text = json.dumps([origin.base, path, sorted((query or {}).items())])
+        return self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+
+
+def _load(file: Path | None) -> tuple[str, Any] | None:
+    if file is None:
+        return None
+    try:
+        stored = cast("dict[str, Any]", json.loads(file.read_text(encoding="utf-8")))
+        return str(stored["etag"]), stored["document"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _save(file: Path, document: Mapping[str, Any]) -> None:
+    import tempfile
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        number, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(number, "w", encoding="utf-8") as opened:
+            json.dump(document, opened)
+        os.replace(name, file)
+    except OSError:
+        # A cache that cannot be written costs requests, not results.
+        return
+
 
 Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass
 class Session:
-    """What one call needs. `no_bulk` has the names of datasets whose bulk file was refused to this
-    client; `progress` is told a label, what is done and the whole, in rows or bytes."""
+    """Parts that one call needs. `no_bulk` has the names of datasets whose bulk file was refused to
+    this client; `progress` is told a label, what is done and the whole, in rows or bytes."""
 
     origin: Origin
     key: ApiKey | None
@@ -47,7 +131,6 @@ class Session:
         return Preview.parse(document)
 
     def account(self) -> Account:
-        """Returns plan and remaining requests: free."""
         document, _ = self.documents.get(self.origin, self.key, "/v1/me", keep=False)
         return Account.parse(document)
 

@@ -1,16 +1,108 @@
-"""Settings: the service's address, the key, and the folders for cache and library. Owns what is read
-from the environment, at each call and never at import (contract-11-environment)."""
+"""Settings: explicit arguments first, then the environment and the keyring, at each call and never
+at import (contract-11-environment). Owns the key as a value that no `repr`, log line, pickle or
+traceback shows, and its name in the keyring of the operating system."""
 
 from __future__ import annotations
 
+import importlib
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from .errors import UsageError
-from .key import ApiKey
+from .errors import MissingExtraError, UsageError, YearbookError
+
+_ALLOWED = re.compile(r"[!-~]{1,512}")
+
+
+class ApiKey:
+    """A key whose text only `reveal` returns."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        text = text.strip()
+        # An HTTP library would quote the whole header in its complaint about a control character.
+        if not _ALLOWED.fullmatch(text):
+            raise UsageError(
+                "The API key has characters that no key has.", "Copy it again, without line ends."
+            )
+        self._text = text
+
+    def reveal(self) -> str:
+        """Returns the text, for the header of a request to the service's own origin."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return "ApiKey(…)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an API key is not pickled; read it from the environment where it is used")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ApiKey) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+_SERVICE = "yearbook_client"
+
+
+def _module() -> Any:
+    try:
+        return importlib.import_module("keyring")
+    except ImportError:
+        return None
+
+
+def stored_key(service: Origin) -> ApiKey | None:
+    """Returns the key that `login` stored for `service`; None where there is none, or no keyring."""
+    keyring = _module()
+    if keyring is None:
+        return None
+    try:
+        text = keyring.get_password(_SERVICE, service.base)
+    except Exception:  # a locked or broken keyring is as good as none
+        return None
+    return ApiKey(text) if text else None
+
+
+def store_key(service: Origin, key: ApiKey) -> None:
+    """Stores `key` for `service`."""
+    keyring = _required()
+    try:
+        keyring.set_password(_SERVICE, service.base, key.reveal())
+    except Exception as error:
+        # The text of a foreign exception may quote what it was given.
+        raise YearbookError(
+            f"The keyring refused the key ({type(error).__name__}).",
+            "Unlock it, or set SERVICE_API_KEY instead.",
+        ) from None
+
+
+def forget_key(service: Origin) -> bool:
+    """Deletes the key of `service`; False where there was none."""
+    keyring = _required()
+    try:
+        keyring.delete_password(_SERVICE, service.base)
+    except Exception:
+        return False
+    return True
+
+
+def _required() -> Any:
+    keyring = _module()
+    if keyring is None:
+        raise MissingExtraError(
+            "The package keyring is not installed.",
+            "Run `pip install yearbook_client[keyring]`, or set SERVICE_API_KEY.",
+        )
+    return keyring
+
 
 BASE_URL = "SERVICE_BASE_URL"
 API_KEY = "SERVICE_API_KEY"
@@ -90,8 +182,6 @@ def api_key(service: Origin, explicit: ApiKey | None = None) -> ApiKey | None:
     text = os.environ.get(API_KEY, "")
     if text.strip():
         return ApiKey(text)
-    from .keyring import stored_key
-
     return stored_key(service)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from .http.headers import Headers
+from .http.answers import Headers
 
 # A layout that older versions of the package cannot read gets another name.
 LAYOUT = "v1"
@@ -33,12 +33,10 @@ class Page:
 
     @property
     def snapshot(self) -> str:
-        """Returns the id of the snapshot that the rows come from."""
         return self.headers.get("X-Service-Snapshot-Id", "")
 
     @property
     def etag(self) -> str:
-        """Returns the tag of the body."""
         return self.headers.get("ETag", "")
 
     @property
@@ -94,13 +92,11 @@ class Store:
         return page
 
     def clear(self) -> None:
-        """Deletes every page."""
         import shutil
 
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def size(self) -> int:
-        """Returns the bytes of all pages."""
         return sum(size for _, size, _ in self._entries())
 
     def _place(self, request: Mapping[str, str], snapshot: str, cursor: str) -> Path:
@@ -153,7 +149,6 @@ class Part:
         self.size = 0
 
     def write(self, chunk: bytes) -> None:
-        """Appends bytes."""
         self.file.write(chunk)
         self.size += len(chunk)
 

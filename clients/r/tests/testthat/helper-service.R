@@ -222,7 +222,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
   app$get("/v1/datasets/demo/data", function(req, res) req$app$locals$rows(req, res))
   app$head("/v1/datasets/demo/data", function(req, res) req$app$locals$rows(req, res))
 
-  app$get("/v1/datasets/demo/changes", function(req, res) {
+  app$locals$feed <- function(req, res) {
     second <- identical(req$query$since, "w1")
     if (identical(req$query$since, "gone")) return(req$app$locals$refuse(res, 410L, "gone"))
     res$set_header("ETag", if (second) "\"changes-2\"" else "\"changes-1\"")
@@ -233,7 +233,9 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
     res$set_header("X-Service-Licence", "CC-BY-4.0")
     res$set_header("X-Service-Rows", 2)
     res$send(req$app$locals$changes[[if (second) 2 else 1]])
-  })
+  }
+  app$get("/v1/datasets/demo/changes", function(req, res) req$app$locals$feed(req, res))
+  app$head("/v1/datasets/demo/changes", function(req, res) req$app$locals$feed(req, res))
 
   app$locals$file <- function(req, res) {
     settings <- req$app$locals$settings$bulk

@@ -9,6 +9,21 @@ test_that("changes are read to their end, with the watermark to go on from", {
   expect_identical(gets[[2]]$query$since, "w1")
 })
 
+test_that("changes beyond what the month has left are refused before their first request (contract-11-refused-first)", {
+  cache <- withr::local_tempdir()
+  fake <- local_fake(plan = list(left = 1), cache = cache)
+  error <- expect_error(yb_changes("demo"), "at least 2 requests, and the month has 1 left", class = "yb_error_budget")
+  expect_identical(c(error$needed, error$left), c(2, 1))
+  expect_length(gets_of(fake, "/v1/datasets/demo/changes"), 0)
+  # From the first watermark on, one request suffices; then its page is on disk.
+  expect_equal(nrow(yb_changes("demo", since = "w1")), 2)
+  fake <- local_fake(plan = list(left = 0), cache = cache)
+  expect_error(yb_changes("demo"), class = "yb_error_budget")
+  fake <- local_fake(plan = list(limit = NA, left = NA))
+  expect_equal(nrow(yb_changes("demo")), 4)
+  expect_length(Filter(function(one) one$method == "head", fake$log()), 0)
+})
+
 test_that("a watermark that is no longer kept is a typed error", {
   fake <- local_fake()
   expect_error(yb_changes("demo", since = "gone"), "Begin again", class = "yb_error_gone")

@@ -1,4 +1,4 @@
-# What every fault may lead to: the right table, or a typed error; and the waits are bounded.
+# Every fault leads to the right table or to a typed error, and the waits are bounded.
 right_or_typed <- function(fake, ...) {
   result <- tryCatch(yb_get("demo", to = "data.frame", ...), yb_error = function(error) error)
   if (is.data.frame(result)) {

@@ -212,3 +212,11 @@ pub(crate) async fn wait_until(patience: Duration, holds: impl AsyncFn() -> bool
     }
     begun.elapsed()
 }
+
+/// Ids of the snapshots of `cpi`, the oldest first; the last one is current.
+pub(crate) async fn history(store: &Catalog) -> Vec<SnapshotId> {
+    let datasets = store.datasets().await.unwrap();
+    let dataset = datasets.iter().find(|dataset| dataset.name == name("cpi")).unwrap();
+    assert_eq!(dataset.snapshots.last().unwrap().id, dataset.current.id);
+    dataset.snapshots.iter().map(|summary| summary.id).collect()
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
-use yearbook_catalog::{Catalog, HoldOutcome};
+use yearbook_catalog::{Catalog, HoldOutcome, LastCheck};
 use yearbook_domain::{Dataset, DatasetName, SnapshotId, SnapshotSummary};
 
 use crate::arguments::DatasetsCommand;
@@ -15,7 +15,11 @@ pub(super) async fn run(context: &CommandContext, command: DatasetsCommand) -> a
     let store = context.catalog().await?;
     match command {
         DatasetsCommand::List => list(context, &store).await,
-        DatasetsCommand::Show { name } => show(context, &find_dataset(&store, &name).await?),
+        DatasetsCommand::Show { name } => {
+            let dataset = find_dataset(&store, &name).await?;
+            let source = store.source_state(&name).await.context("cannot read its last check")?;
+            show(context, &dataset, source.last_check.as_ref())
+        }
         DatasetsCommand::Snapshots { name } => {
             snapshots(context, &find_dataset(&store, &name).await?)
         }
@@ -49,8 +53,20 @@ async fn list(context: &CommandContext, store: &Catalog) -> anyhow::Result<()> {
     })
 }
 
-fn show(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
-    context.output.print_result(&detail_json(dataset), || {
+fn show(
+    context: &CommandContext,
+    dataset: &Dataset,
+    last_check: Option<&LastCheck>,
+) -> anyhow::Result<()> {
+    let mut details = detail_json(dataset);
+    details["last_check"] = last_check.map_or(Value::Null, |check| {
+        json!({
+            "time": check.ended_at.to_rfc3339(),
+            "outcome": check.outcome,
+            "reason": check.reason,
+        })
+    });
+    context.output.print_result(&details, || {
         let current = &dataset.current;
         let mut facts = vec![
             ("name", dataset.name.to_string()),
@@ -73,6 +89,7 @@ fn show(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
             ("snapshot", current.id.to_string()),
             ("refreshed", current.created_at.to_rfc3339()),
             ("checked", dataset.checked_at.to_rfc3339()),
+            ("last check", last_check.map_or_else(|| or_dash(None), check_line)),
             ("rows", current.rows.to_string()),
             (
                 "file",
@@ -105,14 +122,20 @@ fn show(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
     })
 }
 
+fn check_line(check: &LastCheck) -> String {
+    let reason = check.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("{}, {}{reason}", check.ended_at.to_rfc3339(), check.outcome.as_str())
+}
+
 fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
     let current = &dataset.current.id;
     context.output.print_result(&snapshots_json(dataset), || {
-        let mut table = TextTable::new(&["snapshot", "created", "#rows", "state"]);
+        let mut table = TextTable::new(&["#version", "snapshot", "created", "#rows", "state"]);
         for snapshot in &dataset.snapshots {
             let marks = [(snapshot.id == *current, "current"), (snapshot.held, "held")];
             let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark);
             table.row([
+                snapshot.version.to_string(),
                 snapshot.id.to_string(),
                 snapshot.created_at.to_rfc3339(),
                 snapshot.rows.to_string(),
@@ -178,8 +201,16 @@ async fn find_dataset(store: &Catalog, name: &DatasetName) -> anyhow::Result<Dat
     }
 }
 
-/// "No such dataset", with the nearest name where one is near.
+/// "No such dataset", with the reason where its refresh failed, else with the nearest name where one
+/// is near.
 async fn unknown_dataset(store: &Catalog, name: &DatasetName) -> anyhow::Error {
+    let source = store.source_state(name).await.ok();
+    let never_published = source.filter(|source| source.checked_at.is_none());
+    if let Some(reason) = never_published.and_then(|source| source.last_check?.reason) {
+        return anyhow!(
+            "there is no dataset {name}; the last check of its source failed: {reason}"
+        );
+    }
     let names: Vec<String> = store
         .datasets()
         .await
@@ -249,6 +280,7 @@ fn snapshots_json(dataset: &Dataset) -> Vec<Value> {
     let summary = |snapshot: &SnapshotSummary| {
         json!({
             "id": snapshot.id,
+            "version": snapshot.version,
             "created_at": snapshot.created_at.to_rfc3339(),
             "rows": snapshot.rows,
             "held": snapshot.held,

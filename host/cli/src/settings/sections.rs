@@ -8,8 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
 use yearbook_publish::MemoryBudget;
+use yearbook_refresh::RefreshSettings;
 use yearbook_releases::ReleaseMonitorSettings;
-use yearbook_server::{LimitSettings, PageSettings, ServerSettings};
+use yearbook_server::{LimitSettings, PageSettings, ServerSettings, ShareSettings};
 use yearbook_signup::SignupSettings;
 
 /// Every section with its defaults.
@@ -23,6 +24,8 @@ pub struct SettingsDocument {
     pub plans: PlanTable,
     /// `[pages]`: the catalogue in a browser.
     pub pages: PageSettings,
+    /// `[share]`: the warehouse share.
+    pub share: ShareSettings,
     /// `[signup]`: keys for everybody with an e-mail address.
     pub signup: SignupSettings,
     /// `[storage]`.
@@ -35,6 +38,8 @@ pub struct SettingsDocument {
     pub sandbox: SandboxSection,
     /// `[plugins]`.
     pub plugins: PluginsSection,
+    /// `[refresh]`: sources that are asked again.
+    pub refresh: RefreshSettings,
     /// `[log]`.
     pub log: LogSection,
 }
@@ -48,6 +53,7 @@ impl SettingsDocument {
             limits: self.limits,
             plans: self.plans,
             pages: self.pages.clone(),
+            share: self.share.clone(),
         }
     }
 }

@@ -22,6 +22,7 @@ fn history(text: &str) -> Vec<ChangeSet> {
             counts: None,
             from: snapshot_id(from),
             to: snapshot_id(to),
+            version: 0,
             committed_at: Millis(0),
             rows: rows.parse().unwrap_or_default(),
             file: StoredFile { sha256: Digest::of(text.as_bytes()), bytes: 1 },

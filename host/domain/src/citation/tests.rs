@@ -1,3 +1,5 @@
+//! Citations in every format, and the query that they name.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Bounds of facts, series and their lines, and cells of rows.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
@@ -221,4 +223,10 @@ fn days_are_dates() {
     }
     assert_eq!(day_number("1970-01-02"), Some(1));
     assert_eq!(day_number("2026-02-30"), None);
+}
+
+#[test]
+fn texts_are_cut_between_characters() {
+    assert_eq!(cut_text("Māori", 2), "Mā");
+    assert_eq!(cut_text("Mā", 2), "Mā");
 }

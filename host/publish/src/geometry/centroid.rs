@@ -1,9 +1,7 @@
-//! The centroid of a geometry that [`super::check`] has passed: weighted by area for polygons, by
-//! length for lines, the mean for points (contract-9-centroid). Planar, in degrees. Parts on both
-//! sides of 180° are laid side by side first, as the bounding box has them.
+//! The centroid of a geometry that [`super::check`] has passed (contract-9-centroid). Planar, in
+//! degrees. Parts on both sides of 180° are laid side by side first, as the bounding box has them.
 
 use yearbook_domain::BoundingBox;
-use yearbook_wkt::{GeometryKind, MalformedWkt, WktReader, value};
 
 use super::GeometryBounds;
 
@@ -16,145 +14,10 @@ pub(crate) fn centroid(text: &str) -> Option<[f64; 2]> {
     let mut bounds = GeometryBounds::default();
     super::check(text, &mut bounds).ok()?;
     let BoundingBox([west, _, east, _]) = bounds.finish()?;
-    let mut sums =
-        CentroidSums { crosses: west > east, west, origin: None, moments: [Moments::default(); 3] };
-    sums.read(&mut WktReader::new(text)).ok()?;
-    sums.finish()
-}
-
-/// Weighted sums of positions.
-#[derive(Clone, Copy, Debug, Default)]
-struct Moments {
-    weight: f64,
-    x: f64,
-    y: f64,
-}
-
-impl Moments {
-    fn add(&mut self, weight: f64, x: f64, y: f64) {
-        self.weight += weight;
-        self.x += weight * x;
-        self.y += weight * y;
-    }
-}
-
-/// Dimensions by which positions are weighted: areas, lengths, points. The first that has any
-/// weight counts, so that a polygon without area is a line, and a line without length a point.
-const AREA: usize = 0;
-const LENGTH: usize = 1;
-const POINT: usize = 2;
-
-struct CentroidSums {
-    /// Set where the geometry lies on both sides of 180°.
-    crosses: bool,
-    west: f64,
-    /// The first position: sums are of what differs from it, which keeps their digits.
-    origin: Option<(f64, f64)>,
-    moments: [Moments; 3],
-}
-
-impl CentroidSums {
-    fn read(&mut self, reader: &mut WktReader<'_>) -> Result<(), MalformedWkt> {
-        let kind = reader.kind()?;
-        if !reader.open_or_empty()? {
-            return Ok(());
-        }
-        loop {
-            match kind {
-                GeometryKind::MultiPoint => self.read_point(reader)?,
-                GeometryKind::MultiLineString => {
-                    let path = self.read_path(reader)?;
-                    self.add_path(&path);
-                }
-                _ => self.read_polygon(reader)?,
-            }
-            if !reader.next_member()? {
-                return Ok(());
-            }
-        }
-    }
-
-    fn read_point(&mut self, reader: &mut WktReader<'_>) -> Result<(), MalformedWkt> {
-        let bare = reader.peek_number();
-        if !bare && !reader.open_or_empty()? {
-            return Ok(());
-        }
-        let (x, y) = self.read_position(reader)?;
-        self.moments[POINT].add(1.0, x, y);
-        if bare { Ok(()) } else { reader.next_member().map(drop) }
-    }
-
-    fn read_polygon(&mut self, reader: &mut WktReader<'_>) -> Result<(), MalformedWkt> {
-        if !reader.open_or_empty()? {
-            return Ok(());
-        }
-        let mut is_outer = true;
-        loop {
-            let ring = self.read_path(reader)?;
-            self.add_path(&ring);
-            self.add_ring(&ring, is_outer);
-            is_outer = false;
-            if !reader.next_member()? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// The positions of a line or ring, relative to the origin. Holds one of them at a time.
-    fn read_path(&mut self, reader: &mut WktReader<'_>) -> Result<Vec<(f64, f64)>, MalformedWkt> {
-        let mut path = Vec::new();
-        if reader.open_or_empty()? {
-            loop {
-                path.push(self.read_position(reader)?);
-                if !reader.next_member()? {
-                    break;
-                }
-            }
-        }
-        Ok(path)
-    }
-
-    fn read_position(&mut self, reader: &mut WktReader<'_>) -> Result<(f64, f64), MalformedWkt> {
-        let [x, y] = reader.position()?;
-        let (x, y) = (value(x)?, value(y)?);
-        let x = if self.crosses && x < self.west { x + 360.0 } else { x };
-        let (origin_x, origin_y) = *self.origin.get_or_insert((x, y));
-        Ok((x - origin_x, y - origin_y))
-    }
-
-    fn add_path(&mut self, path: &[(f64, f64)]) {
-        for (&(x, y), &(next_x, next_y)) in path.iter().zip(path.iter().skip(1)) {
-            let length = (next_x - x).hypot(next_y - y);
-            self.moments[LENGTH].add(length, f64::midpoint(x, next_x), f64::midpoint(y, next_y));
-        }
-        for &(x, y) in path {
-            self.moments[POINT].add(1.0, x, y);
-        }
-    }
-
-    /// Adds an outer ring and takes an inner one away, whichever way they turn.
-    fn add_ring(&mut self, ring: &[(f64, f64)], is_outer: bool) {
-        let mut sums = Moments::default();
-        for (&(x, y), &(next_x, next_y)) in ring.iter().zip(ring.iter().skip(1)) {
-            let twice_area = x * next_y - next_x * y;
-            sums.add(twice_area / 2.0, (x + next_x) / 3.0, (y + next_y) / 3.0);
-        }
-        let sign = if is_outer == (sums.weight >= 0.0) { 1.0 } else { -1.0 };
-        let area = &mut self.moments[AREA];
-        area.weight += sign * sums.weight;
-        area.x += sign * sums.x;
-        area.y += sign * sums.y;
-    }
-
-    fn finish(&self) -> Option<[f64; 2]> {
-        let (origin_x, origin_y) = self.origin?;
-        let Moments { weight, x, y } = self.moments.iter().find(|moments| moments.weight > 0.0)?;
-        let x = origin_x + x / weight;
-        let x = if x > 180.0 { x - 360.0 } else { x };
-        let rounded = [x, origin_y + y / weight]
-            .map(|degrees| (degrees * PRECISION).round() / PRECISION + 0.0);
-        rounded.iter().all(|degrees| degrees.is_finite()).then_some(rounded)
-    }
+    let unwrapped_from = if west > east { west } else { f64::NEG_INFINITY };
+    let found = yearbook_wkt::centroid_east_of(text, unwrapped_from).ok()??;
+    let rounded = found.map(|degrees| (degrees * PRECISION).round() / PRECISION + 0.0);
+    rounded.iter().all(|degrees| degrees.is_finite()).then_some(rounded)
 }
 
 #[cfg(test)]

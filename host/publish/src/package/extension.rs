@@ -4,7 +4,7 @@
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
-use yearbook_domain::{ColumnType, Namespace, TableLayout};
+use yearbook_domain::{Cadence, ColumnType, Namespace, TableLayout};
 
 use super::node::{DescriptorNode, DescriptorProblems, nearest};
 use super::table_schema::{self, DATE_COLUMN, TableSchema};
@@ -70,7 +70,7 @@ pub(super) fn parse(
         refresh_cadence: parse_keyword(
             node,
             "refresh_cadence",
-            &CADENCES.map(|word| (word, word)),
+            &Cadence::ALL.map(|cadence| (cadence.as_str(), cadence.as_str())),
             problems,
         )
         .map(str::to_owned),
@@ -87,11 +87,6 @@ const PRECISIONS: [(&str, SourceUrlPrecision); 2] =
     [("dataset", SourceUrlPrecision::Dataset), ("source", SourceUrlPrecision::Source)];
 const LAYOUTS: [(&str, TableLayout); 2] =
     [("long", TableLayout::Long), ("wide", TableLayout::Wide)];
-
-/// Cadences of a refresh (contract-7-cadence). A closed list, since refreshing acts
-/// on it; `none` is a closed release.
-const CADENCES: [&str; 8] =
-    ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"];
 
 /// A list of columns under `"yearbook"`.
 struct ColumnKind {

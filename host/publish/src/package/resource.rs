@@ -20,16 +20,34 @@ pub(crate) enum InputFormat {
     Arrow,
 }
 
-/// The file to read.
+/// The table to read.
 pub(super) struct PackageResource {
-    pub(super) path: PathBuf,
+    pub(super) place: ResourcePlace,
     pub(super) format: InputFormat,
+}
+
+/// Place of a table.
+pub(super) enum ResourcePlace {
+    /// A file in the package's folder.
+    File(PathBuf),
+    /// An `http` or `https` address.
+    Address(String),
+}
+
+/// Treatment of a `path` that is an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AddressPolicy {
+    /// It is a fault.
+    Refused,
+    /// It is the place of the table.
+    Taken,
 }
 
 /// Reads `resources[0]` of the package in `folder`.
 pub(super) fn parse(
     resource: &DescriptorNode<'_>,
     folder: &Path,
+    addresses: AddressPolicy,
     problems: &mut DescriptorProblems,
 ) -> Option<PackageResource> {
     resource.object(problems)?;
@@ -42,10 +60,48 @@ pub(super) fn parse(
     check_encoding(resource, problems);
     check_dialect(resource, problems);
     let path = file_name(resource, problems)?;
+    if addresses == AddressPolicy::Taken && path.contains("://") {
+        let address = check_address(resource, path, problems)?;
+        // The last segment is the file's name; what follows it is not.
+        let name = path.split(['?', '#']).next().unwrap_or_default();
+        return Some(PackageResource {
+            place: ResourcePlace::Address(address),
+            format: detect_format(resource, name, problems)?,
+        });
+    }
     Some(PackageResource {
-        path: locate_file(resource, folder, path, problems)?,
+        place: ResourcePlace::File(locate_file(resource, folder, path, problems)?),
         format: detect_format(resource, path, problems)?,
     })
+}
+
+/// Longest address, bytes: servers refuse longer ones.
+const MAX_ADDRESS_BYTES: usize = 8 << 10;
+
+/// An address that can be asked. The parser of addresses belongs to whoever asks.
+fn check_address(
+    resource: &DescriptorNode<'_>,
+    address: &str,
+    problems: &mut DescriptorProblems,
+) -> Option<String> {
+    let rest = ["http://", "https://"].iter().find_map(|scheme| address.strip_prefix(scheme));
+    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    let fault = if rest.is_none() {
+        "is no address that can be asked; write http://… or https://…"
+    } else if authority.is_empty() {
+        "names no host"
+    } else if authority.contains('@') {
+        "holds a user or a password, which would be shown in reports; use an address without"
+    } else if address.len() > MAX_ADDRESS_BYTES {
+        "is longer than 8,192 bytes"
+    } else if address.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
+        "holds white space; write %20"
+    } else {
+        return Some(address.to_owned());
+    };
+    // A password must not be repeated.
+    problems.add(resource.member_path("path"), fault);
+    None
 }
 
 fn file_name<'a>(
@@ -80,7 +136,7 @@ fn locate_file(
         .components()
         .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if name.contains("://") {
-        problems.add(at, format!("{name:?} is an address; download the file beside the descriptor and give its relative path"));
+        problems.add(at, format!("{name:?} is an address; download the file beside the descriptor and give its relative path, or let `yearbook refresh` ask it"));
         return None;
     }
     if name.is_empty() || name.contains('\\') || !inside {

@@ -1,3 +1,5 @@
+//! Facts of a table against the table itself.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
+use super::TableChunk;
 use super::arrow_source;
 use super::csv_source::CsvSource;
 use super::source::{TableInput, TableSource, TableSourceError};
 use crate::error::PublishError;
 use crate::faults::FaultList;
-use crate::package::file::open_regular;
 use crate::package::{DataPackage, InputFormat};
 
 /// Opens the package's file and looks at its header or schema.
@@ -23,7 +23,7 @@ pub(crate) fn open(
 ) -> Result<TableInput, PublishError> {
     let path: &Path = &package.data;
     let io = |source| PublishError::Io { doing: "read", path: path.to_owned(), source };
-    let file = open_regular(path).map_err(io)?;
+    let file = package.open_data().map_err(io)?;
     let size = file.metadata().map_err(io)?.len();
     let position = Arc::new(AtomicU64::new(0));
     let opened = |source: Box<dyn TableSource>| TableInput {
@@ -33,14 +33,23 @@ pub(crate) fn open(
     };
     let counted = CountingReader { file, position: Arc::clone(&position) };
     let columns = &package.columns;
+    let budget = ByteBudget { limit: package.max_table_bytes, used: 0 };
+    let bounded = |input: TableInput| TableInput {
+        source: Box::new(BoundedSource { inner: input.source, budget }),
+        ..input
+    };
     match package.format {
         InputFormat::Csv => {
             CsvSource::new(counted, columns, faults).map(|source| opened(Box::new(source)))
         }
-        InputFormat::CsvGzip => CsvSource::new(MultiGzDecoder::new(counted), columns, faults)
-            .map(|source| opened(Box::new(source))),
-        InputFormat::Parquet => arrow_source::open_parquet(counted.file, columns, faults),
-        InputFormat::Arrow => arrow_source::open_ipc(counted.file, columns, faults),
+        InputFormat::CsvGzip => {
+            let decoded = BoundedReader { inner: MultiGzDecoder::new(counted), budget };
+            CsvSource::new(decoded, columns, faults).map(|source| opened(Box::new(source)))
+        }
+        InputFormat::Parquet => {
+            arrow_source::open_parquet(counted.file, columns, faults).map(bounded)
+        }
+        InputFormat::Arrow => arrow_source::open_ipc(counted.file, columns, faults).map(bounded),
     }
     .map_err(|why| unreadable_error(package, why))
 }
@@ -70,5 +79,54 @@ impl Read for CountingReader {
         let read = self.file.read(buffer)?;
         self.position.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
+    }
+}
+
+/// Bytes that a compressed table may expand to: a few kilobytes of gzip or Parquet can stand for
+/// terabytes.
+#[derive(Clone, Copy, Debug)]
+struct ByteBudget {
+    limit: u64,
+    used: u64,
+}
+
+impl ByteBudget {
+    fn spend(&mut self, bytes: usize) -> Result<(), String> {
+        self.used = self.used.saturating_add(bytes as u64);
+        if self.used <= self.limit {
+            return Ok(());
+        }
+        Err(format!("it expands to more than {} bytes (refresh.max_bytes)", self.limit))
+    }
+}
+
+/// Decoded bytes within a budget.
+struct BoundedReader<R> {
+    inner: R,
+    budget: ByteBudget,
+}
+
+impl<R: Read> Read for BoundedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.budget.spend(read).map_err(std::io::Error::other)?;
+        Ok(read)
+    }
+}
+
+/// Rows whose memory stays within a budget, for formats that compress inside.
+struct BoundedSource {
+    inner: Box<dyn TableSource>,
+    budget: ByteBudget,
+}
+
+impl TableSource for BoundedSource {
+    fn next(&mut self, faults: &mut FaultList) -> Result<Option<TableChunk>, TableSourceError> {
+        let chunk = self.inner.next(faults)?;
+        if let Some(chunk) = &chunk {
+            let bytes = chunk.batch.get_array_memory_size();
+            self.budget.spend(bytes).map_err(TableSourceError)?;
+        }
+        Ok(chunk)
     }
 }

@@ -220,6 +220,10 @@ pub(super) fn advice_on(trap: &Trap) -> &'static str {
         Trap::Stack(_) => "do not recurse over rows or text",
         Trap::Output(_) | Trap::Amplification { .. } => "write what the rows need and no more",
         Trap::Notes(_) => "leave for the tail what an index needs and no more",
+        Trap::Splice(_) => {
+            "name ranges of this batch's buffers only, in the order of the output; the SDK's `Output::pass` does"
+        }
+        Trap::Views { .. } => "return a view for each column of the schema, or none at all",
         Trap::Wasm(_) => {
             "a panic, or an access out of bounds; a Rust plugin's panic message stands in the log on standard error"
         }
@@ -259,16 +263,15 @@ fn check_row_count(
 ) {
     let description = encoder.description();
     let body = trial.response(description.separator.as_deref());
-    let found: Result<Rows, String> =
-        match description.media_type.split(';').next().unwrap_or_default().trim() {
-            "application/json" => serde_json::from_slice::<Vec<serde_json::Value>>(&body)
-                .map(|rows| Some(rows.len()))
-                .map_err(|e| e.to_string()),
-            "application/vnd.apache.arrow.stream" => {
-                arrow_rows(&body).map(Some).map_err(|error| error.to_string())
-            }
-            _ => Ok(None),
-        };
+    let found: Result<Rows, String> = match description.essence() {
+        "application/json" => serde_json::from_slice::<Vec<serde_json::Value>>(&body)
+            .map(|rows| Some(rows.len()))
+            .map_err(|e| e.to_string()),
+        "application/vnd.apache.arrow.stream" => {
+            arrow_rows(&body).map(Some).map_err(|error| error.to_string())
+        }
+        _ => Ok(None),
+    };
     let wrong = match found {
         Ok(Some(found)) if found != rows => format!("{rows} rows become {found}"),
         Err(error) => {

@@ -54,11 +54,17 @@ impl EncoderDescription {
         non_default(&self.parameters, chosen)
     }
 
+    /// Media type without parameters, such as `text/csv`.
+    #[must_use]
+    pub fn essence(&self) -> &str {
+        self.media_type.split(';').next().unwrap_or_default().trim()
+    }
+
     /// Returns whether responses are pictures of rows, not the rows (contract-9-image-formats).
     #[must_use]
     pub fn is_picture(&self) -> bool {
-        let kind = self.media_type.split('/').next().unwrap_or_default();
-        kind.trim().eq_ignore_ascii_case("image")
+        let kind = self.essence().split('/').next().unwrap_or_default();
+        kind.eq_ignore_ascii_case("image")
     }
 
     /// Checks what a guest returned.

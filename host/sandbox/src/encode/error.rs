@@ -1,12 +1,11 @@
 //! Errors of a response. Knows nothing of statuses: the service decides how each is answered.
 
 use crate::error::BoxError;
-use crate::guest::InputSize;
-use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
+use crate::guest::bindings::yearbook::plugin::types as wire;
+use crate::guest::{InputSize, sanitize_error};
 use crate::limits::Limits;
-use crate::observe::{FailureReason, PluginError, ResponseOutcome};
-use crate::sanitize::sanitize_sentence;
-use crate::trap::{Trap, TrapKind};
+use crate::observe::{ErrorCause, PluginError};
+use crate::trap::Trap;
 
 /// A response without any body. After the first chunk there is only [`TruncatedBody`].
 #[derive(Debug, thiserror::Error)]
@@ -73,18 +72,12 @@ impl EncodeError {
         }
     }
 
-    /// The error that a guest reports. Its sentence reaches clients, so it is made harmless here.
+    /// The error that a guest reports.
     pub(super) fn from_guest(plugin: &str, error: wire::Error) -> Self {
-        match error {
-            wire::Error::UnsupportedSchema(sentence) => {
-                Self::UnsupportedSchema(sanitize_sentence(&sentence))
-            }
-            wire::Error::InvalidOption(sentence) => {
-                Self::InvalidOption(sanitize_sentence(&sentence))
-            }
-            wire::Error::Internal(sentence) => {
-                Self::Internal { plugin: plugin.to_owned(), message: sanitize_sentence(&sentence) }
-            }
+        match sanitize_error(error) {
+            wire::Error::UnsupportedSchema(sentence) => Self::UnsupportedSchema(sentence),
+            wire::Error::InvalidOption(sentence) => Self::InvalidOption(sentence),
+            wire::Error::Internal(message) => Self::Internal { plugin: plugin.to_owned(), message },
         }
     }
 
@@ -118,37 +111,21 @@ impl EncodeError {
     /// Returns whether the plugin is at fault: it was stopped, or said so itself.
     #[must_use]
     pub fn is_failure_of_the_plugin(&self) -> bool {
-        matches!(self, Self::Trapped { .. } | Self::Internal { .. })
+        self.is_plugin_fault()
     }
 }
 
 impl PluginError for EncodeError {
-    fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>) {
+    fn cause(&self) -> ErrorCause<'_> {
         match self {
-            Self::UnsupportedSchema(_) => (ResponseOutcome::UnsupportedSchema, None),
-            Self::InvalidOption(_) => (ResponseOutcome::InvalidOption, None),
-            Self::TooLarge { trap, .. } => (ResponseOutcome::TooLarge, Some(trap.kind())),
-            Self::Internal { .. } => (ResponseOutcome::Internal, None),
-            Self::Trapped { trap, .. } => (ResponseOutcome::Trapped, Some(trap.kind())),
-            Self::Input(_) => (ResponseOutcome::Input, None),
-            Self::Busy { .. } | Self::ShareUsedUp | Self::Host(_) => (ResponseOutcome::Host, None),
+            Self::UnsupportedSchema(sentence) => ErrorCause::Unsupported(sentence),
+            Self::InvalidOption(sentence) => ErrorCause::InvalidOption(sentence),
+            Self::Trapped { trap, .. } => ErrorCause::Trapped(trap),
+            Self::TooLarge { trap, .. } => ErrorCause::TooLarge(trap),
+            Self::Internal { message, .. } => ErrorCause::Internal(message),
+            Self::Input(_) => ErrorCause::Input,
+            Self::Busy { .. } | Self::ShareUsedUp | Self::Host(_) => ErrorCause::Host,
         }
-    }
-
-    fn reason(&self) -> Option<FailureReason> {
-        Some(match self {
-            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => {
-                FailureReason::new(trap.kind().name(), trap)
-            }
-            Self::Internal { message, .. } => FailureReason::new("internal", message),
-            Self::UnsupportedSchema(sentence) => FailureReason::new("unsupported_schema", sentence),
-            Self::InvalidOption(sentence) => FailureReason::new("invalid_option", sentence),
-            Self::Busy { .. } | Self::ShareUsedUp | Self::Input(_) | Self::Host(_) => return None,
-        })
-    }
-
-    fn is_plugin_fault(&self) -> bool {
-        self.is_failure_of_the_plugin()
     }
 }
 

@@ -1,8 +1,11 @@
 //! Errors of a generator's call. Knows nothing of statuses: the service decides how each is
 //! answered.
 
-use crate::observe::{FailureReason, PluginError, ResponseOutcome};
-use crate::trap::{Trap, TrapKind};
+use crate::guest::bindings::yearbook::plugin::types as wire;
+use crate::guest::{InputSize, sanitize_error};
+use crate::limits::Limits;
+use crate::observe::{ErrorCause, PluginError};
+use crate::trap::Trap;
 
 /// A generator's call that made no files.
 #[derive(Debug, thiserror::Error)]
@@ -58,43 +61,44 @@ pub enum GenerateError {
 }
 
 impl GenerateError {
+    /// A guest was stopped while it worked on `input`.
+    pub(super) fn stopped(plugin: &str, trap: Trap, input: &InputSize, limits: &Limits) -> Self {
+        match trap {
+            Trap::TotalMemory { shared, .. } => Self::MemoryUsedUp { shared },
+            trap if input.attributes_to_input(&trap, limits) => {
+                Self::TooLarge { plugin: plugin.to_owned(), trap }
+            }
+            trap => Self::Trapped { plugin: plugin.to_owned(), trap },
+        }
+    }
+
+    /// The error that a guest reports.
+    pub(super) fn from_guest(plugin: &str, error: wire::Error) -> Self {
+        match sanitize_error(error) {
+            wire::Error::UnsupportedSchema(sentence) => Self::UnsupportedDataset(sentence),
+            wire::Error::InvalidOption(sentence) => Self::InvalidOption(sentence),
+            wire::Error::Internal(message) => Self::Internal { plugin: plugin.to_owned(), message },
+        }
+    }
+
     /// Returns whether the plugin is at fault: it was stopped, said so itself, or made files that
     /// break a rule.
     #[must_use]
     pub fn is_failure_of_the_plugin(&self) -> bool {
-        matches!(self, Self::Trapped { .. } | Self::Internal { .. } | Self::Output { .. })
+        self.is_plugin_fault()
     }
 }
 
 impl PluginError for GenerateError {
-    fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>) {
+    fn cause(&self) -> ErrorCause<'_> {
         match self {
-            Self::UnsupportedDataset(_) => (ResponseOutcome::UnsupportedSchema, None),
-            Self::InvalidOption(_) => (ResponseOutcome::InvalidOption, None),
-            Self::TooLarge { trap, .. } => (ResponseOutcome::TooLarge, Some(trap.kind())),
-            Self::Internal { .. } => (ResponseOutcome::Internal, None),
-            Self::Trapped { trap, .. } => (ResponseOutcome::Trapped, Some(trap.kind())),
-            Self::Output { .. } => (ResponseOutcome::BadOutput, None),
-            Self::MemoryUsedUp { .. } | Self::Host(_) => (ResponseOutcome::Host, None),
+            Self::UnsupportedDataset(sentence) => ErrorCause::Unsupported(sentence),
+            Self::InvalidOption(sentence) => ErrorCause::InvalidOption(sentence),
+            Self::Trapped { trap, .. } => ErrorCause::Trapped(trap),
+            Self::TooLarge { trap, .. } => ErrorCause::TooLarge(trap),
+            Self::Internal { message, .. } => ErrorCause::Internal(message),
+            Self::Output { rule, .. } => ErrorCause::BadOutput(rule),
+            Self::MemoryUsedUp { .. } | Self::Host(_) => ErrorCause::Host,
         }
-    }
-
-    fn reason(&self) -> Option<FailureReason> {
-        Some(match self {
-            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => {
-                FailureReason::new(trap.kind().name(), trap)
-            }
-            Self::Internal { message, .. } => FailureReason::new("internal", message),
-            Self::Output { rule, .. } => FailureReason::new("bad_output", rule),
-            Self::UnsupportedDataset(sentence) => {
-                FailureReason::new("unsupported_schema", sentence)
-            }
-            Self::InvalidOption(sentence) => FailureReason::new("invalid_option", sentence),
-            Self::MemoryUsedUp { .. } | Self::Host(_) => return None,
-        })
-    }
-
-    fn is_plugin_fault(&self) -> bool {
-        self.is_failure_of_the_plugin()
     }
 }

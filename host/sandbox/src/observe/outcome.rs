@@ -4,7 +4,7 @@
 
 use super::FailureReason;
 use crate::error::ComponentRejection;
-use crate::trap::TrapKind;
+use crate::trap::{Trap, TrapKind};
 
 /// End of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,31 +70,91 @@ impl ResponseOutcome {
     }
 }
 
-/// An error of a plugin, as it is counted and as a failure dump attributes it.
-pub(crate) trait PluginError {
-    /// Outcome of the response, and the kind of trap that stopped the guest.
-    fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>);
-
-    /// Reason for a failure dump; none where the plugin has no part in it.
-    fn reason(&self) -> Option<FailureReason>;
-
-    /// Returns whether the plugin is at fault. Otherwise its answer may be right: it declined, or
-    /// the input is too large for it.
-    fn is_plugin_fault(&self) -> bool;
+/// Cause of an error, in the words that all errors of plugins share.
+pub(crate) enum ErrorCause<'a> {
+    /// The plugin's sentence about a schema or dataset that it cannot carry.
+    Unsupported(&'a str),
+    /// The plugin's sentence about an option.
+    InvalidOption(&'a str),
+    /// A limit that the input ran into.
+    TooLarge(&'a Trap),
+    /// A limit that the plugin ran into.
+    Trapped(&'a Trap),
+    /// The plugin's sentence about its own fault.
+    Internal(&'a str),
+    /// The rule that its files break.
+    BadOutput(&'a str),
+    /// The rule that its description breaks.
+    BadDescription(&'a str),
+    /// The scan.
+    Input,
+    /// The host.
+    Host,
 }
 
-impl PluginError for ComponentRejection {
-    /// A component that does not load counts as a failure of the host: no response was begun.
+impl ErrorCause<'_> {
     fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>) {
-        (ResponseOutcome::Host, None)
+        match self {
+            Self::Unsupported(_) => (ResponseOutcome::UnsupportedSchema, None),
+            Self::InvalidOption(_) => (ResponseOutcome::InvalidOption, None),
+            Self::TooLarge(trap) => (ResponseOutcome::TooLarge, Some(trap.kind())),
+            Self::Trapped(trap) => (ResponseOutcome::Trapped, Some(trap.kind())),
+            Self::Internal(_) => (ResponseOutcome::Internal, None),
+            Self::BadOutput(_) => (ResponseOutcome::BadOutput, None),
+            Self::Input => (ResponseOutcome::Input, None),
+            Self::BadDescription(_) | Self::Host => (ResponseOutcome::Host, None),
+        }
     }
 
     fn reason(&self) -> Option<FailureReason> {
         Some(match self {
-            Self::Trapped(trap) => FailureReason::new(trap.kind().name(), trap),
-            Self::Description(sentence) => FailureReason::new("bad_description", sentence),
-            _ => return None,
+            Self::Unsupported(sentence) => FailureReason::new("unsupported_schema", sentence),
+            Self::InvalidOption(sentence) => FailureReason::new("invalid_option", sentence),
+            Self::TooLarge(trap) | Self::Trapped(trap) => {
+                FailureReason::new(trap.kind().name(), trap)
+            }
+            Self::Internal(message) => FailureReason::new("internal", message),
+            Self::BadOutput(rule) => FailureReason::new("bad_output", rule),
+            Self::BadDescription(sentence) => FailureReason::new("bad_description", sentence),
+            Self::Input | Self::Host => return None,
         })
+    }
+}
+
+/// An error of a plugin, as it is counted and as a failure dump attributes it.
+pub(crate) trait PluginError {
+    /// Its cause.
+    fn cause(&self) -> ErrorCause<'_>;
+
+    /// Outcome of the response, and the kind of trap that stopped the guest.
+    fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>) {
+        self.cause().outcome()
+    }
+
+    /// Reason for a failure dump; none where the plugin has no part in it.
+    fn reason(&self) -> Option<FailureReason> {
+        self.cause().reason()
+    }
+
+    /// Returns whether the plugin is at fault. Otherwise its answer may be right: it declined, or
+    /// the input is too large for it.
+    fn is_plugin_fault(&self) -> bool {
+        self.outcome().0.is_failure_of_the_plugin()
+    }
+}
+
+impl PluginError for ComponentRejection {
+    fn cause(&self) -> ErrorCause<'_> {
+        match self {
+            Self::Trapped(trap) => ErrorCause::Trapped(trap),
+            Self::Description(sentence) => ErrorCause::BadDescription(sentence),
+            _ => ErrorCause::Host,
+        }
+    }
+
+    /// A component that does not load counts as a failure of the host: no response was begun.
+    fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>) {
+        (ResponseOutcome::Host, None)
     }
 
     fn is_plugin_fault(&self) -> bool {

@@ -1,29 +1,14 @@
-//! Loading: a component is measured and compiled, its imports are read and its description is
-//! checked before it can serve anything.
+//! Loading a plugin, of the kind that its exports say. Owns what callers may ask of it; the steps
+//! are those of [`CompiledComponent`].
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use wasmtime::Store;
-use wasmtime::component::Component;
-use yearbook_domain::{Digest, PluginKind, ReleaseId};
-use yearbook_shares::CallerShare;
-
+use super::compiled_component::CompiledComponent;
 use super::{Plugin, Sandbox};
-use crate::admission::SlowPluginLimiter;
-use crate::encode::{EncoderDescription, PluginEncoder};
-use crate::engine::component_cache;
-use crate::engine::component_limits::ComponentStats;
+use crate::encode::PluginEncoder;
 use crate::error::ComponentRejection;
-use crate::generate::{GeneratorDescription, PluginGenerator};
-use crate::guest::{HostState, linker};
-use crate::observe::{
-    CallMetrics, DumpTarget, FailureDump, GuestFunction, PluginMetrics, ReleaseName,
-};
-use crate::trap::Trap;
-
-/// The export that tells a generator from an encoder.
-const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
+use crate::generate::PluginGenerator;
+use crate::observe::{DumpTarget, FailureDump};
 
 impl Sandbox {
     /// Makes a plugin of a component, of the kind that its exports say. Compiling keeps a core busy
@@ -60,64 +45,12 @@ impl Sandbox {
                 limit: self.host.limits.component_bytes,
             });
         }
-        let digest = Digest::of(bytes);
-        let begun = Instant::now();
-        let (component, from_cache) = self.compiled_component(&digest, bytes)?;
-        linker::check_imports(&self.host.engine, &component)?;
-        let (host, bytes) = (Arc::clone(&self.host), bytes.len() as u64);
-        let metrics_of = |kind, name: &str, version: &str| {
-            let id = ReleaseId { kind, name: name.to_owned(), digest };
-            let release = ReleaseName { id, version: version.to_owned() };
-            let metrics = self.metrics.get_or_register(release);
-            metrics.record_load(begun.elapsed(), from_cache);
-            metrics
-        };
-        if component.component_type().exports(&self.host.engine).any(|(name, _)| name == GENERATOR)
-        {
-            let pre = linker::generator(&self.host.engine, &component)?;
-            let describe = |store: &mut Store<HostState>| {
-                pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store)
-            };
-            let description = self.call_describe(
-                PluginKind::Generator,
-                &digest,
-                dump_target,
-                describe,
-                GeneratorDescription::check,
-            )?;
-            let metrics =
-                metrics_of(PluginKind::Generator, &description.tool, &description.version);
-            return Ok(Plugin::Generator(Arc::new(PluginGenerator {
-                host,
-                pre,
-                description,
-                digest,
-                bytes,
-                metrics,
-                limiter: SlowPluginLimiter::new(),
-            })));
+        let component = CompiledComponent::new(self, bytes)?;
+        if component.is_generator() {
+            component.describe_generator(dump_target).map(Arc::new).map(Plugin::Generator)
+        } else {
+            component.describe_encoder(dump_target).map(Arc::new).map(Plugin::Encoder)
         }
-        let pre = linker::encoder(&self.host.engine, &component)?;
-        let describe = |store: &mut Store<HostState>| {
-            pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store)
-        };
-        let description = self.call_describe(
-            PluginKind::Encoder,
-            &digest,
-            dump_target,
-            describe,
-            EncoderDescription::check,
-        )?;
-        let metrics = metrics_of(PluginKind::Encoder, &description.format, &description.version);
-        Ok(Plugin::Encoder(Arc::new(PluginEncoder {
-            host,
-            pre,
-            description,
-            digest,
-            bytes,
-            metrics,
-            limiter: Arc::new(SlowPluginLimiter::new()),
-        })))
     }
 
     /// As [`Sandbox::load`], for a component that must be an encoder.
@@ -150,63 +83,5 @@ impl Sandbox {
                 Err(ComponentRejection::Interface("it is an encoder, not a generator".to_owned()))
             }
         }
-    }
-
-    /// Machine code, and true where it came from the cache.
-    fn compiled_component(
-        &self,
-        digest: &Digest,
-        bytes: &[u8],
-    ) -> Result<(Component, bool), ComponentRejection> {
-        let compile = || {
-            ComponentStats::measure(bytes)?;
-            self.compiler.compile(&self.host.engine, &self.host.limits, bytes)
-        };
-        match &self.cache {
-            Some(cache) => cache.component(&self.host.engine, digest, compile),
-            None => {
-                Ok((component_cache::deserialize_trusted(&self.host.engine, &compile()?)?, false))
-            }
-        }
-    }
-
-    /// Calls a plugin's `describe` in an instance of its own, and checks the result.
-    fn call_describe<Raw: Send, Description>(
-        &self,
-        kind: PluginKind,
-        digest: &Digest,
-        dump_target: &DumpTarget,
-        describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<Raw> + Send,
-        check: impl FnOnce(Raw) -> Result<Description, String>,
-    ) -> Result<Description, ComponentRejection> {
-        let _permit = self
-            .host
-            .admission
-            .instances
-            .try_acquire(&CallerShare::default())
-            .map_err(|_| ComponentRejection::Busy)?;
-        let calls = CallMetrics::new(
-            Arc::new(PluginMetrics::unregistered(kind, digest)),
-            dump_target.clone(),
-        );
-        let mut store = HostState::new_store(&self.host, Arc::clone(&calls));
-        let description = HostState::call(&mut store, describe).map_err(|trap| match trap {
-            // What others hold is not the component's fault.
-            Trap::TotalMemory { .. } => ComponentRejection::Busy,
-            trap => ComponentRejection::Trapped(trap),
-        });
-        let description =
-            description.and_then(|raw| check(raw).map_err(ComponentRejection::Description));
-        if let Err(rejected) = &description
-            && dump_target.is_enabled()
-        {
-            FailureDump::for_component(kind, digest, &self.host.limits).write_failure(
-                GuestFunction::Describe,
-                rejected,
-                store.data().guest_log(),
-                &calls,
-            );
-        }
-        description
     }
 }

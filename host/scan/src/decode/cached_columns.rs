@@ -14,7 +14,6 @@ use parquet::errors::ParquetError;
 
 use super::file_source::FileSource;
 use super::footer::{ColumnChunkId, ParquetFile, is_dictionary_encoded};
-use super::metrics::ReadMetrics;
 use super::row_range::RowRange;
 use crate::StorageFailure;
 
@@ -85,10 +84,10 @@ impl FileSource {
                 for part in parts.filter(|part| {
                     part.array.is_none() && part.rows.start >= start && part.rows.end <= end
                 }) {
+                    self.cache.metrics.pages.increment();
                     let page = array.slice(part.rows.start - start, part.rows.len());
-                    ReadMetrics::add(&self.cache.metrics.pages, 1);
                     let bytes = page.to_data().get_slice_memory_size().unwrap_or(0);
-                    ReadMetrics::add(&self.cache.metrics.page_bytes, bytes);
+                    self.cache.metrics.page_bytes.add(bytes as u64);
                     part.array =
                         Some(self.cache_page(self.parquet.chunk_id(group, leaf), part.page, page));
                 }

@@ -9,7 +9,7 @@ use moka::sync::Cache;
 
 use super::dictionary::ColumnDictionary;
 use super::footer::ColumnChunkId;
-use super::metrics::{DICTIONARY_LOOKUPS, PAGE_LOOKUPS, ReadMetrics};
+use super::metrics::ReadMetrics;
 
 /// Bytes of decoded pages. A hundred rows of ten columns touch ten pages of some 30 kB, so these
 /// are the pages of some 200 requests that have nothing in common; the dashboards that everybody
@@ -51,7 +51,7 @@ impl PageCache {
     /// A page decoded for clients, if it is here.
     pub(crate) fn page(&self, chunk: ColumnChunkId, page: usize) -> Option<ArrayRef> {
         let page = self.pages.get(&(chunk, page));
-        self.metrics.record_lookup(PAGE_LOOKUPS, page.is_some());
+        self.metrics.kept_pages.record_lookup(page.is_some());
         page
     }
 
@@ -70,7 +70,7 @@ impl PageCache {
     /// A dictionary, if it is here.
     pub(crate) fn dictionary(&self, chunk: ColumnChunkId) -> Option<Arc<ColumnDictionary>> {
         let dictionary = self.dictionaries.get(&chunk);
-        self.metrics.record_lookup(DICTIONARY_LOOKUPS, dictionary.is_some());
+        self.metrics.kept_dictionaries.record_lookup(dictionary.is_some());
         dictionary
     }
 

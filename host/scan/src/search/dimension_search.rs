@@ -9,7 +9,7 @@ use arrow::datatypes::Int32Type;
 use parquet::errors::ParquetError;
 
 use crate::StorageFailure;
-use crate::decode::{ColumnDictionary, FileSource, ReadMetrics};
+use crate::decode::{ColumnDictionary, FileSource};
 use crate::search_pattern::{CaseFolded, SearchPattern};
 
 /// A pattern, and what was found in the dictionaries of the row group looked at last.
@@ -56,7 +56,7 @@ impl DimensionSearch {
                 let Some(dictionary) = dictionary else {
                     return Some(ColumnPredicate { leaf, hits: None });
                 };
-                ReadMetrics::add(&cache.metrics.values, dictionary.values().len());
+                cache.metrics.values_searched.add(dictionary.values().len() as u64);
                 let hits = dictionary.hits(&pattern);
                 let excluded = hits.as_ref().is_some_and(|hits| !hits.has_true());
                 (!excluded).then_some(ColumnPredicate { leaf, hits })
@@ -64,8 +64,8 @@ impl DimensionSearch {
             Ok(columns.into_iter().filter_map(predicate).collect())
         };
         let predicates: Arc<ColumnPredicates> = Arc::new(source.run_on_worker(group, job).await?);
-        ReadMetrics::add(&source.cache.metrics.groups, 1);
-        ReadMetrics::add(&source.cache.metrics.ruled_out, usize::from(predicates.is_empty()));
+        source.cache.metrics.groups_searched.increment();
+        source.cache.metrics.groups_ruled_out.add(u64::from(predicates.is_empty()));
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((group, Arc::clone(&predicates)));
         Ok(predicates)

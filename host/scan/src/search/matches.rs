@@ -9,7 +9,7 @@ use parquet::arrow::ProjectionMask;
 
 use super::dimension_search::DimensionSearch;
 use crate::StorageFailure;
-use crate::decode::{FileSource, ReadMetrics, RowRange, task_ranges};
+use crate::decode::{FileSource, RowRange, task_ranges};
 use crate::search_pattern::SearchPattern;
 
 /// Rows decoded at a time while a pattern is looked for.
@@ -96,7 +96,7 @@ pub(crate) async fn match_rows(
         let rows =
             source.batch(group, reader, move |batch| search.rows(&batch, &predicates)).await?;
         let Some((rest, rows)) = rows else { break };
-        ReadMetrics::add(&source.cache.metrics.rows, rows.len());
+        source.cache.metrics.rows_searched.add(rows.len() as u64);
         found.append_buffer(&rows);
         matches += rows.count_set_bits();
         reader = rest;

@@ -107,6 +107,18 @@ pub(crate) fn append_text(headers: &mut HeaderMap, name: HeaderName, text: &str)
     }
 }
 
+/// Inserts the headers of every answer that a browser shows; `policy` is its content security
+/// policy.
+pub(crate) fn insert_browser_headers(headers: &mut HeaderMap, policy: &'static str) {
+    for (name, value) in [
+        (http::header::CONTENT_SECURITY_POLICY, policy),
+        (http::header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (http::header::REFERRER_POLICY, "no-referrer"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
 fn checked_value(name: &HeaderName, text: &str) -> Option<HeaderValue> {
     let value = HeaderValue::from_bytes(text.as_bytes()).ok();
     if value.is_none() {

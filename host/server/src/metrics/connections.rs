@@ -3,7 +3,8 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use yearbook_counters::{Counter, Gauge, Metric as _};
 
 use super::exposition::MetricsWriter;
 
@@ -30,11 +31,11 @@ pub(crate) enum ConnectionTimeout {
 /// Counters of one listener.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionMetrics {
-    limit: AtomicUsize,
-    open: AtomicUsize,
-    accepted: AtomicU64,
-    refused: [AtomicU64; 2],
-    timed_out: [AtomicU64; 3],
+    limit: Gauge,
+    open: Gauge,
+    accepted: Counter,
+    refused: [Counter; 2],
+    timed_out: [Counter; 3],
 }
 
 /// Counters of all listeners.
@@ -49,24 +50,24 @@ pub(crate) struct ListenerMetrics {
 impl ConnectionMetrics {
     /// Notes how many connections may be open at once.
     pub(crate) fn set_limit(&self, limit: usize) {
-        self.limit.store(limit, Ordering::Relaxed);
+        self.limit.set(limit);
     }
 
     /// Counts a connection that was accepted; it is open until what is returned is dropped.
     pub(crate) fn accept(self: &Arc<Self>) -> OpenConnection {
-        self.accepted.fetch_add(1, Ordering::Relaxed);
-        self.open.fetch_add(1, Ordering::Relaxed);
+        self.accepted.increment();
+        self.open.increment();
         OpenConnection(Arc::clone(self))
     }
 
     /// Counts a connection that was closed before it had a slot.
     pub(crate) fn refuse(&self, reason: ConnectionRefusal) {
-        self.refused[reason as usize].fetch_add(1, Ordering::Relaxed);
+        self.refused[reason as usize].increment();
     }
 
     /// Counts a connection that ran into a deadline.
     pub(crate) fn time_out(&self, reason: ConnectionTimeout) {
-        self.timed_out[reason as usize].fetch_add(1, Ordering::Relaxed);
+        self.timed_out[reason as usize].increment();
     }
 }
 
@@ -76,7 +77,7 @@ pub(crate) struct OpenConnection(Arc<ConnectionMetrics>);
 
 impl Drop for OpenConnection {
     fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
+        self.0.open.decrement();
     }
 }
 
@@ -84,10 +85,8 @@ impl ListenerMetrics {
     /// Writes the counters of all listeners, whether or not they have been opened.
     pub(super) fn write(&self, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
         let listeners = || [("public", &self.public), ("admin", &self.admin)].into_iter();
-        let size = |of: fn(&ConnectionMetrics) -> &AtomicUsize| {
-            listeners().map(move |(name, listener)| {
-                (vec![("listener", name)], of(listener).load(Ordering::Relaxed))
-            })
+        let size = |of: fn(&ConnectionMetrics) -> &Gauge| {
+            listeners().map(move |(name, listener)| (vec![("listener", name)], of(listener).read()))
         };
         sheet.gauge(
             "yearbook_connections_limit",
@@ -102,19 +101,18 @@ impl ListenerMetrics {
         sheet.counter(
             "yearbook_connections_accepted",
             "Connections that were accepted.",
-            listeners().map(|(name, listener)| {
-                (vec![("listener", name)], listener.accepted.load(Ordering::Relaxed))
-            }),
+            listeners()
+                .map(|(name, listener)| (vec![("listener", name)], listener.accepted.read())),
         )?;
-        let reasons =
-            |names: &'static [&'static str], of: fn(&ConnectionMetrics) -> &[AtomicU64]| {
-                listeners().flat_map(move |(listener, metrics)| {
-                    let labels = move |reason| vec![("listener", listener), ("reason", reason)];
-                    names.iter().zip(of(metrics)).map(move |(reason, count)| {
-                        (labels(*reason), count.load(Ordering::Relaxed))
-                    })
-                })
-            };
+        let reasons = |names: &'static [&'static str], of: fn(&ConnectionMetrics) -> &[Counter]| {
+            listeners().flat_map(move |(listener, metrics)| {
+                let labels = move |reason| vec![("listener", listener), ("reason", reason)];
+                names
+                    .iter()
+                    .zip(of(metrics))
+                    .map(move |(reason, count)| (labels(*reason), count.read()))
+            })
+        };
         sheet.counter(
             "yearbook_connections_refused",
             "Connections that were closed at once: their address held its share, or all slots were taken.",

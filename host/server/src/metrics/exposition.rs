@@ -2,6 +2,7 @@
 //! not ask for it.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus_client::collector::Collector;
@@ -12,7 +13,9 @@ use prometheus_client::encoding::{
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
-use super::{plugins, process, signup, subsystems};
+use yearbook_catalog::CheckSummary;
+
+use super::{plugins, process, refresh, share, signup, subsystems};
 use crate::state::AppState;
 
 /// Content type of OpenMetrics.
@@ -29,9 +32,12 @@ pub(super) type Labels<'a> = Vec<(&'a str, &'a str)>;
 ///
 /// # Errors
 /// Never: a text takes whatever is written to it.
-pub(crate) fn text(state: &AppState) -> Result<String, fmt::Error> {
+pub(crate) fn text(
+    state: &AppState,
+    checks: Option<Arc<CheckSummary>>,
+) -> Result<String, fmt::Error> {
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(ServerCollector(state.clone())));
+    registry.register_collector(Box::new(ServerCollector(state.clone(), checks)));
     let mut text = String::with_capacity(64 << 10);
     encode(&mut text, &registry)?;
     Ok(text)
@@ -58,7 +64,8 @@ pub(crate) fn prometheus_text(open: &str) -> String {
     text
 }
 
-struct ServerCollector(AppState);
+/// The server, and the last checks of sources where they are known.
+struct ServerCollector(AppState, Option<Arc<CheckSummary>>);
 
 impl fmt::Debug for ServerCollector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,6 +81,8 @@ impl Collector for ServerCollector {
         plugins::write(&self.0.sandbox, &mut sheet)?;
         subsystems::write(&self.0, &mut sheet)?;
         signup::write(&self.0, &mut sheet)?;
+        share::write(&self.0, &mut sheet)?;
+        refresh::write(self.1.as_deref(), &mut sheet)?;
         process::write(&mut sheet)
     }
 }

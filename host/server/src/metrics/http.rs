@@ -2,9 +2,10 @@
 //! plan and format.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use http::{Extensions, Method, StatusCode};
+use yearbook_counters::{Counter, Gauge, Metric as _};
 use yearbook_domain::Plan;
 
 use super::counters::{BOUNDS_US, CounterTable, Histogram, NameTable};
@@ -65,7 +66,7 @@ pub(crate) struct HttpMetrics {
     formats: NameTable<FORMATS>,
     /// Key: status, method, route, format, plan from the highest bits.
     requests: CounterTable,
-    pub(super) in_flight: AtomicUsize,
+    pub(super) in_flight: Gauge,
     by_route: [RouteMetrics; ROUTES],
 }
 
@@ -75,7 +76,7 @@ impl Default for HttpMetrics {
             routes: NameTable::default(),
             formats: NameTable::default(),
             requests: CounterTable::default(),
-            in_flight: AtomicUsize::default(),
+            in_flight: Gauge::default(),
             by_route: std::array::from_fn(|_| RouteMetrics::default()),
         }
     }
@@ -86,8 +87,8 @@ impl Default for HttpMetrics {
 pub(super) struct RouteMetrics {
     pub(super) first_byte: Histogram,
     pub(super) whole: Histogram,
-    pub(super) bytes: AtomicU64,
-    pub(super) aborted: AtomicU64,
+    pub(super) bytes: Counter,
+    pub(super) aborted: Counter,
 }
 
 impl HttpMetrics {
@@ -197,10 +198,8 @@ impl HttpMetrics {
             &bounds,
             times(|route| &route.whole),
         )?;
-        let of = |counter: fn(&RouteMetrics) -> &AtomicU64| {
-            routes().map(move |(name, route)| {
-                (vec![("route", name)], counter(route).load(Ordering::Relaxed))
-            })
+        let of = |counter: fn(&RouteMetrics) -> &Counter| {
+            routes().map(move |(name, route)| (vec![("route", name)], counter(route).read()))
         };
         sheet.counter(
             "yearbook_http_response_bytes",
@@ -212,7 +211,7 @@ impl HttpMetrics {
             "Requests whose response did not reach its end: the client went away, or the body was cut.",
             of(|route| &route.aborted),
         )?;
-        let in_flight = self.in_flight.load(Ordering::Relaxed);
+        let in_flight = self.in_flight.read();
         sheet.gauge(
             "yearbook_http_requests_in_flight",
             "Requests that have begun and whose response has not ended.",

@@ -2,7 +2,6 @@
 //! ends, with the bytes of its body and whether all of them were sent.
 
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -60,7 +59,7 @@ struct InFlightRequest {
 
 impl InFlightRequest {
     fn begin(state: AppState, route: usize, begun: Instant) -> Self {
-        state.http_metrics.in_flight.fetch_add(1, Ordering::Relaxed);
+        state.http_metrics.in_flight.increment();
         Self { state, route, begun, bytes: 0, whole: false }
     }
 
@@ -74,11 +73,11 @@ impl Drop for InFlightRequest {
     fn drop(&mut self) {
         let http = &self.state.http_metrics;
         let route = http.route_metrics(self.route);
-        http.in_flight.fetch_sub(1, Ordering::Relaxed);
+        http.in_flight.decrement();
         route.whole.observe(self.begun.elapsed());
-        route.bytes.fetch_add(self.bytes, Ordering::Relaxed);
+        route.bytes.add(self.bytes);
         if !self.whole {
-            route.aborted.fetch_add(1, Ordering::Relaxed);
+            route.aborted.increment();
         }
     }
 }

@@ -87,7 +87,7 @@ fn reading(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
         "Rows that a text was looked for in.",
         read.rows_searched,
     )?;
-    let storage = state.files.counts();
+    let storage = state.storage.counts();
     counter("yearbook_storage_reads", "Reads of stored files.", storage.reads)?;
     counter(
         "yearbook_storage_read_bytes",
@@ -140,21 +140,21 @@ fn caches(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
 }
 
 fn catalog(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
-    let followed = state.live.counts();
+    let followed = state.catalog_cache.counts();
     sheet.gauge(
         "yearbook_catalogue_up",
         "1 while the database answers, else 0.",
-        [(vec![], u64::from(state.live.healthy()))],
+        [(vec![], u64::from(state.catalog_cache.healthy()))],
     )?;
     sheet.gauge(
         "yearbook_catalogue_datasets",
         "Datasets that are served.",
-        [(vec![], state.live.datasets().len())],
+        [(vec![], state.catalog_cache.datasets().len())],
     )?;
     sheet.gauge(
         "yearbook_catalogue_revision",
         "Revision of the catalog in memory.",
-        [(vec![], state.live.revision())],
+        [(vec![], state.catalog_cache.revision())],
     )?;
     sheet.gauge(
         "yearbook_catalogue_age_seconds",

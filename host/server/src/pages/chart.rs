@@ -50,9 +50,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 /// The encoder that draws: of several, the first by name.
 pub(super) fn encoder(plugins: &PluginSet) -> Option<Arc<PluginEncoder>> {
     let draws = |encoder: &&Arc<PluginEncoder>| {
-        let media_type = &encoder.description().media_type;
-        let essence = media_type.split(';').next().unwrap_or_default().trim();
-        essence.eq_ignore_ascii_case(media_types::SVG)
+        encoder.description().essence().eq_ignore_ascii_case(media_types::SVG)
     };
     plugins.encoders().find(draws).cloned()
 }
@@ -66,9 +64,9 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
         Some(raw) => size(raw)?,
     };
     let dataset = dataset(&app, &parts).await?;
-    let encoder = encoder(&app.registry.current())
+    let encoder = encoder(&app.plugins.current())
         .ok_or_else(|| Error::NoPicture { dataset: dataset.name.clone(), drawable: false })?;
-    let facts = app.live.preview_facts(&dataset, &dataset.current.id).await?;
+    let facts = app.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let facts = facts.ok_or_else(|| nothing_to_draw(&dataset))?;
     let chosen = last_value(&pairs, "series").filter(|text| !text.is_empty());
     let rows = PreviewRows::choose(&facts, chosen).ok_or_else(|| match chosen {

@@ -41,7 +41,7 @@ pub(super) async fn guard(State(app): State<AppState>, request: Request, next: N
 pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     let request = CitationRequest::parse(&parts)?;
-    let cited = app.live.cited_snapshot(&request.name, &request.snapshot_id).await?;
+    let cited = app.catalog_cache.cited_snapshot(&request.name, &request.snapshot_id).await?;
     let Some(cited) = cited else { return Err(unknown(&app, &request)) };
     let subject = Subject::new(&app, &parts, &request, cited)?;
     if !request.verify {
@@ -90,25 +90,18 @@ impl Subject {
         request: &CitationRequest,
         cited: Arc<CitedSnapshot>,
     ) -> Result<Self, Error> {
-        let dataset = app.live.dataset(request.name.as_str());
+        let dataset = app.catalog_cache.dataset(request.name.as_str());
         let plan = request.plan(&cited.snapshot, dataset.as_deref())?;
         // A limit that no result of this snapshot reaches cuts nothing.
         let limit = plan.max_rows.filter(|limit| cited.rows.is_none_or(|rows| *limit < rows));
         let query = CanonicalQuery::new(&plan, limit);
         let base_url = links::base_url(&app.settings.server, parts);
-        let snapshot = &cited.snapshot;
-        let path = query.citation_path(&request.name, &snapshot.id);
+        let whole = query.is_whole();
         let citation = Citation {
-            dataset: request.name.clone(),
-            snapshot_id: snapshot.id,
-            created_at: snapshot.created_at,
-            title: snapshot.title.clone().unwrap_or_else(|| request.name.to_string()),
-            credit: snapshot.credit.clone(),
-            url: format!("{base_url}{path}"),
-            rows: cited.rows.filter(|_| query.is_whole()),
-            digest: cited.digest.filter(|_| query.is_whole()),
+            rows: cited.rows.filter(|_| whole),
+            digest: cited.digest.filter(|_| whole),
             remark: remark(&cited, dataset.as_deref()),
-            query,
+            ..Citation::new(&request.name, &cited.snapshot, query, &base_url)
         };
         let request = request.clone();
         Ok(Self { request, cited, dataset, plan, citation, is_verified: false, base_url })
@@ -162,7 +155,7 @@ fn nearest_kept(cited: &CitedSnapshot, dataset: &Dataset) -> Option<SnapshotId> 
 }
 
 fn unknown(app: &AppState, request: &CitationRequest) -> Error {
-    if app.live.dataset(request.name.as_str()).is_some() {
+    if app.catalog_cache.dataset(request.name.as_str()).is_some() {
         return Refusal::NoSuchSnapshot { id: request.snapshot_id.to_string() }.into();
     }
     Refusal::NoSuchDataset { name: request.name.to_string() }.into()

@@ -41,9 +41,8 @@ impl LineFormats {
     /// Those among `plugins`.
     pub(crate) fn new(plugins: &PluginSet) -> Self {
         let format = |media_type: &str| {
-            let described = plugins.encoders().map(|encoder| encoder.description());
-            let same = |text: &str| text.split(';').next().unwrap_or_default().trim() == media_type;
-            described.into_iter().find(|one| same(&one.media_type)).map(|one| one.format.clone())
+            let mut described = plugins.encoders().map(|encoder| encoder.description());
+            described.find(|one| one.essence() == media_type).map(|one| one.format.clone())
         };
         Self {
             comma_separated: format(COMMA_SEPARATED),
@@ -104,15 +103,18 @@ impl LineRequest<'_> {
     }
 }
 
+/// A command that saves `url` as `file`, with the key from the environment. `headers` are further
+/// options, each with a space at its end.
+pub(crate) fn curl_command(headers: &str, file: &str, url: &str) -> String {
+    format!("curl -f -H \"X-API-Key: $SERVICE_API_KEY\" {headers}-o {file} \\\n  \"{url}\"")
+}
+
 fn curl(request: &LineRequest<'_>, format: &str) -> CopyLine {
     let LineRequest { name, .. } = request;
     CopyLine {
         tool: "curl",
         advice: "Put your key into the variable SERVICE_API_KEY first.",
-        text: format!(
-            "curl -f -H \"X-API-Key: $SERVICE_API_KEY\" -o {name}.{format} \\\n  \"{}\"",
-            request.url(format)
-        ),
+        text: curl_command("", &format!("{name}.{format}"), &request.url(format)),
     }
 }
 
@@ -145,9 +147,8 @@ fn duckdb(request: &LineRequest<'_>, format: &str) -> CopyLine {
         tool: "DuckDB",
         advice: "Put your key into the variable SERVICE_API_KEY first.",
         text: format!(
-            "curl -f -H \"X-API-Key: $SERVICE_API_KEY\" -o {name}.{format} \\\n  \"{}\"\n\
-             duckdb -c \"FROM read_parquet('{name}.{format}') LIMIT 10\"",
-            request.url(format)
+            "{}\nduckdb -c \"FROM read_parquet('{name}.{format}') LIMIT 10\"",
+            curl(request, format).text
         ),
     }
 }

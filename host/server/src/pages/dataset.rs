@@ -6,8 +6,6 @@ mod page;
 mod preview;
 mod versions;
 
-pub(crate) use page::title;
-
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -60,14 +58,14 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
         return machine::dataset_json_ld(&app, &parts).await;
     }
     let inputs = inputs(&app, &parts).await?;
-    let plugins = app.registry.current();
+    let plugins = app.plugins.current();
     let catalog = CatalogView::new(&inputs.base_url, &app.settings.pages, &plugins);
     let view = DatasetView::new(&catalog, &inputs.dataset, inputs.facts.as_deref());
     let mut key = inputs.key(parts.uri.path());
     key.version.push_str(&catalog.formats_version());
     let render = async {
         let dataset = &inputs.dataset;
-        let cited = app.live.cited_snapshot(&dataset.name, &dataset.current.id).await?;
+        let cited = app.catalog_cache.cited_snapshot(&dataset.name, &dataset.current.id).await?;
         let citation = page::citation(&inputs.base_url, dataset, cited.as_deref());
         let json_ld = machine::embedded_json_ld(&view);
         html::render(&page::DatasetPage::new(&app.pages.site, &inputs, citation, json_ld))
@@ -93,8 +91,8 @@ pub(crate) async fn versions(
 
 async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
     let dataset = dataset(app, parts).await?;
-    let facts = app.live.preview_facts(&dataset, &dataset.current.id).await?;
-    let plugins = app.registry.current();
+    let facts = app.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
+    let plugins = app.plugins.current();
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
     let series = match last_value(&pairs, "series").filter(|text| !text.is_empty()) {
         Some(text) => ChosenSeries::find(facts.as_deref(), text),
@@ -128,17 +126,17 @@ pub(super) async fn find(app: &AppState, segment: &str) -> Result<Arc<Dataset>, 
     let Some(name) = DatasetName::parse(&text) else {
         return Err(absent(text.into_owned()));
     };
-    if let Some(dataset) = app.live.dataset(name.as_str()) {
+    if let Some(dataset) = app.catalog_cache.dataset(name.as_str()) {
         return Ok(dataset);
     }
-    match app.live.retired_at(&name).await? {
+    match app.catalog_cache.retired_at(&name).await? {
         Some(since) => Err(Error::DatasetRetired { name, since }),
         None => Err(absent(name.to_string())),
     }
 }
 
 /// The part of a page's address that names the dataset, as it was sent.
-fn segment(parts: &Parts) -> &str {
+pub(super) fn segment(parts: &Parts) -> &str {
     parts.uri.path().split('/').nth(2).unwrap_or_default()
 }
 

@@ -79,7 +79,7 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
         // The page has no absolute link.
         base_url: String::new(),
         address: format!("/datasets{}", query.to_query_string()),
-        version: format!("{} {}", app.live.revision(), index.version()),
+        version: format!("{} {}", app.catalog_cache.revision(), index.version()),
     };
     let render = async {
         let app_of_job = app.clone();
@@ -101,7 +101,7 @@ fn page(
         .hits
         .iter()
         // Retired since the index was built.
-        .filter_map(|hit| app.live.dataset(&hit.name))
+        .filter_map(|hit| app.catalog_cache.dataset(&hit.name))
         .map(ResultLine::new)
         .collect();
     html::render(&DatasetsPage {
@@ -182,7 +182,7 @@ impl ResultLine {
     }
 
     fn title(&self) -> &str {
-        super::dataset::title(&self.dataset)
+        self.dataset.title()
     }
 }
 

@@ -1,20 +1,17 @@
 //! `/formats`: what the service can encode now, as the loaded plugins describe themselves. Knows no
 //! format by name.
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use yearbook_domain::Dataset;
-use yearbook_sandbox::PluginSet;
+use yearbook_sandbox::EncoderDescription;
 
-use super::html;
-use super::plugin_view::OptionLine;
-use super::{Frame, Section, Site};
+use super::copy_lines::curl_command;
+use super::plugin_view::{PluginLine, example_dataset};
+use super::{Frame, Section, html};
 use crate::error::Error;
 use crate::response::document::CachePolicy;
-use crate::response::{RenderedDocument, links};
+use crate::response::links;
 use crate::state::AppState;
 
 /// `/formats`.
@@ -28,67 +25,39 @@ struct FormatsPage<'a> {
 
 /// One format.
 struct FormatLine<'a> {
-    name: &'a str,
+    plugin: PluginLine<'a>,
     media_type: &'a str,
     extension: &'a str,
-    version: &'a str,
-    docs: &'a str,
-    options: Vec<OptionLine<'a>>,
-    example: String,
 }
 
 /// `GET /formats`.
 pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     let base_url = links::base_url(&app.settings.server, &parts);
-    let plugins = app.registry.current();
-    let datasets = app.live.datasets();
-    let document = page(&app.pages.site, &plugins, datasets.first(), &base_url)?;
-    html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
-}
-
-fn page(
-    site: &Site,
-    plugins: &PluginSet,
-    dataset: Option<&Arc<Dataset>>,
-    base_url: &str,
-) -> Result<RenderedDocument, Error> {
-    let name = dataset.map_or("NAME", |dataset| dataset.name.as_str());
-    let line = |encoder| FormatLine::new(encoder, base_url, name);
-    html::render(&FormatsPage {
-        frame: site.frame("Formats", Section::Formats),
-        formats: plugins.encoders().map(|encoder| line(encoder.description())).collect(),
+    let dataset = example_dataset(&app);
+    let plugins = app.plugins.current();
+    let document = html::render(&FormatsPage {
+        frame: app.pages.site.frame("Formats", Section::Formats),
+        formats: plugins
+            .encoders()
+            .map(|encoder| FormatLine::new(encoder.description(), &base_url, &dataset))
+            .collect(),
         unavailable: plugins
             .data_formats()
             .into_iter()
             .filter(|format| plugins.is_unavailable(format))
             .collect(),
-    })
+    })?;
+    html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
 }
 
 impl<'a> FormatLine<'a> {
-    fn new(
-        description: &'a yearbook_sandbox::EncoderDescription,
-        base_url: &str,
-        dataset: &str,
-    ) -> Self {
-        let format = &description.format;
-        Self {
-            name: format,
-            media_type: &description.media_type,
-            extension: &description.extension,
-            version: &description.version,
-            docs: &description.docs,
-            options: description
-                .parameters
-                .iter()
-                .map(|parameter| OptionLine::new(format, parameter))
-                .collect(),
-            example: format!(
-                "curl -f -H \"X-API-Key: $SERVICE_API_KEY\" -o {dataset}.{} \\\n  \
-                 \"{base_url}/v1/series/{dataset}/data?format={format}\"",
-                description.extension
-            ),
-        }
+    fn new(description: &'a EncoderDescription, base_url: &str, dataset: &str) -> Self {
+        let EncoderDescription { format, version, media_type, extension, parameters, docs, .. } =
+            description;
+        let url = format!("{base_url}/v1/series/{dataset}/data?format={format}");
+        let example = curl_command("", &format!("{dataset}.{extension}"), &url);
+        let plugin = PluginLine::new(format, version, docs, parameters, example);
+        Self { plugin, media_type, extension }
     }
 }

@@ -12,6 +12,7 @@ use yearbook_search::{Facet, FacetValue, SearchIndex, SearchQuery};
 use super::cache::PageKey;
 use super::facet_link::FacetLink;
 use super::figures::{count, counted};
+use super::newest::newest_first;
 use super::{Frame, Section, html};
 use crate::error::Error;
 use crate::response::document::CachePolicy;
@@ -55,8 +56,8 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
     let (parts, _) = request.into_parts();
     let base_url = links::base_url(&app.settings.server, &parts);
     // Before the datasets: what is cached under a revision is at least as new.
-    let revision = app.live.revision();
-    let datasets = app.live.datasets();
+    let revision = app.catalog_cache.revision();
+    let datasets = app.catalog_cache.datasets();
     let index = app.search.index().await?;
     let key = PageKey {
         base_url: base_url.clone(),
@@ -78,11 +79,7 @@ fn page(
     index: &SearchIndex,
     base_url: &str,
 ) -> Result<RenderedDocument, Error> {
-    let mut newest: Vec<&Dataset> = datasets.iter().map(Arc::as_ref).collect();
-    newest.sort_by(|left, right| {
-        let committed = |dataset: &Dataset| dataset.current.created_at;
-        committed(right).cmp(&committed(left)).then_with(|| left.name.cmp(&right.name))
-    });
+    let newest = newest_first(datasets, NEWEST);
     let free: PlanLimits = app.settings.plans.free;
     html::render(&HomePage {
         frame: app.pages.site.frame(&app.pages.site.title, Section::Other),
@@ -91,7 +88,7 @@ fn page(
         preview_url: newest
             .first()
             .map(|dataset| format!("{base_url}/v1/datasets/{}/preview", dataset.name)),
-        newest: newest.iter().take(NEWEST).map(|dataset| RefreshLine::new(dataset)).collect(),
+        newest: newest.iter().map(|dataset| RefreshLine::new(dataset)).collect(),
         topics: facet_links(Facet::Topic, index.topics()),
         topics_left_out: index.topics().len().saturating_sub(LISTED),
         agencies: facet_links(Facet::Agency, index.agencies()),
@@ -118,7 +115,7 @@ impl<'a> RefreshLine<'a> {
         let snapshot = &dataset.current;
         Self {
             name: dataset.name.as_str(),
-            title: super::dataset::title(dataset),
+            title: dataset.title(),
             agency: &snapshot.credit.source,
             licence: &snapshot.credit.licence,
             date: snapshot.created_at.date().to_string(),

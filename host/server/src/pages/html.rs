@@ -3,10 +3,10 @@
 
 use askama::Template;
 use axum::response::Response;
-use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 
 use crate::error::Error;
+use crate::http::headers::insert_browser_headers;
 use crate::response::RenderedDocument;
 use crate::response::document::CachePolicy;
 use crate::state::AppState;
@@ -41,11 +41,5 @@ pub(crate) async fn respond(
 
 /// Headers of every answer that a browser shows.
 pub(crate) fn insert_headers(headers: &mut HeaderMap) {
-    for (name, value) in [
-        (CONTENT_SECURITY_POLICY, POLICY),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (REFERRER_POLICY, "no-referrer"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    insert_browser_headers(headers, POLICY);
 }

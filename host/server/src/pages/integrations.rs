@@ -6,9 +6,9 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use yearbook_sandbox::GeneratorDescription;
 
-use super::html;
-use super::plugin_view::OptionLine;
-use super::{Frame, Section};
+use super::copy_lines::curl_command;
+use super::plugin_view::{PluginLine, example_dataset};
+use super::{Frame, Section, html};
 use crate::error::Error;
 use crate::response::document::CachePolicy;
 use crate::response::links;
@@ -24,26 +24,21 @@ struct IntegrationsPage<'a> {
 
 /// One tool.
 struct ToolLine<'a> {
-    name: &'a str,
+    plugin: PluginLine<'a>,
     title: &'a str,
-    version: &'a str,
-    docs: &'a str,
-    options: Vec<OptionLine<'a>>,
-    example: String,
 }
 
 /// `GET /integrations`.
 pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     let base_url = links::base_url(&app.settings.server, &parts);
-    let plugins = app.registry.current();
-    let datasets = app.live.datasets();
-    let dataset = datasets.first().map_or("NAME", |dataset| dataset.name.as_str());
+    let dataset = example_dataset(&app);
+    let plugins = app.plugins.current();
     let document = html::render(&IntegrationsPage {
         frame: app.pages.site.frame("Integrations", Section::Integrations),
         tools: plugins
             .generators()
-            .map(|generator| ToolLine::new(generator.description(), &base_url, dataset))
+            .map(|generator| ToolLine::new(generator.description(), &base_url, &dataset))
             .collect(),
     })?;
     html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
@@ -51,21 +46,12 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
 
 impl<'a> ToolLine<'a> {
     fn new(description: &'a GeneratorDescription, base_url: &str, dataset: &str) -> Self {
-        let tool = &description.tool;
-        Self {
-            name: tool,
-            title: &description.title,
-            version: &description.version,
-            docs: &description.docs,
-            options: description
-                .parameters
-                .iter()
-                .map(|parameter| OptionLine::new(tool, parameter))
-                .collect(),
-            example: format!(
-                "curl -f -H \"X-API-Key: $SERVICE_API_KEY\" -H \"Accept: application/zip\" -o {tool}.zip \\\n  \
-                 \"{base_url}/v1/integrations/{tool}?datasets={dataset}\""
-            ),
-        }
+        let GeneratorDescription { tool, version, title, parameters, docs } = description;
+        let example = curl_command(
+            "-H \"Accept: application/zip\" ",
+            &format!("{tool}.zip"),
+            &format!("{base_url}/v1/integrations/{tool}?datasets={dataset}"),
+        );
+        Self { plugin: PluginLine::new(tool, version, docs, parameters, example), title }
     }
 }

@@ -153,7 +153,7 @@ fn service(app: &AppState) -> Result<Arc<Signup>, Error> {
 async fn show_form(app: &AppState, headers: &HeaderMap, account: bool) -> Result<Response, Error> {
     let signup = service(app)?;
     let page = form_page(app, &signup, account, "", String::new());
-    html::respond(app, headers, &html::render(&page)?, CachePolicy::NoStore).await
+    respond(app, headers, &page, status::OK).await
 }
 
 /// The form with what was typed and what is wrong with it.
@@ -165,10 +165,7 @@ async fn refuse_form(
 ) -> Result<Response, Error> {
     let signup = service(app)?;
     let page = form_page(app, &signup, false, email, error);
-    let document = html::render(&page)?;
-    let mut response = html::respond(app, headers, &document, CachePolicy::NoStore).await?;
-    *response.status_mut() = status::UNPROCESSABLE;
-    Ok(response)
+    respond(app, headers, &page, status::UNPROCESSABLE).await
 }
 
 fn form_page<'a>(
@@ -203,7 +200,7 @@ async fn accepted(app: &AppState, headers: &HeaderMap) -> Result<Response, Error
         frame: app.pages.site.frame("Look for the link", Section::Keys),
         mode: ModeText::from(&*signup),
     };
-    html::respond(app, headers, &html::render(&page)?, CachePolicy::NoStore).await
+    respond(app, headers, &page, status::OK).await
 }
 
 async fn display_key(
@@ -219,7 +216,7 @@ async fn display_key(
         example: format!("curl -H 'X-API-Key: {}' {base}/v1/datasets", issued.expose()),
         remark,
     };
-    html::respond(app, &parts.headers, &html::render(&page)?, CachePolicy::NoStore).await
+    respond(app, &parts.headers, &page, status::OK).await
 }
 
 async fn note(
@@ -231,7 +228,17 @@ async fn note(
     status: StatusCode,
 ) -> Result<Response, Error> {
     let page = NotePage { frame: app.pages.site.frame(title, Section::Keys), sentence, again };
-    let document = html::render(&page)?;
+    respond(app, headers, &page, status).await
+}
+
+/// Answers with a page of sign-up, which no cache may store.
+async fn respond(
+    app: &AppState,
+    headers: &HeaderMap,
+    page: &impl Template,
+    status: StatusCode,
+) -> Result<Response, Error> {
+    let document = html::render(page)?;
     let mut response = html::respond(app, headers, &document, CachePolicy::NoStore).await?;
     *response.status_mut() = status;
     Ok(response)

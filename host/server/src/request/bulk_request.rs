@@ -51,8 +51,10 @@ impl BulkRequest {
     /// 404 with both names, since either may be the wrong one.
     pub(crate) fn dataset(&self, app: &AppState) -> Result<Arc<Dataset>, Error> {
         let Self { namespace, name, .. } = self;
-        let dataset =
-            app.live.dataset(name.as_str()).filter(|dataset| dataset.namespace == *namespace);
+        let dataset = app
+            .catalog_cache
+            .dataset(name.as_str())
+            .filter(|dataset| dataset.namespace == *namespace);
         dataset.ok_or_else(|| Refusal::NoSuchDataset { name: format!("{namespace}/{name}") }.into())
     }
 
@@ -85,7 +87,7 @@ async fn snapshot_of_freshness(
         }
     };
     let Some(named) = named else { return Ok(Arc::clone(&dataset.current)) };
-    let found = app.live.snapshot(dataset, &named.id).await?;
+    let found = app.catalog_cache.snapshot(dataset, &named.id).await?;
     // Retention keeps the one that `monthly` names, so this view of the catalog is older than a
     // publication.
     found.ok_or_else(|| {

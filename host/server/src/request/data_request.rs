@@ -46,7 +46,7 @@ impl DataRequest {
     /// release serves.
     pub(crate) fn parse(app: &AppState, request: Request) -> Result<Self, Error> {
         let (parts, _) = request.into_parts();
-        let plugins = app.registry.current();
+        let plugins = app.plugins.current();
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
         let query = parse(&plugins, |formats| DataQuery::parse(&pairs, formats));
         Self::from_query(app, parts, plugins, pairs, query, RowsOf::Snapshot)
@@ -58,7 +58,7 @@ impl DataRequest {
     /// As with [`DataRequest::parse`].
     pub(crate) fn parse_changes(app: &AppState, request: Request) -> Result<Self, Error> {
         let (parts, _) = request.into_parts();
-        let plugins = app.registry.current();
+        let plugins = app.plugins.current();
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
         let query = parse(&plugins, |formats| changes::parse_query(&pairs, formats));
         Self::from_query(app, parts, plugins, pairs, query, RowsOf::Changes)

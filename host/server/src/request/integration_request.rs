@@ -42,7 +42,7 @@ impl IntegrationRequest {
     /// 404 for the tool, 422 for the rest.
     pub(crate) fn parse(app: &AppState, request: Request) -> Result<Self, Error> {
         let (parts, _) = request.into_parts();
-        let generator = generator(&parts, &app.registry.current())?;
+        let generator = generator(&parts, &app.plugins.current())?;
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
         let raw = last_value(&pairs, "datasets");
         let datasets = match raw {
@@ -92,7 +92,7 @@ fn datasets(app: &AppState, raw: &str) -> Result<Vec<Arc<Dataset>>, ValidationEr
         }
     }
     let found: Vec<Result<Arc<Dataset>, &str>> =
-        names.into_iter().map(|name| app.live.dataset(name).ok_or(name)).collect();
+        names.into_iter().map(|name| app.catalog_cache.dataset(name).ok_or(name)).collect();
     let unknown: Vec<&str> =
         found.iter().filter_map(|found| found.as_ref().err().copied()).collect();
     if unknown.is_empty() {

@@ -46,7 +46,7 @@ impl DataRequest {
         auth: &Authenticated,
         dataset: &Dataset,
     ) -> Result<ResponsePlan, Error> {
-        let history = app.store.changes(&dataset.name).await?;
+        let history = app.catalog.changes(&dataset.name).await?;
         let since = parse_since(app, dataset, last_value(&self.pairs, "since"));
         let (since, options) = match (since, self.encoder_options()) {
             (Ok(since), Ok(options)) => (since, options),
@@ -152,7 +152,7 @@ async fn locate(
         Since::Snapshot(id) if history.is_empty() && id == dataset.current.id => Ok(beginning),
         Since::Snapshot(id) => match changes::watermark_after(history, &id) {
             Some(watermark) => Ok(watermark),
-            None => Err(match app.store.snapshot_status(&dataset.name, &id).await? {
+            None => Err(match app.catalog.snapshot_status(&dataset.name, &id).await? {
                 SnapshotStatus::Unknown => Refusal::NoSuchSnapshot { id: id.to_string() }.into(),
                 SnapshotStatus::Dropped | SnapshotStatus::Retained => gone().into(),
             }),

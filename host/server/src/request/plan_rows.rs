@@ -106,7 +106,7 @@ async fn retained_snapshot(
     id: &str,
 ) -> Result<Option<Arc<Snapshot>>, Error> {
     match dataset.snapshots.iter().find(|summary| summary.id.as_str() == id) {
-        Some(summary) => Ok(app.live.snapshot(dataset, &summary.id).await?),
+        Some(summary) => Ok(app.catalog_cache.snapshot(dataset, &summary.id).await?),
         None => Ok(None),
     }
 }
@@ -123,11 +123,11 @@ async fn unlisted_snapshot(
     let gone = || Refusal::SnapshotGone { id: id.to_owned() };
     let unknown = || Refusal::NoSuchSnapshot { id: id.to_owned() };
     let id = SnapshotId::parse(id).ok_or_else(unknown)?;
-    match app.store.snapshot_status(&dataset.name, &id).await? {
+    match app.catalog.snapshot_status(&dataset.name, &id).await? {
         SnapshotStatus::Unknown => Err(unknown().into()),
         SnapshotStatus::Dropped => Err(gone().into()),
         // It was published a moment ago, and the list in memory does not show it yet.
-        SnapshotStatus::Retained => match app.live.snapshot(dataset, &id).await? {
+        SnapshotStatus::Retained => match app.catalog_cache.snapshot(dataset, &id).await? {
             Some(snapshot) => Ok(snapshot),
             None => Err(gone().into()),
         },

@@ -55,12 +55,7 @@ impl RenderedDocument {
     pub(crate) fn new(value: &impl Serialize) -> Result<Self, Error> {
         let bytes = serde_json::to_vec(value)
             .map_err(|failure| Error::internal("render a document", &failure))?;
-        Ok(Self {
-            tag: EntityTag::from_bytes(&bytes),
-            bytes: bytes.into(),
-            content_type: media_types::JSON,
-            codings: None,
-        })
+        Ok(Self::from_bytes(media_types::JSON, bytes.into()))
     }
 
     /// A page.
@@ -70,32 +65,21 @@ impl RenderedDocument {
 
     /// A text of any type.
     pub(crate) fn text(content_type: &'static str, text: String) -> Self {
-        Self {
-            tag: EntityTag::from_bytes(text.as_bytes()),
-            bytes: text.into(),
-            content_type,
-            codings: None,
-        }
+        Self::from_bytes(content_type, text.into())
     }
 
     /// A picture in SVG.
     pub(crate) fn svg(bytes: Bytes) -> Self {
-        Self {
-            tag: EntityTag::from_bytes(&bytes),
-            bytes,
-            content_type: media_types::SVG,
-            codings: None,
-        }
+        Self::from_bytes(media_types::SVG, bytes)
     }
 
     /// A file that the binary carries.
     pub(crate) fn embedded(content_type: &'static str, text: &'static str) -> Self {
-        Self {
-            tag: EntityTag::from_bytes(text.as_bytes()),
-            bytes: Bytes::from_static(text.as_bytes()),
-            content_type,
-            codings: None,
-        }
+        Self::from_bytes(content_type, Bytes::from_static(text.as_bytes()))
+    }
+
+    fn from_bytes(content_type: &'static str, bytes: Bytes) -> Self {
+        Self { tag: EntityTag::from_bytes(&bytes), bytes, content_type, codings: None }
     }
 
     /// The same document, which keeps its compressed forms.

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
 use tokio::time::{MissedTickBehavior, interval};
+use yearbook_counters::{Counter, Metric as _};
 use yearbook_domain::Refusal;
 use yearbook_shares::{
     AcquireError, ByteLease, CallerRegistry, CallerShare, FairSlots, SharePercent, SlotKind,
@@ -49,7 +50,7 @@ pub(crate) struct OpenResponses {
     callers: CallerRegistry,
     slots: Arc<FairSlots>,
     watched: Arc<BodyMonitor>,
-    refused: [AtomicU64; 2],
+    refused: [Counter; 2],
 }
 
 /// An open response, from before it is charged until its body has ended. In the response's
@@ -71,7 +72,7 @@ struct BodyMonitor {
     now: AtomicU64,
     bodies: Mutex<HashMap<u64, (Arc<BodyState>, PaceTracker)>>,
     next: AtomicU64,
-    cut: [AtomicU64; CutReason::ALL.len()],
+    cut: [Counter; CutReason::ALL.len()],
 }
 
 impl OpenResponses {
@@ -183,13 +184,13 @@ impl OpenResponses {
 
     /// Bodies that were cut for this reason.
     pub(crate) fn cut(&self, reason: CutReason) -> u64 {
-        self.watched.cut[reason as usize].load(Ordering::Relaxed)
+        self.watched.cut[reason as usize].read()
     }
 
     /// Responses that were refused before they were made: because the caller's share was used up,
     /// and because there was no room for anybody.
     pub(crate) fn refusal_counts(&self) -> [u64; 2] {
-        [0, 1].map(|reason| self.refused[reason].load(Ordering::Relaxed))
+        self.refused.read()
     }
 
     fn denial_reason(&self, holder: &CallerShare) -> AcquireError {
@@ -205,7 +206,7 @@ impl OpenResponses {
             AcquireError::ShareExhausted => (0, share_used_up()),
             AcquireError::AllTaken => (1, Error::Busy { retry_after: 1 }),
         };
-        self.refused[reason].fetch_add(1, Ordering::Relaxed);
+        self.refused[reason].increment();
         error
     }
 }
@@ -261,7 +262,7 @@ impl BodyMonitor {
         // Without the lock: what a body lets go may come back here.
         for (watch, reason) in slow {
             if watch.cut(reason) {
-                self.cut[reason as usize].fetch_add(1, Ordering::Relaxed);
+                self.cut[reason as usize].increment();
                 tracing::debug!(
                     reason = reason.name(),
                     bytes = watch.bytes_taken(),

@@ -3,11 +3,10 @@
 //! wrong: other bytes have another tag. Headers are no part of it. Keys, quotas and limits come
 //! before it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use bytes::Bytes;
 use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
 use quick_cache::{DefaultHashBuilder, Weighter};
+use yearbook_counters::{Counter, Measured, Metric as _, counters};
 use yearbook_scan::RowCounts;
 
 use super::EntityTag;
@@ -49,26 +48,32 @@ type Guard<'a> = PlaceholderGuard<
     DefaultLifecycle<Key, CachedBody>,
 >;
 
-/// Counts of the response cache since the start. They are of data requests that were neither
-/// refused nor 304.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ResponseCacheStats {
-    /// Answered from memory, those included that waited for another request to make the same bytes.
-    pub hits: u64,
-    /// Made anew, or tried to.
-    pub misses: u64,
-    /// Memory that entries take now, bytes.
-    pub bytes: u64,
-    /// Entries now.
-    pub entries: usize,
+counters! {
+    /// Counters of looks into the response cache.
+    #[derive(Debug, Default)]
+    struct ResponseCacheMetrics;
+
+    /// Counts of the response cache since the start. They are of data requests that were neither
+    /// refused nor 304.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct ResponseCacheStats {
+        /// Answered from memory, those included that waited for another request to make the same
+        /// bytes.
+        hits: Counter,
+        /// Made anew, or tried to.
+        misses: Counter,
+        /// Memory that entries take now, bytes.
+        bytes: Measured<u64>,
+        /// Entries now.
+        entries: Measured<usize>,
+    }
 }
 
 /// A cache with room for bodies.
 pub(crate) struct EnabledCache {
     bodies: Cache<Key, CachedBody, BodyWeighter>,
     entry_bytes: usize,
-    hits: AtomicU64,
-    misses: AtomicU64,
+    metrics: ResponseCacheMetrics,
 }
 
 /// Everything that decides a body's bytes.
@@ -108,8 +113,7 @@ impl ResponseCache {
         let enabled = (bytes > 0).then(|| EnabledCache {
             bodies: Cache::with_weighter(entries, bytes, BodyWeighter),
             entry_bytes,
-            hits: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
+            metrics: ResponseCacheMetrics::default(),
         });
         Self { enabled }
     }
@@ -125,15 +129,15 @@ impl ResponseCache {
         let key = (tag.clone(), coding);
         match cache.bodies.get_value_or_guard_async(&key).await {
             Ok(CachedBody::Whole { bytes, counts }) => {
-                cache.hits.fetch_add(1, Ordering::Relaxed);
+                cache.metrics.hits.increment();
                 CacheLookup::Hit(RenderedBody { content: BodyContent::Whole(bytes), counts })
             }
             Ok(CachedBody::TooLong | CachedBody::Failed) => {
-                cache.misses.fetch_add(1, Ordering::Relaxed);
+                cache.metrics.misses.increment();
                 CacheLookup::Miss(CacheSlot(None))
             }
             Err(guard) => {
-                cache.misses.fetch_add(1, Ordering::Relaxed);
+                cache.metrics.misses.increment();
                 CacheLookup::Miss(CacheSlot(Some((cache, key, guard))))
             }
         }
@@ -142,10 +146,9 @@ impl ResponseCache {
     /// Counts since the start.
     pub(crate) fn stats(&self) -> ResponseCacheStats {
         self.enabled.as_ref().map_or_else(ResponseCacheStats::default, |cache| ResponseCacheStats {
-            hits: cache.hits.load(Ordering::Relaxed),
-            misses: cache.misses.load(Ordering::Relaxed),
             bytes: cache.bodies.weight(),
             entries: cache.bodies.len(),
+            ..cache.metrics.read()
         })
     }
 }

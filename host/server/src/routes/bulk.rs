@@ -31,7 +31,7 @@ pub(crate) async fn download(
     if let Some(response) = head.without_body(&request.parts)? {
         return Ok(response);
     }
-    let range = requested_range(&request.parts.headers, &head, &dataset)?;
+    let range = requested_range(&request.parts.headers, &head, Some(&dataset))?;
     let reservation = app.reserve(&auth, Patience::Queue).await?;
     let response = send_file(&app, &request, &plan, &head, range, &reservation).await;
     let response = response.map(|response| with_citation(&app, &request, &plan, response));
@@ -69,7 +69,7 @@ async fn send_file(
     // clients repeat them there.
     if !headers.contains_key(RANGE)
         && !preconditions::has_match_precondition(headers)
-        && let Some(link) = app.files.link(file, FILE_MEDIA_TYPE, head.disposition()).await?
+        && let Some(link) = app.storage.link(file, FILE_MEDIA_TYPE, head.disposition()).await?
     {
         return head.redirect(link);
     }
@@ -77,7 +77,7 @@ async fn send_file(
     let holder = reservation.holder().clone();
     // An eighth, so that many downloads at once get smaller chunks long before there is no room.
     let room = move || (holder.room() / 8) as u64;
-    let mut chunks = app.files.stream(file, bytes, room);
+    let mut chunks = app.storage.stream(file, bytes, room);
     // Awaited, so that a missing or damaged file is still an honest status.
     let first = chunks.next().await.transpose()?;
     let rest = chunks.map(|chunk| chunk.map_err(body::BodyError::new)).boxed();

@@ -32,7 +32,7 @@ pub(crate) async fn list(
     auth: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let document = app.dataset_list.get(app.live.datasets())?;
+    let document = app.dataset_list.get(app.catalog_cache.datasets())?;
     respond(&app, &auth, &request.into_parts().0, &document).await
 }
 

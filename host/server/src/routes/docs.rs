@@ -4,10 +4,11 @@
 
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
-use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 
 use crate::error::Error;
+use crate::http::headers::insert_browser_headers;
+use crate::http::media_types;
 use crate::response::RenderedDocument;
 use crate::response::document::CachePolicy;
 use crate::state::AppState;
@@ -22,7 +23,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 
 /// `GET /docs`.
 pub(crate) async fn page(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
-    embedded(&app, request.headers(), "text/html; charset=utf-8", HTML).await
+    embedded(&app, request.headers(), media_types::HTML, HTML).await
 }
 
 /// `GET /docs/{asset}`.
@@ -32,10 +33,8 @@ pub(crate) async fn asset(
     request: Request,
 ) -> Result<Response, Error> {
     match asset.as_str() {
-        "docs.js" => {
-            embedded(&app, request.headers(), "text/javascript; charset=utf-8", SCRIPT).await
-        }
-        "docs.css" => embedded(&app, request.headers(), "text/css; charset=utf-8", STYLE).await,
+        "docs.js" => embedded(&app, request.headers(), media_types::JAVASCRIPT, SCRIPT).await,
+        "docs.css" => embedded(&app, request.headers(), media_types::CSS, STYLE).await,
         _ => Err(Error::NoSuchRoute),
     }
 }
@@ -51,12 +50,6 @@ async fn embedded(
     let mut response = RenderedDocument::embedded(content_type, text)
         .respond(app, request_headers, CachePolicy::Public)
         .await?;
-    for (name, value) in [
-        (CONTENT_SECURITY_POLICY, POLICY),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (REFERRER_POLICY, "no-referrer"),
-    ] {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
-    }
+    insert_browser_headers(response.headers_mut(), POLICY);
     Ok(response)
 }

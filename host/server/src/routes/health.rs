@@ -119,7 +119,7 @@ impl ReadinessCache {
 
 async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), Error> {
     let catalogue = async {
-        Ok::<_, std::convert::Infallible>(if state.live.healthy() {
+        Ok::<_, std::convert::Infallible>(if state.catalog_cache.healthy() {
             HealthStatus::Ok
         } else {
             HealthStatus::Degraded
@@ -128,10 +128,10 @@ async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), 
     let plugins = async { Ok::<_, std::convert::Infallible>(plugins_health(state)) };
     let (database, object_storage, catalogue, plugins) = tokio::join!(
         timed_check("database", CHECK_TIMEOUT, async {
-            state.store.ping().await.map(|()| HealthStatus::Ok)
+            state.catalog.ping().await.map(|()| HealthStatus::Ok)
         }),
         timed_check("object storage", CHECK_TIMEOUT, async {
-            state.files.ping().await.map(|()| HealthStatus::Ok)
+            state.storage.ping().await.map(|()| HealthStatus::Ok)
         }),
         timed_check("catalogue", CHECK_TIMEOUT, catalogue),
         timed_check("plugins", CHECK_TIMEOUT, plugins),
@@ -149,7 +149,7 @@ async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), 
 
 /// Requests for a required format fail without its encoder (spec-4.1-format); without any, all do.
 fn plugins_health(app: &AppState) -> HealthStatus {
-    let (plugins, required) = (app.registry.current(), &app.required_formats);
+    let (plugins, required) = (app.plugins.current(), &app.required_formats);
     match required.iter().filter(|format| plugins.encoder(format).is_some()).count() {
         loaded if loaded == required.len() => HealthStatus::Ok,
         0 => HealthStatus::Unavailable,

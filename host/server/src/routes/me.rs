@@ -32,7 +32,7 @@ pub(crate) async fn show(
     auth: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let usage = app.meter.usage(&auth.caller).await?;
+    let usage = app.quota.usage(&auth.caller).await?;
     let document = RenderedDocument::new(&AccountView {
         plan: auth.caller.plan(),
         row_cap: auth.caller.limits().row_cap,

@@ -1,55 +1,48 @@
 //! Counters of reads of stored files and of requests to a store on the network. Owns no policy:
 //! nothing is decided by them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use bytes::Bytes;
+use yearbook_counters::{Counter, Measured, Metric as _, counters};
 
 use crate::StorageFailure;
 
-/// Cost of stored files since the start. Reads are those of responses, not of publishing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StorageMetricsSnapshot {
-    /// Reads, of one or several ranges each.
-    pub reads: u64,
-    /// Bytes that they returned, whole blocks.
-    pub bytes: u64,
-    /// Reads that failed: missing, damaged or refused.
-    pub failures: u64,
-    /// Requests to a store on the network, publishing and every attempt included.
-    pub requests: u64,
-    /// Those that were answered by 5xx or 429, or not at all.
-    pub failed_requests: u64,
-}
+counters! {
+    /// Counters of reads of stored files.
+    #[derive(Debug, Default)]
+    pub(super) struct StorageMetrics;
 
-#[derive(Debug, Default)]
-pub(super) struct StorageMetrics {
-    reads: AtomicU64,
-    bytes: AtomicU64,
-    failures: AtomicU64,
+    /// Cost of stored files since the start. Reads are those of responses, not of publishing.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct StorageMetricsSnapshot {
+        /// Reads, of one or several ranges each.
+        reads: Counter,
+        /// Bytes that they returned, whole blocks.
+        bytes: Counter,
+        /// Reads that failed: missing, damaged or refused.
+        failures: Counter,
+        /// Requests to a store on the network, publishing and every attempt included.
+        requests: Measured<u64>,
+        /// Those that were answered by 5xx or 429, or not at all.
+        failed_requests: Measured<u64>,
+    }
 }
 
 impl StorageMetrics {
     /// Counts a read that ended as `outcome`.
     pub(super) fn count(&self, outcome: &Result<Vec<Bytes>, StorageFailure>) {
-        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.reads.increment();
         match outcome {
-            Ok(got) => self
-                .bytes
-                .fetch_add(got.iter().map(|bytes| bytes.len() as u64).sum(), Ordering::Relaxed),
-            Err(_) => self.failures.fetch_add(1, Ordering::Relaxed),
+            Ok(got) => self.bytes.add(got.iter().map(|bytes| bytes.len() as u64).sum()),
+            Err(_) => self.failures.increment(),
         };
     }
 
-    pub(super) fn read(&self, requests: &StoreRequestMetrics) -> StorageMetricsSnapshot {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let (requests, failed_requests) = requests.read();
+    /// Counts so far, with those of `requests`.
+    pub(super) fn read_with(&self, requests: &StoreRequestMetrics) -> StorageMetricsSnapshot {
         StorageMetricsSnapshot {
-            reads: read(&self.reads),
-            bytes: read(&self.bytes),
-            failures: read(&self.failures),
-            requests,
-            failed_requests,
+            requests: requests.sent.read(),
+            failed_requests: requests.failed.read(),
+            ..self.read()
         }
     }
 }
@@ -58,25 +51,19 @@ impl StorageMetrics {
 /// there twice. `failed` are those without use: 5xx, 429, or no answer.
 #[derive(Debug, Default)]
 pub(super) struct StoreRequestMetrics {
-    sent: AtomicU64,
-    failed: AtomicU64,
+    sent: Counter,
+    failed: Counter,
 }
 
+#[cfg(feature = "s3")]
 impl StoreRequestMetrics {
-    /// Attempts, and those that failed.
-    pub(super) fn read(&self) -> (u64, u64) {
-        (self.sent.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
-    }
-
     /// Counts an attempt that is about to be made.
-    #[cfg(feature = "s3")]
     pub(super) fn count_sent(&self) {
-        self.sent.fetch_add(1, Ordering::Relaxed);
+        self.sent.increment();
     }
 
     /// Counts an attempt that failed.
-    #[cfg(feature = "s3")]
     pub(super) fn count_failed(&self) {
-        self.failed.fetch_add(1, Ordering::Relaxed);
+        self.failed.increment();
     }
 }

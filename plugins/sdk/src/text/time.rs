@@ -1,23 +1,13 @@
 //! Dates and times as ISO 8601 writes them, in the proleptic Gregorian calendar.
 
+use super::calendar::CivilDate;
 use crate::schema::TimeUnit;
 
 const DAY: i64 = 86_400;
 
 /// `YYYY-MM-DD` of a day since 1970-01-01; years outside 0..=9999 get a sign.
 pub(super) fn date(days: i64, out: &mut Vec<u8>) {
-    // Days since 0000-03-01 in eras of 400 years: leap days fall at the end of a year that starts
-    // in March (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let CivilDate { year, month, day } = CivilDate::from_days(days);
     if (0..=9999).contains(&year) {
         padded(year, 4, out);
     } else {

@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 
+use yearbook_sdk::text::CivilDate;
+
 use super::LineChart;
 use super::samples::Point;
 use super::series_book::{BookedSeries, SeriesKey};
-use crate::calendar::CivilDate;
 use crate::cells;
 use crate::number::{exact, whole};
 use crate::xml::one_line;

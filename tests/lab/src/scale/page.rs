@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use super::DatabaseCosts;
 use super::model::{self, DATASETS, REFRESHES_A_DAY, REQUESTS, TARGET_UTILISATION, TRAFFIC_MIX};
+use super::page_costs::{CROWD, FEW, PageCost, PageKind};
 use crate::page::ColumnAlign::{Left, Right};
 use crate::page::{ReportPage, ReportTable, format_number};
 
@@ -46,6 +47,7 @@ pub(super) fn render(command: &str, machine: &str, measured: &[DatabaseCosts]) -
     let mut page = ReportPage::new("Scale", command, machine);
     requests(&mut page, measured);
     catalogs(&mut page, measured);
+    catalogue_pages(&mut page, measured);
     needs(&mut page, measured)?;
     page.text(AFTER);
     Ok(page.render())
@@ -128,8 +130,47 @@ fn catalogs(page: &mut ReportPage, measured: &[DatabaseCosts]) {
     page.table(&table);
 }
 
+fn catalogue_pages(page: &mut ReportPage, measured: &[DatabaseCosts]) {
+    let datasets = measured.iter().flat_map(|one| &one.catalogs).map(|one| one.datasets).max();
+    page.section("What a page of the catalogue costs");
+    page.text(&format!(
+        "HTML for a browser, with {} datasets and the load generator on the same cores. A page that\n\
+        is asked for again comes from memory; *another each time* is asked for in turn, so that most\n\
+        are made anew. Times are milliseconds.",
+        datasets.unwrap_or(0),
+    ));
+    let [crowd, crowd_p99, few, few_p99] = [
+        format!("requests/s, {CROWD} connections"),
+        "p99".to_owned(),
+        format!("requests/s, {FEW} connections"),
+        "p99".to_owned(),
+    ];
+    let mut table = ReportTable::new(&[
+        ("page", Left),
+        ("database", Left),
+        ("bytes", Right),
+        (&crowd, Right),
+        (&crowd_p99, Right),
+        (&few, Right),
+        (&few_p99, Right),
+    ]);
+    for kind in PageKind::ALL {
+        for DatabaseCosts { database, pages, .. } in measured {
+            for cost in pages.iter().filter(|cost| cost.kind == kind) {
+                let mut cells = vec![kind.name().to_owned(), (*database).to_owned()];
+                cells.push(cost.bytes.to_string());
+                let PageCost { crowd, few, .. } = cost;
+                let values = [crowd.rate, crowd.p99, few.rate, few.p99];
+                cells.extend(values.map(format_number));
+                table.row(cells);
+            }
+        }
+    }
+    page.table(&table);
+}
+
 fn needs(page: &mut ReportPage, measured: &[DatabaseCosts]) -> Result<()> {
-    let Some(DatabaseCosts { database, catalogs, costs }) = measured.last() else {
+    let Some(DatabaseCosts { database, catalogs, costs, .. }) = measured.last() else {
         return Ok(());
     };
     let mix: Vec<String> =

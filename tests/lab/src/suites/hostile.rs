@@ -33,7 +33,7 @@ pub(crate) struct HostileArgs {
 }
 
 /// Attacks in the order of the page, with what happens.
-const ATTACKS: [(&str, &str); 12] = [
+const ATTACKS: [(&str, &str); 13] = [
     ("unread_streams", "550 exports on five HTTP/2 connections with one key, none of them read"),
     ("slow_readers", "200 exports of which a kilobyte a second is read"),
     ("unread_files", "300 downloads of a whole file, none of them read"),
@@ -52,7 +52,11 @@ const ATTACKS: [(&str, &str); 12] = [
     ("small_ranges", "a stored file in a thousand ranges"),
     ("busy_exports", "32 compressed exports at a time, with two keys, read as fast as they come"),
     ("many_projects", "32 projects for Meltano at a time, with two keys"),
+    ("sign_ups", "forms of sign-up, each for another address"),
 ];
+
+/// Name of the figures that are of no attack.
+const SIGN_UP_TIMES: &str = "sign_up_times";
 
 const HEAD: &str = "\
 One `yearbook serve` with the settings that it is shipped with, except that it keeps no answers, so
@@ -116,7 +120,26 @@ fn render(command: &str, machine: &str, figures: &[TestFigures]) -> Result<Strin
     page.section("Figures");
     page.table(&table);
     page.text(AFTER);
+    page.section("Whose address has an account");
+    page.text(&sign_up_times(figures)?);
     Ok(page.render())
+}
+
+/// Words on the times of sign-up for addresses with an account and without.
+fn sign_up_times(figures: &[TestFigures]) -> Result<String> {
+    let Some((_, figures)) = figures.iter().find(|(found, _)| found == SIGN_UP_TIMES) else {
+        bail!("no figures of {SIGN_UP_TIMES}; did its test run?")
+    };
+    let number = |field: &str| figures[field].as_f64().unwrap_or(f64::NAN);
+    Ok(format!(
+        "A form of sign-up takes {:.0} µs for an address with an account and {:.0} µs for one\n\
+         without: {} of each, in turn, over one connection, each with its mail.\n\
+         Welch's t is {:.2}; beyond 3 the times would tell who has an account.",
+        number("known_us"),
+        number("unknown_us"),
+        figures["requests"],
+        number("welch_t"),
+    ))
 }
 
 #[cfg(test)]
@@ -137,11 +160,15 @@ mod tests {
             )
         };
         let mut all: Vec<_> = ATTACKS.iter().map(|(name, _)| figures(name)).collect();
+        let times =
+            json!({"requests": 9, "known_us": 500.4, "unknown_us": 501.0, "welch_t": -0.31});
+        all.insert(0, (SIGN_UP_TIMES.to_owned(), times));
         let page = render("cargo xtask hostile", "Machine: none.", &all).unwrap();
         for (_, what) in ATTACKS {
             assert_eq!(page.matches(&format!("| {what} | 7 | 8 | 0 |")).count(), 1, "{what}");
         }
         assert!(page.contains("1.50 ×"));
+        assert!(page.contains("Welch's t is -0.31"));
         all.pop();
         assert!(
             render("cargo xtask hostile", "", &all).is_err(),

@@ -11,12 +11,10 @@ from typing import Any
 
 from ..client import Client
 from ..errors import IntegrityError, UsageError, YearbookError
-from ..key import ApiKey
-from ..keyring import forget_key, store_key
-from ..settings import cache_bytes, cache_dir, library_dir, origin
+from ..settings import ApiKey, cache_bytes, cache_dir, forget_key, library_dir, origin, store_key
 from ..store import Store
-from .completion import cached_names, script
-from .output import print_json, print_rows, print_table
+from .main import print_json, print_rows, print_table
+from .parser import cached_names, script
 
 Given = argparse.Namespace
 

@@ -17,10 +17,8 @@ from ..errors import (
     TransportError,
     UnreachableError,
 )
-from ..key import ApiKey
-from ..settings import Origin
-from .headers import Headers
-from .refusals import refusal
+from ..settings import ApiKey, Origin
+from .answers import Headers, refusal
 
 if TYPE_CHECKING:
     import urllib3
@@ -97,7 +95,6 @@ class Response:
         return chunked or "content-length" in self.headers
 
     def close(self) -> None:
-        """Gives the answer up."""
         self._raw.close()
 
     def __enter__(self) -> Response:
@@ -201,7 +198,6 @@ class Transport:
         return self._pools[proxy]
 
     def close(self) -> None:
-        """Closes idle connections."""
         for pool in self._pools.values():
             pool.clear()
 

@@ -1,5 +1,5 @@
-"""Tables of pyarrow, from streams without a copy and from Parquet. Owns the cast of text to dates and
-the checks that pyarrow leaves out."""
+"""Tables of pyarrow and polars, from streams without a copy and from Parquet. Owns the cast of text
+to dates and the checks that both packages leave out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from ..credits import attach
 from ..errors import ConversionError, ShortTableError, StreamError
-from ..optional import require
+from ..optional import available, require
 from ..pull import Pull, Source
 from .rows import ColumnType
 
@@ -42,7 +42,13 @@ def record_batches(source: Source, dates: frozenset[str]) -> Iterator[Any]:
     """Yields the rows of a file as `pyarrow.RecordBatch`, one at a time in memory."""
     pa = require("pyarrow", PURPOSE)
     if source.parquet:
-        found = parquet_file(source, dates).iter_batches(batch_size=BATCH_ROWS)
+        file = parquet_file(source, dates)
+        # Of several row groups at once, pyarrow reads all ahead.
+        found = (
+            batch
+            for group in range(file.num_row_groups)
+            for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group])
+        )
     else:
         found = pa.ipc.open_stream(_mapped(source))
     for batch in found:
@@ -71,7 +77,6 @@ def parquet_file(
 
 
 def column_types(schema: Any, dates: frozenset[str]) -> tuple[ColumnType, ...]:
-    """Returns names and types of the columns of a pyarrow schema."""
     types = require("pyarrow", PURPOSE).types
     found: list[ColumnType] = []
     for field in schema:
@@ -143,3 +148,43 @@ def _mapped(source: Source) -> Any:
     if os.name == "posix":
         return pa.memory_map(os.fspath(source.page.path))
     return pa.py_buffer(source.page.path.read_bytes())
+
+
+_POLARS = 'The result to="polars"'
+
+
+def to_polars(pull: Pull) -> Any:
+    """Returns all rows of a pull as a `polars.DataFrame`; every value and every null is kept."""
+    pl = require("polars", _POLARS)
+    if available("pyarrow") and not pull.sources[0].parquet:
+        frame = pl.from_arrow(plain_table(pull))
+    else:
+        frames = [_polars_dates(pl, _read(pl, source), pull.dates) for source in pull.sources]
+        frame = pl.concat(frames) if len(frames) > 1 else frames[0]
+    return attach(frame, pull.credit)
+
+
+def _polars_dates(pl: Any, frame: Any, dates: frozenset[str]) -> Any:
+    """Casts columns of text that are dates to `Date`.
+
+    Raises ConversionError for text that is no date."""
+    names = [name for name in frame.columns if name in dates and frame[name].dtype == pl.String]
+    try:
+        return frame.with_columns(
+            [pl.col(name).str.to_date("%Y-%m-%d", strict=True) for name in names]
+        )
+    except pl.exceptions.PolarsError:
+        raise ConversionError(
+            f"A column of {', '.join(names)} is declared as dates and holds something else.",
+            "Report it to the publisher; `download` gives the file as it is.",
+        ) from None
+
+
+def _read(pl: Any, source: Source) -> Any:
+    path = source.page.path
+    frame = pl.read_parquet(path) if source.parquet else pl.read_ipc_stream(path.read_bytes())
+    if frame.height != source.page.rows:
+        raise ShortTableError(
+            f"A file has {frame.height} rows, and {source.page.rows} were announced."
+        )
+    return frame

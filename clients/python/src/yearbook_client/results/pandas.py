@@ -1,5 +1,6 @@
 """Data frames of pandas and geopandas. Owns the types of their columns: a null number is NaN unless
-`dtype_backend="pyarrow"` (contract-11-pandas-null), and what cannot be held exactly is an exception."""
+`dtype_backend="pyarrow"` (contract-11-pandas-null), and what cannot be held exactly is an
+exception."""
 
 from __future__ import annotations
 

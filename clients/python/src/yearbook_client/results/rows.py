@@ -1,18 +1,18 @@
-"""Rows as Python objects, and the way from Arrow streams to them without any other package. Owns the
-conversion of text to dates; a null is None and an empty text is a text (contract-11-typed)."""
+"""Rows as Python objects, read without any other package, and the choice of a result
+(contract-11-to). Owns the conversion of text to dates; a null is None and an empty text is a text
+(contract-11-typed)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, Literal, get_args
 
-from ..arrow.schema import ArrowField
-from ..arrow.stream import Batch, StreamReader, open_stream
-from ..credits import Credit
-from ..errors import ConversionError
-from ..optional import require
+from ..arrow.stream import ArrowField, Batch, StreamReader, open_stream
+from ..credits import Credit, attach
+from ..errors import ConversionError, UsageError
+from ..optional import available, require
 from ..pull import Pull, Source
 
 
@@ -41,7 +41,6 @@ class Rows(list[dict[str, Any]]):
 
 
 def to_rows(pull: Pull) -> Rows:
-    """Returns all rows of a pull."""
     found: list[dict[str, Any]] = []
     columns: tuple[ColumnType, ...] = ()
     for source in pull.sources:
@@ -52,7 +51,6 @@ def to_rows(pull: Pull) -> Rows:
 
 
 def columns_of(source: Source, dates: frozenset[str]) -> tuple[ColumnType, ...]:
-    """Returns names and types of the columns of a file."""
     if source.parquet:
         from .arrow import column_types, parquet_file
 
@@ -87,7 +85,6 @@ def row_batches(source: Source, dates: frozenset[str]) -> Iterator[list[dict[str
 
 
 def as_dicts(names: list[str], columns: list[list[Any]], rows: int) -> list[dict[str, Any]]:
-    """Turns columns into rows."""
     if not columns:
         return [{} for _ in range(rows)]
     return [dict(zip(names, row)) for row in zip(*columns)]
@@ -125,3 +122,96 @@ def _is_date(field: ArrowField, dates: frozenset[str]) -> bool:
 
 def _named(kind: str) -> str:
     return "string" if kind == "null" else kind
+
+
+To = Literal["rows", "pandas", "polars", "arrow", "geopandas"]
+KINDS: tuple[str, ...] = get_args(To)
+
+
+def choose(to: str | None) -> str:
+    """Returns the kind of result: `to`, else pandas where it is installed, else rows."""
+    if to is None:
+        return "pandas" if available("pandas") else "rows"
+    if to not in KINDS:
+        raise UsageError(f"`to` is {to!r}.", f"It is one of {', '.join(KINDS)}.")
+    needed = {"arrow": "pyarrow", "rows": None}.get(to, to)
+    if needed is not None:
+        # Before anything is charged.
+        require(needed, f"The result to={to!r}")
+    return to
+
+
+def reads_parquet(kind: str) -> bool:
+    """True where a result of this kind can be made of the bulk file with what is installed."""
+    return available("pyarrow") or (kind == "polars" and available("polars"))
+
+
+def convert(pull: Pull, kind: str, dtype_backend: str | None = None) -> Any:
+    if kind == "rows":
+        return to_rows(pull)
+    if kind == "arrow":
+        from .arrow import to_arrow
+
+        return to_arrow(pull)
+    if kind == "polars":
+        from .arrow import to_polars
+
+        return to_polars(pull)
+    from .pandas import to_geopandas, to_pandas
+
+    return to_geopandas(pull) if kind == "geopandas" else to_pandas(pull, dtype_backend)
+
+
+def convert_batches(
+    pull: Pull, source: Source, kind: str, dtype_backend: str | None = None
+) -> Iterator[Any]:
+    """Yields the rows of one file as tables of `kind`, one batch at a time in memory."""
+    credit = pull.credit
+    if kind == "rows" or not available("pyarrow"):
+        columns = columns_of(source, pull.dates)
+        for rows in row_batches(source, pull.dates):
+            yield _of_rows(Rows(rows, columns, credit), kind)
+        return
+    from .arrow import record_batches
+
+    for batch in record_batches(source, pull.dates):
+        if kind == "arrow":
+            yield attach(batch, credit)
+            continue
+        pa = require("pyarrow", "Reading batches")
+        yield attach(_of_table(pa.Table.from_batches([batch]), kind, dtype_backend), credit)
+
+
+def _of_table(table: Any, kind: str, dtype_backend: str | None) -> Any:
+    if kind == "polars":
+        return require("polars", "polars").from_arrow(table)
+    from .pandas import frame_of, geo_frame
+
+    frame = frame_of(table, dtype_backend)
+    return geo_frame(require("geopandas", "geopandas"), frame) if kind == "geopandas" else frame
+
+
+def _of_rows(rows: Rows, kind: str) -> Any:
+    """Makes a table of rows where pyarrow is missing."""
+    if kind == "rows":
+        return rows
+    columns = {column.name: [row[column.name] for row in rows] for column in rows.columns}
+    if kind == "polars":
+        pl = require("polars", "polars")
+        types = {
+            "string": pl.String,
+            "integer": pl.Int64,
+            "number": pl.Float64,
+            "boolean": pl.Boolean,
+            "date": pl.Date,
+        }
+        schema = {column.name: types[column.type] for column in rows.columns}
+        return attach(pl.DataFrame(columns, schema=schema), rows.credit)
+    from .pandas import frame_of_values, geo_frame
+
+    frame = frame_of_values(
+        {column.name: column.type for column in rows.columns}, columns, len(rows)
+    )
+    if kind == "geopandas":
+        frame = geo_frame(require("geopandas", "geopandas"), frame)
+    return attach(frame, rows.credit)

@@ -2,38 +2,37 @@
 //! span says the same to whoever traces.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tracing::Span;
 use tracing::field::Empty;
+use yearbook_counters::{Counter, Metric as _, TimeCounter};
 
-use super::{FIRST_BYTES_BUCKETS_US, PluginMetrics, ReleaseName, increment, nanoseconds};
+use super::{FIRST_BYTES_BUCKETS_US, PluginMetrics, ReleaseName};
 use crate::observe::{DumpTarget, PluginError, ResponseOutcome};
 use crate::trap::TrapKind;
 
 /// Counters of the guests of one response, or of one trial. Instances share it.
 pub(crate) struct CallMetrics {
     tally: Arc<PluginMetrics>,
-    cpu_ns: AtomicU64,
-    rows: AtomicU64,
-    bytes_in: AtomicU64,
-    bytes_out: AtomicU64,
-    noted: AtomicUsize,
+    cpu: TimeCounter,
+    rows: Counter,
+    bytes_in: Counter,
+    bytes_out: Counter,
+    noted: Counter,
     dump_target: DumpTarget,
 }
 
 impl CallMetrics {
     /// Counted in `tally` too; what fails goes to `dump_target`.
     pub(crate) fn new(tally: Arc<PluginMetrics>, dump_target: DumpTarget) -> Arc<Self> {
-        let zero = AtomicU64::default;
         Arc::new(Self {
             tally,
-            cpu_ns: zero(),
-            rows: zero(),
-            bytes_in: zero(),
-            bytes_out: zero(),
-            noted: AtomicUsize::default(),
+            cpu: TimeCounter::default(),
+            rows: Counter::default(),
+            bytes_in: Counter::default(),
+            bytes_out: Counter::default(),
+            noted: Counter::default(),
             dump_target,
         })
     }
@@ -55,29 +54,25 @@ impl CallMetrics {
 
     /// Processor time of the calls so far.
     pub(crate) fn cpu(&self) -> Duration {
-        Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed))
+        self.cpu.read()
     }
 
     /// Counts an instance that begins to live.
     pub(crate) fn record_instance_start(&self) {
-        self.tally.instances.fetch_add(1, Ordering::Relaxed);
+        self.tally.instances.increment();
     }
 
     /// Counts an instance that is gone.
     pub(crate) fn record_instance_end(&self) {
-        self.tally.instances.fetch_sub(1, Ordering::Relaxed);
+        self.tally.instances.decrement();
     }
 
     /// Counts a call that took `cpu` of an instance whose memory has `memory_bytes`.
     pub(crate) fn record_call(&self, cpu: Duration, memory_bytes: usize) {
-        let cpu = nanoseconds(cpu);
-        increment(&self.cpu_ns, cpu);
-        increment(&self.tally.cpu_ns, cpu);
-        increment(&self.tally.calls, 1);
-        // Written only while it grows: reading a shared line is cheap.
-        if memory_bytes > self.tally.memory_bytes.load(Ordering::Relaxed) {
-            self.tally.memory_bytes.fetch_max(memory_bytes, Ordering::Relaxed);
-        }
+        self.cpu.add(cpu);
+        self.tally.cpu.add(cpu);
+        self.tally.calls.increment();
+        self.tally.memory_bytes.raise_to(memory_bytes);
     }
 
     /// Counts what is given to a guest.
@@ -85,20 +80,20 @@ impl CallMetrics {
         for (own, all, value) in
             [(&self.rows, &self.tally.rows, rows), (&self.bytes_in, &self.tally.bytes_in, bytes)]
         {
-            increment(own, value as u64);
-            increment(all, value as u64);
+            own.add(value as u64);
+            all.add(value as u64);
         }
     }
 
     /// Counts bytes of notes that a part leaves; how many all parts left before it.
     pub(crate) fn record_notes(&self, bytes: usize) -> usize {
-        self.noted.fetch_add(bytes, Ordering::Relaxed)
+        usize::try_from(self.noted.add(bytes as u64)).unwrap_or(usize::MAX)
     }
 
     /// Counts bytes that a guest returned.
     pub(crate) fn returned(&self, bytes: usize) {
-        increment(&self.bytes_out, bytes as u64);
-        increment(&self.tally.bytes_out, bytes as u64);
+        self.bytes_out.add(bytes as u64);
+        self.tally.bytes_out.add(bytes as u64);
     }
 }
 
@@ -112,7 +107,7 @@ pub(crate) struct ResponseMetrics {
 
 impl ResponseMetrics {
     pub(crate) fn begin(tally: &Arc<PluginMetrics>, dump_target: &DumpTarget) -> Self {
-        increment(&tally.begun, 1);
+        tally.begun.increment();
         let release = &tally.release;
         let span = tracing::debug_span!(
             "plugin",
@@ -153,8 +148,8 @@ impl ResponseMetrics {
             .iter()
             .position(|bound| microseconds <= u128::from(*bound))
             .unwrap_or(FIRST_BYTES_BUCKETS_US.len());
-        increment(&tally.first_bytes[bucket], 1);
-        increment(&tally.first_bytes_ns, nanoseconds(time));
+        tally.first_bytes[bucket].increment();
+        tally.first_bytes_time.add(time);
     }
 
     /// All of it is made.
@@ -170,18 +165,19 @@ impl ResponseMetrics {
 
     fn end(&mut self, outcome: ResponseOutcome, trap: Option<TrapKind>) {
         self.ended = true;
-        let CallMetrics { tally, cpu_ns, rows, bytes_in, bytes_out, .. } = &*self.work;
-        increment(&tally.outcomes[outcome as usize], 1);
+        let CallMetrics { tally, cpu, rows, bytes_in, bytes_out, .. } = &*self.work;
+        tally.outcomes[outcome as usize].increment();
         if let Some(trap) = trap {
-            increment(&tally.traps[trap as usize], 1);
+            tally.traps[trap as usize].increment();
         }
         if self.span.is_disabled() {
             return;
         }
         self.span.record("outcome", outcome.name());
-        self.span.record("cpu_us", cpu_ns.load(Ordering::Relaxed) / 1_000);
+        let microseconds = u64::try_from(cpu.read().as_micros()).unwrap_or(u64::MAX);
+        self.span.record("cpu_us", microseconds);
         for (field, value) in [("rows", rows), ("bytes_in", bytes_in), ("bytes_out", bytes_out)] {
-            self.span.record(field, value.load(Ordering::Relaxed));
+            self.span.record(field, value.read());
         }
         tracing::debug!(parent: &self.span, "the plugin's response ended");
     }

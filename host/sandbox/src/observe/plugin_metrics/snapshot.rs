@@ -1,61 +1,71 @@
-//! A reading of the counters of one release.
+//! The counters of one release, and a reading of them.
 
-use std::time::Duration;
+use yearbook_counters::{Counter, Gauge, TimeCounter, counters};
 
 use super::{FIRST_BYTES_BUCKETS_US, ReleaseName};
 use crate::observe::ResponseOutcome;
 use crate::trap::TrapKind;
 
-/// Counters of a release at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PluginMetricsSnapshot {
-    /// The release.
-    pub release: ReleaseName,
-    /// Responses that were given a place among the instances.
-    pub begun: u64,
-    /// Responses by how they ended, as [`ResponseOutcome::ALL`]; those begun that are missing here
-    /// are being made.
-    pub outcomes: [u64; ResponseOutcome::ALL.len()],
-    /// Responses that were stopped, by what, as [`TrapKind::ALL`].
-    pub traps: [u64; TrapKind::ALL.len()],
-    /// Responses that no instance came free for; they are not among those begun.
-    pub refused: u64,
-    /// Responses that wait for an instance now.
-    pub waiting: usize,
-    /// Time that responses waited for an instance, together.
-    pub waited: Duration,
-    /// Calls into guests, those of trials included, without `describe`.
-    pub calls: u64,
-    /// Processor time of those calls.
-    pub cpu: Duration,
-    /// Largest linear memory of any instance, bytes.
-    pub memory_bytes: usize,
-    /// Rows given to guests.
-    pub rows: u64,
-    /// Bytes of the columns, or descriptions, given to guests.
-    pub bytes_in: u64,
-    /// Bytes that guests returned.
-    pub bytes_out: u64,
-    /// Instances that live now.
-    pub instances: usize,
-    /// Responses by the time from their place among the instances to their first bytes: one bucket
-    /// for each of [`FIRST_BYTES_BUCKETS_US`] (not cumulative), and one for longer times.
-    pub first_bytes: [u64; FIRST_BYTES_BUCKETS_US.len() + 1],
-    /// Those times together.
-    pub first_bytes_time: Duration,
-    /// Loads that compiled the component.
-    pub compiled: LoadMetrics,
-    /// Loads of machine code from the cache.
-    pub cached: LoadMetrics,
+counters! {
+    /// The counters of one release.
+    #[derive(Debug)]
+    pub struct PluginMetrics of release: ReleaseName;
+
+    /// Counters of a release at one moment.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PluginMetricsSnapshot {
+        /// Responses that were given a place among the instances.
+        begun: Counter,
+        /// Responses by how they ended, as [`ResponseOutcome::ALL`]; those begun that are missing
+        /// here are being made.
+        outcomes: [Counter; ResponseOutcome::ALL.len()],
+        /// Responses that were stopped, by what, as [`TrapKind::ALL`].
+        traps: [Counter; TrapKind::ALL.len()],
+        /// Responses that no instance came free for; they are not among those begun.
+        refused: Counter,
+        /// Responses that wait for an instance now.
+        waiting: Gauge,
+        /// Time that responses waited for an instance, together.
+        waited: TimeCounter,
+        /// Calls into guests, those of trials included, without `describe`.
+        calls: Counter,
+        /// Processor time of those calls.
+        cpu: TimeCounter,
+        /// Largest linear memory of any instance, bytes.
+        memory_bytes: Gauge,
+        /// Rows given to guests.
+        rows: Counter,
+        /// Bytes of the columns, or descriptions, given to guests.
+        bytes_in: Counter,
+        /// Bytes that guests returned.
+        bytes_out: Counter,
+        /// Instances that live now.
+        instances: Gauge,
+        /// Responses by the time from their place among the instances to their first bytes: one
+        /// bucket for each of [`FIRST_BYTES_BUCKETS_US`] (not cumulative), and one for longer times.
+        first_bytes: [Counter; FIRST_BYTES_BUCKETS_US.len() + 1],
+        /// Those times together.
+        first_bytes_time: TimeCounter,
+        /// Loads that compiled the component.
+        compiled: LoadCounters,
+        /// Loads of machine code from the cache.
+        cached: LoadCounters,
+    }
 }
 
-/// Number of loads, and their time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LoadMetrics {
-    /// Times.
-    pub count: u64,
-    /// Time that it took, together.
-    pub time: Duration,
+counters! {
+    /// Counters of loads.
+    #[derive(Debug, Default)]
+    pub(crate) struct LoadCounters;
+
+    /// Number of loads, and their time.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct LoadMetrics {
+        /// Times.
+        count: Counter,
+        /// Time that it took, together.
+        time: TimeCounter,
+    }
 }
 
 impl PluginMetricsSnapshot {

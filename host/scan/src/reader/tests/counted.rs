@@ -2,7 +2,6 @@
 //! decoded at all.
 
 use std::collections::HashSet;
-use std::sync::atomic::Ordering;
 
 use arrow::array::{Array, AsArray};
 use yearbook_domain::Date;
@@ -28,9 +27,8 @@ async fn stored(dictionary: Option<usize>) -> StoredFixture {
 
 /// Pages decoded, dictionary values searched, rows decoded for a search.
 fn read_counts(reader: &Reader) -> (u64, u64, u64) {
-    let of = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::SeqCst);
-    let metrics = &reader.cache.metrics;
-    (of(&metrics.pages), of(&metrics.values), of(&metrics.rows))
+    let counts = reader.counts();
+    (counts.pages, counts.values_searched, counts.rows_searched)
 }
 
 /// Text of a column by row.

@@ -140,8 +140,7 @@ fn column_of(snapshot: &Snapshot, role: ColumnRole) -> Result<&Column, ArrowErro
 }
 
 fn column_named<'a>(snapshot: &'a Snapshot, name: &str) -> Result<&'a Column, ArrowError> {
-    let found = snapshot.columns.iter().find(|column| column.name == name);
-    found.ok_or_else(|| absent(name))
+    snapshot.column(name).ok_or_else(|| absent(name))
 }
 
 fn absent(what: &str) -> ArrowError {

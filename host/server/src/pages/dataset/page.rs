@@ -70,7 +70,7 @@ impl<'a> DatasetPage<'a> {
         let address = format!("{}/datasets/{}/chart.svg", site.root, dataset.name);
         let chart = inputs.has_picture.then_some(ChartAddress(&address));
         Self {
-            frame: site.frame(title(dataset), Section::Datasets),
+            frame: site.frame(dataset.title(), Section::Datasets),
             dataset,
             snapshot,
             credit: CreditView(&snapshot.credit),
@@ -118,27 +118,13 @@ impl<'a> CutText<'a> {
     }
 }
 
-/// The title of a dataset, else its name.
-pub(crate) fn title(dataset: &Dataset) -> &str {
-    dataset.current.title.as_deref().unwrap_or_else(|| dataset.name.as_str())
-}
-
 /// The citation of the current version, as `/cite` has it.
 pub(super) fn citation(base_url: &str, dataset: &Dataset, cited: Option<&CitedSnapshot>) -> String {
-    let snapshot = &dataset.current;
-    let query = CanonicalQuery::default();
-    let path = query.citation_path(&dataset.name, &snapshot.id);
+    let whole = CanonicalQuery::default();
     let citation = Citation {
-        dataset: dataset.name.clone(),
-        snapshot_id: snapshot.id,
-        created_at: snapshot.created_at,
-        title: title(dataset).to_owned(),
-        credit: snapshot.credit.clone(),
-        query,
-        url: format!("{base_url}{path}"),
         rows: cited.and_then(|cited| cited.rows),
         digest: cited.and_then(|cited| cited.digest),
-        remark: None,
+        ..Citation::new(&dataset.name, &dataset.current, whole, base_url)
     };
     citation.render(CitationFormat::Text)
 }

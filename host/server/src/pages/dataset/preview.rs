@@ -270,9 +270,9 @@ impl MapView {
 impl<'a> LatestView<'a> {
     fn new(latest: &'a LatestRows, snapshot: &'a Snapshot) -> Self {
         let is_number = |name: &str| {
-            snapshot.column_index(name).and_then(|index| snapshot.columns.get(index)).is_some_and(
-                |column| matches!(column.column_type, ColumnType::Integer | ColumnType::Number),
-            )
+            snapshot.column(name).is_some_and(|column| {
+                matches!(column.column_type, ColumnType::Integer | ColumnType::Number)
+            })
         };
         let rows = latest.rows.len() as u64;
         let kind = if latest.newest_first { "Latest" } else { "First" };
@@ -311,8 +311,7 @@ impl<'a> CellView<'a> {
 
 /// The unit of the column called `name`.
 fn unit<'a>(snapshot: &'a Snapshot, name: &str) -> Option<&'a str> {
-    let column = snapshot.columns.get(snapshot.column_index(name)?)?;
-    column.unit.as_deref()
+    snapshot.column(name)?.unit.as_deref()
 }
 
 fn figure_or_nothing(value: Option<Figure>) -> String {

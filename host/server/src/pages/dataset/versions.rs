@@ -50,7 +50,7 @@ pub(super) struct VersionChanges {
 
 impl<'a> VersionsPage<'a> {
     pub(super) fn new(site: &'a Site, dataset: &'a Dataset) -> Self {
-        let title = super::page::title(dataset);
+        let title = dataset.title();
         Self {
             frame: site.frame(title, Section::Datasets),
             dataset,

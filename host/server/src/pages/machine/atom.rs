@@ -1,24 +1,22 @@
 //! Atom feeds (RFC 4287): the newest snapshots of the catalog, and those of one dataset. An entry
 //! is a snapshot; its id is the same on every host and under every address.
 
+use std::sync::Arc;
+
 use sha2::{Digest, Sha256};
 use yearbook_domain::hex::encode_hex;
 use yearbook_domain::{Dataset, Millis, SnapshotSummary};
 
 use super::escape::xml_text;
 use super::view::{CatalogView, DatasetView};
+use crate::pages::newest::newest_first;
 
 /// Entries of a feed at most.
 pub(super) const MAX_ENTRIES: usize = 50;
 
 /// Returns the feed of the newest snapshots of `datasets`.
-pub(super) fn catalog_feed(catalog: &CatalogView<'_>, datasets: &[&Dataset]) -> String {
-    let mut newest: Vec<&Dataset> = datasets.to_vec();
-    newest.sort_by(|left, right| {
-        let committed = |dataset: &Dataset| dataset.current.created_at;
-        committed(right).cmp(&committed(left)).then_with(|| left.name.cmp(&right.name))
-    });
-    newest.truncate(MAX_ENTRIES);
+pub(super) fn catalog_feed(catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]) -> String {
+    let newest = newest_first(datasets, MAX_ENTRIES);
     let updated = newest.first().map_or(Millis(0), |dataset| dataset.current.created_at);
     let entries: String = newest
         .into_iter()

@@ -46,11 +46,6 @@ pub(super) fn web_address(text: &str) -> Option<&str> {
     (!rest.is_empty() && rest.bytes().all(is_allowed)).then_some(text)
 }
 
-/// Returns the first `most` characters of `text`.
-pub(super) fn cut(text: &str, most: usize) -> &str {
-    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -85,11 +80,5 @@ mod tests {
         ] {
             assert_eq!(web_address(text).is_some(), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn texts_are_cut_between_characters() {
-        assert_eq!(cut("Māori", 2), "Mā");
-        assert_eq!(cut("Mā", 2), "Mā");
     }
 }

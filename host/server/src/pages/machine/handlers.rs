@@ -32,7 +32,7 @@ pub(crate) fn json_ld_name(segment: &str) -> Option<&str> {
 
 /// `GET /datasets/{name}.jsonld`.
 pub(crate) async fn dataset_json_ld(app: &AppState, parts: &Parts) -> Result<Response, Error> {
-    let segment = dataset_segment(parts);
+    let segment = dataset::segment(parts);
     let name = json_ld_name(segment).unwrap_or(segment);
     let render = |view: &DatasetView<'_>| json_text(&schema_org::dataset(view));
     dataset_document(app, parts, name, media_types::JSON_LD, render).await
@@ -45,7 +45,7 @@ pub(crate) async fn croissant(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let render = |view: &DatasetView<'_>| json_text(&croissant::dataset(view));
-    dataset_document(&app, &parts, dataset_segment(&parts), media_types::JSON_LD, render).await
+    dataset_document(&app, &parts, dataset::segment(&parts), media_types::JSON_LD, render).await
 }
 
 /// `GET /datasets/{name}/feed.xml`.
@@ -54,7 +54,7 @@ pub(crate) async fn dataset_feed(
     request: Request,
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
-    let name = dataset_segment(&parts);
+    let name = dataset::segment(&parts);
     dataset_document(&app, &parts, name, media_types::ATOM, atom::dataset_feed).await
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn catalog_json_ld(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let base_url = links::base_url(&app.settings.server, &parts);
-    let pages = app.live.datasets().len().div_ceil(dcat::PAGE_DATASETS).max(1);
+    let pages = app.catalog_cache.datasets().len().div_ceil(dcat::PAGE_DATASETS).max(1);
     let page = number(&parts, "page").unwrap_or(1).clamp(1, pages);
     let render = move |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
         let pages = datasets.len().div_ceil(dcat::PAGE_DATASETS).max(1);
@@ -94,7 +94,7 @@ pub(crate) async fn catalog_feed(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let render = |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
-        Some(atom::catalog_feed(catalog, &plain(datasets)))
+        Some(atom::catalog_feed(catalog, datasets))
     };
     let address = parts.uri.path().to_owned();
     catalog_document(&app, &parts, address, media_types::ATOM, render).await
@@ -108,7 +108,7 @@ pub(crate) async fn sitemap(
     let parts = request.into_parts().0;
     let part = number(&parts, "part");
     let render = move |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
-        sitemap::sitemap(catalog.base_url, &plain(datasets), part)
+        sitemap::sitemap(catalog.base_url, datasets, part)
     };
     let address = format!("{}?part={part:?}", parts.uri.path());
     catalog_document(&app, &parts, address, media_types::XML, render).await
@@ -121,7 +121,7 @@ pub(crate) async fn open_search(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let base_url = links::base_url(&app.settings.server, &parts);
-    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.registry.current());
+    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.plugins.current());
     let text = open_search::open_search(&catalog);
     let document = RenderedDocument::text(media_types::OPEN_SEARCH, text);
     html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
@@ -148,9 +148,9 @@ async fn dataset_document(
     render: impl Fn(&DatasetView<'_>) -> String + Send + Sync,
 ) -> Result<Response, Error> {
     let dataset = dataset::find(app, name).await?;
-    let facts = app.live.preview_facts(&dataset, &dataset.current.id).await?;
+    let facts = app.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let base_url = links::base_url(&app.settings.server, parts);
-    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.registry.current());
+    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.plugins.current());
     let key = PageKey {
         base_url: base_url.clone(),
         address: parts.uri.path().to_owned(),
@@ -174,12 +174,12 @@ async fn catalog_document(
     render: impl Fn(&CatalogView<'_>, &[Arc<Dataset>]) -> Option<String> + Send + Sync + 'static,
 ) -> Result<Response, Error> {
     let base_url = links::base_url(&app.settings.server, parts);
-    let plugins = app.registry.current();
+    let plugins = app.plugins.current();
     let catalog = CatalogView::new(&base_url, &app.settings.pages, &plugins);
     // Before the datasets: what is cached under a revision is at least as new.
-    let revision = app.live.revision();
+    let revision = app.catalog_cache.revision();
     let version = format!("{revision} {}", catalog.formats_version());
-    let datasets = app.live.datasets();
+    let datasets = app.catalog_cache.datasets();
     let key = PageKey { base_url: base_url.clone(), address, version };
     let text = async {
         let (app, base_url, workers) = (app.clone(), base_url.clone(), Arc::clone(&app.workers));
@@ -209,15 +209,7 @@ fn version(catalog: &CatalogView<'_>, dataset: &Dataset, facts: Option<&PreviewF
     )
 }
 
-fn dataset_segment(parts: &Parts) -> &str {
-    parts.uri.path().split('/').nth(2).unwrap_or_default()
-}
-
 fn number(parts: &Parts, name: &str) -> Option<usize> {
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
     last_value(&pairs, name)?.parse().ok()
-}
-
-fn plain(datasets: &[Arc<Dataset>]) -> Vec<&Dataset> {
-    datasets.iter().map(Arc::as_ref).collect()
 }

@@ -1,7 +1,8 @@
 //! The OpenSearch 1.1 description, by which browsers search from their address line.
 
-use super::escape::{cut, xml_text};
+use super::escape::xml_text;
 use super::view::CatalogView;
+use yearbook_domain::preview_facts::cut_text;
 
 /// Characters of `ShortName` at most.
 const NAME_CHARACTERS: usize = 16;
@@ -22,7 +23,7 @@ pub(super) fn open_search(catalog: &CatalogView<'_>) -> String {
          <Url type=\"application/opensearchdescription+xml\" rel=\"self\" template=\"{base}/opensearch.xml\"/>\n\
          <InputEncoding>UTF-8</InputEncoding>\n<OutputEncoding>UTF-8</OutputEncoding>\n\
          </OpenSearchDescription>\n",
-        xml_text(cut(&settings.title, NAME_CHARACTERS).trim()),
-        xml_text(cut(&summary, DESCRIPTION_CHARACTERS)),
+        xml_text(cut_text(&settings.title, NAME_CHARACTERS).trim()),
+        xml_text(cut_text(&summary, DESCRIPTION_CHARACTERS)),
     )
 }

@@ -1,6 +1,8 @@
 //! Sitemaps (sitemaps.org 0.9): every page that a crawler should read, with the time at which its
 //! data changed. Searches are not among them.
 
+use std::sync::Arc;
+
 use yearbook_domain::Dataset;
 
 use super::escape::xml_text;
@@ -17,7 +19,7 @@ const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 /// part that was asked for. None: there is no such part.
 pub(super) fn sitemap(
     base_url: &str,
-    datasets: &[&Dataset],
+    datasets: &[Arc<Dataset>],
     part: Option<usize>,
 ) -> Option<String> {
     sitemap_of(base_url, datasets, part, MAX_ADDRESSES)
@@ -25,7 +27,7 @@ pub(super) fn sitemap(
 
 fn sitemap_of(
     base_url: &str,
-    datasets: &[&Dataset],
+    datasets: &[Arc<Dataset>],
     part: Option<usize>,
     most: usize,
 ) -> Option<String> {

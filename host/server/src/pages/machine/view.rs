@@ -1,9 +1,10 @@
 //! The catalog and a dataset as all documents for machines name them: addresses, words, formats.
 
+use yearbook_domain::preview_facts::cut_text;
 use yearbook_domain::{Dataset, PreviewFacts, Snapshot};
 use yearbook_sandbox::PluginSet;
 
-use super::escape::{cut, web_address};
+use super::escape::web_address;
 use crate::settings::PageSettings;
 
 /// Fewest and most characters of a description (Google's rule for schema.org's `Dataset`).
@@ -38,14 +39,14 @@ pub(crate) struct DatasetView<'a> {
 impl<'a> CatalogView<'a> {
     /// The catalog of `settings` at `base_url` with the formats of `plugins`; pictures are no rows.
     pub(crate) fn new(base_url: &'a str, settings: &'a PageSettings, plugins: &PluginSet) -> Self {
-        let format = |described: &yearbook_sandbox::EncoderDescription| DataFormat {
-            name: described.format.clone(),
-            media_type: described.media_type.split(';').next().unwrap_or_default().trim().into(),
-        };
         let formats = plugins
             .encoders()
-            .map(|encoder| format(encoder.description()))
-            .filter(|format| !format.media_type.starts_with("image/"))
+            .map(|encoder| encoder.description())
+            .filter(|described| !described.is_picture())
+            .map(|described| DataFormat {
+                name: described.format.clone(),
+                media_type: described.essence().to_owned(),
+            })
             .collect();
         Self { base_url, settings, formats }
     }
@@ -76,7 +77,7 @@ impl<'a> DatasetView<'a> {
 
     /// Returns the title; the name where there is none.
     pub(super) fn title(&self) -> &'a str {
-        self.snapshot().title.as_deref().unwrap_or(self.dataset.name.as_str())
+        self.dataset.title()
     }
 
     /// Returns the description, filled up with facts where it is short and cut where it is long.
@@ -84,7 +85,7 @@ impl<'a> DatasetView<'a> {
         let (fewest, most) = DESCRIPTION_CHARACTERS;
         let written = self.snapshot().description.as_deref().unwrap_or_default().trim();
         if written.chars().count() >= fewest {
-            return cut(written, most).to_owned();
+            return cut_text(written, most).to_owned();
         }
         let mut filled = written.to_owned();
         let mut add = |sentence: String| {
@@ -99,7 +100,7 @@ impl<'a> DatasetView<'a> {
             add(format!("Dates from {first} to {last}."));
         }
         add(format!("{} rows and {} columns.", snapshot.rows, snapshot.columns.len()));
-        cut(&filled, most).to_owned()
+        cut_text(&filled, most).to_owned()
     }
 
     /// Returns the address of the page.

@@ -11,11 +11,10 @@ use yearbook_signup::{AccountAction, LinkAnswer};
 
 use super::confirm::{respond_to_link, token_of};
 use super::posted_form::PostedForm;
-use super::{display_key, link_gone, note, service, show_form};
+use super::{display_key, link_gone, note, respond, service, show_form};
 use crate::error::Error;
 use crate::http::status;
-use crate::pages::{Frame, Section, html};
-use crate::response::document::CachePolicy;
+use crate::pages::{Frame, Section};
 use crate::state::AppState;
 
 /// The account.
@@ -106,7 +105,7 @@ pub(super) async fn account_page(
 ) -> Result<Response, Error> {
     let plan = account.keys.last().map_or(Plan::Free, |key| key.plan);
     let limits = app.settings.plans.limits(plan);
-    let usage = app.meter.usage_of_key(&account.usage_key, limits).await?;
+    let usage = app.quota.usage_of_key(&account.usage_key, limits).await?;
     let keys = account.keys.iter().map(|key| KeyLine {
         id: key.id.to_string(),
         created: key.created_at.date().to_string(),
@@ -121,5 +120,5 @@ pub(super) async fn account_page(
         resets_on: usage.resets_at.date().to_string(),
         keys: keys.collect(),
     };
-    html::respond(app, &parts.headers, &html::render(&page)?, CachePolicy::NoStore).await
+    respond(app, &parts.headers, &page, status::OK).await
 }

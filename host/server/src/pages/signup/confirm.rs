@@ -9,10 +9,10 @@ use yearbook_signup::{AccountAction, LinkAnswer, LinkState};
 
 use super::account::account_page;
 use super::posted_form::PostedForm;
-use super::{display_key, link_gone, service, show_form};
+use super::{display_key, link_gone, respond, service, show_form};
 use crate::error::Error;
-use crate::pages::{Frame, Section, html};
-use crate::response::document::CachePolicy;
+use crate::http::status;
+use crate::pages::{Frame, Section};
 use crate::state::AppState;
 
 /// Name of the parameter that carries the secret of a link.
@@ -65,8 +65,7 @@ pub(super) async fn respond_to_link(
         Some(LinkState::Account(account)) => account_page(app, parts, token, &account).await,
         Some(LinkState::NewAccount) => {
             let frame = app.pages.site.frame("One more step", Section::Keys);
-            let document = html::render(&ConfirmPage { frame, token })?;
-            html::respond(app, &parts.headers, &document, CachePolicy::NoStore).await
+            respond(app, &parts.headers, &ConfirmPage { frame, token }, status::OK).await
         }
     }
 }

@@ -1,0 +1,182 @@
+//! A component on its way to being a plugin: measured and compiled, its imports read, its own
+//! description fetched and checked. Nothing serves before all of that; no step knows who asked.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use wasmtime::Store;
+use wasmtime::component::Component;
+use yearbook_domain::{Digest, PluginKind, ReleaseId};
+use yearbook_shares::CallerShare;
+
+use super::Sandbox;
+use crate::admission::SlowPluginLimiter;
+use crate::encode::{EncoderDescription, PluginEncoder};
+use crate::engine::component_cache;
+use crate::engine::component_limits::ComponentStats;
+use crate::error::ComponentRejection;
+use crate::generate::{GeneratorDescription, PluginGenerator};
+use crate::guest::bindings::exports::yearbook::plugin::encoder;
+use crate::guest::bindings::generator::exports::yearbook::plugin::generator;
+use crate::guest::{HostState, linker};
+use crate::observe::{
+    CallMetrics, DumpTarget, FailureDump, GuestFunction, PluginMetrics, ReleaseName,
+};
+use crate::trap::Trap;
+
+/// A component's machine code. Its imports are allowed ones.
+pub(super) struct CompiledComponent<'a> {
+    sandbox: &'a Sandbox,
+    component: Component,
+    digest: Digest,
+    bytes: u64,
+    begun: Instant,
+    from_cache: bool,
+}
+
+/// A checked description, as loading needs it of a plugin of either kind.
+trait PluginDescription: Sized {
+    /// What the guest returns.
+    type Raw: Send;
+    /// Kind of the plugins that describe themselves so.
+    const KIND: PluginKind;
+
+    /// Checks what a guest returned.
+    fn check(raw: Self::Raw) -> Result<Self, String>;
+
+    /// Name and version of the release.
+    fn release(&self) -> (&str, &str);
+}
+
+impl PluginDescription for EncoderDescription {
+    type Raw = encoder::Description;
+    const KIND: PluginKind = PluginKind::Encoder;
+
+    fn check(raw: Self::Raw) -> Result<Self, String> {
+        Self::check(raw)
+    }
+
+    fn release(&self) -> (&str, &str) {
+        (&self.format, &self.version)
+    }
+}
+
+impl PluginDescription for GeneratorDescription {
+    type Raw = generator::Description;
+    const KIND: PluginKind = PluginKind::Generator;
+
+    fn check(raw: Self::Raw) -> Result<Self, String> {
+        Self::check(raw)
+    }
+
+    fn release(&self) -> (&str, &str) {
+        (&self.tool, &self.version)
+    }
+}
+
+impl<'a> CompiledComponent<'a> {
+    /// Compiles `bytes`, or takes their machine code from the cache, and checks the imports.
+    pub(super) fn new(sandbox: &'a Sandbox, bytes: &[u8]) -> Result<Self, ComponentRejection> {
+        let digest = Digest::of(bytes);
+        let begun = Instant::now();
+        let engine = &sandbox.host.engine;
+        let compile = || {
+            ComponentStats::measure(bytes)?;
+            sandbox.compiler.compile(engine, &sandbox.host.limits, bytes)
+        };
+        let (component, from_cache) = match &sandbox.cache {
+            Some(cache) => cache.component(engine, &digest, compile)?,
+            None => (component_cache::deserialize_trusted(engine, &compile()?)?, false),
+        };
+        linker::check_imports(engine, &component)?;
+        Ok(Self { sandbox, component, digest, bytes: bytes.len() as u64, begun, from_cache })
+    }
+
+    /// Returns whether it exports a generator's interface.
+    pub(super) fn is_generator(&self) -> bool {
+        linker::is_generator(&self.sandbox.host.engine, &self.component)
+    }
+
+    /// Makes an output format of it.
+    pub(super) fn describe_encoder(
+        self,
+        dump_target: &DumpTarget,
+    ) -> Result<PluginEncoder, ComponentRejection> {
+        let pre = linker::encoder(&self.sandbox.host.engine, &self.component)?;
+        let (description, metrics) =
+            self.describe(dump_target, |store| pre.instantiate(store)?.call_describe(store))?;
+        Ok(PluginEncoder {
+            host: Arc::clone(&self.sandbox.host),
+            pre,
+            description,
+            digest: self.digest,
+            bytes: self.bytes,
+            metrics,
+            limiter: Arc::new(SlowPluginLimiter::new()),
+        })
+    }
+
+    /// Makes an integration of it.
+    pub(super) fn describe_generator(
+        self,
+        dump_target: &DumpTarget,
+    ) -> Result<PluginGenerator, ComponentRejection> {
+        let pre = linker::generator(&self.sandbox.host.engine, &self.component)?;
+        let (description, metrics) = self.describe(dump_target, |store| {
+            pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store)
+        })?;
+        Ok(PluginGenerator {
+            host: Arc::clone(&self.sandbox.host),
+            pre,
+            description,
+            digest: self.digest,
+            bytes: self.bytes,
+            metrics,
+            limiter: SlowPluginLimiter::new(),
+        })
+    }
+
+    /// Calls `describe` in an instance of its own, checks the result, and opens the release's
+    /// counters, where the load is counted.
+    fn describe<D: PluginDescription>(
+        &self,
+        dump_target: &DumpTarget,
+        describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<D::Raw> + Send,
+    ) -> Result<(D, Arc<PluginMetrics>), ComponentRejection> {
+        let host = &self.sandbox.host;
+        let _permit = host
+            .admission
+            .instances
+            .try_acquire(&CallerShare::default())
+            .map_err(|_| ComponentRejection::Busy)?;
+        let calls = CallMetrics::new(
+            Arc::new(PluginMetrics::unregistered(D::KIND, &self.digest)),
+            dump_target.clone(),
+        );
+        let mut store = HostState::new_store(host, Arc::clone(&calls));
+        let description = HostState::call(&mut store, describe)
+            .map_err(|trap| match trap {
+                // What others hold is not the component's fault.
+                Trap::TotalMemory { .. } => ComponentRejection::Busy,
+                trap => ComponentRejection::Trapped(trap),
+            })
+            .and_then(|raw| D::check(raw).map_err(ComponentRejection::Description));
+        if let Err(rejected) = &description
+            && dump_target.is_enabled()
+        {
+            FailureDump::for_component(D::KIND, &self.digest, &host.limits).write_failure(
+                GuestFunction::Describe,
+                rejected,
+                store.data().guest_log(),
+                &calls,
+            );
+        }
+        let description = description?;
+        let (name, version) = description.release();
+        let id = ReleaseId { kind: D::KIND, name: name.to_owned(), digest: self.digest };
+        let release = ReleaseName { id, version: version.to_owned() };
+        let metrics = self.sandbox.metrics.get_or_register(release);
+        metrics.record_load(self.begun.elapsed(), self.from_cache);
+        Ok((description, metrics))
+    }
+}
