@@ -33,7 +33,8 @@ const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.1.0", "yearbook:plugin/types@
 /// as before is not written again.
 ///
 /// # Errors
-/// When the target is missing, cargo fails, or a component wants imports that no plugin may have.
+/// Fails when the target is missing, cargo fails, or a component wants imports that no plugin may
+/// have.
 pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     let packages = packages(root)?;
     ensure!(!packages.is_empty(), "no plugin under {}", root.join("plugins").display());

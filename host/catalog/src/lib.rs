@@ -35,9 +35,7 @@ pub use key::verifier::{Caller, KeyLookup, KeyVerifier, UncachedKey};
 pub use key::{IssuedKey, KeyHash};
 pub use open::{open, sqlite_url};
 pub use queries::Revisions;
-pub use queries::accounts::{
-    AccountChange, AccountOutcome, AccountRecord, NewAccountKey, PurgedSignup,
-};
+pub use queries::accounts::{AccountChange, AccountOutcome, AccountRecord, NewAccountKey};
 pub use queries::canary::{CanaryTotals, ReleaseUsage};
 pub use queries::citations::{CitedSnapshot, CitedState};
 pub use queries::holds::HoldOutcome;
@@ -50,6 +48,7 @@ pub use queries::releases::{ChangeOutcome, ReleaseChange, StateTransition};
 pub use queries::signup_links::{
     LINK_LIFETIME_MS, NewSignupLink, QueueOutcome, SignupBounds, SignupHmac,
 };
+pub use queries::signup_purge::PurgedSignup;
 pub use queries::snapshots::SnapshotStatus;
 pub use queries::source_checks::{
     CheckSummary, ClaimOutcome, FailedCheck, FailingSource, LastCheck, SourceAnswer, SourceState,

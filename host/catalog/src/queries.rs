@@ -18,6 +18,7 @@ pub(crate) mod publications;
 pub(crate) mod release_events;
 pub(crate) mod releases;
 pub(crate) mod signup_links;
+pub(crate) mod signup_purge;
 mod snapshot_writes;
 pub(crate) mod snapshots;
 pub(crate) mod source_checks;

@@ -266,7 +266,7 @@ pub enum PluginCommand {
     },
     /// Write a project of your own: it builds, tests and passes its check as it is
     New {
-        /// An output format, or files for a data tool
+        /// An output format, files for a data tool, or an input format
         kind: TemplateKind,
         /// Format or tool, crate and folder
         #[arg(value_parser = crate::commands::check_plugin_name)]
@@ -275,7 +275,7 @@ pub enum PluginCommand {
     /// Check a plugin, store it and make its release known to every running host
     ///
     /// Where nothing of its name serves yet, and for a generator, the release serves within 2
-    /// seconds. Otherwise it waits as `installed` beside the release that serves: hosts compare the
+    /// seconds. A reader is what the next `publish` uses. Otherwise it waits as `installed` beside the release that serves: hosts compare the
     /// two on live responses and promote it, or roll it back, as `[plugins]` in the settings says.
     /// `--now` or `plugin pin` promotes it at once.
     Install {
@@ -332,7 +332,7 @@ pub enum PluginCommand {
     },
     /// Take the release that serves out of service; the one promoted before it serves again
     Rollback {
-        /// Format or tool
+        /// Format or tool; KIND/NAME where several plugins have the name
         name: String,
         /// Name and reason for the history
         #[command(flatten)]
@@ -340,7 +340,7 @@ pub enum PluginCommand {
     },
     /// Remove every release of a name that somebody installed; what is built in serves again
     Remove {
-        /// Format or tool
+        /// Format or tool; KIND/NAME where several plugins have the name
         name: String,
         /// Name and reason for the history
         #[command(flatten)]
@@ -360,7 +360,7 @@ pub enum PluginCommand {
     },
     /// Make one release of a name serve, whatever is promoted later
     Pin {
-        /// Format or tool
+        /// Format or tool; KIND/NAME where several plugins have the name
         name: String,
         /// The release's digest, or as much of it as tells it from others
         #[arg(required_unless_present = "off", conflicts_with = "off")]
@@ -374,13 +374,15 @@ pub enum PluginCommand {
     },
 }
 
-/// The two kinds of plugin.
+/// Kinds of plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum TemplateKind {
     /// An output format: rows in, bytes out
     Encoder,
     /// An integration: descriptions of datasets in, files for a data tool out
     Generator,
+    /// An input format: bytes of a file in, rows out
+    Reader,
 }
 
 /// Author of a change, for the history.

@@ -81,7 +81,7 @@ impl RunSettings {
     /// Reads and checks all sources.
     ///
     /// # Errors
-    /// When the file cannot be read, or with every [`SettingError`] of every source at once.
+    /// Fails when the file cannot be read, or with every [`SettingError`] of every source at once.
     pub fn load(sources: &SettingSources) -> anyhow::Result<Self> {
         let file = settings_file(sources.config.as_deref())?;
         let mut assignments = Vec::new();

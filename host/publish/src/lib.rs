@@ -1,12 +1,14 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
-//! changes since the current one. Imports point one way: `error`, `faults`, `progress`,
-//! `memory_budget`, `sort` <- `package` <- `geometry`, `table` <- `write`, `snapshot_id`,
-//! `preview_facts` <- `diff` <- `publish` <- `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
+//! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
+//! `progress`, `memory_budget`, `sort` <- `package` <- `geometry`, `table` <- `write`,
+//! `snapshot_id`, `preview_facts` <- `diff` <- `publish` <- `publisher`, `gc`. A server links none
+//! of it. Never touches HTTP, guests, arguments or
 //! environment; the feature `catalog` adds what needs a catalogue.
 
 mod diff;
 mod error;
 mod faults;
+mod format_reader;
 #[cfg(feature = "catalog")]
 mod gc;
 mod geometry;
@@ -25,6 +27,7 @@ mod uploads;
 mod write;
 
 pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
+pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
 pub use memory_budget::MemoryBudget;

@@ -68,7 +68,7 @@ pub async fn publish_within(
     current: Option<&Snapshot>,
     progress: &dyn ProgressReporter,
 ) -> Result<SnapshotDraft, PublishError> {
-    let package = Arc::new(package.clone());
+    let package = stages::complete(workers, Arc::new(package.clone())).await?;
     let (rows, findings) = stages::read(workers, &package, memory, progress).await?;
     let id = stages::compute_id(workers, &package, &rows, progress).await?;
     let draft = |snapshot, unchanged, changes, facts| SnapshotDraft {

@@ -10,6 +10,7 @@ use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::error::PublishError;
+use crate::format_reader::ReaderProvider;
 use crate::memory_budget::MemoryBudget;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
@@ -28,6 +29,7 @@ pub struct Publisher {
     retention: Retention,
     at: Option<Millis>,
     memory: MemoryBudget,
+    readers: Option<Arc<dyn ReaderProvider>>,
 }
 
 /// A package that is published.
@@ -78,13 +80,27 @@ impl Publisher {
         retention: Retention,
     ) -> Self {
         let files = files.with_upload_registrar(Arc::new(UploadRegistry(Arc::clone(&store))));
-        Self { store, files, workers, retention, at: None, memory: MemoryBudget::default() }
+        Self {
+            store,
+            files,
+            workers,
+            retention,
+            at: None,
+            readers: None,
+            memory: MemoryBudget::default(),
+        }
     }
 
     /// The same for a history that is made elsewhere: see [`Publication::at`].
     #[must_use]
     pub fn with_created_at(self, at: Millis) -> Self {
         Self { at: Some(at), ..self }
+    }
+
+    /// The same, which has readers for packages in other formats than CSV, Parquet and Arrow.
+    #[must_use]
+    pub fn with_readers(self, readers: Arc<dyn ReaderProvider>) -> Self {
+        Self { readers: Some(readers), ..self }
     }
 
     /// The same within another budget of memory.
@@ -104,6 +120,14 @@ impl Publisher {
         package: &DataPackage,
         progress: &dyn ProgressReporter,
     ) -> Result<PublishResult, PublishFailure> {
+        let with_reader;
+        let package = match self.find_reader(package).await? {
+            Some(found) => {
+                with_reader = found;
+                &with_reader
+            }
+            None => package,
+        };
         let name = package.name();
         for tries_left in (0..MAX_ATTEMPTS).rev() {
             let current =
@@ -147,6 +171,22 @@ impl Publisher {
             }
         }
         Err(PublishFailure::TooManyConflicts { name: name.clone() })
+    }
+
+    /// The package with its reader, where it needs one that it does not have.
+    async fn find_reader(
+        &self,
+        package: &DataPackage,
+    ) -> Result<Option<DataPackage>, PublishError> {
+        let Some(format) = package.missing_reader() else { return Ok(None) };
+        let found = match &self.readers {
+            Some(readers) => readers.find_reader(format).await,
+            None => Err(format!("the format {format:?} cannot be read here")),
+        };
+        match found {
+            Ok(reader) => Ok(Some(package.clone().with_reader(reader))),
+            Err(why) => Err(PublishError::NoReader { path: package.data().to_owned(), why }),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod distinct_values;
 pub(crate) mod numbered_rows;
 pub(crate) mod open;
 pub(crate) mod percent_unit;
+pub(crate) mod plugin_source;
 pub(crate) mod row_weight;
 pub(crate) mod source;
 pub(crate) mod unique;

@@ -13,6 +13,7 @@ mod component_file;
 mod dumps;
 mod error;
 mod install;
+mod installed_reader;
 mod ipc_size_check;
 mod readback;
 mod reconciler;
@@ -29,6 +30,7 @@ pub use dumps::{
 };
 pub use error::ReleaseError;
 pub use install::{InstallOptions, InstalledRelease, install};
+pub use installed_reader::installed_reader;
 pub use reconciler::{EmbeddedComponent, PluginReconciler};
 pub use release_actions::{ReleaseActionResult, pin, remove, rollback};
 pub use release_monitor::ReleaseMonitor;

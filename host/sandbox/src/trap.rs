@@ -45,6 +45,16 @@ pub enum Trap {
         /// Bytes allowed.
         allowed: usize,
     },
+    /// `read_amplification`.
+    #[error(
+        "made {returned} bytes of rows where its file allows {allowed} (sandbox.read_amplification)"
+    )]
+    ReadAmplification {
+        /// Bytes of rows.
+        returned: usize,
+        /// Bytes allowed.
+        allowed: usize,
+    },
     /// A splice that breaks a rule of the interface.
     #[error("returned a piece whose {0} (encoder.splice in the interface)")]
     Splice(String),
@@ -137,7 +147,7 @@ impl Trap {
             Self::Stack(_) => TrapKind::Stack,
             Self::Output(_) => TrapKind::Output,
             Self::Notes(_) => TrapKind::Notes,
-            Self::Amplification { .. } => TrapKind::Amplification,
+            Self::Amplification { .. } | Self::ReadAmplification { .. } => TrapKind::Amplification,
             Self::Splice(_) | Self::Views { .. } => TrapKind::Reference,
             Self::Wasm(_) => TrapKind::Wasm,
         }

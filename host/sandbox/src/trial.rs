@@ -60,6 +60,10 @@ pub enum GuestCall {
     Tail,
     /// `generate`.
     Generate,
+    /// `push`, of which chunk, from 1.
+    Push(usize),
+    /// `columns` or `pull`, after which chunk, from 1.
+    Pull(usize),
 }
 
 impl fmt::Display for GuestCall {
@@ -70,6 +74,8 @@ impl fmt::Display for GuestCall {
             Self::Part(batch) => write!(f, "part (batch {batch})"),
             Self::Tail => f.write_str("tail"),
             Self::Generate => f.write_str("generate"),
+            Self::Push(chunk) => write!(f, "push (chunk {chunk})"),
+            Self::Pull(chunk) => write!(f, "pull (after chunk {chunk})"),
         }
     }
 }

@@ -95,7 +95,7 @@ impl AppState {
     /// Fetches the secrets that sign cursors and addresses of files, and makes limiters and caches.
     ///
     /// # Errors
-    /// When the database does not give the secrets.
+    /// Fails when the database does not give the secrets.
     pub async fn new(services: Services) -> Result<Self, CatalogError> {
         metrics::start_time();
         let secret = services.catalog.secret("cursor").await?;

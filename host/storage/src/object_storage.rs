@@ -228,11 +228,11 @@ impl ObjectStorage {
         local: Option<LocalFolder>,
         remote: RemoteSettings,
     ) -> Self {
-        let weigh = |_: &Digest, sums: &Arc<BlockChecksums>| {
-            u32::try_from(size_of::<Digest>() + sums.size()).unwrap_or(u32::MAX)
-        };
         let local = local.map(Arc::new);
-        let sums = Cache::builder().max_capacity(CHECKSUM_CACHE_BYTES).weigher(weigh).build();
+        let sums = Cache::builder()
+            .max_capacity(CHECKSUM_CACHE_BYTES)
+            .weigher(BlockChecksums::weight)
+            .build();
         Self { store, local, remote, sums, counters: Arc::default(), declare: None }
     }
 }

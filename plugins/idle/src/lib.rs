@@ -1,7 +1,7 @@
 //! An encoder that takes rows and writes nothing. `yearbook plugin bench` measures with it what the
 //! crossing of rows into a guest costs; it is never installed, and no client can ask for it.
 
-use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
 
 yearbook_sdk::export_encoder!(Idle);
 
@@ -29,7 +29,7 @@ impl Encoder for Idle {
         Ok(Self)
     }
 
-    fn part(&mut self, _: Batch, _: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, _: Batch, _: &mut Output) -> Result<(), Error> {
         Ok(())
     }
 }

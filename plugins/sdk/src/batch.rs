@@ -15,7 +15,7 @@ pub struct Batch {
     schema: Rc<Schema>,
     rows: usize,
     arrays: Vec<ColumnBuffers>,
-    /// What stayed with the host, where [`crate::testing`] is the host.
+    /// Buffers that stayed with the host, where [`crate::testing`] is the host.
     pub(crate) kept: Rc<[Vec<u8>]>,
 }
 

@@ -160,7 +160,8 @@ impl<'a> Column<'a> {
         ColumnBuffer::all(self.array)
     }
 
-    /// Columns inside of it, where it is a list, a struct or a map; also where lengths alone crossed.
+    /// Columns inside of it, where it is a list, a struct or a map; also where lengths alone
+    /// crossed.
     pub fn children(&self) -> impl Iterator<Item = Column<'a>> + use<'a> {
         let (fields, arrays) = (&self.field.children, &self.array.children);
         fields.iter().zip(arrays).map(|(field, array)| Column::new(field, array))

@@ -34,7 +34,9 @@ pub mod encoder_world {
 }
 
 mod generator;
+mod reader;
 pub use generator::{GeneratorExport, generator_world};
+pub use reader::{ReaderExport, Reading, reader_world};
 
 /// The type that [`crate::export_encoder!`] exports.
 #[doc(hidden)]

@@ -1,6 +1,7 @@
-//! Kit for authors of Yearbook plugins: implement [`Encoder`] (an output format) or [`Generator`]
-//! (an integration), name the type in [`export_encoder!`] or [`export_generator!`], and build the
-//! crate as a `cdylib` for `wasm32-unknown-unknown`.
+//! Kit for authors of Yearbook plugins: implement [`Encoder`] (an output format), [`Generator`] (an
+//! integration) or [`Reader`] (an input format), name the type in [`export_encoder!`],
+//! [`export_generator!`] or [`export_reader!`], and build the crate as a `cdylib` for
+//! `wasm32-unknown-unknown`.
 //!
 //! Owns: the guest's half of `wit/1.1.0`, views over the columns that the host sends,
 //! the guest's allocator and panic hook, a toolkit for text formats ([`text`]) and a test kit
@@ -68,6 +69,7 @@ pub mod guest;
 pub mod log;
 pub mod output;
 mod raw;
+pub mod reader;
 pub mod schema;
 pub mod testing;
 pub mod text;
@@ -81,6 +83,7 @@ pub use encoder::{Encoder, Note};
 pub use error::Error;
 pub use generator::Generator;
 pub use output::Output;
+pub use reader::Reader;
 pub use schema::{DataType, Field, Schema};
 pub use view::{Traits, View};
 
@@ -108,6 +111,20 @@ macro_rules! export_generator {
             use super::*;
             type Exported = $crate::guest::GeneratorExport<$generator>;
             $crate::guest::generator_world::export_generator_world!(Exported with_types_in $crate::guest::generator_world);
+        }
+    };
+}
+
+/// Exports a type that implements [`Reader`] as the component's reader. Once per crate; does nothing
+/// in native builds.
+#[macro_export]
+macro_rules! export_reader {
+    ($reader:ty) => {
+        #[cfg(target_family = "wasm")]
+        mod __yearbook_export {
+            use super::*;
+            type Exported = $crate::guest::ReaderExport<$reader>;
+            $crate::guest::reader_world::export_reader_world!(Exported with_types_in $crate::guest::reader_world);
         }
     };
 }

@@ -19,8 +19,8 @@ pub struct Output {
 
 impl Output {
     /// Appends the text or the bytes of a row: by reference where the column stayed with the host
-    /// ([`Encoder::views`](crate::Encoder::views)), else as a copy. Appends nothing where the row is
-    /// null or the column holds neither text nor binary values.
+    /// ([`Encoder::views`](crate::Encoder::views)), else as a copy. Appends nothing where the row
+    /// is null or the column holds neither text nor binary values.
     pub fn pass(&mut self, column: &Column<'_>, row: usize) {
         if !column.is_valid(row) {
             return;

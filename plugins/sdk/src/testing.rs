@@ -9,6 +9,7 @@ mod data;
 mod held;
 mod progress;
 pub mod project;
+pub mod reading;
 mod table;
 
 pub use table::Table;

@@ -26,7 +26,7 @@ mod scan;
 use crate::Traits;
 use crate::view::HeldText;
 
-/// Shortest mean length at which text is passed on by reference, bytes: measured, see decision 0290.
+/// Shortest mean length at which text is passed on by reference, bytes (decision 0290).
 pub const HELD_BYTES: u32 = 128;
 
 /// A format's spelling of values.
@@ -50,7 +50,7 @@ pub trait Dialect: 'static {
     /// [`Dialect::QUOTE`]s as it is. Empty text is not asked about.
     fn is_plain(&self, text: &[u8]) -> bool;
 
-    /// Which long text stays with the host: `all` are the traits without which text must be
+    /// Long text that stays with the host: `all` are the traits without which text must be
     /// escaped, `each` those that make it plain.
     fn held_text(&self) -> HeldText {
         HeldText { mean_bytes: u32::MAX, all: Traits::NONE, each: Traits::NONE }

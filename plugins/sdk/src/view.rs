@@ -1,8 +1,8 @@
-//! What an encoder wants to see of its columns, in the words of the interface.
+//! Views: what an encoder wants to see of its columns, in the words of the interface.
 
 use std::ops::BitOr;
 
-/// What crosses of a column. [`View::WHOLE`] is what an encoder gets that says nothing.
+/// Choice of what crosses of a column. [`View::WHOLE`] is what an encoder gets that says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
     /// Set where dictionary-encoded text should arrive plain.

@@ -73,3 +73,14 @@ pub(crate) struct RawSplice {
     /// Bytes of the range.
     pub(crate) length: u32,
 }
+
+/// See `reader.batch`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct RawRows {
+    /// At least 1.
+    pub(crate) rows: u32,
+    /// One a column.
+    pub(crate) arrays: Vec<RawArray>,
+    /// In the order of the arrays.
+    pub(crate) buffers: Vec<Vec<u8>>,
+}

@@ -19,8 +19,7 @@ const SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")]
 const HOSTILE: &str = "</script><script>alert(1)</script><b onmouseover=x>\"'& \u{202e}abc 🌏";
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python =
-        tools::python_environment(repository, "pages", "tests/external/pages/requirements.txt")?;
+    let python = tools::check_python(repository, "pages")?;
     tools::chromium()?;
     tools::node("judging the catalogue's pages")?;
     let modules = tools::node_modules(repository, "pages-node", "tests/external/pages/node")?;

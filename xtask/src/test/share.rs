@@ -14,8 +14,7 @@ use crate::{command, packages, tools};
 const URL_SECONDS: &str = "20";
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python =
-        tools::python_environment(repository, "share", "tests/external/share/requirements.txt")?;
+    let python = tools::check_python(repository, "share")?;
     let ground = ServerFixture::prepare(repository, "share")?;
     ground.publish_demo()?;
     let difficult = ground.folder().join("difficult");

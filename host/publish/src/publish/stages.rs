@@ -21,8 +21,19 @@ use crate::sort::{BlockLimits, ExternalSorter, RowBlock, SortError, SortedRows};
 use crate::table::check::{TableChecker, TableFacts};
 use crate::table::numbered_rows::{number_rows, numbered_schema};
 use crate::table::unique::KeyOrder;
-use crate::table::{open, unique};
+use crate::table::{open, plugin_source, unique};
 use crate::write::{SnapshotFileMetadata, SnapshotWriter};
+
+/// Adds what a reader's file tells of its columns.
+pub(super) async fn complete(
+    workers: &Workers,
+    package: Arc<DataPackage>,
+) -> Result<Arc<DataPackage>, PublishError> {
+    if package.reader_source.is_none() {
+        return Ok(package);
+    }
+    run_on_worker(workers, "reading the columns", move || plugin_source::complete(&package)).await?
+}
 
 /// Reads, checks and sorts every row. The sorted rows have their number in the input behind their
 /// columns.

@@ -307,7 +307,7 @@ trait OutputSize {
     /// Bytes that the guest gave out.
     fn bytes(&self) -> usize;
 
-    /// What counts beside the input.
+    /// Weight of the result beside the input.
     fn weight(&self) -> usize {
         self.bytes()
     }

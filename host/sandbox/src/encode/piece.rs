@@ -1,4 +1,4 @@
-//! What one batch became: bytes of the guest with ranges of its input put in. Owns the checks on
+//! Pieces of a response: bytes of the guest with ranges of its input put in. Owns the checks on
 //! splices and the join, which copies each byte once, or not at all where a range is large enough
 //! to travel by itself. Never sees a guest.
 
@@ -62,7 +62,7 @@ impl EncodedPiece {
         self.length
     }
 
-    /// What counts as given out: bytes of the response, the note, and each splice itself.
+    /// Weight of what was given out: bytes of the response, the note, and each splice itself.
     pub(crate) fn weight(&self) -> usize {
         let splices = self.splices.len().saturating_mul(SPLICE_BYTES);
         self.length.saturating_add(self.note.len()).saturating_add(splices)

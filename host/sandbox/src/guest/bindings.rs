@@ -1,5 +1,5 @@
-//! Host bindings of the plugin interface, generated from `wit/`: the encoder world of 1.1.0 and what
-//! all worlds share at the top, the encoder world of 1.0.0 and the generator world in modules.
+//! Host bindings of the plugin interface, generated from `wit/`: at the top the encoder world of
+//! 1.1.0 and all that worlds share, in modules the encoder world of 1.0.0 and the generator world.
 //! Arguments are borrowed, so a batch's buffers are copied once, into the guest.
 //!
 //! `types` and `log` of 1.0.0 are those of 1.1.0, which has every type of the older one: a linker
@@ -32,6 +32,20 @@ pub(crate) mod generator {
     wasmtime::component::bindgen!({
         path: "../../wit/1.1.0",
         world: "generator-plugin",
+        ownership: Borrowing { duplicate_if_necessary: true },
+        imports: { default: trappable },
+        with: {
+            "yearbook:plugin/types@1.1.0": crate::guest::bindings::yearbook::plugin::types,
+            "yearbook:plugin/log@1.1.0": crate::guest::bindings::yearbook::plugin::log,
+        },
+    });
+}
+
+/// Host bindings of the reader world, which 1.1.0 is the first to have.
+pub(crate) mod reader {
+    wasmtime::component::bindgen!({
+        path: "../../wit/1.1.0",
+        world: "reader-plugin",
         ownership: Borrowing { duplicate_if_necessary: true },
         imports: { default: trappable },
         with: {

@@ -400,6 +400,68 @@ mod tests {
         assert!(crossed.bytes() > 2_005 + 1_005, "{}", crossed.bytes());
     }
 
+    /// Bytes and whether they are held, of each buffer.
+    fn viewed(view: wire::View, column: ArrayRef) -> Vec<(Vec<u8>, bool)> {
+        let field = Field::new("c", column.data_type().clone(), true);
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![column]).unwrap();
+        let crossed = WireConverter::new(true, vec![view]).convert(&batch).unwrap();
+        crossed.buffers.iter().map(|buffer| (buffer.bytes.to_vec(), buffer.held)).collect()
+    }
+
+    fn held(mean_bytes: u32, all: Traits, each: Traits) -> wire::View {
+        let crossing = wire::Crossing::Offsets(wire::HeldText { mean_bytes, all, each });
+        wire::View { plain: false, crossing }
+    }
+
+    #[test]
+    fn text_is_held_where_it_is_long_and_has_every_trait() {
+        let text: ArrayRef = Arc::new(StringArray::from(vec![Some("north"), None, Some("a,b")]));
+        let nothing = Traits::empty();
+        for (view, stays) in [
+            (held(2, nothing, nothing), true),
+            (held(3, nothing, nothing), false),
+            (held(2, Traits::NO_QUOTE, nothing), true),
+            (held(2, Traits::NO_QUOTE | Traits::NO_COMMA, nothing), false),
+        ] {
+            let buffers = viewed(view, Arc::clone(&text));
+            let flags: Vec<bool> = buffers.iter().map(|(_, held)| *held).collect();
+            assert_eq!(flags, [false, false, stays], "{view:?}");
+            assert_eq!(buffers[2].0, b"northa,b");
+        }
+        let buffers = viewed(held(2, nothing, Traits::NO_COMMA), text.slice(1, 2));
+        assert_eq!(buffers.len(), 3, "shorter than it should be without the first");
+        let buffers = viewed(held(1, nothing, Traits::NO_COMMA), text.slice(0, 3));
+        assert_eq!(buffers[3], (vec![0b011], false), "a value of its own has a comma");
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        assert!(viewed(held(0, nothing, nothing), numbers).iter().all(|(_, held)| !held));
+    }
+
+    #[test]
+    fn a_view_of_lengths_holds_every_buffer_and_a_plain_one_decodes_dictionaries() {
+        let keyed: DictionaryArray<Int32Type> =
+            vec![Some("x"), None, Some("yy")].into_iter().collect();
+        let keyed: ArrayRef = Arc::new(keyed);
+        let lengths = |plain| wire::View { plain, crossing: wire::Crossing::Lengths };
+        let plain = viewed(lengths(true), Arc::clone(&keyed));
+        assert!(plain.iter().all(|(_, held)| *held));
+        assert_eq!((plain.len(), plain[2].0.as_slice()), (3, &b"xyy"[..]));
+        assert_eq!(viewed(lengths(false), keyed).len(), 5);
+    }
+
+    #[test]
+    fn held_dictionary_values_are_never_repeated() {
+        let long: ArrayRef = Arc::new(StringArray::from(vec!["long enough"]));
+        let keyed = DictionaryArray::<Int32Type>::new(vec![0, 0].into(), long);
+        let schema = Schema::new(vec![Field::new("c", keyed.data_type().clone(), false)]);
+        let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(keyed)]).unwrap();
+        for (mean_bytes, repeated) in [(4, false), (40, true)] {
+            let view = held(mean_bytes, Traits::empty(), Traits::empty());
+            let mut converter = WireConverter::new(true, vec![view]);
+            let again = [(); 2].map(|()| converter.convert(&batch).unwrap().arrays[1].repeated);
+            assert_eq!(again, [false, repeated], "{mean_bytes}");
+        }
+    }
+
     #[test]
     fn a_guest_that_declines_dictionaries_gets_plain_text() {
         let array: DictionaryArray<Int32Type> =

@@ -71,7 +71,7 @@ impl EncoderGuest {
         }
     }
 
-    /// What to send of the columns; nothing from 1.0.0, which takes everything.
+    /// Views of the columns; none from 1.0.0, which takes everything.
     pub(crate) fn call_views(
         &self,
         store: &mut Store<HostState>,

@@ -6,6 +6,7 @@ use wasmtime::component::{Component, HasSelf, Linker};
 
 use crate::error::ComponentRejection;
 use crate::guest::bindings::generator::{GeneratorPlugin, GeneratorPluginPre};
+use crate::guest::bindings::reader::{ReaderPlugin, ReaderPluginPre};
 use crate::guest::bindings::{EncoderPlugin, EncoderPluginPre, v1_0};
 use crate::guest::{EncoderPre, HostState};
 use crate::sanitize::sanitize_sentence;
@@ -28,6 +29,9 @@ const ENCODER_1_0: &str = "yearbook:plugin/encoder@1.0.0";
 
 /// The export of an encoder of the second version.
 const ENCODER_1_1: &str = "yearbook:plugin/encoder@1.1.0";
+
+/// The export that tells a reader.
+const READER: &str = "yearbook:plugin/reader@1.1.0";
 
 /// Refused imports that are named: a component may have thousands.
 const IMPORTS_NAMED: usize = 20;
@@ -89,6 +93,23 @@ pub(crate) fn generator(
     let added = GeneratorPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
     added
         .and_then(|()| GeneratorPluginPre::new(linker.instantiate_pre(component)?))
+        .map_err(interface_error)
+}
+
+/// Returns whether a component is a reader.
+pub(crate) fn is_reader(engine: &Engine, component: &Component) -> bool {
+    has_export(engine, component, &[READER])
+}
+
+/// Links a component as a reader.
+pub(crate) fn reader(
+    engine: &Engine,
+    component: &Component,
+) -> Result<ReaderPluginPre<HostState>, ComponentRejection> {
+    let mut linker = Linker::new(engine);
+    let added = ReaderPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
+    added
+        .and_then(|()| ReaderPluginPre::new(linker.instantiate_pre(component)?))
         .map_err(interface_error)
 }
 

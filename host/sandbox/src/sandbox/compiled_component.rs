@@ -18,10 +18,12 @@ use crate::error::ComponentRejection;
 use crate::generate::{GeneratorDescription, PluginGenerator};
 use crate::guest::bindings::exports::yearbook::plugin::encoder;
 use crate::guest::bindings::generator::exports::yearbook::plugin::generator;
+use crate::guest::bindings::reader::exports::yearbook::plugin::reader;
 use crate::guest::{HostState, linker};
 use crate::observe::{
     CallMetrics, DumpTarget, FailureDump, GuestFunction, PluginMetrics, ReleaseName,
 };
+use crate::read::{PluginReader, ReaderDescription};
 use crate::trap::Trap;
 
 /// A component's machine code. Its imports are allowed ones.
@@ -34,7 +36,7 @@ pub(super) struct CompiledComponent<'a> {
     from_cache: bool,
 }
 
-/// A checked description, as loading needs it of a plugin of either kind.
+/// A checked description, as loading needs it of a plugin of any kind.
 trait PluginDescription: Sized {
     /// What the guest returns.
     type Raw: Send;
@@ -74,6 +76,19 @@ impl PluginDescription for GeneratorDescription {
     }
 }
 
+impl PluginDescription for ReaderDescription {
+    type Raw = reader::Description;
+    const KIND: PluginKind = PluginKind::Reader;
+
+    fn check(raw: Self::Raw) -> Result<Self, String> {
+        Self::check(raw)
+    }
+
+    fn release(&self) -> (&str, &str) {
+        (&self.format, &self.version)
+    }
+}
+
 impl<'a> CompiledComponent<'a> {
     /// Compiles `bytes`, or takes their machine code from the cache, and checks the imports.
     pub(super) fn new(sandbox: &'a Sandbox, bytes: &[u8]) -> Result<Self, ComponentRejection> {
@@ -95,6 +110,11 @@ impl<'a> CompiledComponent<'a> {
     /// Returns whether it exports a generator's interface.
     pub(super) fn is_generator(&self) -> bool {
         linker::is_generator(&self.sandbox.host.engine, &self.component)
+    }
+
+    /// Returns whether it exports a reader's interface.
+    pub(super) fn is_reader(&self) -> bool {
+        linker::is_reader(&self.sandbox.host.engine, &self.component)
     }
 
     /// Makes an output format of it.
@@ -133,6 +153,25 @@ impl<'a> CompiledComponent<'a> {
             bytes: self.bytes,
             metrics,
             limiter: SlowPluginLimiter::new(),
+        })
+    }
+
+    /// Makes an input format of it.
+    pub(super) fn describe_reader(
+        self,
+        dump_target: &DumpTarget,
+    ) -> Result<PluginReader, ComponentRejection> {
+        let pre = linker::reader(&self.sandbox.host.engine, &self.component)?;
+        let (description, metrics) = self.describe(dump_target, |store| {
+            pre.instantiate(&mut *store)?.yearbook_plugin_reader().call_describe(store)
+        })?;
+        Ok(PluginReader {
+            host: Arc::clone(&self.sandbox.host),
+            pre,
+            description,
+            digest: self.digest,
+            bytes: self.bytes,
+            metrics,
         })
     }
 

@@ -113,7 +113,7 @@ impl BulkHead {
     /// and no cache keeps it.
     ///
     /// # Errors
-    /// When the address is none.
+    /// Fails when the address is none.
     pub(crate) fn redirect(&self, link: String) -> Result<Response, Error> {
         let location = HeaderValue::try_from(link).map_err(|_| {
             Error::internal("redirect", &"the store's address does not fit a header")

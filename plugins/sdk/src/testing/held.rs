@@ -6,7 +6,7 @@ use crate::raw::numbers;
 use crate::view::{Crossing, HeldText};
 use crate::{DataType, Field, Schema, View, wire};
 
-/// What crosses of a batch, and all its buffers. `schema` is as `views` have it.
+/// Part of a batch that crosses, and all its buffers. `schema` is as `views` have it.
 pub(super) fn hold(
     schema: &Schema,
     views: &[View],

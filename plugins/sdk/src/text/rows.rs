@@ -61,7 +61,7 @@ impl<D: Dialect> Rows<D> {
         Ok(Self { dialect, lanes, views, end, block })
     }
 
-    /// What to return from [`crate::Encoder::views`]: long text that needs no escaping stays with
+    /// Views for [`crate::Encoder::views`]: long text that needs no escaping stays with
     /// the host.
     #[must_use]
     pub fn views(&self) -> Vec<View> {

@@ -41,6 +41,7 @@ fn project(kind: TemplateKind, name: &str) -> anyhow::Result<BTreeMap<String, St
     let source = match kind {
         TemplateKind::Encoder => include_str!("../../../template/encoder/lib.rs"),
         TemplateKind::Generator => include_str!("../../../template/generator/lib.rs"),
+        TemplateKind::Reader => include_str!("../../../template/reader/lib.rs"),
     };
     let fill =
         |text: &str| text.replace("{{name}}", name).replace("{{module}}", &module_name(name));
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_template_stays_unfilled() {
-        for kind in [TemplateKind::Encoder, TemplateKind::Generator] {
+        for kind in [TemplateKind::Encoder, TemplateKind::Generator, TemplateKind::Reader] {
             let files = project(kind, "my-plugin").unwrap();
             for path in ["Cargo.toml", "README.md", "src/lib.rs"] {
                 assert!(
