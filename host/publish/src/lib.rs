@@ -2,8 +2,8 @@
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
 //! `progress`, `memory_budget`, `sort` <- `package` <- `geometry`, `table` <- `write`,
 //! `snapshot_id`, `preview_facts` <- `diff` <- `publish` <- `publisher`, `gc`. A server links none
-//! of it. Never touches HTTP, guests, arguments or
-//! environment; the feature `catalog` adds what needs a catalogue.
+//! of it. Never touches HTTP, guests, arguments or environment; the feature `catalog` adds what
+//! needs a catalogue.
 
 mod diff;
 mod error;
