@@ -36,7 +36,7 @@ pub(super) enum ResourcePlace {
 
 /// Treatment of a `path` that is an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AddressPolicy {
+pub(super) enum AddressHandling {
     /// It is a fault.
     Refused,
     /// It is the place of the table.
@@ -47,7 +47,7 @@ pub(super) enum AddressPolicy {
 pub(super) fn parse(
     resource: &DescriptorNode<'_>,
     folder: &Path,
-    addresses: AddressPolicy,
+    addresses: AddressHandling,
     problems: &mut DescriptorProblems,
 ) -> Option<PackageResource> {
     resource.object(problems)?;
@@ -60,7 +60,7 @@ pub(super) fn parse(
     check_encoding(resource, problems);
     check_dialect(resource, problems);
     let path = file_name(resource, problems)?;
-    if addresses == AddressPolicy::Taken && path.contains("://") {
+    if addresses == AddressHandling::Taken && path.contains("://") {
         let address = check_address(resource, path, problems)?;
         // The last segment is the file's name; what follows it is not.
         let name = path.split(['?', '#']).next().unwrap_or_default();

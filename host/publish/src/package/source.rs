@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use yearbook_domain::{Cadence, DatasetName, Digest};
 
-use super::resource::{AddressPolicy, InputFormat};
+use super::resource::{AddressHandling, InputFormat};
 use super::{DataPackage, DescriptorFile};
 use crate::PublishError;
 
@@ -49,7 +49,7 @@ impl SourcePackage {
     /// As [`DataPackage::open`].
     pub fn open(path: &Path, max_bytes: u64) -> Result<Self, PublishError> {
         let file = DescriptorFile::read(path)?;
-        let (package, address) = file.parse(AddressPolicy::Taken)?;
+        let (package, address) = file.parse(AddressHandling::Taken)?;
         Ok(Self {
             package: DataPackage { max_table_bytes: max_bytes, ..package },
             address,
