@@ -10,6 +10,7 @@ mod counts;
 mod cursors;
 mod data;
 mod datasets;
+mod delta_sharing;
 mod errors;
 mod every;
 mod failures;

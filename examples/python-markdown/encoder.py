@@ -1,8 +1,9 @@
 """The output format `markdown` in Python: a table as GitHub Flavoured Markdown writes it (spec-4.1-format).
 
 Reads the buffers of the Arrow C data interface with `struct`, without an Arrow library. Each part
-depends on nothing but its rows, so parts are promised to be independent. componentize-py looks for the
-interface's functions and for its resource in a module of the interface's name: this one.
+depends on nothing but its rows, so parts are promised to be independent. Long geometries never come in:
+they stay with the host, and a splice says where each belongs. componentize-py looks for the interface's
+functions and for its resource in a module of the interface's name: this one.
 """
 
 import struct
@@ -10,8 +11,21 @@ from datetime import date
 
 from componentize_py_types import Err
 from wit_world import exports
-from wit_world.exports.encoder import Description, Piece
+from wit_world.exports.encoder import (
+    Buffer_Held,
+    Crossing_Offsets,
+    Crossing_Whole,
+    Description,
+    HeldText,
+    Piece,
+    Splice,
+    Traits,
+    View,
+)
 from wit_world.imports.types import Error_UnsupportedSchema, Parameter, ParameterKind
+
+# Shortest mean length of geometries that stay with the host, bytes. Shorter ones cost less to copy.
+HELD_BYTES = 256
 
 EPOCH = date(1970, 1, 1).toordinal()
 # Days in 400 years.
@@ -69,6 +83,11 @@ class Encoding:
                 )
         return cls(schema.fields, escape(options[0].value.value))
 
+    def views(self):
+        """Geometry is text in WKT, which has nothing to escape, so its offsets suffice."""
+        held = Crossing_Offsets(HeldText(HELD_BYTES, Traits(0), Traits(0)))
+        return [View(False, held if is_geometry(field) else Crossing_Whole()) for field in self.fields]
+
     def head(self):
         names = [escape(field.name) for field in self.fields]
         rules = ["--:" if field.format in "lg" else "---" for field in self.fields]
@@ -78,10 +97,23 @@ class Encoding:
         columns, first = [], 0
         for field, array in zip(self.fields, rows.arrays):
             buffers = rows.buffers[first : first + array.buffers]
+            if isinstance(buffers[-1], Buffer_Held):
+                cells = ranges(first + 2, array.length, buffers[1].value)
+            else:
+                cells = READERS[field.format](array.length, *(buffer.value for buffer in buffers[1:]))
             first += array.buffers
-            cells = READERS[field.format](array.length, *buffers[1:])
-            columns.append(present(cells, buffers[0], self.null) if array.null_count else cells)
-        return Piece("".join(map(line, zip(*columns))).encode(), b"")
+            columns.append(present(cells, buffers[0].value, self.null) if array.null_count else cells)
+        out, splices = bytearray(), []
+        for cells in zip(*columns):
+            for cell in cells:
+                out += b"| "
+                if isinstance(cell, str):
+                    out += cell.encode()
+                elif cell[2]:
+                    splices.append(Splice(len(out), *cell))
+                out += b" "
+            out += b"|\n"
+        return Piece(bytes(out), splices, b"")
 
     def tail(self, notes):
         return b""
@@ -89,6 +121,16 @@ class Encoding:
 
 def line(cells):
     return "| " + " | ".join(cells) + " |\n"
+
+
+def is_geometry(field):
+    return any(pair.key == "yearbook.role" and pair.value == "geometry" for pair in field.metadata)
+
+
+def ranges(buffer, rows, offsets):
+    """Of each row: buffer, offset and length of a text that stays with the host."""
+    ends = struct.unpack(f"<{rows + 1}i", offsets)
+    return [(buffer, start, end - start) for start, end in zip(ends, ends[1:])]
 
 
 def escape(text):

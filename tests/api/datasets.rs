@@ -58,6 +58,8 @@ async fn every_retained_snapshot_is_listed_contract_4() {
         .filter_map(|snapshot| snapshot["id"].as_str())
         .collect();
     assert_eq!(ids, [&old, &new]);
+    let versions = [0, 1].map(|index| meta["snapshots"][index]["version"].as_u64());
+    assert_eq!(versions, [Some(0), Some(1)]);
     assert_eq!(
         (&meta["current_snapshot_id"], &meta["row_count_at_last_refresh"]),
         (&json!(new), &json!(1))

@@ -24,7 +24,8 @@ pub(super) struct RouterRoute {
 /// Routes whose address names what only a running service knows; they have tests of their own.
 const OTHERS: [&str; 1] = ["/cite/{name}/{snapshot}"];
 
-/// Every route but those of the admin listener and [`OTHERS`].
+/// Every route but those of the admin listener, those of the share, whose keys travel otherwise,
+/// and [`OTHERS`].
 pub(super) fn routes() -> Vec<RouterRoute> {
     let mut found = Vec::new();
     for file in sources(&root().join("host/server/src")) {
@@ -73,6 +74,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
             files.extend(sources(&path));
         } else if path.extension().is_some_and(|extension| extension == "rs")
             && !path.ends_with("admin.rs")
+            && !path.ends_with("share.rs")
         {
             files.push(path);
         }

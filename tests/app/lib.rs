@@ -4,6 +4,7 @@
 pub mod components;
 pub mod fuzz;
 pub mod http2;
+mod oci;
 mod packages;
 mod postgres;
 pub mod process;
@@ -13,6 +14,7 @@ mod test_app;
 
 /// The service in one process, and what its tests publish, request and break.
 pub mod app {
+    pub use crate::oci::{DockerRegistry, OciRegistry};
     pub use crate::packages::{TestTable, big, harvest, parks, wide};
     pub use crate::postgres::{PostgresProxy, postgres};
     pub use crate::request::{Reply, TestRequest};

@@ -66,6 +66,19 @@ impl TestRequest {
         self.header("x-api-key", key)
     }
 
+    /// Adds a key as bearer token, as clients of the share send it.
+    #[must_use]
+    pub fn bearer(self, key: &str) -> Self {
+        self.header("authorization", &format!("Bearer {key}"))
+    }
+
+    /// Adds a body of JSON.
+    #[must_use]
+    pub fn json_body(mut self, body: &Value) -> Self {
+        self.body = body.to_string().into_bytes();
+        self.header("content-type", "application/json")
+    }
+
     /// Adds a form, as a browser sends it from a page of the service.
     #[must_use]
     pub fn form(mut self, fields: &[(&str, &str)]) -> Self {
@@ -105,6 +118,13 @@ impl Reply {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    /// The body as lines of JSON.
+    #[must_use]
+    pub fn json_lines(&self) -> Vec<Value> {
+        let text = self.text();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// The body as text.

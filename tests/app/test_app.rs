@@ -156,6 +156,13 @@ impl TestApp {
         .await
     }
 
+    /// A service with these settings, on what other hosts may share.
+    pub async fn with_settings_on(ground: &HostFixture, settings: ServiceSettings) -> Self {
+        let limits = Limits { instances: 16, ..Limits::default() };
+        let guarding = ReleaseMonitorSettings::default();
+        Box::pin(Self::with_all(ground.clone(), settings, limits, guarding)).await
+    }
+
     /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
     pub async fn with_monitor(guarding: ReleaseMonitorSettings) -> Self {
         Self::with_monitor_and_limits(guarding, Limits { instances: 16, ..Limits::default() }).await

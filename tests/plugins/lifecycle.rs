@@ -23,7 +23,8 @@ async fn installed(
     now: bool,
 ) -> Result<InstalledRelease, ReleaseError> {
     let component = ComponentFile::read(bytes, 32 << 20).unwrap();
-    let wish = InstallOptions { now, by: "ann".to_owned(), reason: None, signature: None };
+    let wish =
+        InstallOptions { now, by: "ann".to_owned(), reason: None, signature: None, origin: None };
     install(&app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish).await
 }
 

@@ -10,9 +10,10 @@ use arrow::array::{
 };
 use yearbook_domain::{Digest, Plan};
 use yearbook_releases::{CheckReport, ComponentFile, InstallOptions, TrustPolicy, check, install};
-use yearbook_sandbox::{Limits, Plugin};
+use yearbook_sandbox::{Limits, Plugin, PluginEncoder, TrialError};
+use yearbook_sdk::testing::{conformance, record_batches};
 use yearbook_tests::app::{TestApp, harvest};
-use yearbook_tests::components::{root, sandbox};
+use yearbook_tests::components::{component, root, sandbox};
 
 use super::test_hosts::{embedded, eventually, start_reconciler};
 
@@ -97,6 +98,48 @@ fn plugins_built_against_a_released_interface_write_the_same_bytes_for_ever() {
     }
 }
 
+/// Components of the first version whose formats the second still writes, byte for byte.
+const SAME_BYTES: [&str; 5] = ["arrow", "csv", "json", "ndjson", "sdmx-csv"];
+
+#[test]
+fn both_versions_of_the_interface_write_the_same_bytes_of_every_conformance_table() {
+    let sandbox = sandbox(CheckReport::limits(Limits::default()));
+    for name in SAME_BYTES {
+        let old = sandbox.load_encoder(&fixture(&format!("1.0.0/{name}"))).unwrap();
+        let new = sandbox.load_encoder(&component(name)).unwrap();
+        let mut compared = 0;
+        for case in conformance::cases() {
+            for rows in [usize::MAX, 7] {
+                let table = case.table.clone().batches_of(rows);
+                let (schema, batches) = record_batches(&table).unwrap();
+                let response = |encoder: &PluginEncoder| {
+                    let trial = encoder.trial(&schema, &[], &batches, false)?;
+                    Ok(trial.response(encoder.description().separator.as_deref()))
+                };
+                match (response(&old), response(&new)) {
+                    (Ok(old), Ok(new)) => {
+                        compared += 1;
+                        let at = old.iter().zip(&new).position(|(old, new)| old != new);
+                        assert!(
+                            old == new,
+                            "{name}, {}: {} and {} bytes, which differ from {at:?} on",
+                            case.name,
+                            old.len(),
+                            new.len()
+                        );
+                    }
+                    (Err(old), Err(new)) => {
+                        let (old, new): (TrialError, TrialError) = (old, new);
+                        assert_eq!(old.error.to_string(), new.error.to_string(), "{}", case.name);
+                    }
+                    (old, new) => panic!("{name}, {}: {old:?} and {new:?}", case.name),
+                }
+            }
+        }
+        assert!(compared >= 24, "{name}: {compared}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_running_host_serves_plugins_of_a_released_interface() {
     let app = TestApp::start().await;
@@ -105,8 +148,13 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
     let _keeper = start_reconciler(&app, embedded()).await;
     for (name, ..) in RELEASED {
         let component = ComponentFile::read(fixture(name), 32 << 20).unwrap();
-        let wish =
-            InstallOptions { now: true, by: "ann".to_owned(), reason: None, signature: None };
+        let wish = InstallOptions {
+            now: true,
+            by: "ann".to_owned(),
+            reason: None,
+            signature: None,
+            origin: None,
+        };
         install(&app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish)
             .await
             .unwrap();

@@ -137,6 +137,7 @@ pub(crate) async fn record_release(
         reason: None,
         until: None,
         quarantines: 0,
+        origin: None,
     };
     assert!(app.store.register_release(&release).await.unwrap());
     id

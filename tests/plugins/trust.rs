@@ -21,7 +21,7 @@ use super::test_hosts::{
 };
 
 /// A person's key, told from others by its first byte.
-fn key(person: u8) -> KeyPair {
+pub(super) fn key(person: u8) -> KeyPair {
     KeyPair::from_seed(Seed::new([person; 32]))
 }
 
@@ -31,7 +31,7 @@ fn signature_text(person: &KeyPair, bytes: &[u8]) -> String {
 }
 
 /// As `minisign -l` signs: the component, then signature and comment.
-fn signed(bytes: &[u8], key: &KeyPair) -> Signature {
+pub(super) fn signed(bytes: &[u8], key: &KeyPair) -> Signature {
     let over = |bytes: &[u8]| key.sk.sign(bytes, None);
     let signature = over(bytes);
     let comment = "made by a test";
@@ -44,7 +44,7 @@ fn signed(bytes: &[u8], key: &KeyPair) -> Signature {
 }
 
 /// Settings as an operator writes them.
-fn trust(require: &str, digests: &[&Digest], keys: &[&KeyPair]) -> TrustPolicy {
+pub(super) fn trust(require: &str, digests: &[&Digest], keys: &[&KeyPair]) -> TrustPolicy {
     let keys: Vec<String> = keys.iter().map(|key| signature_text(key, key.pk.as_slice())).collect();
     serde_json::from_value(
         serde_json::json!({ "require": require, "allowed_digests": digests, "trusted_keys": keys }),
@@ -59,7 +59,8 @@ async fn installed(
     signature: Option<Signature>,
 ) -> Result<InstalledRelease, ReleaseError> {
     let component = ComponentFile::read(bytes, 32 << 20).unwrap();
-    let wish = InstallOptions { now: true, by: "ann".to_owned(), reason: None, signature };
+    let wish =
+        InstallOptions { now: true, by: "ann".to_owned(), reason: None, signature, origin: None };
     install(&app.store, &app.files, &app.sandbox, trust, component, wish).await
 }
 

@@ -15,7 +15,7 @@ pub fn display(command: &Command) -> String {
 /// Runs `command` with this process's output; fails unless it succeeds.
 ///
 /// # Errors
-/// When the program cannot be run or does not succeed.
+/// Fails when the program cannot be run or does not succeed.
 pub fn run(command: &mut Command) -> Result<()> {
     println!("$ {}", display(command));
     let status = command.status().with_context(|| format!("cannot run {}", display(command)))?;
@@ -29,7 +29,7 @@ pub fn run(command: &mut Command) -> Result<()> {
 /// it succeeds.
 ///
 /// # Errors
-/// When the program cannot be run, does not succeed, or prints other text than UTF-8.
+/// Fails when the program cannot be run, does not succeed, or prints other text than UTF-8.
 pub fn output(command: &mut Command) -> Result<String> {
     let Output { status, stdout, stderr } =
         command.output().with_context(|| format!("cannot run {}", display(command)))?;

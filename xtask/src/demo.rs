@@ -108,7 +108,7 @@ pub(crate) fn install_formats(
 /// The generated package, made once for all clones: it is the same at every run.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// Fails when a file cannot be written.
 pub fn million_rows(repository: &Repository) -> Result<PathBuf> {
     let folder = repository.cache_dir().join("generated").join(format!("long_{ROWS}"));
     let descriptor = folder.join("datapackage.json");
@@ -124,7 +124,7 @@ pub fn million_rows(repository: &Repository) -> Result<PathBuf> {
 /// A new enterprise key for the data in `data_dir`.
 ///
 /// # Errors
-/// When the key cannot be issued.
+/// Fails when the key cannot be issued.
 pub fn enterprise_key(binary: &Path, data_dir: &Path) -> Result<String> {
     key(binary, data_dir, "enterprise")
 }
@@ -132,7 +132,7 @@ pub fn enterprise_key(binary: &Path, data_dir: &Path) -> Result<String> {
 /// A new key of `plan` for the data in `data_dir`.
 ///
 /// # Errors
-/// When the key cannot be issued.
+/// Fails when the key cannot be issued.
 pub fn key(binary: &Path, data_dir: &Path, plan: &str) -> Result<String> {
     Ok(keys::create(yearbook(binary, data_dir), plan)?.key)
 }

@@ -26,14 +26,15 @@ const FEATURES: &str = "-Ctarget-feature=+simd128,+bulk-memory";
 /// lies behind.)
 const MEMORY: &str = "-Clink-arg=-zstack-size=262144\u{1f}-Clink-arg=--initial-memory=2097152";
 /// Imports that a plugin may have: one function's interface, and one that holds only types.
-const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
+const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.1.0", "yearbook:plugin/types@1.1.0"];
 
 /// Builds every plugin with a profile ([`PROFILE`] as a rule) and returns the components' paths,
 /// sorted. What was built of the same sources before is taken as it is; a component that came out
 /// as before is not written again.
 ///
 /// # Errors
-/// When the target is missing, cargo fails, or a component wants imports that no plugin may have.
+/// Fails when the target is missing, cargo fails, or a component wants imports that no plugin may
+/// have.
 pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     let packages = packages(root)?;
     ensure!(!packages.is_empty(), "no plugin under {}", root.join("plugins").display());

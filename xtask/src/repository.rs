@@ -87,7 +87,7 @@ impl Repository {
     /// Builds the guests into `plugins/dist`, as they are released.
     ///
     /// # Errors
-    /// When a plugin cannot be built, or imports more than a plugin may.
+    /// Fails when a plugin cannot be built, or imports more than a plugin may.
     pub fn build_plugins(&self) -> Result<()> {
         for component in plugins::build(&self.root, plugins::PROFILE)? {
             let size = component
@@ -103,7 +103,7 @@ impl Repository {
     /// returns a copy of the binary, which a later build without them cannot replace.
     ///
     /// # Errors
-    /// When the build fails, or the binary cannot be copied.
+    /// Fails when the build fails, or the binary cannot be copied.
     pub fn build_product(&self, profile: Profile) -> Result<PathBuf> {
         let mut build = self.cargo();
         if let Some(xtask) = xtask()? {

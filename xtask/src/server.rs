@@ -29,7 +29,7 @@ impl ServerProcess {
     /// one it shares ours. `settings` are environment variables.
     ///
     /// # Errors
-    /// When the server cannot be run, or is not healthy within 60 s.
+    /// Fails when the server cannot be run, or is not healthy within 60 s.
     pub fn start(
         binary: &Path,
         data_dir: &Path,
@@ -65,7 +65,7 @@ impl ServerProcess {
     /// Returns true if the server has ended by itself.
     ///
     /// # Errors
-    /// When the process cannot be watched.
+    /// Fails when the process cannot be watched.
     pub fn has_ended(&mut self) -> Result<bool> {
         Ok(self.child.try_wait().context("cannot watch the server")?.is_some())
     }
@@ -73,7 +73,7 @@ impl ServerProcess {
     /// Asks the server to finish what it is doing and end, and waits for it.
     ///
     /// # Errors
-    /// When the server does not end within 60 s; it is then killed.
+    /// Fails when the server does not end within 60 s; it is then killed.
     pub fn stop(&mut self) -> Result<()> {
         if self.has_ended()? {
             return Ok(());
@@ -120,7 +120,7 @@ impl Drop for ServerProcess {
 /// An address of this machine that nothing listens on.
 ///
 /// # Errors
-/// When there is no free port.
+/// Fails when there is no free port.
 pub fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no free port")?;
     listener.local_addr().context("no free port")

@@ -18,6 +18,7 @@ mod integrations;
 mod languages;
 mod pages;
 mod readers;
+mod share;
 mod steps;
 
 const LINTS: &str = "lints: clippy has nothing to say about any target, nor about the program as the \
@@ -39,6 +40,7 @@ pub(crate) enum ServedStep {
     ClientsPython,
     ClientsR,
     Discovery,
+    Share,
 }
 
 impl ServedStep {
@@ -76,6 +78,9 @@ impl ServedStep {
                 "discovery: validators of DCAT-AP, Croissant, schema.org, Atom and Signposting take \
                 every dataset"
             }
+            Self::Share => {
+                "share: the client of Delta Sharing and polars read every table, version and change"
+            }
         }
     }
 
@@ -94,6 +99,7 @@ impl ServedStep {
             Self::ClientsPython => 150,
             Self::ClientsR => 200,
             Self::Discovery => 40,
+            Self::Share => 60,
         })
     }
 
@@ -111,6 +117,7 @@ impl ServedStep {
             Self::ClientsPython => clients::python(repository),
             Self::ClientsR => clients::r(repository),
             Self::Discovery => steps::discovery(repository),
+            Self::Share => share::check(repository),
         }
     }
 
@@ -169,6 +176,12 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
                 steps::licences(repository)
             });
     }
+    if !quick {
+        report
+            .step("sdk: it is a package that needs no workspace, and its pages are whole", || {
+                steps::sdk(repository)
+            });
+    }
     let built = report.step(PLUGINS, || repository.build_plugins());
     let mut server = None;
     let programs =
@@ -177,6 +190,9 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
         report.step("PostgreSQL: a server for the tests starts", || {
             Postgres::start(&programs?).map(|started| server = Some(started))
         });
+    }
+    if !quick {
+        report.step("registry: Debian's docker-registry is there", tools::docker_registry);
     }
     report.counted_step("tests of the workspace", || {
         suites::run_workspace_tests(repository, server.as_ref(), !quick)

@@ -19,7 +19,7 @@ const COMPONENTS: [(&str, &str); 2] = [("rustfmt", "bin/rustfmt"), ("clippy", "b
 /// Folder of the toolchain that builds the tree at `root`.
 ///
 /// # Errors
-/// When there is no rustc.
+/// Fails when there is no rustc.
 pub(crate) fn sysroot(root: &Path) -> Result<PathBuf> {
     Ok(command::output(Command::new("rustc").current_dir(root).args(["--print", "sysroot"]))?
         .trim()
@@ -29,7 +29,7 @@ pub(crate) fn sysroot(root: &Path) -> Result<PathBuf> {
 /// Makes sure that guests can be compiled.
 ///
 /// # Errors
-/// When the target is missing and rustup cannot install it; the message says what to run.
+/// Fails when the target is missing and rustup cannot install it; the message says what to run.
 pub(crate) fn ensure_target(root: &Path) -> Result<()> {
     let library = sysroot(root)?.join("lib/rustlib").join(GUEST_TARGET).join("lib");
     ensure(root, &["target", "add", GUEST_TARGET], || library.is_dir())
@@ -38,7 +38,7 @@ pub(crate) fn ensure_target(root: &Path) -> Result<()> {
 /// Makes sure that guests can be compiled and that the code can be formatted and linted.
 ///
 /// # Errors
-/// When a part is missing and rustup cannot install it; the message says what to run.
+/// Fails when a part is missing and rustup cannot install it; the message says what to run.
 pub(crate) fn ensure_all(repository: &Repository) -> Result<()> {
     let root = repository.root();
     ensure_target(root)?;

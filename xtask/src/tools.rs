@@ -18,7 +18,7 @@ const NODE_PINS: [&str; 2] = ["package.json", "package-lock.json"];
 /// Makes sure that `there` holds, if need be by installing `packages`. `what` needs them.
 ///
 /// # Errors
-/// When it does not hold after that; the message says what to run.
+/// Fails when it does not hold after that; the message says what to run.
 pub fn ensure_packages(what: &str, packages: &[&str], there: impl Fn() -> bool) -> Result<()> {
     if there() {
         return Ok(());
@@ -48,14 +48,23 @@ pub fn ensure_packages(what: &str, packages: &[&str], there: impl Fn() -> bool) 
 
 /// The interpreter of the readers' environment.
 pub(crate) fn readers_python(repository: &Repository) -> Result<PathBuf> {
-    python_environment(repository, "readers", "tests/external/readers/requirements.txt")
+    check_python(repository, "readers")
+}
+
+/// The interpreter of the environment of the check called `name`, whose folder in `tests/external`
+/// pins the packages.
+///
+/// # Errors
+/// As [`python_environment`].
+pub(crate) fn check_python(repository: &Repository, name: &str) -> Result<PathBuf> {
+    python_environment(repository, name, &format!("tests/external/{name}/requirements.txt"))
 }
 
 /// The interpreter of the environment called `name`, with everything in the file `pins` (from the
 /// top of the tree) installed.
 ///
 /// # Errors
-/// When the pins cannot be read, or a package cannot be installed.
+/// Fails when the pins cannot be read, or a package cannot be installed.
 pub fn python_environment(repository: &Repository, name: &str, pins: &str) -> Result<PathBuf> {
     let pins = repository.root().join(pins);
     let pinned =
@@ -182,9 +191,18 @@ pub(crate) fn chromium() -> Result<()> {
 /// nginx.
 ///
 /// # Errors
-/// When it is missing and cannot be installed; the message has the command to run.
+/// Fails when it is missing and cannot be installed; the message has the command to run.
 pub fn nginx() -> Result<()> {
     require("a fleet behind a proxy", &["nginx-light"], "nginx", &["-v"])
+}
+
+/// Debian's registry of images, which takes plugins too.
+///
+/// # Errors
+/// When it is missing and cannot be installed; the message has the command to run.
+pub(crate) fn docker_registry() -> Result<()> {
+    let packages = ["docker-registry"];
+    require("plugins from registries", &packages, "docker-registry", &["--version"])
 }
 
 /// Node, with npm for its packages; `what` needs them.
@@ -200,7 +218,7 @@ pub(crate) fn systemd() -> Result<()> {
 /// Returns the folder of PostgreSQL's programs, which are installed if need be.
 ///
 /// # Errors
-/// When they are missing and cannot be installed; the message has the command to run.
+/// Fails when they are missing and cannot be installed; the message has the command to run.
 pub fn postgres() -> Result<PathBuf> {
     ensure_packages("the catalog in PostgreSQL", &["postgresql"], || {
         postgres::find_programs().is_some()
@@ -212,7 +230,7 @@ pub fn postgres() -> Result<PathBuf> {
 /// programs where they are installed.
 pub(crate) fn installed_postgres() -> Option<PathBuf> {
     println!(
-        "NOT CHECKED with --quick: lints, dependencies, a fleet behind nginx, examples, instructions, a soak, and other programs as clients"
+        "NOT CHECKED with --quick: lints, dependencies, a fleet behind nginx, a registry of another project, examples, instructions, a soak, and other programs as clients"
     );
     let programs = postgres::find_programs();
     if programs.is_none() {

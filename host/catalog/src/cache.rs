@@ -3,30 +3,29 @@
 
 pub(crate) mod dataset_set;
 mod facts_cache;
+mod polling;
 pub(crate) mod revisioned;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use moka::future::Cache;
 use tokio::sync::{Mutex, watch};
-use tokio::time::{MissedTickBehavior, interval, timeout};
-use yearbook_counters::{Counter, Measured, Metric as _, TimeCounter, counters};
+use tokio::time::timeout;
+use yearbook_counters::Metric as _;
 use yearbook_domain::{Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId};
 
 use crate::{
     Catalog, CatalogError, CheckSummary, CitedSnapshot, DatasetSet, PluginRelease, Revisions,
 };
 use facts_cache::PreviewFactsCache;
+use polling::{PollCounters, poll_loop};
 use revisioned::RevisionedCache;
 
 /// A database that takes longer than this counts as failed.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Wait after a notification, so that a thousand publishes in a row are not read a thousand times.
-const NOTIFICATION_DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// Snapshots other than current ones that are remembered, those that do not exist included. Pinned
 /// reads and cursors of one dataset use few; each takes some ten kilobytes.
@@ -42,6 +41,8 @@ type AbsentDatasetCache = Cache<DatasetName, Option<Millis>>;
 const MAX_CITED_SNAPSHOTS: u64 = 1024;
 
 type PinnedSnapshotCache = Cache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>;
+
+pub use polling::PollMetrics;
 
 /// The catalog in memory.
 pub struct CatalogCache {
@@ -65,25 +66,6 @@ pub struct CatalogCache {
     releases: watch::Sender<Arc<[PluginRelease]>>,
     /// Revisions of the view, for those who follow what it shows.
     revisions: watch::Sender<i64>,
-}
-
-counters! {
-    /// Counters of polls.
-    #[derive(Debug, Default)]
-    struct PollCounters;
-
-    /// Results of polling the database since the start.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub struct PollMetrics {
-        /// Polls.
-        polls: Counter,
-        /// Polls that failed.
-        failures: Counter,
-        /// Time that they took, together.
-        time: TimeCounter,
-        /// Time since the view in memory was last known to be that of the database.
-        age: Measured<Duration>,
-    }
 }
 
 struct CatalogView {
@@ -318,34 +300,6 @@ impl CatalogView {
         let releases = with_query_timeout(store, store.releases()).await?.into();
         Ok(Self { revisions, datasets, sorted, releases })
     }
-}
-
-async fn poll_loop(
-    live: Weak<CatalogCache>,
-    every: Duration,
-    mut notifications: Option<watch::Receiver<()>>,
-) {
-    let mut ticks = interval(every);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            () = wait_for_notification(&mut notifications) => tokio::time::sleep(NOTIFICATION_DEBOUNCE).await,
-        }
-        let Some(live) = live.upgrade() else { return };
-        // Logged where it happens; the next tick tries again.
-        let _ = live.refresh().await;
-    }
-}
-
-/// Returns at a notification; never where the database sends none.
-async fn wait_for_notification(notifications: &mut Option<watch::Receiver<()>>) {
-    if let Some(receiver) = notifications
-        && receiver.changed().await.is_ok()
-    {
-        return;
-    }
-    std::future::pending().await
 }
 
 async fn with_query_timeout<T>(

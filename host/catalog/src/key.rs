@@ -5,6 +5,7 @@
 //!
 //! The text of a key never appears in `Debug` output, in logs or in the catalog.
 
+pub(crate) mod uses;
 pub(crate) mod verifier;
 
 use std::fmt;

@@ -30,13 +30,12 @@ pub use cache::dataset_set::DatasetSet;
 pub use cache::{CatalogCache, PollMetrics};
 pub use catalog::{Catalog, CatalogDescription};
 pub use error::CatalogError;
+pub use key::uses::KeyUses;
 pub use key::verifier::{Caller, KeyLookup, KeyVerifier, UncachedKey};
 pub use key::{IssuedKey, KeyHash};
 pub use open::{open, sqlite_url};
 pub use queries::Revisions;
-pub use queries::accounts::{
-    AccountChange, AccountOutcome, AccountRecord, NewAccountKey, PurgedSignup,
-};
+pub use queries::accounts::{AccountChange, AccountOutcome, AccountRecord, NewAccountKey};
 pub use queries::canary::{CanaryTotals, ReleaseUsage};
 pub use queries::citations::{CitedSnapshot, CitedState};
 pub use queries::holds::HoldOutcome;
@@ -49,6 +48,7 @@ pub use queries::releases::{ChangeOutcome, ReleaseChange, StateTransition};
 pub use queries::signup_links::{
     LINK_LIFETIME_MS, NewSignupLink, QueueOutcome, SignupBounds, SignupHmac,
 };
+pub use queries::signup_purge::PurgedSignup;
 pub use queries::snapshots::SnapshotStatus;
 pub use queries::source_checks::{
     CheckSummary, ClaimOutcome, FailedCheck, FailingSource, LastCheck, SourceAnswer, SourceState,
@@ -62,4 +62,6 @@ pub use quota::{Quota, QuotaUsage};
 pub use retention::{Retention, monthly_snapshot};
 pub use settings::DatabaseSettings;
 pub use uploads::{UploadError, register_upload};
-pub use yearbook_domain::release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder, lines};
+pub use yearbook_domain::release::{
+    PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState, ServingOrder, lines,
+};

@@ -115,6 +115,7 @@ mod tests {
         let id = |label: &str| SnapshotId::from_digest(Digest::of(label.as_bytes()));
         let summary = |label: &str, at| SnapshotSummary {
             id: id(label),
+            version: 0,
             created_at: Millis(at),
             rows: 1,
             changes: None,

@@ -4,7 +4,7 @@
 mod accounts;
 mod canary;
 mod catalog_cache;
-mod changes;
+pub(crate) mod changes;
 mod citations;
 mod conflict;
 pub(crate) mod fixtures;
@@ -19,6 +19,7 @@ mod source_checks;
 mod transactions;
 mod unreferenced;
 mod usage;
+mod versions;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -73,6 +74,9 @@ macro_rules! every_rule {
             citations: versions_say_what_they_changed_contract_9,
             citations: a_dropped_snapshot_is_cited_as_it_was_contract_13,
             citations: a_held_snapshot_is_kept_for_ever_contract_13,
+            versions: versions_are_dense_and_never_given_twice_contract_12,
+            versions: a_commit_that_fails_takes_no_version_contract_12,
+            versions: two_hosts_that_publish_give_each_version_once_contract_12,
             conflict: a_draft_whose_predecessor_has_moved_is_refused,
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,
             conflict: a_retired_dataset_is_followed_without_a_gap,
@@ -107,6 +111,7 @@ macro_rules! every_rule {
             usage: a_limit_of_zero_grants_nothing,
             usage: unlimited_usage_is_added_all_or_none,
             releases: a_release_is_registered_once_and_keeps_its_state,
+            releases: the_reference_of_a_release_follows_the_newest_and_outlasts_a_file,
             releases: what_may_not_become_of_a_release_does_not_happen,
             releases: a_promotion_goes_before_earlier_ones,
             releases: a_name_has_one_pin_and_a_release_out_of_service_none,

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use yearbook_domain::{DatasetName, Plan};
 
+use crate::commands::PluginSource;
+
 /// Public statistics, published as snapshots and served over HTTP as JSON, CSV, Arrow or Parquet.
 #[derive(Debug, Parser)]
 #[command(name = "yearbook", version, max_term_width = 100, arg_required_else_help = true)]
@@ -73,6 +75,9 @@ pub enum Command {
     /// Keys of clients
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// The warehouse share
+    #[command(subcommand)]
+    Share(ShareCommand),
     /// Sign-up for Free keys
     #[command(subcommand)]
     Signup(SignupCommand),
@@ -130,6 +135,39 @@ pub enum KeysCommand {
         /// Identifier as `keys list` shows it
         id: String,
     },
+}
+
+/// `yearbook share`.
+#[derive(Debug, Subcommand)]
+pub enum ShareCommand {
+    /// Issue an Enterprise key and print the profile file for clients of Delta Sharing, once
+    ///
+    /// Write it to a file that only its recipient can read: yearbook share profile --label ann >
+    /// ann.share
+    Profile {
+        /// A note to tell keys apart
+        #[arg(long, value_name = "TEXT", required_unless_present = "key", conflicts_with = "key")]
+        label: Option<String>,
+        /// Take this key and issue none; `-` reads it from standard input, which keeps it out of
+        /// lists of processes
+        #[arg(long, value_name = "-")]
+        key: Option<StandardInput>,
+    },
+}
+
+/// The argument `-`: a value comes from standard input.
+#[derive(Clone, Copy, Debug)]
+pub struct StandardInput;
+
+impl std::str::FromStr for StandardInput {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "-" => Ok(Self),
+            _ => Err("only `-` is taken: write the key to standard input".to_owned()),
+        }
+    }
 }
 
 /// `yearbook signup`.
@@ -190,9 +228,9 @@ pub enum PluginCommand {
     /// makes. Nothing is installed. Exit code 1 when something is wrong; what failed is then left
     /// as capsules, for `plugin replay`.
     Check {
-        /// The plugin
-        #[arg(value_name = "FILE.wasm")]
-        file: PathBuf,
+        /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
+        #[arg(value_name = "FILE.wasm|oci://…")]
+        plugin: PluginSource,
         /// Folder for capsules [default: the plugin's]
         #[arg(long, value_name = "DIR")]
         capsules: Option<PathBuf>,
@@ -206,16 +244,16 @@ pub enum PluginCommand {
         #[arg(value_name = "CAPSULE")]
         capsule: PathBuf,
         /// The plugin to call [default: the release with the capsule's digest]
-        #[arg(long, value_name = "FILE.wasm")]
-        component: Option<PathBuf>,
+        #[arg(long, value_name = "FILE.wasm|oci://…")]
+        component: Option<PluginSource>,
     },
     /// Show what a plugin is made of and whether it is trusted here; nothing of it is compiled or
     /// run
     Inspect {
-        /// The plugin
-        #[arg(value_name = "FILE.wasm")]
-        file: PathBuf,
-        /// Its signature [default: FILE.wasm.minisig if there is one]
+        /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
+        #[arg(value_name = "FILE.wasm|oci://…")]
+        plugin: PluginSource,
+        /// Its signature [default: FILE.wasm.minisig, or the one in the registry, if there is one]
         #[arg(long, value_name = "FILE")]
         signature: Option<PathBuf>,
         /// Write the component here, for signing: of a core module it is the component that counts
@@ -224,7 +262,7 @@ pub enum PluginCommand {
     },
     /// Write a project of your own: it builds, tests and passes its check as it is
     New {
-        /// An output format, or files for a data tool
+        /// An output format, files for a data tool, or an input format
         kind: TemplateKind,
         /// Format or tool, crate and folder
         #[arg(value_parser = crate::commands::check_plugin_name)]
@@ -233,23 +271,55 @@ pub enum PluginCommand {
     /// Check a plugin, store it and make its release known to every running host
     ///
     /// Where nothing of its name serves yet, and for a generator, the release serves within 2
-    /// seconds. Otherwise it waits as `installed` beside the release that serves: hosts compare the
+    /// seconds. A reader is what the next `publish` uses. Otherwise it waits as `installed` beside the release that serves: hosts compare the
     /// two on live responses and promote it, or roll it back, as `[plugins]` in the settings says.
     /// `--now` or `plugin pin` promotes it at once.
     Install {
-        /// The plugin
-        #[arg(value_name = "FILE.wasm")]
-        file: PathBuf,
+        /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
+        #[arg(value_name = "FILE.wasm|oci://…")]
+        plugin: PluginSource,
         /// Promote it at once: running hosts serve it within 2 seconds
         #[arg(long)]
         now: bool,
-        /// Its signature, made with minisign [default: FILE.wasm.minisig if there is one]
+        /// Its signature, made with minisign [default: FILE.wasm.minisig, or the one in the
+        /// registry, if there is one]
         #[arg(long, value_name = "FILE")]
         signature: Option<PathBuf>,
         /// Name and reason for the history
         #[command(flatten)]
         who: Actor,
     },
+    /// Push a plugin to a registry, with its signature, in the layout of Wasm components
+    ///
+    /// The file is not checked: `plugin check` does that. Credentials are those of `docker login`,
+    /// or YEARBOOK_REGISTRY_HOST, YEARBOOK_REGISTRY_USERNAME and YEARBOOK_REGISTRY_PASSWORD.
+    Push {
+        /// The plugin
+        #[arg(value_name = "FILE.wasm")]
+        file: PathBuf,
+        /// Its place in the registry: oci://HOST[:PORT]/REPOSITORY:TAG
+        #[arg(value_name = "oci://…")]
+        to: PluginSource,
+        /// Its signature, made with minisign [default: FILE.wasm.minisig if there is one]
+        #[arg(long, value_name = "FILE")]
+        signature: Option<PathBuf>,
+    },
+    /// Measure an output format beside the built-in json and csv, over the same tables, in one run
+    ///
+    /// Takes seconds. Medians of interleaved runs on one thread, without compression and HTTP.
+    Bench {
+        /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
+        #[arg(value_name = "FILE.wasm|oci://…")]
+        plugin: PluginSource,
+        /// Counted runs of each, after one that is not counted
+        #[arg(long, value_name = "NUMBER", default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+        runs: u16,
+    },
+    /// Print the releases whose tag in a registry names another component now
+    ///
+    /// Nothing is installed. Exit code 0 whether or not there are any, 1 when a registry could not
+    /// be asked.
+    Outdated,
     /// List the releases that are known, and which of them serve
     List {
         /// Everything that happened to releases instead, oldest first
@@ -258,7 +328,7 @@ pub enum PluginCommand {
     },
     /// Take the release that serves out of service; the one promoted before it serves again
     Rollback {
-        /// Format or tool
+        /// Format or tool; KIND/NAME where several plugins have the name
         name: String,
         /// Name and reason for the history
         #[command(flatten)]
@@ -266,7 +336,7 @@ pub enum PluginCommand {
     },
     /// Remove every release of a name that somebody installed; what is built in serves again
     Remove {
-        /// Format or tool
+        /// Format or tool; KIND/NAME where several plugins have the name
         name: String,
         /// Name and reason for the history
         #[command(flatten)]
@@ -286,7 +356,7 @@ pub enum PluginCommand {
     },
     /// Make one release of a name serve, whatever is promoted later
     Pin {
-        /// Format or tool
+        /// Format or tool; KIND/NAME where several plugins have the name
         name: String,
         /// The release's digest, or as much of it as tells it from others
         #[arg(required_unless_present = "off", conflicts_with = "off")]
@@ -300,13 +370,15 @@ pub enum PluginCommand {
     },
 }
 
-/// The two kinds of plugin.
+/// Kinds of plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum TemplateKind {
     /// An output format: rows in, bytes out
     Encoder,
     /// An integration: descriptions of datasets in, files for a data tool out
     Generator,
+    /// An input format: bytes of a file in, rows out
+    Reader,
 }
 
 /// Author of a change, for the history.

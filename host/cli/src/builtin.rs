@@ -13,6 +13,27 @@ pub const NAMES: [&str; 8] =
 /// Names of the formats that every installation serves (spec-4.1-format).
 pub const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
+/// Formats that `plugin bench` measures beside any other (contract-14-bench-peers).
+pub const BENCH_PEERS: [&str; 2] = ["json", "csv"];
+
+/// Formats whose readers are built in, in the order of [`READERS`].
+pub const READ_FORMATS: [&str; 3] = ["sdmx-csv", "json-stat", "geojson"];
+
+/// Names of the built-in readers. They are no releases: a publisher takes them where nobody
+/// installed a reader of the format.
+const READERS: [&str; 3] = ["read-sdmx-csv", "read-json-stat", "read-geojson"];
+
+/// Readers that this binary carries, as [`READERS`] orders them.
+#[cfg(embedded_plugins)]
+const EMBEDDED_READERS: Option<[&[u8]; READERS.len()]> = Some([
+    include_bytes!("../../../plugins/dist/read-sdmx-csv.wasm"),
+    include_bytes!("../../../plugins/dist/read-json-stat.wasm"),
+    include_bytes!("../../../plugins/dist/read-geojson.wasm"),
+]);
+
+#[cfg(not(embedded_plugins))]
+const EMBEDDED_READERS: Option<[&[u8]; READERS.len()]> = None;
+
 /// Command that builds the built-in plugins.
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
 
@@ -32,6 +53,13 @@ const EMBEDDED: Option<[&[u8]; NAMES.len()]> = Some([
 #[cfg(not(embedded_plugins))]
 const EMBEDDED: Option<[&[u8]; NAMES.len()]> = None;
 
+/// The guest that measures the crossing; it is registered nowhere.
+#[cfg(embedded_plugins)]
+const IDLE: Option<&[u8]> = Some(include_bytes!("../../../plugins/dist/idle.wasm"));
+
+#[cfg(not(embedded_plugins))]
+const IDLE: Option<&[u8]> = None;
+
 /// Built-in plugin.
 #[derive(Clone, Debug)]
 pub struct BuiltInComponent {
@@ -47,7 +75,8 @@ pub struct BuiltInComponent {
 /// else (in a build for development alone) those of the work tree.
 ///
 /// # Errors
-/// When there is no such folder or it lacks one of [`NAMES`]; the sentence says how to build them.
+/// Fails when there is no such folder or it lacks one of [`NAMES`]; the sentence says how to build
+/// them.
 pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<BuiltInComponent>> {
     match (folder, EMBEDDED) {
         (Some(folder), _) => from_folder(folder),
@@ -67,23 +96,55 @@ pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<BuiltInComponent>
     }
 }
 
+/// Loads the built-in reader of `format`, from where [`components`] finds the others; none where no
+/// reader of it is built in.
+///
+/// # Errors
+/// When its component is missing; the sentence says how to build it.
+pub fn reader(folder: Option<&Path>, format: &str) -> anyhow::Result<Option<BuiltInComponent>> {
+    let Some(at) = READ_FORMATS.iter().position(|known| *known == format) else {
+        return Ok(None);
+    };
+    let name = READERS[at];
+    let component = match (folder, EMBEDDED_READERS) {
+        (Some(folder), _) => component_file(folder, name)?,
+        (None, Some(embedded)) => {
+            BuiltInComponent { name, bytes: Cow::Borrowed(embedded[at]), by: "embedded".to_owned() }
+        }
+        (None, None) => match work_tree_dist() {
+            Some(folder) => component_file(&folder, name)?,
+            None => bail!("this binary carries no plugins; {HOW_TO_BUILD}"),
+        },
+    };
+    Ok(Some(component))
+}
+
+/// Loads the encoder that looks at no cell, from where [`components`] are.
+///
+/// # Errors
+/// When it is missing; the sentence says how to build it.
+pub fn idle(folder: Option<&Path>) -> anyhow::Result<Cow<'static, [u8]>> {
+    let folder = match (folder, IDLE) {
+        (None, Some(embedded)) => return Ok(Cow::Borrowed(embedded)),
+        (folder, _) => folder.map(Path::to_owned).or_else(work_tree_dist),
+    };
+    let path = folder.unwrap_or_default().join("idle.wasm");
+    std::fs::read(&path)
+        .map(Cow::Owned)
+        .with_context(|| format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display()))
+}
+
 fn from_folder(folder: &Path) -> anyhow::Result<Vec<BuiltInComponent>> {
     // A missing folder keeps the name that it was given.
     let folder = &folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    NAMES
-        .into_iter()
-        .map(|name| {
-            let path = folder.join(format!("{name}.wasm"));
-            let bytes = std::fs::read(&path).with_context(|| {
-                format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display())
-            })?;
-            Ok(BuiltInComponent {
-                name,
-                bytes: Cow::Owned(bytes),
-                by: folder.display().to_string(),
-            })
-        })
-        .collect()
+    NAMES.into_iter().map(|name| component_file(folder, name)).collect()
+}
+
+fn component_file(folder: &Path, name: &'static str) -> anyhow::Result<BuiltInComponent> {
+    let path = folder.join(format!("{name}.wasm"));
+    let bytes = std::fs::read(&path)
+        .with_context(|| format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display()))?;
+    Ok(BuiltInComponent { name, bytes: Cow::Owned(bytes), by: folder.display().to_string() })
 }
 
 /// Folder of plugins in the work tree that this binary was built from. A release build must not

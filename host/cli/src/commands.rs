@@ -11,6 +11,7 @@ mod plugin;
 mod publish;
 mod refresh;
 mod serve;
+mod share;
 mod signup;
 
 use anyhow::Context as _;
@@ -20,6 +21,7 @@ use crate::arguments::Command;
 use crate::context::CommandContext;
 use crate::{http_client, plugin_runtime};
 
+pub use plugin::PluginSource;
 pub(crate) use plugin::check_name as check_plugin_name;
 
 /// Runs `command`.
@@ -32,6 +34,7 @@ pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<(
         Command::Publish { paths } => Box::pin(publish::run(context, &paths)).await,
         Command::Refresh { paths, due } => Box::pin(refresh::run(context, paths, due)).await,
         Command::Keys(keys) => keys::run(context, keys).await,
+        Command::Share(share) => share::run(context, share).await,
         Command::Signup(signup) => signup::run(context, signup).await,
         Command::Datasets(datasets) => datasets::run(context, datasets).await,
         Command::Plugin(plugin) => plugin::run(context, plugin).await,

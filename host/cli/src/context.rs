@@ -14,6 +14,7 @@ use crate::output::Output;
 use crate::settings::RunSettings;
 
 /// Settings and output of one run.
+#[derive(Clone)]
 pub struct CommandContext {
     /// All settings.
     pub settings: RunSettings,
@@ -29,7 +30,7 @@ impl CommandContext {
     /// Opens the catalog and brings its database up to date.
     ///
     /// # Errors
-    /// When the data directory cannot be made or the database cannot be opened.
+    /// Fails when the data directory cannot be made or the database cannot be opened.
     pub async fn catalog(&self) -> anyhow::Result<Arc<Catalog>> {
         self.create_data_dir()?;
         let url = self.settings.database_url();
@@ -41,7 +42,7 @@ impl CommandContext {
     /// Opens the object store.
     ///
     /// # Errors
-    /// When the data directory cannot be made or the store cannot be opened.
+    /// Fails when the data directory cannot be made or the store cannot be opened.
     pub fn files(&self) -> anyhow::Result<ObjectStorage> {
         self.create_data_dir()?;
         let url = self.settings.storage_url();
@@ -62,7 +63,7 @@ impl CommandContext {
     /// key hashes and the secret that signs cursors.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Fails when it cannot be made.
     pub fn create_data_dir(&self) -> anyhow::Result<()> {
         create_private_dir(&self.settings.data_dir)
             .with_context(|| "choose another place with --data-dir or YEARBOOK_DATA_DIR, or make it writable for this user")

@@ -36,7 +36,7 @@ pub(crate) fn client_builder(timeout: Duration) -> ClientBuilder {
 /// Body of a GET of `path` at the server `url`, `http://host:port`.
 ///
 /// # Errors
-/// When nobody answers within `timeout`, or not with success and text.
+/// Fails when nobody answers within `timeout`, or not with success and text.
 pub(crate) async fn get(url: &str, path: &str, timeout: Duration) -> anyhow::Result<String> {
     let address = format!("{}{path}", url.trim_end_matches('/').trim_end_matches(path));
     let Some(address) = Url::parse(&address).ok().filter(|url| url.scheme() == "http") else {

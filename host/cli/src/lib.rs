@@ -9,6 +9,7 @@ mod http_client;
 pub mod logging;
 pub mod output;
 mod plugin_runtime;
+mod readers;
 pub mod settings;
 #[cfg_attr(not(feature = "otlp"), path = "traces/absent.rs")]
 mod traces;

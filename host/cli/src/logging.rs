@@ -15,7 +15,7 @@ use crate::traces::Traces;
 /// are traces.
 ///
 /// # Errors
-/// When `log.level` cannot be understood, or traces cannot be exported.
+/// Fails when `log.level` cannot be understood, or traces cannot be exported.
 pub fn start(log: &LogSection, serving: bool) -> anyhow::Result<Option<Traces>> {
     let level = log.level.as_deref().unwrap_or(if serving { "info" } else { "warn" });
     let filter = EnvFilter::try_new(level).with_context(|| {

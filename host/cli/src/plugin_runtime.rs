@@ -18,7 +18,7 @@ use crate::context::CommandContext;
 /// compiled components; otherwise they are compiled now.
 ///
 /// # Errors
-/// When a component is missing or the sandbox refuses it.
+/// Fails when a component is missing or the sandbox refuses it.
 pub(crate) async fn load_built_in(
     context: &CommandContext,
     workers: Arc<Workers>,
@@ -60,7 +60,7 @@ pub(crate) struct PluginRuntime {
 /// The registry is empty until [`PluginRuntime::follow`].
 ///
 /// # Errors
-/// When a component is missing or refused, or when catalog or object store fail.
+/// Fails when a component is missing or refused, or when catalog or object store fail.
 pub(crate) async fn start_runtime(
     context: &CommandContext,
     store: &Arc<Catalog>,
@@ -124,7 +124,7 @@ fn serving_sandbox(
 }
 
 /// The folder for failure dumps, where the settings name one.
-fn dump_sink(context: &CommandContext) -> anyhow::Result<Option<Arc<dyn DumpSink>>> {
+pub(crate) fn dump_sink(context: &CommandContext) -> anyhow::Result<Option<Arc<dyn DumpSink>>> {
     let Some(path) = &context.settings.values.plugins.capsules else { return Ok(None) };
     let folder = DumpFolder::open(path).context("the sandbox for plugins cannot start")?;
     Ok(Some(Arc::new(folder)))

@@ -81,7 +81,7 @@ impl RunSettings {
     /// Reads and checks all sources.
     ///
     /// # Errors
-    /// When the file cannot be read, or with every [`SettingError`] of every source at once.
+    /// Fails when the file cannot be read, or with every [`SettingError`] of every source at once.
     pub fn load(sources: &SettingSources) -> anyhow::Result<Self> {
         let file = settings_file(sources.config.as_deref())?;
         let mut assignments = Vec::new();
@@ -158,14 +158,14 @@ impl RunSettings {
     }
 
     /// Time for which unreferenced objects stay in the object store: as long as is set, and never
-    /// shorter than a host may hold a snapshot for current and a response wait for its first bytes
-    /// and for its client.
+    /// shorter than a host may hold a snapshot for current and, after that, a response wait for its
+    /// first bytes and for its client or an address of the share work.
     #[must_use]
     pub fn orphan_grace_period(&self) -> Duration {
-        let SettingsDocument { server, sandbox, database, storage, .. } = &self.values;
+        let SettingsDocument { server, sandbox, database, storage, share, .. } = &self.values;
         let waits = server.first_byte_ms.saturating_add(sandbox.limits.stalled_client_ms);
-        let least = Duration::from_millis(waits)
-            .saturating_add(Duration::from_secs(database.bounds.stale_keys_s));
+        let waits = Duration::from_millis(waits).max(Duration::from_secs(share.url_seconds));
+        let least = waits.saturating_add(Duration::from_secs(database.bounds.stale_keys_s));
         least.max(Duration::from_secs(u64::from(storage.unnamed_hours) * 3600))
     }
 
@@ -213,5 +213,26 @@ fn settings_file(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
             path.display()
         ),
         None => Ok(Some(PathBuf::from(FILE_NAME)).filter(|path| path.is_file())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn gc_keeps_a_file_until_the_last_address_to_it_has_ended_contract_12() {
+        let variable = |name: &str, value: &str| (format!("YEARBOOK_{name}"), value.to_owned());
+        let variables = vec![
+            variable("SHARE__URL_SECONDS", "200000"),
+            variable("STORAGE__UNNAMED_HOURS", "0"),
+            variable("DATABASE__STALE_KEYS_S", "30"),
+        ];
+        let sources = SettingSources { variables, ..SettingSources::default() };
+        let settings = RunSettings::load(&sources).unwrap();
+        // A host whose view of the catalog is old still makes addresses.
+        assert_eq!(settings.orphan_grace_period(), Duration::from_secs(200_030));
     }
 }

@@ -39,7 +39,7 @@ impl Traces {
     /// Begins to export to `collector`, which need not be there.
     ///
     /// # Errors
-    /// When a variable of the library's makes no sense, or no thread can be started.
+    /// Fails when a variable of the library's makes no sense, or no thread can be started.
     pub fn start(collector: &CollectorUrl) -> anyhow::Result<Self> {
         let exporter = SpanExporter::builder()
             .with_http()

@@ -26,12 +26,16 @@ mod plugin;
 mod publish;
 #[path = "command_line/refresh.rs"]
 mod refresh;
+#[path = "command_line/registry.rs"]
+mod registry;
 #[path = "command_line/serve.rs"]
 mod serve;
 #[path = "command_line/served.rs"]
 mod served;
 #[path = "command_line/settings.rs"]
 mod settings;
+#[path = "command_line/share.rs"]
+mod share;
 #[path = "command_line/signup.rs"]
 mod signup;
 #[path = "command_line/traces.rs"]

@@ -30,6 +30,8 @@ pub struct ChangeSet {
     pub from: SnapshotId,
     /// Id of the newer one.
     pub to: SnapshotId,
+    /// Version of the newer one; the commit gives it, and before that it is 0.
+    pub version: u64,
     /// Time of the newer one's commit.
     pub committed_at: Millis,
     /// Rows of the file.

@@ -100,6 +100,22 @@ pub struct Column {
     pub few_values: bool,
 }
 
+impl Column {
+    /// A column called `name` that may hold nulls, of which nothing else is known.
+    #[must_use]
+    pub fn new(name: &str, column_type: ColumnType, role: ColumnRole) -> Self {
+        Self {
+            name: name.to_owned(),
+            column_type,
+            nullable: true,
+            role,
+            unit: None,
+            description: None,
+            few_values: false,
+        }
+    }
+}
+
 /// Shape of a dataset (spec-2.2-layout).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -194,6 +210,8 @@ impl Snapshot {
 pub struct SnapshotSummary {
     /// Snapshot id.
     pub id: SnapshotId,
+    /// Its number within the dataset: 0, 1, 2 and so on, without gaps; no number is used twice.
+    pub version: u64,
     /// Time of its commit.
     pub created_at: Millis,
     /// Number of rows.

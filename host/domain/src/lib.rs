@@ -8,6 +8,8 @@ pub mod citation;
 pub mod credit;
 pub mod cursor;
 pub mod dataset;
+#[cfg(test)]
+pub(crate) mod fixtures;
 pub mod hex;
 pub mod identity;
 pub mod json_size;
@@ -22,6 +24,7 @@ pub mod refresh;
 pub mod refusal;
 pub mod release;
 pub mod result_digest;
+pub mod source_column;
 pub mod time;
 pub mod validation;
 
@@ -43,7 +46,8 @@ pub use query::DataQuery;
 pub use read_plan::ReadPlan;
 pub use refresh::{Cadence, CheckOutcome, FailureCause};
 pub use refusal::Refusal;
-pub use release::{PluginRelease, ReleaseId, ReleaseState, ServingOrder};
+pub use release::{PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState, ServingOrder};
 pub use result_digest::ResultDigest;
+pub use source_column::{SourceColumn, SourceType};
 pub use time::Millis;
 pub use validation::ValidationError;

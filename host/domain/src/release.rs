@@ -37,6 +37,18 @@ pub struct PluginRelease {
     pub until: Option<Millis>,
     /// Quarantines since an operator promoted it last.
     pub quarantines: u32,
+    /// Reference that it was installed from last; none: a file, or the binary.
+    pub origin: Option<ReleaseOrigin>,
+}
+
+/// Place in a registry from which a release was installed. A note of where to look for newer ones:
+/// a release is its component's digest, whatever the reference names by now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleaseOrigin {
+    /// `oci://HOST[:PORT]/REPOSITORY` with a tag, a digest or both, as the operator wrote it.
+    pub reference: String,
+    /// Digest of the manifest that it named then.
+    pub manifest: Digest,
 }
 
 /// Kind, name and digest: what names a release.

@@ -17,6 +17,25 @@ impl Millis {
         jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_string()
     }
 
+    /// Parses ISO 8601 with seconds, `2026-11-21T09:13:00Z`; a blank in place of `T`, a fraction and
+    /// an offset are allowed. Without an offset it is UTC. None for anything else.
+    #[must_use]
+    pub fn parse_iso8601(text: &str) -> Option<Self> {
+        let text = text.trim();
+        // A day alone names no instant.
+        text.contains(':').then_some(())?;
+        if let Ok(instant) = text.parse::<jiff::Timestamp>() {
+            return Some(Self(instant.as_millisecond()));
+        }
+        // An offset that is wrong must not be taken for none.
+        let is_local = text.bytes().all(|byte| {
+            byte.is_ascii_digit() || matches!(byte, b'-' | b':' | b'.' | b'T' | b't' | b' ')
+        });
+        let local = text.parse::<jiff::civil::DateTime>().ok().filter(|_| is_local)?;
+        let instant = local.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+        Some(Self(instant.as_millisecond()))
+    }
+
     /// The calendar day in UTC, `2026-11-21`.
     #[must_use]
     pub fn date(self) -> Date {
@@ -68,6 +87,23 @@ impl Millis {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn instants_are_read_as_clients_write_them() {
+        const NOON: i64 = 1_795_262_400_000; // 2026-11-21T12:00:00Z
+        for (text, expected) in [
+            ("2026-11-21T12:00:00Z", Some(NOON)),
+            ("2026-11-21 12:00:00", Some(NOON)),
+            ("2026-11-21T12:00:00.250Z", Some(NOON + 250)),
+            ("2026-11-21T13:00:00+01:00", Some(NOON)),
+            ("2026-11-21", None),
+            ("noon", None),
+            ("2026-11-31T12:00:00Z", None),
+            ("2026-11-21T12:00:00 CET", None),
+        ] {
+            assert_eq!(Millis::parse_iso8601(text), expected.map(Millis), "{text}");
+        }
+    }
 
     #[test]
     fn months_follow_the_utc_calendar() {

@@ -72,6 +72,7 @@ pub(crate) async fn compare_snapshots(
     Ok(ChangeSet {
         from: old.id,
         to: new.id,
+        version: 0,
         committed_at: new.created_at,
         rows: counts.file_rows(),
         counts: Some(counts),

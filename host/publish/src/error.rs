@@ -78,9 +78,17 @@ pub enum PublishError {
     Unreadable {
         /// The data file.
         path: PathBuf,
-        /// The format that its name says.
-        format: &'static str,
+        /// The format that it should have.
+        format: String,
         /// The place and the fault.
+        why: String,
+    },
+    /// There is no reader for the format of the data file.
+    #[error("{path}: {why}", path = path.display())]
+    NoReader {
+        /// The data file.
+        path: PathBuf,
+        /// The format, and what to do.
         why: String,
     },
     /// A local file refused an operation.

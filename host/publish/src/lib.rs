@@ -1,5 +1,6 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
-//! changes since the current one. Imports point one way: `error`, `faults`, `progress` <- `package`
+//! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
+//! `progress` <- `package`
 //! <- `geometry`, `table` <- `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish` <-
 //! `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
 //! environment; the feature `catalog` adds what needs a catalogue.
@@ -7,6 +8,7 @@
 mod diff;
 mod error;
 mod faults;
+mod format_reader;
 #[cfg(feature = "catalog")]
 mod gc;
 mod geometry;
@@ -23,6 +25,7 @@ mod uploads;
 mod write;
 
 pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
+pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
 pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};

@@ -9,6 +9,7 @@ pub(crate) mod file;
 mod keywords;
 mod licence;
 mod node;
+mod reader_source;
 mod resource;
 mod source;
 mod table_schema;
@@ -23,9 +24,11 @@ use serde_json::Value;
 use yearbook_domain::{Column, Credit, DatasetName, Namespace, TableLayout};
 
 use crate::PublishError;
+use crate::format_reader::FormatReader;
 use extension::YearbookExtension;
 use node::{DescriptorNode, DescriptorProblems};
 
+pub(crate) use reader_source::ReaderSource;
 pub(crate) use resource::InputFormat;
 use resource::{PackageResource, ResourcePlace};
 pub use source::{RemotePackage, SourcePackage, SourceTable};
@@ -47,6 +50,8 @@ pub struct DataPackage {
     /// Bytes of the table at most, without its compression.
     pub(crate) max_table_bytes: u64,
     pub(crate) format: InputFormat,
+    /// Set where the format is none of those that publishing knows.
+    pub(crate) reader_source: Option<ReaderSource>,
     pub(crate) name: DatasetName,
     pub(crate) namespace: Namespace,
     pub(crate) title: Option<String>,
@@ -91,6 +96,23 @@ impl DataPackage {
     #[must_use]
     pub fn data(&self) -> &Path {
         &self.data
+    }
+
+    /// The format that a reader has to be brought for, as `resources[0].format` names it; none for
+    /// CSV, Parquet and Arrow, and where it has been brought.
+    #[must_use]
+    pub fn missing_reader(&self) -> Option<&str> {
+        let source = self.reader_source.as_ref()?;
+        source.reader.is_none().then_some(source.format.as_str())
+    }
+
+    /// The package with the reader of its format.
+    #[must_use]
+    pub fn with_reader(mut self, reader: Arc<dyn FormatReader>) -> Self {
+        if let Some(source) = &mut self.reader_source {
+            source.reader = Some(reader);
+        }
+        self
     }
 
     /// Opens the rows from their beginning. Handles of a download share one position, so one of
@@ -187,7 +209,15 @@ fn parse(
     let credit = credit?;
     let bulk_redistribution = decide_redistribution(&extension, &credit, problems)?;
     let layout = columns::infer_layout(&schema, &extension);
-    let PackageResource { place, format } = file;
+    let PackageResource { place, format, reader } = file;
+    let columns = columns::build_columns(&schema, &extension);
+    let reader_source = match reader {
+        Some(format) => Some(extension.sources.for_format(&format, &columns)),
+        None => {
+            extension.sources.refuse(problems);
+            None
+        }
+    };
     let (data, address) = match place {
         ResourcePlace::File(path) => (path, None),
         // What follows `?` may hold a key, and this is what messages name.
@@ -196,7 +226,8 @@ fn parse(
         }
     };
     let package = DataPackage {
-        columns: columns::build_columns(&schema, &extension),
+        columns,
+        reader_source,
         data,
         downloaded: None,
         max_table_bytes: u64::MAX,

@@ -52,7 +52,7 @@ pub async fn publish(
     current: Option<&Snapshot>,
     progress: &dyn ProgressReporter,
 ) -> Result<SnapshotDraft, PublishError> {
-    let package = Arc::new(package.clone());
+    let package = stages::complete(workers, Arc::new(package.clone())).await?;
     let (table, findings) = stages::read(workers, &package, progress).await?;
     let arranged = stages::arrange(workers, &package, table, progress).await?;
     let id = stages::compute_id(workers, &package, &arranged, progress).await?;

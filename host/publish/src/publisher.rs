@@ -10,6 +10,7 @@ use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::error::PublishError;
+use crate::format_reader::ReaderProvider;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
 use crate::publish::publish;
@@ -26,6 +27,7 @@ pub struct Publisher {
     workers: Arc<Workers>,
     retention: Retention,
     at: Option<Millis>,
+    readers: Option<Arc<dyn ReaderProvider>>,
 }
 
 /// A package that is published.
@@ -76,13 +78,19 @@ impl Publisher {
         retention: Retention,
     ) -> Self {
         let files = files.with_upload_registrar(Arc::new(UploadRegistry(Arc::clone(&store))));
-        Self { store, files, workers, retention, at: None }
+        Self { store, files, workers, retention, at: None, readers: None }
     }
 
     /// The same for a history that is made elsewhere: see [`Publication::at`].
     #[must_use]
     pub fn with_created_at(self, at: Millis) -> Self {
         Self { at: Some(at), ..self }
+    }
+
+    /// The same, which has readers for packages in other formats than CSV, Parquet and Arrow.
+    #[must_use]
+    pub fn with_readers(self, readers: Arc<dyn ReaderProvider>) -> Self {
+        Self { readers: Some(readers), ..self }
     }
 
     /// Checks, stores, compares and commits a package. Nothing is visible before the commit;
@@ -96,6 +104,14 @@ impl Publisher {
         package: &DataPackage,
         progress: &dyn ProgressReporter,
     ) -> Result<PublishResult, PublishFailure> {
+        let with_reader;
+        let package = match self.find_reader(package).await? {
+            Some(found) => {
+                with_reader = found;
+                &with_reader
+            }
+            None => package,
+        };
         let name = package.name();
         for tries_left in (0..MAX_ATTEMPTS).rev() {
             let current =
@@ -132,6 +148,22 @@ impl Publisher {
             }
         }
         Err(PublishFailure::TooManyConflicts { name: name.clone() })
+    }
+
+    /// The package with its reader, where it needs one that it does not have.
+    async fn find_reader(
+        &self,
+        package: &DataPackage,
+    ) -> Result<Option<DataPackage>, PublishError> {
+        let Some(format) = package.missing_reader() else { return Ok(None) };
+        let found = match &self.readers {
+            Some(readers) => readers.find_reader(format).await,
+            None => Err(format!("the format {format:?} cannot be read here")),
+        };
+        match found {
+            Ok(reader) => Ok(Some(package.clone().with_reader(reader))),
+            Err(why) => Err(PublishError::NoReader { path: package.data().to_owned(), why }),
+        }
     }
 }
 

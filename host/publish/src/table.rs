@@ -15,6 +15,7 @@ pub(crate) mod csv_source;
 pub(crate) mod distinct_values;
 pub(crate) mod open;
 pub(crate) mod percent_unit;
+pub(crate) mod plugin_source;
 pub(crate) mod row_blocks;
 pub(crate) mod row_order;
 pub(crate) mod row_weight;

@@ -4,6 +4,7 @@
 
 mod encoder;
 mod generator;
+mod reader;
 mod report;
 mod requests;
 
@@ -45,6 +46,7 @@ fn run_checks(sandbox: &Arc<Sandbox>, component: &ComponentFile) -> CheckResult 
         match plugin {
             Plugin::Encoder(encoder) => encoder::check(encoder, &mut tally),
             Plugin::Generator(generator) => generator::check(generator, &mut tally),
+            Plugin::Reader(reader) => reader::check(reader, &mut tally),
         }
     }
     let (report, capsules) = tally.finish();
@@ -87,6 +89,9 @@ fn check_stable_description(
         (Plugin::Generator(one), Ok(Plugin::Generator(other))) => {
             one.description() == other.description()
         }
+        (Plugin::Reader(one), Ok(Plugin::Reader(other))) => {
+            one.description() == other.description()
+        }
         _ => false,
     };
     if !same {
@@ -120,9 +125,9 @@ fn advice_on(rejected: &ComponentRejection) -> String {
         ComponentRejection::Imports(_) => {
             "build for wasm32-unknown-unknown and leave out what asks for files, clocks, randomness or the network; a plugin sees only its input"
         }
-        ComponentRejection::Interface(_) => "export one of the worlds of wit/1.0.0/package.wit with `export_encoder!` or `export_generator!`",
+        ComponentRejection::Interface(_) => "export one of the worlds of wit/1.1.0 with `export_encoder!` or `export_generator!`",
         ComponentRejection::Trapped(_) => "describe must return at once, without looking at anything",
-        ComponentRejection::Description(_) => "change the field that is named; the rules stand in wit/1.0.0/package.wit",
+        ComponentRejection::Description(_) => "change the field that is named; the rules stand in wit/1.1.0",
         ComponentRejection::NameTaken(_) => "choose another name",
         ComponentRejection::Busy => "try again",
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use yearbook_catalog::{
-    Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, lines,
-    register_upload,
+    Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseOrigin, ReleaseState,
+    lines, register_upload,
 };
 use yearbook_domain::{Digest, PluginKind, Stored};
 use yearbook_sandbox::Sandbox;
@@ -26,6 +26,8 @@ pub struct InstallOptions {
     pub reason: Option<String>,
     /// The component's signature, not yet verified.
     pub signature: Option<Signature>,
+    /// Place in a registry that it came from; none for a file.
+    pub origin: Option<ReleaseOrigin>,
 }
 
 /// A release that has been recorded.
@@ -60,7 +62,7 @@ pub async fn install(
     component: ComponentFile,
     wish: InstallOptions,
 ) -> Result<InstalledRelease, ReleaseError> {
-    let InstallOptions { now, by, reason, signature } = wish;
+    let InstallOptions { now, by, reason, signature, origin } = wish;
     trust.verify(&component.bytes, signature.as_ref())?;
     let (sandbox, tried) = (Arc::clone(sandbox), component.clone());
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &tried))
@@ -97,8 +99,11 @@ pub async fn install(
         before: before.clone(),
         report: checked.report.clone(),
     };
-    let fresh =
-        PluginRelease { reason: reason.clone(), ..new_release(&plugin, by.clone(), false, state) };
+    let fresh = PluginRelease {
+        reason: reason.clone(),
+        origin,
+        ..new_release(&plugin, by.clone(), false, state)
+    };
     if store.register_release(&fresh).await? {
         return Ok(done(state, false));
     }

@@ -5,6 +5,7 @@
 //! fails too often is quarantined. Never touches HTTP, arguments or environment; never touches SQL
 //! or wasmtime.
 
+mod bench;
 mod canary;
 mod check;
 mod circuit_breaker;
@@ -12,6 +13,7 @@ mod component_file;
 mod dumps;
 mod error;
 mod install;
+mod installed_reader;
 mod ipc_size_check;
 mod readback;
 mod reconciler;
@@ -20,6 +22,7 @@ mod release_monitor;
 mod settings;
 mod trust;
 
+pub use bench::{BenchError, BenchFigure, BenchPeer, bench};
 pub use check::{CheckReport, CheckResult, Finding, LimitUsage, check};
 pub use component_file::{ComponentFile, ComponentFileError};
 pub use dumps::{
@@ -27,6 +30,7 @@ pub use dumps::{
 };
 pub use error::ReleaseError;
 pub use install::{InstallOptions, InstalledRelease, install};
+pub use installed_reader::installed_reader;
 pub use reconciler::{EmbeddedComponent, PluginReconciler};
 pub use release_actions::{ReleaseActionResult, pin, remove, rollback};
 pub use release_monitor::ReleaseMonitor;

@@ -125,7 +125,8 @@ impl PluginReconciler {
         let mut serving: Vec<Plugin> = Vec::new();
         let mut unavailable: Vec<String> = Vec::new();
         let lines = lines(releases);
-        for line in &lines {
+        // Readers serve nobody: publishers load them.
+        for line in lines.iter().filter(|line| line.kind != PluginKind::Reader) {
             match self.load_first(&mut state, &line.candidates, &mut complete).await {
                 Some(plugin) => serving.push(plugin),
                 None if line.kind == PluginKind::Encoder => unavailable.push(line.name.clone()),
@@ -195,6 +196,7 @@ pub(crate) fn new_release(
         reason: None,
         until: None,
         quarantines: 0,
+        origin: None,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Actions of an operator on releases: roll back, remove, pin. Each leaves an event with who and
 //! why in the catalog, which running hosts follow; nothing here touches a running host.
 
+use std::collections::BTreeSet;
+
 use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ServingOrder,
     lines,
@@ -171,12 +173,27 @@ async fn action_result(
     })
 }
 
-/// Releases whose name is `name`, of either kind.
+/// Releases whose name is `name`, or whose kind and name are `KIND/NAME`. A reader may have the name
+/// of an encoder, and what is meant for one must not befall the other.
 fn releases_named(
     releases: Vec<PluginRelease>,
     name: &str,
 ) -> Result<Vec<PluginRelease>, ReleaseError> {
-    let found: Vec<PluginRelease> =
-        releases.into_iter().filter(|release| release.id.name == name).collect();
+    let (kind, bare) = match name.split_once('/') {
+        Some((kind, bare)) => (PluginKind::parse(kind), bare),
+        None => (None, name),
+    };
+    let fits = |release: &PluginRelease| {
+        release.id.name == bare && kind.is_none_or(|kind| release.id.kind == kind)
+    };
+    let found: Vec<PluginRelease> = releases.into_iter().filter(fits).collect();
+    let kinds: BTreeSet<PluginKind> = found.iter().map(|release| release.id.kind).collect();
+    if let (Some(first), true) = (kinds.first(), kinds.len() > 1) {
+        let list: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+        return Err(ReleaseError::NotApplicable(format!(
+            "{bare} is the name of several plugins: {}; say which one is meant, for example {first}/{bare}",
+            list.join(", ")
+        )));
+    }
     if found.is_empty() { Err(ReleaseError::NoSuchPlugin(name.to_owned())) } else { Ok(found) }
 }

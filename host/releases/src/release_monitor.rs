@@ -55,7 +55,7 @@ impl ReleaseMonitor {
     /// One that has nothing to watch until a reconciler tells it. `sandbox` is where releases run.
     ///
     /// # Errors
-    /// When the operating system refuses a thread.
+    /// Fails when the operating system refuses a thread.
     pub fn new(
         store: Arc<Catalog>,
         sandbox: Arc<Sandbox>,

@@ -10,6 +10,7 @@ mod first_bytes;
 pub(crate) mod instance;
 mod instance_pool;
 mod notes;
+mod piece;
 mod response_driver;
 mod split_retry;
 
@@ -26,8 +27,7 @@ use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
 
 use crate::admission::SlowPluginLimiter;
 use crate::error::BoxError;
-use crate::guest::bindings::EncoderPluginPre;
-use crate::guest::{GuestHost, HostState};
+use crate::guest::{EncoderPre, GuestHost};
 use crate::observe::{CallMetrics, PluginMetrics, ResponseMetrics};
 use crate::options::OptionValue;
 
@@ -37,6 +37,7 @@ pub use self::error::{EncodeError, TruncatedBody};
 use self::first_bytes::FirstBytes;
 pub(crate) use self::instance::EncoderInstance;
 pub(crate) use self::notes::Notes;
+pub(crate) use self::piece::EncodedPiece;
 
 /// Rows of a response: batches of one schema.
 pub type Batches = BoxStream<'static, Result<RecordBatch, BoxError>>;
@@ -53,7 +54,7 @@ pub enum EncodedBody {
 /// A loaded output format.
 pub struct PluginEncoder {
     pub(crate) host: Arc<GuestHost>,
-    pub(crate) pre: EncoderPluginPre<HostState>,
+    pub(crate) pre: EncoderPre,
     pub(crate) description: EncoderDescription,
     pub(crate) digest: Digest,
     pub(crate) bytes: u64,

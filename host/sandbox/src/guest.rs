@@ -3,6 +3,7 @@
 
 pub(crate) mod bindings;
 mod convert;
+mod encoder_world;
 mod host_state;
 mod input_size;
 pub(crate) mod linker;
@@ -17,6 +18,7 @@ use crate::sanitize::sanitize_sentence;
 use bindings::yearbook::plugin::types as wire;
 
 pub(crate) use self::convert::{WireConverter, WireSchema};
+pub(crate) use self::encoder_world::{EncoderGuest, EncoderPre};
 pub(crate) use self::host_state::HostState;
 pub(crate) use self::input_size::InputSize;
 

@@ -1,9 +1,9 @@
-//! Runs plugins: WebAssembly components that turn Arrow batches into bytes, or descriptions of
-//! datasets into files, each response in a fresh instance under limits. Owns everything of
+//! Runs plugins: WebAssembly components that turn Arrow batches into bytes, descriptions of
+//! datasets into files, or a file into Arrow batches, each in a fresh instance under limits. Owns everything of
 //! wasmtime; never touches HTTP, SQL, files of data or Parquet. What a guest returns is untrusted
 //! until this crate has checked it.
 //!
-//! Imports go one way: `sandbox`, `trial` and `replay` use `encode` and `generate`, these use
+//! Imports go one way: `sandbox`, `trial` and `replay` use `encode`, `generate` and `read`, these use
 //! `guest`, this uses `admission`, `engine` and `observe`. `limits`, `sanitize`, `trap`, `error`,
 //! `options` and `generator_request` are leaves.
 
@@ -17,6 +17,7 @@ mod guest;
 mod limits;
 mod observe;
 mod options;
+mod read;
 mod release_policy;
 mod replay;
 mod sandbox;
@@ -42,6 +43,7 @@ pub use observe::{
     PluginMetricsSnapshot, ReleaseName, ResourceUsage, ResponseOutcome,
 };
 pub use options::{OptionValue, PluginParameter};
+pub use read::{FileColumn, FileReading, PluginReader, ReadError, ReaderDescription, TrialTable};
 pub use release_policy::{ReleasePolicy, RequestFingerprint};
 pub use replay::{ReplayError, ReplayResult};
 pub use sandbox::{Plugin, PluginRegistry, PluginSet, Sandbox, SandboxConfig};

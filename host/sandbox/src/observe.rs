@@ -5,6 +5,7 @@ mod dump_sink;
 mod failure_dump;
 mod outcome;
 mod plugin_metrics;
+mod reading_record;
 mod resource_usage;
 
 pub use self::dump_sink::DumpSink;
@@ -19,4 +20,5 @@ pub(crate) use self::plugin_metrics::{CallMetrics, MetricsRegistry, ResponseMetr
 pub use self::plugin_metrics::{
     FIRST_BYTES_BUCKETS_US, LoadMetrics, PluginMetrics, PluginMetricsSnapshot, ReleaseName,
 };
+pub(crate) use self::reading_record::ReadingRecord;
 pub use self::resource_usage::ResourceUsage;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow::array::{Array, AsArray};
 use yearbook_domain::PluginKind;
 use yearbook_shares::CallerShare;
 
@@ -12,6 +13,7 @@ use crate::generator_request::GeneratorRequest;
 use crate::observe::{
     CallMetrics, DumpMetadata, DumpTarget, FailureDump, GuestFunction, GuestLogLine,
 };
+use crate::read::{FileReading, PluginReader, ReadError};
 use crate::sandbox::{Plugin, Sandbox};
 
 /// Sentence for a call that is not made now.
@@ -34,9 +36,9 @@ pub enum ReplayError {
     /// The component is no plugin.
     #[error(transparent)]
     Rejected(#[from] ComponentRejection),
-    /// It is one of the other kind.
+    /// It is one of another kind.
     #[error(
-        "the capsule is of a plugin of the kind {expected}, and the component is of the other kind"
+        "the capsule is of a plugin of the kind {expected}, and the component is of another kind"
     )]
     Kind {
         /// Kind that the dump names.
@@ -83,7 +85,12 @@ impl Sandbox {
             (Some(request), Plugin::Generator(generator)) => {
                 generator.replay(request, hand.clone())
             }
-            (None, Plugin::Encoder(encoder)) => {
+            (None, Plugin::Reader(reader)) if dump.about.component.kind == PluginKind::Reader => {
+                reader.replay(dump, hand.clone()).map_err(|error| error.to_string())
+            }
+            (None, Plugin::Encoder(encoder))
+                if dump.about.component.kind == PluginKind::Encoder =>
+            {
                 encoder.replay(dump, hand.clone()).map_err(|error| error.to_string())
             }
             _ => return Err(ReplayError::Kind { expected: dump.about.component.kind }),
@@ -143,14 +150,42 @@ impl PluginEncoder {
             GuestFunction::Part => {
                 work.record_notes(before.noted);
                 if let Some(batch) = &dump.batch {
-                    bytes = instance.encode_chunk(batch)?.bytes.len();
+                    bytes = instance.encode_chunk(batch)?.len();
                 }
             }
             GuestFunction::Tail => {
                 bytes = instance.encode_footer(&Notes::from_entries(&dump.notes))?.len()
             }
-            GuestFunction::Describe | GuestFunction::Open | GuestFunction::Generate => {}
+            GuestFunction::Describe
+            | GuestFunction::Open
+            | GuestFunction::Generate
+            | GuestFunction::Push
+            | GuestFunction::Columns
+            | GuestFunction::Pull => {}
         }
         Ok((bytes, instance.guest_log().to_vec()))
+    }
+}
+
+impl PluginReader {
+    /// Gives it the chunks again and takes every row.
+    fn replay(
+        &self,
+        dump: &FailureDump,
+        hand: DumpTarget,
+    ) -> Result<(usize, Vec<GuestLogLine>), ReadError> {
+        let DumpMetadata { requests, options, before, .. } = &dump.about;
+        let mut reading = FileReading::open(self, requests, options, hand)?;
+        let chunks = dump.batch.as_ref().and_then(|batch| batch.columns().first());
+        let chunks = chunks.and_then(|column| column.as_binary_opt::<i32>());
+        let count = chunks.map_or(0, Array::len);
+        let mut bytes = 0;
+        for (at, chunk) in chunks.into_iter().flatten().enumerate() {
+            reading.push(chunk.unwrap_or_default(), before.last && at + 1 == count)?;
+            while let Some(batch) = reading.pull()? {
+                bytes += batch.get_array_memory_size();
+            }
+        }
+        Ok((bytes, reading.guest_log().to_vec()))
     }
 }

@@ -45,6 +45,27 @@ pub enum Trap {
         /// Bytes allowed.
         allowed: usize,
     },
+    /// `read_amplification`.
+    #[error(
+        "made {returned} bytes of rows where its file allows {allowed} (sandbox.read_amplification)"
+    )]
+    ReadAmplification {
+        /// Bytes of rows.
+        returned: usize,
+        /// Bytes allowed.
+        allowed: usize,
+    },
+    /// A splice that breaks a rule of the interface.
+    #[error("returned a piece whose {0} (encoder.splice in the interface)")]
+    Splice(String),
+    /// Views that do not fit the schema.
+    #[error("has views for {views} columns, and the schema has {columns} (encoding.views)")]
+    Views {
+        /// Views returned.
+        views: usize,
+        /// Columns of the schema.
+        columns: usize,
+    },
     /// Anything that WebAssembly itself stops: a panic, an access out of bounds.
     #[error("trapped: {0}")]
     Wasm(String),
@@ -78,13 +99,15 @@ pub enum TrapKind {
     Notes,
     /// Bytes returned for what came in.
     Amplification,
+    /// Splices or views that break a rule.
+    Reference,
     /// A panic, or anything else that WebAssembly stops.
     Wasm,
 }
 
 impl TrapKind {
     /// Every one, in the order of [`crate::PluginMetricsSnapshot::traps`].
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Cpu,
         Self::Wall,
         Self::Memory,
@@ -92,6 +115,7 @@ impl TrapKind {
         Self::Output,
         Self::Notes,
         Self::Amplification,
+        Self::Reference,
         Self::Wasm,
     ];
 
@@ -106,6 +130,7 @@ impl TrapKind {
             Self::Output => "output",
             Self::Notes => "notes",
             Self::Amplification => "amplification",
+            Self::Reference => "reference",
             Self::Wasm => "wasm",
         }
     }
@@ -122,7 +147,8 @@ impl Trap {
             Self::Stack(_) => TrapKind::Stack,
             Self::Output(_) => TrapKind::Output,
             Self::Notes(_) => TrapKind::Notes,
-            Self::Amplification { .. } => TrapKind::Amplification,
+            Self::Amplification { .. } | Self::ReadAmplification { .. } => TrapKind::Amplification,
+            Self::Splice(_) | Self::Views { .. } => TrapKind::Reference,
             Self::Wasm(_) => TrapKind::Wasm,
         }
     }

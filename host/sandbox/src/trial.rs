@@ -60,6 +60,10 @@ pub enum GuestCall {
     Tail,
     /// `generate`.
     Generate,
+    /// `push`, of which chunk, from 1.
+    Push(usize),
+    /// `columns` or `pull`, after which chunk, from 1.
+    Pull(usize),
 }
 
 impl fmt::Display for GuestCall {
@@ -70,6 +74,8 @@ impl fmt::Display for GuestCall {
             Self::Part(batch) => write!(f, "part (batch {batch})"),
             Self::Tail => f.write_str("tail"),
             Self::Generate => f.write_str("generate"),
+            Self::Push(chunk) => write!(f, "push (chunk {chunk})"),
+            Self::Pull(chunk) => write!(f, "pull (after chunk {chunk})"),
         }
     }
 }
@@ -123,13 +129,16 @@ impl PluginEncoder {
             let mut own = if apart { Some(runner.open()?) } else { None };
             let instance = own.as_mut().unwrap_or(&mut ends);
             let before = instance.allowance();
-            let piece = runner.map_error(call, instance.encode_chunk(batch))?;
-            runner.record_input(before, instance.allowance(), piece.bytes.len() + piece.note.len());
-            runner.record_output(piece.bytes.len());
+            let mut piece = runner.map_error(call, instance.encode_chunk(batch))?;
+            runner.record_input(before, instance.allowance(), piece.weight());
+            runner.record_output(piece.len());
             notes.advance(separator);
             separator = self.description().separator.as_ref().map_or(0, Vec::len);
-            notes.take(piece.bytes.len(), piece.note);
-            parts.push(piece.bytes);
+            let (length, note) = piece.take_note();
+            notes.take(length, note);
+            let mut bytes = Vec::with_capacity(length);
+            piece.append_to(&mut bytes);
+            parts.push(bytes);
             if let Some(own) = own {
                 runner.record_usage(&own);
             }

@@ -1,7 +1,7 @@
 //! Reading stored Parquet: row groups are pruned, pages decoded and record batches cut for a plan.
 //! Imports point one way: `schema` and `search_pattern` <- `decode` <- `date_window`, `search` <-
-//! `batches` <- `scan` <- `reader` <- `changes`, `preview`. Never touches SQL, HTTP or guests, and
-//! writes nothing.
+//! `batches` <- `scan` <- `reader` <- `changes`, `preview`, `statistics`. Never touches SQL, HTTP
+//! or guests, and writes nothing.
 
 mod batches;
 mod changes;
@@ -15,6 +15,7 @@ mod scan;
 pub mod schema;
 mod search;
 mod search_pattern;
+mod statistics;
 
 use yearbook_storage::StorageFailure;
 
@@ -26,3 +27,4 @@ pub use reader::Reader;
 pub use result_digest::ResultHasher;
 pub use row_counts::RowCounts;
 pub use scan::Scan;
+pub use statistics::{ColumnStatistics, FileStatistics, StatisticValue};

@@ -165,7 +165,10 @@ impl Reader {
     }
 
     /// The stored file with its footer; one load at a time.
-    async fn open_file(&self, snapshot: &Snapshot) -> Result<FileSource, StorageFailure> {
+    pub(crate) async fn open_file(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<FileSource, StorageFailure> {
         let key = (snapshot.file.sha256, snapshot.id);
         let mut loaded = false;
         let load = async {

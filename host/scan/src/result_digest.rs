@@ -95,15 +95,7 @@ mod tests {
     use super::*;
 
     fn column(name: &str, column_type: ColumnType) -> Column {
-        Column {
-            name: name.to_owned(),
-            column_type,
-            nullable: true,
-            role: ColumnRole::Attribute,
-            unit: None,
-            description: None,
-            few_values: false,
-        }
+        Column::new(name, column_type, ColumnRole::Attribute)
     }
 
     fn digest(columns: &[Column], batches: &[RecordBatch]) -> ResultDigest {

@@ -27,7 +27,7 @@ const CONNECTIONS: usize = 64;
 /// Serves the routes of the admin listener until it is dropped.
 ///
 /// # Errors
-/// When the listener has no address.
+/// Fails when the listener has no address.
 pub async fn serve_admin(listener: TcpListener, state: AppState) -> io::Result<()> {
     let settings = ServerSettings { connections: CONNECTIONS, ..state.settings.server.clone() };
     let metrics = Arc::clone(&state.listener_metrics.admin);

@@ -9,12 +9,16 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use yearbook_domain::{DatasetName, Millis, Refusal, ValidationError};
 
+use crate::share::ShareRefusal;
+
 /// Reason for which a request gets no 2xx. Closed: a new one does not compile until `status` names
 /// it.
 #[derive(Debug)]
 pub(crate) enum Error {
     /// A correct "no" by the rules of the service.
     Refused(Refusal),
+    /// A refusal of the warehouse share.
+    Share(ShareRefusal),
     /// 410: the page of a dataset that is served no more.
     DatasetRetired {
         /// Its name.
@@ -130,6 +134,12 @@ impl Error {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
+    }
+}
+
+impl From<ShareRefusal> for Error {
+    fn from(refusal: ShareRefusal) -> Self {
+        Self::Share(refusal)
     }
 }
 

@@ -16,6 +16,7 @@ mod response;
 mod router;
 mod routes;
 mod settings;
+mod share;
 mod state;
 
 pub use admin::{admin, serve_admin};
@@ -25,6 +26,6 @@ pub use response::response_cache::ResponseCacheStats;
 pub use router::app;
 pub use settings::{
     ContactAddress, ForwardedHeader, LimitSettings, PageSettings, PublicUrl, ServerSettings,
-    ServiceSettings, TrustedProxies,
+    ServiceSettings, ShareName, ShareSettings, TrustedProxies,
 };
 pub use state::{AppContext, AppState, Services};

@@ -10,6 +10,7 @@ mod layer;
 mod plugins;
 mod process;
 mod refresh;
+mod share;
 mod signup;
 mod subsystems;
 

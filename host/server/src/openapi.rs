@@ -107,7 +107,8 @@ fn service_description(settings: &ServiceSettings) -> String {
          Credit comes in the `X-Service-Attribution` header, and inside Arrow and Parquet files; it must be passed on with the data.\n\n\
          Whatever is not answered with data is answered with a sentence that says what to do next, and a code in \
          `X-Service-Error-Code`. Whoever accepts `application/problem+json` gets RFC 9457. Wrong parameters are listed all at once.\n\n\
-         Unknown parameters are ignored; of a parameter that is sent twice the last counts."
+         Unknown parameters are ignored; of a parameter that is sent twice the last counts.\n\n\
+         Warehouses read tables by Delta Sharing at `/share/delta`, with the key as bearer token; its protocol describes these addresses, and this document does not."
     )
 }
 

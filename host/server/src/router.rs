@@ -10,6 +10,7 @@ use crate::openapi;
 use crate::pages;
 use crate::request::authentication;
 use crate::routes::{bulk, datasets, docs, health, integrations, me, not_found, preview, rows};
+use crate::share;
 use crate::state::AppState;
 
 /// The whole service, from request id to body.
@@ -39,6 +40,7 @@ pub fn app(state: AppState) -> Router {
         .route("/docs", by_address(get(docs::page)))
         .route("/docs/{asset}", by_address(get(docs::asset)))
         .merge(pages)
+        .merge(share::routes(&state))
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(not_found::not_found);
     middleware::wrap(routes, &state).with_state(state)

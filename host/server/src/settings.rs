@@ -1,9 +1,10 @@
-//! Settings of an operator for HTTP: sections `[server]`, `[limits]`, `[plans]` and `[pages]` of
-//! `yearbook.toml` (contract-6-settings). Each value gives its unit, its default and the reason for
-//! it; reading files and variables is the binary's affair.
+//! Settings of an operator for HTTP: sections `[server]`, `[limits]`, `[plans]`, `[pages]` and
+//! `[share]` of `yearbook.toml` (contract-6-settings). Each value gives its unit, its default and
+//! the reason for it; reading files and variables is the binary's affair.
 
 mod pages;
 mod proxies;
+mod share;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use yearbook_domain::PlanTable;
 
 pub use pages::{ContactAddress, PageSettings};
 pub use proxies::{ForwardedHeader, TrustedProxies};
+pub use share::{ShareName, ShareSettings};
 
 /// Everything that this crate is told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +28,8 @@ pub struct ServiceSettings {
     pub plans: PlanTable,
     /// `[pages]`: the catalogue in a browser.
     pub pages: PageSettings,
+    /// `[share]`: the warehouse share.
+    pub share: ShareSettings,
 }
 
 /// `[server]`: addresses, patience and buffers.

@@ -24,6 +24,7 @@ use crate::routes::datasets::DatasetListCache;
 use crate::routes::health::ReadinessCache;
 use crate::routes::preview::PreviewCache;
 use crate::settings::ServiceSettings;
+use crate::share::ShareState;
 
 /// Parts that the binary hands to the server.
 pub struct Services {
@@ -84,18 +85,21 @@ pub struct AppContext {
     pub(crate) openapi: OpenApiCache,
     /// The catalogue in a browser.
     pub(crate) pages: Pages,
+    /// The warehouse share.
+    pub(crate) share: ShareState,
     /// Full-text search over the catalog.
     pub(crate) search: SearchIndexState,
 }
 
 impl AppState {
-    /// Fetches the secret that signs cursors and makes limiters and caches.
+    /// Fetches the secrets that sign cursors and addresses of files, and makes limiters and caches.
     ///
     /// # Errors
-    /// When the database does not give the secret.
+    /// Fails when the database does not give the secrets.
     pub async fn new(services: Services) -> Result<Self, CatalogError> {
         metrics::start_time();
         let secret = services.catalog.secret("cursor").await?;
+        let share_secret = services.catalog.secret("share_files").await?;
         let settings = &services.settings;
         Ok(Self(Arc::new(AppContext {
             cursors: CursorCodec::new(secret),
@@ -107,6 +111,7 @@ impl AppState {
             http_metrics: HttpMetrics::default(),
             listener_metrics: ListenerMetrics::default(),
             readiness: ReadinessCache::default(),
+            share: ShareState::new(share_secret),
             openapi: OpenApiCache::default(),
             pages: Pages::new(settings, services.signup.is_some()),
             search: if settings.pages.enabled {

@@ -107,7 +107,7 @@ impl Signup {
     /// address.
     ///
     /// # Errors
-    /// When the database does not give the secret.
+    /// Fails when the database does not give the secret.
     pub async fn open(
         catalog: Arc<Catalog>,
         settings: SignupSettings,

@@ -150,6 +150,15 @@ impl ObjectStorage {
         }
     }
 
+    /// Returns the stored file with this digest; none when there is nothing under its key.
+    ///
+    /// # Errors
+    /// The store's refusal; absence is not one.
+    pub async fn find(&self, sha256: Digest) -> Result<Option<StoredFile>, StorageFailure> {
+        let size = self.size(&StoredFile { sha256, bytes: 0 }).await?;
+        Ok(size.map(|bytes| StoredFile { sha256, bytes }))
+    }
+
     /// Bytes `range` of a stored file.
     ///
     /// # Errors
@@ -219,11 +228,11 @@ impl ObjectStorage {
         local: Option<LocalFolder>,
         remote: RemoteSettings,
     ) -> Self {
-        let weigh = |_: &Digest, sums: &Arc<BlockChecksums>| {
-            u32::try_from(size_of::<Digest>() + sums.size()).unwrap_or(u32::MAX)
-        };
         let local = local.map(Arc::new);
-        let sums = Cache::builder().max_capacity(CHECKSUM_CACHE_BYTES).weigher(weigh).build();
+        let sums = Cache::builder()
+            .max_capacity(CHECKSUM_CACHE_BYTES)
+            .weigher(BlockChecksums::weight)
+            .build();
         Self { store, local, remote, sums, counters: Arc::default(), declare: None }
     }
 }

@@ -46,7 +46,7 @@ impl Workers {
     /// Starts `threads` threads of each kind (0: one a core) with [`STACK_BYTES`] of stack each.
     ///
     /// # Panics
-    /// When the operating system refuses a thread, which only happens at start-up.
+    /// Panics when the operating system refuses a thread, which only happens at start-up.
     #[must_use]
     pub fn new(threads: usize) -> Arc<Self> {
         Self::with_stack(threads, STACK_BYTES)

@@ -16,7 +16,7 @@ thread_local! {
 /// Starts a thread with `bytes` of stack, on which [`with_stack`] needs no other up to so many.
 ///
 /// # Errors
-/// When the operating system refuses the thread.
+/// Fails when the operating system refuses the thread.
 pub fn spawn(
     name: &str,
     bytes: usize,
@@ -34,7 +34,7 @@ pub fn spawn(
 /// goes on here.
 ///
 /// # Panics
-/// When the operating system refuses the thread.
+/// Panics when the operating system refuses the thread.
 #[expect(
     clippy::expect_used,
     reason = "only the slow paths start a thread here: without one there is nothing to fall back to"

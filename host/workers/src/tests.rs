@@ -92,19 +92,19 @@ async fn a_driven_future_that_waits_holds_no_thread() {
 
 #[tokio::test]
 async fn dropping_a_driven_future_drops_what_it_owns() {
-    struct Guard(Option<oneshot::Sender<()>>);
-    impl Drop for Guard {
+    struct DropSignal(Option<oneshot::Sender<()>>);
+    impl Drop for DropSignal {
         fn drop(&mut self) {
             let _ = self.0.take().unwrap().send(());
         }
     }
     let workers = Workers::new(1);
     let (sender, dropped) = oneshot::channel();
-    let guard = Guard(Some(sender));
+    let signal = DropSignal(Some(sender));
     let begun = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&begun);
     let mut driven = Box::pin(workers.drive(CallerShare::default(), async move {
-        let _guard = guard;
+        let _signal = signal;
         flag.store(true, Ordering::SeqCst);
         std::future::pending::<()>().await;
     }));

@@ -1,21 +1,26 @@
-//! The format `arrow`: Arrow's IPC stream, made by arrow-rs; dictionaries, which cross in few
-//! bytes, become plain text first. The head is the schema message, each part a record batch
-//! message, the tail the end-of-stream marker: a body that was cut off lacks it (contract-3-cut).
+//! The format `arrow`: Arrow's IPC stream. The head is the schema message, which arrow-rs writes,
+//! each part a record batch message, the tail the end-of-stream marker: a body that was cut off
+//! lacks it (contract-3-cut). No value crosses: of each buffer the length suffices, and the host
+//! puts the buffer where the message wants it.
 
-use arrow::array::RecordBatch;
-use arrow::buffer::Buffer;
-use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow::ipc::writer::StreamEncoder;
-use yearbook_sdk::arrow::DictionaryUnpacker;
-use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Schema};
+use yearbook_sdk::view::Crossing;
+use yearbook_sdk::{
+    Batch, DataType, Description, Encoder, Error, Field, Kind, Note, Options, Output, Parameter,
+    Schema, View,
+};
+
+use message::MessageWriter;
+
+mod message;
 
 yearbook_sdk::export_encoder!(ArrowEncoder);
 
 /// One response as an Arrow IPC stream.
 pub struct ArrowEncoder {
-    plain: DictionaryUnpacker,
-    writer: StreamEncoder,
+    views: Vec<View>,
+    messages: MessageWriter,
     /// The schema message, then the end-of-stream marker.
     empty: Vec<u8>,
 }
@@ -34,27 +39,39 @@ impl Encoder for ArrowEncoder {
             part_rows: None,
             dictionaries: true,
             compressible: false,
-            parameters: Vec::new(),
-            docs: "Arrow's IPC streaming format, uncompressed, with plain (not dictionary-encoded) columns. \
+            parameters: vec![Parameter {
+                name: "dictionaries",
+                kind: Kind::Boolean,
+                default: "false",
+                allowed: &[],
+                docs: "Keeps text of few different values dictionary-encoded: a smaller body, for readers that take dictionaries \
+                       which change within a stream.",
+            }],
+            docs: "Arrow's IPC streaming format, uncompressed, with plain columns unless `arrow.dictionaries=true`. \
                    Source, licence and attribution stand in the schema's metadata.",
         }
     }
 
-    fn open(schema: Schema, _: &Options) -> Result<Self, Error> {
-        let plain = DictionaryUnpacker::new(&schema)?;
-        let schema = plain.schema();
-        let declined = |error: ArrowError| {
+    fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
+        let plain = !options.boolean("dictionaries")?;
+        let views = vec![View { plain, crossing: Crossing::Lengths }; schema.fields.len()];
+        let mut schema = schema.as_viewed(&views);
+        for field in &mut schema.fields {
+            check(field)?;
+            field.nullable |= field.dictionary.as_ref().is_some_and(|values| values.nullable);
+        }
+        let stream = StreamEncoder::try_new(&*yearbook_sdk::arrow::schema(&schema)?);
+        let empty = stream.and_then(StreamEncoder::finish).map_err(|error: ArrowError| {
             Error::UnsupportedSchema(format!(
                 "Arrow's stream format cannot carry this table: {error}"
             ))
-        };
-        let empty =
-            StreamEncoder::try_new(schema).and_then(StreamEncoder::finish).map_err(declined)?;
+        })?;
         let empty = empty.iter().flat_map(|buffer| buffer.as_slice()).copied().collect();
-        let mut writer = StreamEncoder::try_new(schema).map_err(declined)?;
-        // The first call writes the schema too, which is the head's business.
-        writer.encode(&RecordBatch::new_empty(SchemaRef::clone(schema))).map_err(declined)?;
-        Ok(Self { plain, writer, empty })
+        Ok(Self { views, messages: MessageWriter::default(), empty })
+    }
+
+    fn views(&self) -> Vec<View> {
+        self.views.clone()
     }
 
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -62,17 +79,41 @@ impl Encoder for ArrowEncoder {
         Ok(())
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
-        let batch = self.plain.record_batch(batch)?;
-        let buffers =
-            self.writer.encode(&batch).map_err(|error| Error::Internal(error.to_string()))?;
-        out.reserve(buffers.iter().map(Buffer::len).sum());
-        buffers.iter().for_each(|buffer| out.extend_from_slice(buffer));
-        Ok(())
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+        // Parts are independent, so each brings its dictionaries: in a stream, values take the
+        // place of those that came before.
+        let dictionaries = batch.columns().filter_map(|column| column.dictionary_values());
+        for (id, values) in (0..).zip(dictionaries) {
+            self.messages.dictionary(id, values, out)?;
+        }
+        self.messages.record_batch(batch.rows(), batch.columns(), out)
     }
 
     fn tail(&mut self, _: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&self.empty[self.empty.len() - END_OF_STREAM_BYTES..]);
         Ok(())
+    }
+}
+
+/// Declines what a message could not say by the lengths of its buffers alone.
+fn check(field: &Field) -> Result<(), Error> {
+    let nested_dictionary =
+        |field: &Field| field.children.iter().any(|child| child.dictionary.is_some());
+    match field.data_type {
+        DataType::Utf8View
+        | DataType::BinaryView
+        | DataType::ListView
+        | DataType::LargeListView
+        | DataType::DenseUnion(_)
+        | DataType::SparseUnion(_)
+        | DataType::RunEndEncoded => Err(Error::UnsupportedSchema(format!(
+            "column `{}` has the Arrow type `{}`, which this format does not carry; leave it out with `columns`",
+            field.name, field.format
+        ))),
+        _ if nested_dictionary(field) => Err(Error::UnsupportedSchema(format!(
+            "column `{}` has a dictionary inside, which this format does not carry; leave it out with `columns`",
+            field.name
+        ))),
+        _ => field.children.iter().try_for_each(check),
     }
 }

@@ -2,10 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use arrow::array::{Array as _, AsArray as _, RecordBatch};
-use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
 use arrow::ipc::reader::StreamReader;
 use yearbook_arrow::ArrowEncoder;
-use yearbook_sdk::testing::{Table, conformance, encode, encode_parts};
+use yearbook_sdk::Value;
+use yearbook_sdk::testing::{Table, conformance, encode, encode_apart, encode_parts};
 
 fn read(bytes: &[u8]) -> Vec<RecordBatch> {
     StreamReader::try_new(bytes, None).unwrap().map(Result::unwrap).collect()
@@ -87,6 +88,34 @@ fn a_dictionary_becomes_the_bytes_that_plain_text_does_spec_4_1() {
             );
         }
     }
+}
+
+#[test]
+fn dictionaries_are_passed_on_where_the_client_asks_for_them() {
+    let texts: Vec<_> =
+        (0..60).map(|row| (row % 7 != 3).then(|| format!("kind {}", row % 4))).collect();
+    let table = Table::new()
+        .integers("n", &[Some(1); 60])
+        .dictionary("kind", &texts)
+        .text("note", &texts)
+        .dictionary("other", &texts)
+        .batches_of(20);
+    let options = [("dictionaries", Value::Boolean(true))];
+    let encoded = encode_parts::<ArrowEncoder>(&table, &options).unwrap();
+    assert_eq!(encoded, encode_apart::<ArrowEncoder>(&table, &options).unwrap());
+    let batches = read(&encoded.response(Some(b"")));
+    let kept = |index: usize| -> Vec<Option<String>> {
+        let columns = batches.iter().map(|batch| batch.column(index).as_dictionary::<Int32Type>());
+        columns
+            .flat_map(|keyed| {
+                let values = keyed.values().as_string::<i32>();
+                let text = |key: Option<usize>| key.map(|key| values.value(key).to_owned());
+                keyed.keys_iter().map(text).collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    assert_eq!((kept(1), kept(3)), (texts.clone(), texts));
+    assert_eq!(batches[0].column(2).data_type(), &DataType::Utf8);
 }
 
 #[test]

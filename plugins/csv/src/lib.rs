@@ -2,7 +2,9 @@
 //! libraries: text is written straight from columns.
 
 use yearbook_sdk::text::{Dialect as _, Rows, csv};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Options, Parameter, Schema};
+use yearbook_sdk::{
+    Batch, Description, Encoder, Error, Kind, Options, Output, Parameter, Schema, View,
+};
 
 yearbook_sdk::export_encoder!(CsvEncoder);
 
@@ -55,12 +57,16 @@ impl Encoder for CsvEncoder {
         Ok(Self { rows: Rows::new(quoting, &schema.fields, leads, b"\n")?, header })
     }
 
+    fn views(&self) -> Vec<View> {
+        self.rows.views()
+    }
+
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&self.header);
         Ok(())
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         self.rows.write(&batch, out);
         Ok(())
     }

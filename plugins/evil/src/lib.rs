@@ -6,7 +6,9 @@
 mod attacks;
 mod temper;
 
-use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
+use yearbook_sdk::{
+    Batch, Description, Encoder, Error, Kind, Note, Options, Output, Parameter, Schema,
+};
 
 /// A response that goes wrong as its options say.
 pub struct Evil {
@@ -68,7 +70,7 @@ impl Encoder for Evil {
         self.reach("head", out)
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         self.parts += 1;
         temper::show(self.parts);
         match self.attack.as_str() {

@@ -5,7 +5,9 @@
 use yearbook_sdk::batch::Recoder;
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::text::{Dialect as _, Rows, first_byte, json};
-use yearbook_sdk::{Batch, Column, Description, Encoder, Error, Note, Options, Schema, Values};
+use yearbook_sdk::{
+    Batch, Column, Description, Encoder, Error, Note, Options, Output, Schema, Values,
+};
 
 pub mod transcode;
 
@@ -22,7 +24,7 @@ pub struct GeoJsonEncoder {
     transcoder: transcode::WktToGeoJson,
     /// None where there is no other column.
     properties: Option<Rows<json::Json>>,
-    lines: Vec<u8>,
+    lines: Output,
     head: Vec<u8>,
 }
 
@@ -64,7 +66,7 @@ impl Encoder for GeoJsonEncoder {
             recoder,
             transcoder: transcode::WktToGeoJson::default(),
             properties,
-            lines: Vec::new(),
+            lines: Output::default(),
             head,
         })
     }
@@ -74,7 +76,7 @@ impl Encoder for GeoJsonEncoder {
         Ok(())
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         let transcoder = &mut self.transcoder;
         let write = |text: &str, out: &mut Vec<u8>| {
             // The interface promises WKT, so it is not the client's fault.

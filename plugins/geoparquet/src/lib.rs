@@ -6,7 +6,9 @@ use yearbook_parquet_writer::{Codec, ParquetWriter, ROW_GROUP_ROWS};
 use yearbook_sdk::batch::Recoder;
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::text::{Dialect as _, json::Json};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
+use yearbook_sdk::{
+    Batch, Description, Encoder, Error, Kind, Note, Options, Output, Parameter, Schema,
+};
 
 use wkb::{EMPTY_EXTENT, GeometryExtent};
 
@@ -79,7 +81,7 @@ impl Encoder for GeoParquetEncoder {
         Ok(())
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         let mut extent = EMPTY_EXTENT;
         let batch = self.recoder.apply(
             batch,

@@ -3,7 +3,9 @@
 //! text is written straight from columns.
 
 use yearbook_sdk::text::{Rows, json};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
+use yearbook_sdk::{
+    Batch, Description, Encoder, Error, Kind, Note, Options, Output, Parameter, Schema, View,
+};
 
 mod envelope;
 
@@ -49,12 +51,16 @@ impl Encoder for JsonEncoder {
         Ok(Self { rows, head, tail })
     }
 
+    fn views(&self) -> Vec<View> {
+        self.rows.views()
+    }
+
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&self.head);
         Ok(())
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         self.rows.write(&batch, out);
         // The comma after the last row is the separator, which the host writes.
         out.pop();

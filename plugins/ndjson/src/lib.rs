@@ -3,7 +3,7 @@
 //! is seen to be; between lines it is not.
 
 use yearbook_sdk::text::{Rows, json};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema, View};
 
 yearbook_sdk::export_encoder!(NdjsonEncoder);
 
@@ -33,7 +33,11 @@ impl Encoder for NdjsonEncoder {
         json::objects(&schema.fields, b"}\n").map(Self)
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn views(&self) -> Vec<View> {
+        self.0.views()
+    }
+
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         self.0.write(&batch, out);
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! The format `parquet`, written by [`yearbook_parquet_writer`].
 
 use yearbook_parquet_writer::{Codec, ParquetWriter, ROW_GROUP_ROWS};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
+use yearbook_sdk::{
+    Batch, Description, Encoder, Error, Kind, Note, Options, Output, Parameter, Schema,
+};
 
 yearbook_sdk::export_encoder!(ParquetEncoder);
 
@@ -47,7 +49,7 @@ impl Encoder for ParquetEncoder {
         Ok(())
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         self.0.part(&batch, out)
     }
 

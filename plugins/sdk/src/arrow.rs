@@ -125,7 +125,7 @@ impl Batch {
 }
 
 fn data(data_type: &DataType, array: ColumnBuffers) -> ArrayData {
-    let ColumnBuffers { length, null_count, buffers, children, dictionary } = array;
+    let ColumnBuffers { length, null_count, buffers, held: _, children, dictionary } = array;
     let mut buffers = buffers.into_iter().map(Buffer::from_vec);
     let has_validity =
         !matches!(data_type, DataType::Null | DataType::Union(..) | DataType::RunEndEncoded(..));
@@ -173,6 +173,7 @@ fn copy(array: &ColumnBuffers) -> ColumnBuffers {
         length: array.length,
         null_count: array.null_count,
         buffers: array.buffers.clone(),
+        held: array.held.clone(),
         children: array.children.iter().map(copy).collect(),
         dictionary: array.dictionary.clone(),
     }

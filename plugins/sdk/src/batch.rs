@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::{Column, Error, Field, Schema, wire};
+use crate::{Column, Error, Field, Schema, View, wire};
 
 pub use recode::Recoder;
 
@@ -15,6 +15,8 @@ pub struct Batch {
     schema: Rc<Schema>,
     rows: usize,
     arrays: Vec<ColumnBuffers>,
+    /// Buffers that stayed with the host, where [`crate::testing`] is the host.
+    pub(crate) kept: Rc<[Vec<u8>]>,
 }
 
 /// The buffers of a column, or of a child.
@@ -22,9 +24,20 @@ pub struct Batch {
 pub(crate) struct ColumnBuffers {
     pub(crate) length: usize,
     pub(crate) null_count: usize,
+    /// Empty where they are held.
     pub(crate) buffers: Vec<Vec<u8>>,
+    pub(crate) held: Option<HeldBuffers>,
     pub(crate) children: Vec<ColumnBuffers>,
     pub(crate) dictionary: Option<DictionaryBuffers>,
+}
+
+/// Buffers of an array of which some stay with the host.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldBuffers {
+    /// Index of the array's first buffer in the batch.
+    pub(crate) first: u32,
+    /// Bytes of each buffer; none where it crossed.
+    pub(crate) lengths: Vec<Option<usize>>,
 }
 
 /// Dictionary values, shared by the batches that use them.
@@ -76,7 +89,8 @@ impl Batch {
         let schema = Rc::make_mut(&mut self.schema);
         let alone = Schema { fields: vec![schema.fields.remove(column)], metadata: Vec::new() };
         let arrays = vec![self.arrays.remove(column)];
-        let alone = Self { schema: Rc::new(alone), rows: self.rows, arrays };
+        let alone =
+            Self { schema: Rc::new(alone), rows: self.rows, arrays, kept: Rc::clone(&self.kept) };
         (self, alone)
     }
 
@@ -96,8 +110,10 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    pub(crate) fn new(schema: &Schema) -> Self {
-        Self { schema: Rc::new(schema.clone()), dictionaries: Vec::new(), versions: 0 }
+    /// `views`: those of the encoder, which may want dictionaries plain.
+    pub(crate) fn new(schema: &Schema, views: &[View]) -> Self {
+        let schema = Rc::new(schema.as_viewed(views));
+        Self { schema, dictionaries: Vec::new(), versions: 0 }
     }
 
     /// # Errors
@@ -107,19 +123,21 @@ impl Decoder {
         let mut reader = Reader {
             arrays: batch.arrays.into_iter(),
             buffers: batch.buffers.into_iter(),
+            next_buffer: 0,
             dictionaries: &mut self.dictionaries,
             next_dictionary: 0,
             versions: &mut self.versions,
         };
         let arrays =
             schema.fields.iter().map(|field| reader.array(field)).collect::<Result<_, _>>()?;
-        Ok(Batch { schema, rows: size(batch.rows), arrays })
+        Ok(Batch { schema, rows: size(batch.rows), arrays, kept: Rc::default() })
     }
 }
 
 struct Reader<'a> {
     arrays: std::vec::IntoIter<wire::RawArray>,
-    buffers: std::vec::IntoIter<Vec<u8>>,
+    buffers: std::vec::IntoIter<wire::RawBuffer>,
+    next_buffer: u32,
     dictionaries: &'a mut Vec<DictionaryBuffers>,
     next_dictionary: usize,
     versions: &'a mut u64,
@@ -128,7 +146,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn array(&mut self, field: &Field) -> Result<ColumnBuffers, Error> {
         let record = self.record(field)?;
-        let buffers = self.take_buffers(field, &record)?;
+        let (buffers, held) = self.take_buffers(field, &record)?;
         let dictionary =
             field.dictionary.as_deref().map(|values| self.dictionary(values)).transpose()?;
         let children =
@@ -137,6 +155,7 @@ impl Reader<'_> {
             length: size(record.length),
             null_count: size(record.null_count),
             buffers,
+            held,
             children,
             dictionary,
         })
@@ -170,14 +189,29 @@ impl Reader<'_> {
         &mut self,
         field: &Field,
         record: &wire::RawArray,
-    ) -> Result<Vec<Vec<u8>>, Error> {
-        let count = size(record.buffers);
-        let buffers: Vec<_> = self.buffers.by_ref().take(count).collect();
-        if buffers.len() == count {
-            Ok(buffers)
-        } else {
-            Err(mismatch(field, "has fewer buffers than it says"))
+    ) -> Result<(Vec<Vec<u8>>, Option<HeldBuffers>), Error> {
+        let (count, first) = (size(record.buffers), self.next_buffer);
+        let mut buffers = Vec::with_capacity(count);
+        let mut lengths = Vec::new();
+        for (place, buffer) in self.buffers.by_ref().take(count).enumerate() {
+            buffers.push(match buffer {
+                wire::RawBuffer::Bytes(bytes) => bytes,
+                wire::RawBuffer::Held(length) => {
+                    lengths.resize(place, None);
+                    lengths.push(Some(size(length)));
+                    Vec::new()
+                }
+            });
         }
+        self.next_buffer += record.buffers;
+        if buffers.len() != count {
+            return Err(mismatch(field, "has fewer buffers than it says"));
+        }
+        let held = (!lengths.is_empty()).then(|| {
+            lengths.resize(count, None);
+            HeldBuffers { first, lengths }
+        });
+        Ok((buffers, held))
     }
 }
 
@@ -239,22 +273,22 @@ mod tests {
         let batch = wire::RawBatch {
             rows: 1,
             arrays: vec![keys, values],
-            buffers: vec![vec![], vec![0; 4]],
+            buffers: vec![wire::RawBuffer::Bytes(vec![]), wire::RawBuffer::Bytes(vec![0; 4])],
         };
-        assert!(matches!(Decoder::new(&schema).decode(batch), Err(Error::Internal(_))));
+        assert!(matches!(Decoder::new(&schema, &[]).decode(batch), Err(Error::Internal(_))));
     }
 
     #[test]
     fn a_batch_with_too_few_arrays_or_buffers_is_an_error() {
         let table = Table::new().integers("a", &[Some(1)]).text("b", &[Some("x")]);
         let schema = Schema::from_wire(table.wire_schema(false)).unwrap();
-        let whole = table.wire_batch(0..1, false, false);
+        let whole = table.wire_batch(0..1, false, false, &[]);
         let mut short = whole.clone();
         short.buffers.pop();
-        assert!(matches!(Decoder::new(&schema).decode(short), Err(Error::Internal(_))));
+        assert!(matches!(Decoder::new(&schema, &[]).decode(short), Err(Error::Internal(_))));
         let mut short = whole.clone();
         short.arrays.pop();
-        assert!(matches!(Decoder::new(&schema).decode(short), Err(Error::Internal(_))));
-        assert!(Decoder::new(&schema).decode(whole).is_ok());
+        assert!(matches!(Decoder::new(&schema, &[]).decode(short), Err(Error::Internal(_))));
+        assert!(Decoder::new(&schema, &[]).decode(whole).is_ok());
     }
 }

@@ -8,8 +8,10 @@ use crate::raw::{self, numbers};
 use crate::schema::{DataType, TimeUnit};
 use crate::{Field, batch};
 
+pub use held::{ColumnBuffer, HeldColumn};
 pub use strings::{Bits, Offset, Strings};
 
+mod held;
 mod strings;
 
 /// A column, or a child of one.
@@ -24,6 +26,7 @@ pub struct Column<'a> {
     /// Values of the column. Where a row is null, the value is arbitrary.
     pub values: Values<'a>,
     validity: Option<Bits<'a>>,
+    array: &'a ColumnBuffers,
 }
 
 /// A column's values. Signed and unsigned integers, dates and times hold what Arrow's columnar
@@ -94,6 +97,11 @@ pub enum Values<'a> {
     },
     Struct(Vec<Column<'a>>),
     Dictionary(Dictionary<'a>),
+    /// Text or binary values that stay with the host, where [`crate::Encoder::views`] allows it.
+    Held(HeldColumn<'a>),
+    /// Any values of which lengths alone crossed: [`Column::buffers`] has them. Nothing is known
+    /// of any row.
+    Lengths,
     /// All other types (views, unions, intervals, 256-bit decimals, run ends): buffers as they
     /// crossed, and children.
     Other {
@@ -123,21 +131,48 @@ impl<'a> Column<'a> {
                 | DataType::SparseUnion(_)
                 | DataType::RunEndEncoded
         );
-        let validity = (has_validity && array.null_count > 0)
+        let lengths_only =
+            array.held.as_ref().is_some_and(|held| held.lengths.first() != Some(&None));
+        let validity = (has_validity && array.null_count > 0 && !lengths_only)
             .then(|| Bits::new(buffer(array, 0), array.length));
-        let values =
-            if let (Some(values), Some(dictionary)) = (&field.dictionary, &array.dictionary) {
-                let batch::DictionaryBuffers { values: array_of_values, version } = dictionary;
-                let keys = numbers(buffer(array, 1));
-                Values::Dictionary(Dictionary {
-                    keys,
-                    values: Box::new(Column::new(values, array_of_values)),
-                    version: *version,
-                })
-            } else {
-                Values::new(field, array)
-            };
-        Self { field, length: array.length, null_count: array.null_count, values, validity }
+        let values = if lengths_only {
+            Values::Lengths
+        } else if let (Some(values), Some(dictionary)) = (&field.dictionary, &array.dictionary) {
+            let batch::DictionaryBuffers { values: array_of_values, version } = dictionary;
+            let keys = numbers(buffer(array, 1));
+            Values::Dictionary(Dictionary {
+                keys,
+                values: Box::new(Column::new(values, array_of_values)),
+                version: *version,
+            })
+        } else if let Some(held) = &array.held {
+            Values::Held(HeldColumn::new(field, array, held))
+        } else {
+            Values::new(field, array)
+        };
+        let (length, null_count) = (array.length, array.null_count);
+        Self { field, length, null_count, values, validity, array }
+    }
+
+    /// Buffers of the column itself in the order of Arrow's columnar format (validity, offsets,
+    /// values), held or not; not those of its children or its dictionary.
+    pub fn buffers(&self) -> impl Iterator<Item = ColumnBuffer<'a>> + use<'a> {
+        ColumnBuffer::all(self.array)
+    }
+
+    /// Columns inside of it, where it is a list, a struct or a map; also where lengths alone
+    /// crossed.
+    pub fn children(&self) -> impl Iterator<Item = Column<'a>> + use<'a> {
+        let (fields, arrays) = (&self.field.children, &self.array.children);
+        fields.iter().zip(arrays).map(|(field, array)| Column::new(field, array))
+    }
+
+    /// The values of a dictionary-encoded column, also where lengths alone crossed.
+    #[must_use]
+    pub fn dictionary_values(&self) -> Option<Column<'a>> {
+        let (field, dictionary) =
+            (self.field.dictionary.as_deref()?, self.array.dictionary.as_ref()?);
+        Some(Column::new(field, &dictionary.values))
     }
 
     /// Returns whether the row is not null. (A dictionary's values may still say null where its
@@ -151,7 +186,8 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The text of a row; `None` when it is null or the column does not hold text.
+    /// The text of a row; `None` when it is null, the column does not hold text, or the text stays
+    /// with the host.
     #[must_use]
     pub fn text(&self, row: usize) -> Option<&str> {
         if !self.is_valid(row) {

@@ -3,7 +3,7 @@
 use crate::Error;
 
 /// Description of an encoder. Must be the same every time; the rules for each field stand in
-/// `wit/1.0.0/package.wit`, and the host checks them when the plugin is installed.
+/// `wit/1.1.0`, and the host checks them when the plugin is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Name that clients write in `format=`: `[a-z][a-z0-9_-]*`, at most 32 characters.

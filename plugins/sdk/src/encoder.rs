@@ -1,9 +1,9 @@
 //! The trait behind an output format.
 
-use crate::{Batch, Description, Error, Options, Schema};
+use crate::{Batch, Description, Error, Options, Output, Schema, View};
 
 /// An output format: Arrow batches in, bytes of the format out. One value serves one response; the
-/// calls are `open`, `head`, then `part` once a batch (possibly never), `tail`, drop.
+/// calls are `open`, `views`, `head`, then `part` once a batch (possibly never), `tail`, drop.
 ///
 /// When [`Description::separator`] is given, the host may serve one response with several values,
 /// each of which sees some of the batches; `head` and `tail` are then called on one of them only.
@@ -19,6 +19,14 @@ pub trait Encoder: Sized + 'static {
     /// [`Error::InvalidOption`].
     fn open(schema: Schema, options: &Options) -> Result<Self, Error>;
 
+    /// Says what to send of the columns: a [`View`] for each column of the schema, or none at all,
+    /// for everything. What stays with the host is passed on with [`Output::pass`] and
+    /// [`Output::pass_buffer`]; see `docs/plugins.md`. The same for every value that serves a
+    /// response. As given: none.
+    fn views(&self) -> Vec<View> {
+        Vec::new()
+    }
+
     /// Appends the bytes before the first row. As given: none.
     ///
     /// # Errors
@@ -33,7 +41,7 @@ pub trait Encoder: Sized + 'static {
     ///
     /// # Errors
     /// [`Error::Internal`].
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error>;
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error>;
 
     /// Facts about the part just made that the tail must know, such as an entry of an index. Called
     /// after each `part`; it is not part of the response. As given: nothing.

@@ -73,6 +73,20 @@ impl Role {
             _ => return None,
         })
     }
+
+    /// Its name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Date => "date",
+            Self::Period => "period",
+            Self::Dimension => "dimension",
+            Self::Value => "value",
+            Self::Geometry => "geometry",
+            Self::Key => "key",
+            Self::Attribute => "attribute",
+        }
+    }
 }
 
 /// A column of a dataset.

@@ -8,7 +8,10 @@ use std::sync::Once;
 use crate::batch::Decoder;
 use crate::capacity::BufferEstimate;
 use crate::log::{self, Level};
-use crate::{Encoder, Error, Kind, Note, Options, Parameter, Schema, Value, wire};
+use crate::view::{Crossing, HeldText};
+use crate::{
+    Encoder, Error, Kind, Note, Options, Output, Parameter, Schema, Traits, Value, View, wire,
+};
 use encoder_world::exports::yearbook::plugin::encoder as wit;
 use encoder_world::yearbook::plugin::{log as wit_log, types};
 
@@ -23,7 +26,7 @@ use encoder_world::yearbook::plugin::{log as wit_log, types};
 )]
 pub mod encoder_world {
     wit_bindgen::generate!({
-        path: "../../wit/1.0.0",
+        path: "../../wit/1.1.0",
         world: "encoder-plugin",
         pub_export_macro: true,
         export_macro_name: "export_encoder_world",
@@ -31,7 +34,9 @@ pub mod encoder_world {
 }
 
 mod generator;
+mod reader;
 pub use generator::{GeneratorExport, generator_world};
+pub use reader::{ReaderExport, Reading, reader_world};
 
 /// The type that [`crate::export_encoder!`] exports.
 #[doc(hidden)]
@@ -47,6 +52,7 @@ pub struct ResponseState<E> {
     encoder: E,
     decoder: Decoder,
     guess: BufferEstimate,
+    views: Vec<View>,
 }
 
 impl<E: Encoder> wit::Guest for EncoderExport<E> {
@@ -77,13 +83,20 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
     ) -> Result<wit::Encoding, types::Error> {
         install_panic_hook();
         let schema = Schema::from_wire(wire_schema(schema)).map_err(wit_error)?;
-        let decoder = Decoder::new(&schema);
+        let crossing = schema.clone();
         let encoder = E::open(schema, &options(chosen)).map_err(wit_error)?;
+        let views = encoder.views();
+        let decoder = Decoder::new(&crossing, &views);
         Ok(wit::Encoding::new(Self(RefCell::new(ResponseState {
             encoder,
             decoder,
             guess: BufferEstimate::default(),
+            views,
         }))))
+    }
+
+    fn views(&self) -> Vec<wit::View> {
+        self.0.borrow().views.iter().map(wit_view).collect()
     }
 
     fn head(&self) -> Result<Vec<u8>, types::Error> {
@@ -93,13 +106,20 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
     }
 
     fn part(&self, rows: wit::Batch) -> Result<wit::Piece, types::Error> {
-        let ResponseState { encoder, decoder, guess } = &mut *self.0.borrow_mut();
+        let ResponseState { encoder, decoder, guess, .. } = &mut *self.0.borrow_mut();
         let batch = decoder.decode(wire_batch(rows)).map_err(wit_error)?;
         let rows = batch.rows();
-        let mut bytes = guess.buffer(rows);
-        encoder.part(batch, &mut bytes).map_err(wit_error)?;
-        guess.update(rows, bytes.len());
-        Ok(wit::Piece { bytes, note: encoder.note() })
+        let mut out = Output::from(guess.buffer(rows));
+        encoder.part(batch, &mut out).map_err(wit_error)?;
+        guess.update(rows, out.len());
+        let (bytes, splices) = out.into_parts();
+        let splices = splices.into_iter().map(|splice| wit::Splice {
+            at: splice.at,
+            buffer: splice.buffer,
+            offset: splice.offset,
+            length: splice.length,
+        });
+        Ok(wit::Piece { bytes, splices: splices.collect(), note: encoder.note() })
     }
 
     fn tail(&self, notes: Vec<wit::Noted>) -> Result<Vec<u8>, types::Error> {
@@ -113,7 +133,7 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
     }
 }
 
-fn wire_schema(schema: wit::Schema) -> wire::RawSchema {
+fn wire_schema(schema: types::Schema) -> wire::RawSchema {
     let pairs =
         |pairs: Vec<types::Pair>| pairs.into_iter().map(|pair| (pair.key, pair.value)).collect();
     let fields = schema.fields.into_iter().map(|field| wire::RawField {
@@ -134,7 +154,44 @@ fn wire_batch(batch: wit::Batch) -> wire::RawBatch {
         buffers: array.buffers,
         repeated: array.repeated,
     });
-    wire::RawBatch { rows: batch.rows, arrays: arrays.collect(), buffers: batch.buffers }
+    let buffers = batch.buffers.into_iter().map(|buffer| match buffer {
+        wit::Buffer::Bytes(bytes) => wire::RawBuffer::Bytes(bytes),
+        wit::Buffer::Held(length) => wire::RawBuffer::Held(length),
+    });
+    wire::RawBatch { rows: batch.rows, arrays: arrays.collect(), buffers: buffers.collect() }
+}
+
+fn wit_view(view: &View) -> wit::View {
+    let crossing = match view.crossing {
+        Crossing::Whole => wit::Crossing::Whole,
+        Crossing::Offsets(HeldText { mean_bytes, all, each }) => {
+            wit::Crossing::Offsets(wit::HeldText {
+                mean_bytes,
+                all: wit_traits(all),
+                each: wit_traits(each),
+            })
+        }
+        Crossing::Lengths => wit::Crossing::Lengths,
+    };
+    wit::View { plain: view.plain, crossing }
+}
+
+fn wit_traits(traits: Traits) -> wit::Traits {
+    const NAMES: [(Traits, wit::Traits); 11] = [
+        (Traits::ASCII, wit::Traits::ASCII),
+        (Traits::NO_CONTROL, wit::Traits::NO_CONTROL),
+        (Traits::NO_LINE_BREAK, wit::Traits::NO_LINE_BREAK),
+        (Traits::NO_TAB, wit::Traits::NO_TAB),
+        (Traits::NO_QUOTE, wit::Traits::NO_QUOTE),
+        (Traits::NO_APOSTROPHE, wit::Traits::NO_APOSTROPHE),
+        (Traits::NO_BACKSLASH, wit::Traits::NO_BACKSLASH),
+        (Traits::NO_COMMA, wit::Traits::NO_COMMA),
+        (Traits::NO_SEMICOLON, wit::Traits::NO_SEMICOLON),
+        (Traits::NO_VERTICAL_BAR, wit::Traits::NO_VERTICAL_BAR),
+        (Traits::NO_MARKUP, wit::Traits::NO_MARKUP),
+    ];
+    let asked = NAMES.iter().filter(|(name, _)| traits.contains(*name));
+    asked.fold(wit::Traits::empty(), |all, (_, name)| all | *name)
 }
 
 fn options(chosen: Vec<types::OptionValue>) -> Options {

@@ -1,8 +1,9 @@
-//! Kit for authors of Yearbook plugins: implement [`Encoder`] (an output format) or [`Generator`]
-//! (an integration), name the type in [`export_encoder!`] or [`export_generator!`], and build the
-//! crate as a `cdylib` for `wasm32-unknown-unknown`.
+//! Kit for authors of Yearbook plugins: implement [`Encoder`] (an output format), [`Generator`] (an
+//! integration) or [`Reader`] (an input format), name the type in [`export_encoder!`],
+//! [`export_generator!`] or [`export_reader!`], and build the crate as a `cdylib` for
+//! `wasm32-unknown-unknown`.
 //!
-//! Owns: the guest's half of `wit/1.0.0/package.wit`, views over the columns that the host sends,
+//! Owns: the guest's half of `wit/1.1.0`, views over the columns that the host sends,
 //! the guest's allocator and panic hook, a toolkit for text formats ([`text`]) and a test kit
 //! ([`testing`]). Never touches: files, network, clock, randomness. A plugin is a pure function.
 //!
@@ -12,7 +13,7 @@
 //! # A format in thirty lines
 //! ```
 //! use yearbook_sdk::testing::{self, Table};
-//! use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};
+//! use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
 //!
 //! /// One line a row: the first column's text.
 //! struct Lines;
@@ -35,7 +36,7 @@
 //!     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
 //!         Ok(Self)
 //!     }
-//!     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+//!     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
 //!         let column = batch.column(0);
 //!         for row in 0..batch.rows() {
 //!             out.extend_from_slice(column.text(row).unwrap_or("-").as_bytes());
@@ -66,10 +67,13 @@ pub mod generator;
 #[doc(hidden)]
 pub mod guest;
 pub mod log;
+pub mod output;
 mod raw;
+pub mod reader;
 pub mod schema;
 pub mod testing;
 pub mod text;
+pub mod view;
 mod wire;
 
 pub use batch::Batch;
@@ -78,7 +82,10 @@ pub use describe::{Description, Kind, Options, Parameter, Value};
 pub use encoder::{Encoder, Note};
 pub use error::Error;
 pub use generator::Generator;
+pub use output::Output;
+pub use reader::Reader;
 pub use schema::{DataType, Field, Schema};
+pub use view::{Traits, View};
 
 /// Exports a type that implements [`Encoder`] as the component's encoder. Once per crate; does
 /// nothing in native builds.
@@ -104,6 +111,20 @@ macro_rules! export_generator {
             use super::*;
             type Exported = $crate::guest::GeneratorExport<$generator>;
             $crate::guest::generator_world::export_generator_world!(Exported with_types_in $crate::guest::generator_world);
+        }
+    };
+}
+
+/// Exports a type that implements [`Reader`] as the component's reader. Once per crate; does nothing
+/// in native builds.
+#[macro_export]
+macro_rules! export_reader {
+    ($reader:ty) => {
+        #[cfg(target_family = "wasm")]
+        mod __yearbook_export {
+            use super::*;
+            type Exported = $crate::guest::ReaderExport<$reader>;
+            $crate::guest::reader_world::export_reader_world!(Exported with_types_in $crate::guest::reader_world);
         }
     };
 }

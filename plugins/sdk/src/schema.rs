@@ -1,7 +1,7 @@
 //! A response's schema as a tree, from the flat pre-order that crosses.
 
 use crate::generator::Role;
-use crate::{Error, wire};
+use crate::{Error, View, wire};
 
 pub use data_type::{DataType, TimeUnit};
 
@@ -51,6 +51,22 @@ impl Schema {
             fields.push(Field::from_wire(first, &mut flat)?);
         }
         Ok(Self { fields, metadata: schema.metadata })
+    }
+
+    /// The schema of batches that cross as `views` say: fields of dictionaries that arrive plain
+    /// are those of their values, under the column's own name and metadata.
+    #[must_use]
+    pub fn as_viewed(&self, views: &[View]) -> Self {
+        let mut schema = self.clone();
+        for (field, _) in schema.fields.iter_mut().zip(views).filter(|(_, view)| view.plain) {
+            if let Some(values) = field.dictionary.take() {
+                let values = *values;
+                field.nullable |= values.nullable;
+                (field.format, field.data_type) = (values.format, values.data_type);
+                field.children = values.children;
+            }
+        }
+        schema
     }
 
     /// The value of a metadata key.

@@ -6,16 +6,21 @@
 
 pub mod conformance;
 mod data;
+mod held;
 mod progress;
 pub mod project;
+pub mod reading;
 mod table;
 
 pub use table::Table;
 
 use progress::EncodingDriver;
 
+use std::ops::Range;
+use std::rc::Rc;
+
 use crate::batch::Decoder;
-use crate::{Batch, Encoder, Error, Kind, Note, Options, Schema, Value};
+use crate::{Batch, Encoder, Error, Kind, Note, Options, Schema, Value, View};
 
 /// Output of an encoder for a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,17 +59,13 @@ pub fn encode_parts<E: Encoder>(
     table: &Table,
     options: &[(&str, Value)],
 ) -> Result<Encoded, Error> {
-    let dictionaries = E::describe().dictionaries;
-    let (schema, mut decoder) = start(table, dictionaries)?;
-    let mut encoder = E::open(schema, &chosen::<E>(options))?;
-    let mut response = Response::begin(&mut encoder)?;
+    let mut instance = Instance::<E>::open(table, &chosen::<E>(options))?;
+    let mut response = Response::begin(&mut instance.encoder)?;
     for (position, rows) in table.batches().enumerate() {
-        response.part(
-            &mut encoder,
-            decoder.decode(table.wire_batch(rows, dictionaries, position > 0))?,
-        )?;
+        let batch = instance.batch(table, rows, position > 0)?;
+        response.part(&mut instance.encoder, batch)?;
     }
-    response.tail(&mut encoder)
+    response.tail(&mut instance.encoder)
 }
 
 /// Runs an encoder with its default options over batches of one table as a host does, natively and
@@ -103,15 +104,13 @@ pub fn encode_apart<E: Encoder>(
     table: &Table,
     options: &[(&str, Value)],
 ) -> Result<Encoded, Error> {
-    let dictionaries = E::describe().dictionaries;
     let chosen = chosen::<E>(options);
-    let mut ends = E::open(start(table, dictionaries)?.0, &chosen)?;
+    let mut ends = Instance::<E>::open(table, &chosen)?.encoder;
     let mut response = Response::begin(&mut ends)?;
     for rows in table.batches() {
-        let (schema, mut decoder) = start(table, dictionaries)?;
-        let mut encoder = E::open(schema, &chosen)?;
-        response
-            .part(&mut encoder, decoder.decode(table.wire_batch(rows, dictionaries, false))?)?;
+        let mut instance = Instance::<E>::open(table, &chosen)?;
+        let batch = instance.batch(table, rows, false)?;
+        response.part(&mut instance.encoder, batch)?;
     }
     response.tail(&mut ends)
 }
@@ -126,23 +125,52 @@ pub fn encode_by_turns<E: Encoder>(
     options: &[(&str, Value)],
     instances: usize,
 ) -> Result<Encoded, Error> {
-    let dictionaries = E::describe().dictionaries;
     let chosen = chosen::<E>(options);
-    let open = |_| {
-        let (schema, decoder) = start(table, dictionaries)?;
-        Ok((E::open(schema, &chosen)?, decoder))
-    };
+    let open = |_| Instance::<E>::open(table, &chosen);
     let mut all = (0..instances.max(1)).map(open).collect::<Result<Vec<_>, Error>>()?;
     let turns = all.len();
-    let mut response = Response::begin(&mut all[0].0)?;
+    let mut response = Response::begin(&mut all[0].encoder)?;
     for (position, rows) in table.batches().enumerate() {
-        let (encoder, decoder) = &mut all[position % turns];
-        response.part(
-            encoder,
-            decoder.decode(table.wire_batch(rows, dictionaries, position >= turns))?,
-        )?;
+        let instance = &mut all[position % turns];
+        let batch = instance.batch(table, rows, position >= turns)?;
+        response.part(&mut instance.encoder, batch)?;
     }
-    response.tail(&mut all[0].0)
+    response.tail(&mut all[0].encoder)
+}
+
+/// An encoder with what it needs to see batches, as its views say.
+struct Instance<E> {
+    encoder: E,
+    decoder: Decoder,
+    /// As the batches cross.
+    schema: Schema,
+    views: Vec<View>,
+    dictionaries: bool,
+}
+
+impl<E: Encoder> Instance<E> {
+    fn open(table: &Table, chosen: &Options) -> Result<Self, Error> {
+        let dictionaries = E::describe().dictionaries;
+        let schema = Schema::from_wire(table.wire_schema(dictionaries))?;
+        let encoder = E::open(schema.clone(), chosen)?;
+        let views = encoder.views();
+        let columns = schema.fields.len();
+        assert!(
+            views.is_empty() || views.len() == columns,
+            "{} views for {columns} columns",
+            views.len()
+        );
+        let decoder = Decoder::new(&schema, &views);
+        Ok(Self { encoder, decoder, schema: schema.as_viewed(&views), views, dictionaries })
+    }
+
+    fn batch(&mut self, table: &Table, rows: Range<usize>, repeated: bool) -> Result<Batch, Error> {
+        let batch = table.wire_batch(rows, self.dictionaries, repeated, &self.views);
+        let (batch, kept) = held::hold(&self.schema, &self.views, batch);
+        let mut batch = self.decoder.decode(batch)?;
+        batch.kept = Rc::from(kept);
+        Ok(batch)
+    }
 }
 
 /// A response in the making, all of which is kept.
@@ -180,8 +208,21 @@ pub fn batches(table: &Table, dictionaries: bool) -> Result<Vec<Batch>, Error> {
     table
         .batches()
         .enumerate()
-        .map(|(position, rows)| decoder.decode(table.wire_batch(rows, dictionaries, position > 0)))
+        .map(|(position, rows)| {
+            decoder.decode(table.wire_batch(rows, dictionaries, position > 0, &[]))
+        })
         .collect()
+}
+
+/// The batches of a table as a host would hand them to an encoder with its default options: what
+/// its views hold back stays behind, and is put in by [`respond`].
+///
+/// # Errors
+/// The error with which the encoder declines.
+pub fn batches_for<E: Encoder>(table: &Table) -> Result<Vec<Batch>, Error> {
+    let mut instance = Instance::<E>::open(table, &chosen::<E>(&[]))?;
+    let batches = table.batches().enumerate();
+    batches.map(|(position, rows)| instance.batch(table, rows, position > 0)).collect()
 }
 
 /// The batches of a table as a host has them before they cross, few-valued text dictionary-encoded:
@@ -196,7 +237,7 @@ pub fn record_batches(
     let (schema, mut decoder) = start(table, true)?;
     let arrow_schema = crate::arrow::schema(&schema)?;
     let batch = |(position, rows)| {
-        let batch = decoder.decode(table.wire_batch(rows, true, position > 0))?;
+        let batch = decoder.decode(table.wire_batch(rows, true, position > 0, &[]))?;
         batch.into_record_batch(&arrow_schema)
     };
     let batches = table.batches().enumerate().map(batch).collect::<Result<_, Error>>()?;
@@ -235,6 +276,6 @@ fn complete(declared: &[crate::Parameter], options: &[(&str, Value)]) -> Options
 
 fn start(table: &Table, dictionaries: bool) -> Result<(Schema, Decoder), Error> {
     let schema = Schema::from_wire(table.wire_schema(dictionaries))?;
-    let decoder = Decoder::new(&schema);
+    let decoder = Decoder::new(&schema, &[]);
     Ok((schema, decoder))
 }

@@ -23,6 +23,12 @@ pub use scan::{any_byte, first_byte};
 
 mod scan;
 
+use crate::Traits;
+use crate::view::HeldText;
+
+/// Shortest mean length at which text is passed on by reference, bytes (decision 0290).
+pub const HELD_BYTES: u32 = 128;
+
 /// A format's spelling of values.
 pub trait Dialect: 'static {
     /// Null.
@@ -43,6 +49,15 @@ pub trait Dialect: 'static {
     /// Set where text, or any number of texts one after the other, can stand between two
     /// [`Dialect::QUOTE`]s as it is. Empty text is not asked about.
     fn is_plain(&self, text: &[u8]) -> bool;
+
+    /// Long text that stays with the host: `all` are the traits without which text must be
+    /// escaped, `each` those that make it plain.
+    fn held_text(&self) -> HeldText {
+        HeldText { mean_bytes: u32::MAX, all: Traits::NONE, each: Traits::NONE }
+    }
+
+    /// Stands before and after text that is not plain but has what `held_text` wants of all.
+    const WRAPPER: &'static [u8] = b"\"";
 
     /// Appends text that is not plain, quoted and escaped.
     fn escape(&self, text: &[u8], out: &mut Vec<u8>);

@@ -49,5 +49,38 @@ pub(crate) struct RawBatch {
     /// In the order of [`Schema::fields`].
     pub(crate) arrays: Vec<RawArray>,
     /// In the order of the arrays.
+    pub(crate) buffers: Vec<RawBuffer>,
+}
+
+/// See `encoder.buffer`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RawBuffer {
+    /// A copy of it.
+    Bytes(Vec<u8>),
+    /// Its length; the bytes stay with the host.
+    Held(u32),
+}
+
+/// See `encoder.splice`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RawSplice {
+    /// Bytes of the output that stand before.
+    pub(crate) at: u32,
+    /// Index among the batch's buffers.
+    pub(crate) buffer: u32,
+    /// Start of the range.
+    pub(crate) offset: u32,
+    /// Bytes of the range.
+    pub(crate) length: u32,
+}
+
+/// See `reader.batch`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct RawRows {
+    /// At least 1.
+    pub(crate) rows: u32,
+    /// One a column.
+    pub(crate) arrays: Vec<RawArray>,
+    /// In the order of the arrays.
     pub(crate) buffers: Vec<Vec<u8>>,
 }

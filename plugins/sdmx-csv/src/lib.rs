@@ -3,7 +3,9 @@
 //! `csv`.
 
 use yearbook_sdk::text::{Dialect as _, Rows, csv};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Options, Parameter, Schema};
+use yearbook_sdk::{
+    Batch, Description, Encoder, Error, Kind, Options, Output, Parameter, Schema, View,
+};
 
 mod structure;
 
@@ -97,12 +99,16 @@ impl Encoder for SdmxCsvEncoder {
         Ok(Self { rows: Rows::new(DIALECT, &schema.fields, leads, b"\n")?, header })
     }
 
+    fn views(&self) -> Vec<View> {
+        self.rows.views()
+    }
+
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&self.header);
         Ok(())
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         self.rows.write(&batch, out);
         Ok(())
     }

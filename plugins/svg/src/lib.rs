@@ -5,7 +5,7 @@
 //! Holds no rows: lines keep the extremes of buckets, maps one dot a cell, so memory has a bound
 //! whatever is drawn.
 
-use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Schema};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Output, Schema};
 
 use line::LineChart;
 use map::DotMap;
@@ -69,7 +69,7 @@ impl Encoder for SvgEncoder {
         Ok(Self { options: picture, drawing })
     }
 
-    fn part(&mut self, batch: Batch, _: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, batch: Batch, _: &mut Output) -> Result<(), Error> {
         match &mut self.drawing {
             Sketch::Lines(chart) => chart.push(&batch),
             Sketch::Dots(map) => map.push(&batch)?,

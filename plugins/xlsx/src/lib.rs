@@ -6,7 +6,7 @@
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::text::{self, csv};
 use yearbook_sdk::{
-    Batch, Column, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema,
+    Batch, Column, Description, Encoder, Error, Kind, Note, Options, Output, Parameter, Schema,
 };
 
 use archive::Archive;
@@ -132,7 +132,7 @@ impl Encoder for XlsxEncoder {
         self.begin(out)
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         let columns: Vec<Column<'_>> = batch.columns().collect();
         for row in 0..batch.rows() {
             if self.row == MAX_SHEET_ROWS || self.archive.uncompressed() > MAX_SHEET_BYTES {

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use yearbook_domain::{Millis, Plan};
 use yearbook_storage::{BulkDelivery, StorageSettings};
 use yearbook_tests::app::{
-    HostFixture, Reply, S3Fault, S3Server, TestApp, TestTable, big, harvest, parks,
+    HostFixture, Reply, S3Fault, S3Server, TestApp, TestTable, big, harvest, parks, unbounded,
 };
 
 use crate::plugins::test_hosts::{
@@ -188,6 +188,24 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
         let used = app.get("/v1/me").key(&key).send().await;
         assert_eq!(used.status, 200);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn addresses_of_the_share_are_those_of_the_bucket_where_settings_say_so_contract_12() {
+    let s3 = S3Server::start().await;
+    let fixture = HostFixture::with_s3(&s3, StorageSettings::default());
+    let mut settings = unbounded();
+    settings.share.redirect = true;
+    let app = TestApp::with_settings_on(&fixture, settings).await;
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Enterprise).await;
+    let path = "/share/delta/shares/yearbook/schemas/farms/tables/harvest/query";
+    let reply = app.ask("POST", path).bearer(&key).json_body(&serde_json::json!({})).send().await;
+    let file = &reply.json_lines()[2]["file"];
+    let url = file["url"].as_str().unwrap();
+    assert!(url.contains("X-Amz-Signature=") && !url.contains("/share/files/"), "{url}");
+    let fetched = reqwest::get(url).await.unwrap().bytes().await.unwrap();
+    assert_eq!(file["id"], yearbook_domain::Digest::of(&fetched).to_string());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,6 +11,7 @@ import sys
 import urllib.parse
 
 import patient
+import signup
 from playwright import sync_api
 
 from tally import Tally, proof
@@ -18,7 +19,7 @@ from tally import Tally, proof
 HERE = pathlib.Path(__file__).parent
 # A long table, a wide one, places across 180°, a table without dates, and words that try to leave their places.
 DATASETS = ["us_unemployment_by_industry", "co2_concentration_monthly", "nz_regional_councils_2018", "us_states_crime_2009", "hostile_words"]
-OTHERS = ["/", "/datasets", "/datasets?q=unemployment&shape=series", "/datasets?q=zzzzqqqq", "/formats", "/integrations", "/signup", "/nowhere"]
+OTHERS = ["/", "/datasets", "/datasets?q=unemployment&shape=series", "/datasets?q=zzzzqqqq", "/formats", "/integrations", "/signup", "/account", "/nowhere"]
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 # Bytes that a page may be, compressed.
 MAX_BYTES = 12 << 10
@@ -82,6 +83,15 @@ def keeps_to_itself(browser, pages):
     assert not watch.others and not watch.said, (watch.others, watch.said)
 
 
+def violations(page, axe, name):
+    """Sentences of axe-core about the page that is open."""
+    page.evaluate(axe)
+    result = page.evaluate("tags => axe.run(document, { runOnly: { type: 'tag', values: tags } })", WCAG)
+    return [
+        f"{name}: {violation['id']}: {node['target']}: {node['failureSummary']}" for violation in result["violations"] for node in violation["nodes"][:3]
+    ]
+
+
 @proof
 def accessible(browser, pages, axe, scheme, width):
     """axe-core finds nothing against WCAG 2.2 AA."""
@@ -92,10 +102,7 @@ def accessible(browser, pages, axe, scheme, width):
     for path in pages.paths:
         page.goto(pages.base + path)
         page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-        page.evaluate(axe)
-        result = page.evaluate("tags => axe.run(document, { runOnly: { type: 'tag', values: tags } })", WCAG)
-        for violation in result["violations"]:
-            findings += [f"{path}: {violation['id']}: {node['target']}: {node['failureSummary']}" for node in violation["nodes"][:3]]
+        findings += violations(page, axe, path)
     context.close()
     assert not findings, "\n    ".join(["", *findings[:20]])
 
@@ -170,6 +177,60 @@ def fits(browser, pages):
 
 
 @proof
+def prints(browser, pages):
+    """In print, nothing that only a screen can use is left, and a page of A4 holds the words of every page."""
+    page = browser.new_page(viewport={"width": 794, "height": 1123})
+    page.emulate_media(media="print")
+    faults = []
+    for path in pages.paths:
+        page.goto(pages.base + path)
+        shown = page.evaluate("[...document.querySelectorAll('nav, button, input, .skip')].filter(one => one.offsetParent).map(one => one.outerHTML.slice(0, 60))")
+        # A table of many columns is as wide as its numbers; all else fits.
+        wide = page.evaluate(
+            """[...document.querySelectorAll("main *, footer *")].filter(one => one.getBoundingClientRect().right > 795 && !one.closest(".scroll") &&
+            !one.closest("details:not([open])") && !one.matches(".hidden, .hidden *")).map(one => one.outerHTML.slice(0, 60))"""
+        )
+        faults += [(path, shown[:2], wide[:2])] if shown or wide else []
+    page.close()
+    assert not faults, faults[:5]
+
+
+@proof
+def keeps_forced_colours(browser, pages):
+    """With forced colours, the current entry of the menu, the focus and the edges of buttons are still to be seen."""
+    context = browser.new_context(forced_colors="active", reduced_motion="reduce")
+    page = context.new_page()
+    for path in ("/datasets", "/signup"):
+        page.goto(pages.base + path)
+        colours = page.evaluate("[...document.querySelectorAll('.masthead li a')].map(one => [one.ariaCurrent, getComputedStyle(one).borderBottomColor])")
+        current = [colour for chosen, colour in colours if chosen]
+        others = {colour for chosen, colour in colours if not chosen}
+        # A border that is transparent is drawn there after all; one in the colour of the page is not seen.
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert len(current) == 1 and others == {paper} and current[0] != paper, (paper, colours)
+        page.keyboard.press("Tab")
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        edge = page.evaluate("getComputedStyle(document.querySelector('main button')).borderTopWidth")
+        assert (outline, edge) == ("solid", "1px"), (outline, edge)
+    context.close()
+
+
+def signed_up(browser, pages, axe, yearbook, work):
+    """axe-core finds nothing on the screens of sign-up, which leave pictures; none scrolls sideways at 320 pixels."""
+    findings = []
+
+    def seen(page, name):
+        page.screenshot(path=work / f"signup_{name}.png", full_page=True)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        findings.extend(violations(page, axe, name) + ([f"{name}: {width} pixels wide"] if width > 320 else []))
+
+    context = browser.new_context(viewport={"width": 320, "height": 800}, reduced_motion="reduce", bypass_csp=True)
+    signup.signs_up_by_keyboard(context, pages.base, yearbook, seen)
+    context.close()
+    assert not findings, "\n    ".join(["", *findings[:20]])
+
+
+@proof
 def targets_are_large(browser, pages):
     """Every link outside of a sentence, every button and field is 24 pixels high (WCAG 2.5.8)."""
     page = browser.new_page(viewport={"width": 390, "height": 800})
@@ -199,7 +260,20 @@ def copies(browser, pages):
 
 
 def pictures(browser, pages, work):
-    """Leaves pictures for people to look at."""
+    """Leaves pictures for people to look at: in light and dark, as printed, with forced colours, and at 400 %."""
+    looks = {
+        "print": ({"viewport": {"width": 794, "height": 1123}}, "print"),
+        "forced": ({"viewport": {"width": 1280, "height": 800}, "forced_colors": "active"}, "screen"),
+        "zoomed": ({"viewport": {"width": 320, "height": 256}, "device_scale_factor": 4}, "screen"),
+    }
+    for look, (how, media) in looks.items():
+        context = browser.new_context(**how)
+        page = context.new_page()
+        page.emulate_media(media=media)
+        for name, path in (("home", "/"), ("dataset", f"/datasets/{DATASETS[0]}"), ("map", f"/datasets/{DATASETS[2]}")):
+            page.goto(pages.base + path)
+            page.screenshot(path=work / f"{name}_{look}.png", full_page=look == "print")
+        context.close()
     for scheme in ("light", "dark"):
         for width in (320, 768, 1440):
             context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
@@ -215,6 +289,7 @@ def main():
     arguments.add_argument("--base", required=True)
     arguments.add_argument("--modules", required=True, type=pathlib.Path, help="the folder node_modules with axe-core and html-validate")
     arguments.add_argument("--work", required=True, type=pathlib.Path, help="a folder for pictures")
+    arguments.add_argument("yearbook", nargs="+", help="the program that prints mails that wait, with its first arguments")
     given = arguments.parse_args()
     pages = Pages(given.base)
     axe = (given.modules / "axe-core" / "axe.min.js").read_text()
@@ -229,6 +304,9 @@ def main():
         tally.check("pages work without JavaScript", lambda: works_without_script(browser, pages))
         tally.check("pages work by keyboard", lambda: works_by_keyboard(browser, pages))
         tally.check("pages fit 320 pixels", lambda: fits(browser, pages))
+        tally.check("pages print", lambda: prints(browser, pages))
+        tally.check("pages keep to forced colours", lambda: keeps_forced_colours(browser, pages))
+        tally.check("sign-up works by keyboard, and axe-core finds nothing", lambda: signed_up(browser, pages, axe, given.yearbook, given.work))
         tally.check("targets are large enough", lambda: targets_are_large(browser, pages))
         tally.check("texts can be copied", lambda: copies(browser, pages))
         for scheme, width in (("light", 1280), ("dark", 1280), ("light", 320)):

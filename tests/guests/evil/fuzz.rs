@@ -55,7 +55,11 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
     let sandbox =
         Sandbox::new(&yearbook_sandbox::SandboxConfig { limits, ..config() }, Workers::new(1))
             .unwrap();
-    let mut whole = vec![Guest::named("fuzz").build(), GeneratorGuest::named("fuzz").build()];
+    let mut whole = vec![
+        Guest::named("fuzz").build(),
+        Guest::by_reference("fuzz", Vec::new()).build(),
+        GeneratorGuest::named("fuzz").build(),
+    ];
     let built = [
         "evil",
         "evil-generator",
@@ -66,6 +70,7 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
         "meltano",
         "fivetran",
         "azure-data-factory",
+        "read-geojson",
     ];
     whole.extend(built.iter().map(|name| component(name)));
     let seed = number("YEARBOOK_FUZZ_SEED", 1);
@@ -110,6 +115,9 @@ fn run(plugin: &Plugin) {
         }
         Plugin::Generator(generator) => {
             let _ = generator.trial(&bare_request());
+        }
+        Plugin::Reader(reader) => {
+            let _ = reader.trial(&[], &[], &[&reader.description().example]);
         }
     }
 }

@@ -7,6 +7,7 @@ mod descriptions;
 mod files;
 mod loading;
 mod parts;
+mod references;
 mod shapes;
 
 /// Makes the component of the plugin of a name.
@@ -67,6 +68,7 @@ pub(crate) fn attacks() -> Vec<AttackCase> {
         shapes::list(),
         answers::list(),
         parts::list(),
+        references::list(),
         descriptions::list(),
         loading::list(),
         files::list(),

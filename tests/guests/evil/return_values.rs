@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use yearbook_sandbox::{Limits, Plugin, Sandbox};
 use yearbook_tests::fuzz::FuzzTargetSpec;
 use yearbook_workers::Workers;
@@ -90,6 +90,42 @@ fn what_an_encoder_returns_is_checked_or_refused_in_one_line() {
     });
     assert!(loaded > 0, "no guest was loaded, so nothing that one returns was tried");
     const { assert!(ANSWERS + 60 < Image::EXTRA) }
+}
+
+#[test]
+fn what_an_encoder_says_by_reference_is_checked_or_refused_in_one_line() {
+    let _alone = exclusive();
+    let (sandbox, free) = sandbox();
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("north"), None, Some("south")]));
+    let batch = RecordBatch::try_from_iter_with_nullable([("t", texts, true)]).unwrap();
+    let extra = u32::try_from(Image::EXTRA).unwrap();
+    let mut loaded = 0;
+    GUEST.run(|damage| {
+        // A view: offsets of text with a mean of one byte. Two splices of the values. A part that
+        // has both.
+        let view = [0, 1, 1, 0];
+        let splices = [0, 2, 0, 5, 5, 2, 5, 5];
+        let part = [0, 528, 5, extra + 16, 2, 512, 3];
+        let numbers = view.iter().chain(&splices).chain(&part);
+        let mut data: Vec<u8> = numbers.flat_map(|number: &u32| number.to_le_bytes()).collect();
+        data.iter_mut().zip(damage).for_each(|(byte, damage)| *byte ^= damage);
+        let guest = Guest::by_reference("damaged", data)
+            .does("views", &format!("(call $views (i32.const {extra}) (i32.const 1))"))
+            .does("part", &format!("(i32.const {})", extra + 48));
+        load_and_run(&sandbox, free, &guest.build(), |plugin| {
+            loaded += 1;
+            let Plugin::Encoder(encoder) = plugin else { panic!("it is an encoder") };
+            let result = encoder.trial(&batch.schema(), &[], &[batch.clone(), batch.clone()], true);
+            match result {
+                Ok(response) if damage.iter().all(|byte| *byte == 0) => {
+                    assert_eq!(response.parts[0], b"northrows south");
+                }
+                Ok(_) => {}
+                Err(failed) => one_line(&failed.to_string()),
+            }
+        });
+    });
+    assert!(loaded > 0, "no guest was loaded, so nothing that one says was tried");
 }
 
 #[test]

@@ -17,11 +17,13 @@ pub enum Prerequisite {
     Nginx,
     /// The built `yearbook`.
     Binary,
+    /// Debian's `docker-registry`.
+    DockerRegistry,
 }
 
 impl Prerequisite {
     /// Every one of them.
-    pub const ALL: [Self; 3] = [Self::Postgres, Self::Nginx, Self::Binary];
+    pub const ALL: [Self; 4] = [Self::Postgres, Self::Nginx, Self::Binary, Self::DockerRegistry];
 
     /// Its name in [`REQUIRED`].
     #[must_use]
@@ -30,6 +32,7 @@ impl Prerequisite {
             Self::Postgres => "postgres",
             Self::Nginx => "nginx",
             Self::Binary => "binary",
+            Self::DockerRegistry => "docker-registry",
         }
     }
 
@@ -99,7 +102,7 @@ mod tests {
                 "{required:?}"
             );
         }
-        assert_eq!(Prerequisite::list(&Prerequisite::ALL), "postgres,nginx,binary");
+        assert_eq!(Prerequisite::list(&Prerequisite::ALL), "postgres,nginx,binary,docker-registry");
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Postgres {
     /// Makes and starts a server.
     ///
     /// # Errors
-    /// When a program of the server fails, or the server is not ready within 60 s.
+    /// Fails when a program of the server fails, or the server is not ready within 60 s.
     pub fn start(programs: &Path) -> Result<Self> {
         let user = ServerUser::for_servers()?;
         // Short, since the path of a socket has to be; outside of the target folder, which another

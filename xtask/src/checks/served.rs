@@ -35,7 +35,7 @@ impl ServerFixture {
     /// The same with a product built as `profile` says.
     ///
     /// # Errors
-    /// When the product cannot be built, or the folder cannot be emptied.
+    /// Fails when the product cannot be built, or the folder cannot be emptied.
     pub fn with_profile(repository: &Repository, name: &str, profile: Profile) -> Result<Self> {
         let binary = repository.build_product(profile)?;
         let folder = repository.target().join("xtask").join(name);
@@ -64,7 +64,7 @@ impl ServerFixture {
     /// Publishes packages in their order.
     ///
     /// # Errors
-    /// When a package cannot be published.
+    /// Fails when a package cannot be published.
     pub fn publish<P: AsRef<OsStr>>(&self, descriptors: &[P]) -> Result<()> {
         command::run(self.yearbook().arg("publish").args(descriptors))
     }
@@ -72,7 +72,7 @@ impl ServerFixture {
     /// Publishes every demo dataset; all their descriptors.
     ///
     /// # Errors
-    /// When a package cannot be published.
+    /// Fails when a package cannot be published.
     pub fn publish_demo(&self) -> Result<Vec<PathBuf>> {
         let descriptors = packages::descriptors(&self.root.join("datasets"))?;
         self.publish(&descriptors)?;
@@ -87,7 +87,7 @@ impl ServerFixture {
     /// A new key of `plan`.
     ///
     /// # Errors
-    /// When the key cannot be issued.
+    /// Fails when the key cannot be issued.
     pub fn key(&self, plan: &str) -> Result<String> {
         demo::key(&self.binary, &self.data_dir(), plan)
     }
@@ -106,7 +106,7 @@ impl ServerFixture {
     /// Serves the data with `settings`, environment variables, and logs to a file.
     ///
     /// # Errors
-    /// When the server cannot be run, or is not healthy within 60 s.
+    /// Fails when the server cannot be run, or is not healthy within 60 s.
     pub fn serve(&self, log: &Path, settings: &[(&str, &str)]) -> Result<ServerProcess> {
         ServerProcess::start(
             &self.binary,

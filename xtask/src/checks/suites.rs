@@ -18,8 +18,8 @@ use crate::spec::ExecutedTests;
 static EXECUTED: LazyLock<Mutex<ExecutedTests>> = LazyLock::new(Mutex::default);
 
 /// Unit and integration tests, those of the catalog in PostgreSQL on `postgres`; nextest runs
-/// them where it is installed. A `complete` run fails where PostgreSQL is missing; what needs nginx
-/// and a binary has a step of its own.
+/// them where it is installed. A `complete` run fails where PostgreSQL or docker-registry is
+/// missing; what needs nginx and a binary has a step of its own.
 pub(crate) fn run_workspace_tests(
     repository: &Repository,
     postgres: Option<&Postgres>,
@@ -27,7 +27,10 @@ pub(crate) fn run_workspace_tests(
 ) -> Result<CheckCounts> {
     let mut run = repository.cargo();
     if complete {
-        run.env(REQUIRED, Prerequisite::list(&[Prerequisite::Postgres]));
+        run.env(
+            REQUIRED,
+            Prerequisite::list(&[Prerequisite::Postgres, Prerequisite::DockerRegistry]),
+        );
     }
     if let Some(postgres) = postgres {
         run.env(postgres::VARIABLE, postgres.url()).env(postgres::TLS_VARIABLE, postgres.tls_url());
@@ -54,7 +57,7 @@ pub(crate) fn with_executed<T>(check: impl FnOnce(&ExecutedTests) -> T) -> T {
 /// Runs `command`, passes its output on and adds up the results that it prints.
 ///
 /// # Errors
-/// When the program cannot be run, or fails without a failed check in its output.
+/// Fails when the program cannot be run, or fails without a failed check in its output.
 pub fn count(command: &mut Command) -> Result<CheckCounts> {
     count_lines(command, parse_summary)
 }
@@ -141,6 +144,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "languages:",
         "deploy:",
         "citations:",
+        "share:",
         "signup:",
         "clients-python:",
         "clients-r:",

@@ -52,7 +52,7 @@ pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<DemoKeys> {
 /// Issues a key of `plan` with `yearbook`, a command with its data directory.
 ///
 /// # Errors
-/// When the command fails, or prints something else than a key.
+/// Fails when the command fails, or prints something else than a key.
 pub fn create(mut yearbook: Command, plan: &str) -> Result<DemoKey> {
     let text = command::output(
         yearbook.args(["keys", "create", "--plan", plan, "--label", "demo", "--json"]),

@@ -17,11 +17,7 @@ const SETTINGS: [(&str, &str); 2] =
 /// recipes of `docs/clients.md`.
 pub(super) fn python(repository: &Repository) -> Result<CheckCounts> {
     const NAME: &str = "clients-python";
-    let python = tools::python_environment(
-        repository,
-        NAME,
-        "tests/external/clients-python/requirements.txt",
-    )?;
+    let python = tools::check_python(repository, NAME)?;
     let ground = ServerFixture::prepare(repository, NAME)?;
     ground.publish_demo()?;
     let difficult = ground.folder().join("difficult");

@@ -32,11 +32,7 @@ const SETTINGS: [(&str, &str); 3] = [
 ];
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python = tools::python_environment(
-        repository,
-        "integrations",
-        "tests/external/integrations/requirements.txt",
-    )?;
+    let python = tools::check_python(repository, "integrations")?;
     // Apart, since Meltano and the other tools don't agree on versions of what they share.
     let meltano = tools::python_environment(
         repository,

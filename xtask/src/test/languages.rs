@@ -26,14 +26,10 @@ const SETTINGS: [(&str, &str); 3] = [
 ];
 
 /// The interface that the examples are built against.
-const WIT: &str = "wit/1.0.0";
+const WIT: &str = "wit/1.1.0";
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python = tools::python_environment(
-        repository,
-        "languages",
-        "tests/external/languages/requirements.txt",
-    )?;
+    let python = tools::check_python(repository, "languages")?;
     let markdown = markdown(repository, &python)?;
     let node = tools::node("plugins in JavaScript");
     let javascript = if node.is_ok() { Some(javascript(repository)?) } else { None };

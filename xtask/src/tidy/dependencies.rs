@@ -7,7 +7,7 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 15] = [
+const MAP: [(&str, &[&str]); 16] = [
     ("domain", &[]),
     ("counters", &[]),
     ("shares", &[]),
@@ -15,6 +15,7 @@ const MAP: [(&str, &[&str]); 15] = [
     ("catalog", &["counters", "domain"]),
     ("storage", &["counters", "domain"]),
     ("scan", &["counters", "domain", "storage", "workers"]),
+    ("registry", &["domain"]),
     ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
     ("refresh", &["catalog", "domain", "publish"]),
@@ -36,6 +37,7 @@ const MAP: [(&str, &[&str]); 15] = [
             "exposition",
             "publish",
             "refresh",
+            "registry",
             "releases",
             "sandbox",
             "scan",
@@ -59,7 +61,7 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
     ("lettre", &["signup"]),
-    ("reqwest", &["cli", "refresh", "storage"]),
+    ("reqwest", &["cli", "refresh", "registry", "storage"]),
     ("tantivy", &["search"]),
 ];
 

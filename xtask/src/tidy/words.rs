@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use super::{SourceTree, code, numbered, product_code};
 
 /// Files that may name statuses: the one that chooses them, and those that read one.
-const STATUSES: [&str; 6] = [
+const STATUSES: [&str; 7] = [
     "host/server/src/http/status.rs",
     "host/server/src/http/middleware/error_bodies.rs",
     "host/server/src/http/middleware/traces.rs",
     "host/server/src/metrics/http.rs",
     "host/server/src/openapi/refusals.rs",
+    "host/registry/src/status.rs",
     "host/storage/src/object_storage/s3/connector.rs",
 ];
 
@@ -29,11 +30,13 @@ const FORMATS: [&str; 10] = [
 ];
 
 /// Files that may name formats, with the reason.
-const FORMAT_NAMES: [(&str, &str); 7] = [
+const FORMAT_NAMES: [(&str, &str); 9] = [
     ("host/cli/src/builtin.rs", "it lists the components to embed"),
     ("host/domain/src/bulk.rs", "stored files are Parquet"),
     ("host/storage/src/object_storage/listing.rs", "stored files are Parquet"),
     ("host/sandbox/src/sandbox/registry.rs", "contract-2-formats orders the list of formats"),
+    ("host/server/src/share/actions.rs", "a word of the sharing protocol"),
+    ("host/server/src/share/capabilities.rs", "a word of the sharing protocol"),
     ("host/releases/src/readback.rs", "canaries are compared by what their outputs hold"),
     ("host/publish/src/package/resource.rs", "formats of published tables"),
     ("host/publish/src/package/table_schema.rs", "a type of Table Schema has the name of a format"),

@@ -10,12 +10,6 @@ from typing import Any, TypeVar, cast
 
 from .errors import IntegrityError
 
-
-def items(value: object) -> list[Any]:
-    """Returns a list of JSON, an empty one where the value is none."""
-    return list(value) if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-
-
 _Kind = TypeVar("_Kind")
 Document = Mapping[str, Any]
 
@@ -223,3 +217,8 @@ def _list(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 def _names(document: Mapping[str, Any], name: str) -> list[str]:
     return [str(one) for one in items(document.get(name))]
+
+
+def items(value: object) -> list[Any]:
+    """Returns a list of JSON, an empty one where the value is none."""
+    return list(value) if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use yearbook_domain::{KeyId, Millis, Plan, PlanLimits, PlanTable};
 
 use crate::cache::revisioned::RevisionedCache;
+use crate::key::uses::KeyUses;
 use crate::{Catalog, CatalogCache, CatalogError, DatabaseSettings, FoundKey, KeyHash, key};
 
 /// Valid keys in memory. One takes some hundred bytes.
@@ -90,6 +91,10 @@ pub struct KeyVerifier {
     /// Keys that were valid when they were last looked up, whatever was revoked since.
     once_valid: Cache<KeyHash, ()>,
     unknown: Cache<KeyHash, ()>,
+    /// Callers by the identifiers that signed addresses carry; none: the key does not work.
+    by_id: RevisionedCache<KeyId, Option<Caller>>,
+    /// The last use of each key.
+    uses: Arc<KeyUses>,
     /// Permits to look up keys that have never been valid here.
     lookups: Semaphore,
     /// Longest wait for such a permit: [`DatabaseSettings::acquire_ms`].
@@ -136,13 +141,16 @@ impl KeyVerifier {
         plans: PlanTable,
     ) -> Self {
         let valid = RevisionedCache::new(live.keys_revision(), || Cache::new(MAX_VALID_KEYS));
+        let by_id = RevisionedCache::new(live.keys_revision(), || Cache::new(MAX_VALID_KEYS));
         let permits =
             usize::try_from(settings.connections / CONNECTIONS_PER_LOOKUP).unwrap_or(usize::MAX);
         Self {
+            uses: KeyUses::start(Arc::clone(&store)),
             store,
             live,
             plans,
             valid,
+            by_id,
             once_valid: Cache::new(MAX_VALID_KEYS),
             unknown: Cache::builder()
                 .max_capacity(MAX_UNKNOWN_KEYS)
@@ -160,13 +168,7 @@ impl KeyVerifier {
     /// [`CatalogError::TimedOut`] when the database has been down for longer than cached keys hold.
     pub async fn check_cached(&self, text: &str) -> Result<KeyLookup, CatalogError> {
         let Some(hash) = key::parse(text) else { return Ok(KeyLookup::Invalid) };
-        let age = self.live.counts().age;
-        if !self.live.healthy() && age > self.stale {
-            return Err(CatalogError::TimedOut {
-                location: self.store.describe().location,
-                after: age,
-            });
-        }
+        self.check_staleness()?;
         if let Some(caller) = self.valid.for_revision(self.live.keys_revision()).get(&hash).await {
             let ended = caller.has_ended();
             return Ok(if ended { KeyLookup::Invalid } else { KeyLookup::Valid(caller) });
@@ -178,6 +180,54 @@ impl KeyVerifier {
             hash,
             once_valid: self.once_valid.contains_key(&hash),
         }))
+    }
+
+    /// Reads the caller whose key has the identifier `id`, from memory where possible; none when
+    /// there is no such key or it does not work any more. Only for identifiers under a signature of
+    /// this installation: others would fill the memory and tell what keys there are.
+    ///
+    /// # Errors
+    /// [`CatalogError::TimedOut`] when the database has been down for longer than cached keys hold,
+    /// [`CatalogError::Shared`] when it has to be read and fails.
+    pub async fn caller_of_signed_id(&self, id: &KeyId) -> Result<Option<Caller>, CatalogError> {
+        self.check_staleness()?;
+        let known = self.by_id.for_revision(self.live.keys_revision());
+        let fetch = async {
+            let found = self.store.key_by_id(id).await?;
+            Ok(found.map(|found| self.caller(found)))
+        };
+        let caller = known.try_get_with(id.clone(), fetch).await.map_err(CatalogError::Shared)?;
+        Ok(caller.filter(|caller| !caller.has_ended()))
+    }
+
+    /// Notes that `caller` uses its key now.
+    pub fn note_use(&self, caller: &Caller) {
+        self.uses.note(&caller.id);
+    }
+
+    /// The last use of each key, to be written before the process ends.
+    #[must_use]
+    pub fn uses(&self) -> Arc<KeyUses> {
+        Arc::clone(&self.uses)
+    }
+
+    /// Refuses what is in memory once the database has been down for too long.
+    fn check_staleness(&self) -> Result<(), CatalogError> {
+        let age = self.live.counts().age;
+        if self.live.healthy() || age <= self.stale {
+            return Ok(());
+        }
+        Err(CatalogError::TimedOut { location: self.store.describe().location, after: age })
+    }
+
+    fn caller(&self, FoundKey { record, usage_key }: FoundKey) -> Caller {
+        Caller {
+            id: record.id,
+            usage_key,
+            plan: record.plan,
+            limits: self.plans.limits(record.plan),
+            ends_at: record.revoked_at,
+        }
     }
 
     /// Reads the caller of `key` from the database; none when it does not exist or is revoked.
@@ -218,13 +268,7 @@ impl KeyVerifier {
             Some(self.acquire_permit().await.map_err(LookupError::failed)?)
         };
         let found = self.store.key(&hash).await.map_err(LookupError::failed)?;
-        let caller = found.map(|FoundKey { record, usage_key }| Caller {
-            id: record.id,
-            usage_key,
-            plan: record.plan,
-            limits: self.plans.limits(record.plan),
-            ends_at: record.revoked_at,
-        });
+        let caller = found.map(|found| self.caller(found));
         match caller.filter(|caller| !caller.has_ended()) {
             Some(caller) => {
                 self.once_valid.insert(hash, ()).await;

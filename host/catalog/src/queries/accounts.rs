@@ -4,10 +4,10 @@
 
 use yearbook_domain::{KeyId, Millis};
 
+use super::bump_revision;
 use super::keys::{KeyRecord, KeyRow};
 use super::signup_links::{self, NewSignupLink, QueueOutcome, SignupBounds, SignupHmac};
 use super::sql_enum::{RowContext, encode_enum};
-use super::{bump_revision, mails};
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError, KeyHash};
@@ -48,21 +48,6 @@ const END_KEYS: &str = "
     WHERE account = $1 AND (revoked_at IS NULL OR revoked_at > $2)";
 
 const DELETE_MAILS_OF_ADDRESS: &str = "DELETE FROM mails WHERE address_hmac = $1";
-
-/// Finds accounts that nothing counts for any more, and locks them before any key: one that is
-/// being opened again is done first, and is none of them then.
-const LOCK_FORGOTTEN_ACCOUNTS: &str =
-    "UPDATE accounts SET deleted_at = deleted_at WHERE deleted_at < $1 RETURNING id";
-
-const DELETE_USAGE: &str =
-    "DELETE FROM usage WHERE key_id IN (SELECT id FROM keys WHERE account = $1)";
-
-const DELETE_KEYS: &str = "DELETE FROM keys WHERE account = $1";
-
-const DELETE_ACCOUNT: &str = "DELETE FROM accounts WHERE id = $1";
-
-/// Time after which nothing counts requests for a deleted account any more, milliseconds.
-const SETTLED_MS: i64 = 24 * 3_600_000;
 
 /// An account that is not deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,17 +98,6 @@ pub enum AccountOutcome {
     OtherState,
 }
 
-/// Rows that [`Catalog::purge_signup`] deleted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PurgedSignup {
-    /// Mails that were not handed over in time.
-    pub mails: u64,
-    /// Links that had expired.
-    pub links: u64,
-    /// Accounts that were deleted in an earlier month.
-    pub accounts: u64,
-}
-
 impl Catalog {
     /// Reads the account of an address; none when there is none or it is deleted.
     ///
@@ -171,15 +145,6 @@ impl Catalog {
         transaction!(self, "issue a key", Write, queued, |connection| {
             issue_unconfirmed(connection, link, key, others_end, bounds)
         })
-    }
-
-    /// Deletes expired links and mails, and the accounts that were deleted in a month that has
-    /// ended, with their keys and counts.
-    ///
-    /// # Errors
-    /// [`CatalogError::Query`] when the database does not answer.
-    pub async fn purge_signup(&self, now: Millis) -> Result<PurgedSignup, CatalogError> {
-        transaction!(self, "purge sign-up", Write, |connection| purge(connection, now))
     }
 }
 
@@ -322,21 +287,4 @@ async fn insert_key(
         .execute()
         .await
         .map(drop)
-}
-
-async fn purge(connection: &mut Connection<'_>, now: Millis) -> Result<PurgedSignup, sqlx::Error> {
-    let mut purged = PurgedSignup {
-        mails: mails::delete_expired(connection, now).await?,
-        links: signup_links::delete_expired(connection, now).await?,
-        accounts: 0,
-    };
-    let before = now.month_start().0.min(now.0.saturating_sub(SETTLED_MS));
-    let forgotten: Vec<(String,)> =
-        connection.query(LOCK_FORGOTTEN_ACCOUNTS).bind(before).all().await?;
-    for (account,) in forgotten {
-        connection.query(DELETE_USAGE).bind(&account).execute().await?;
-        connection.query(DELETE_KEYS).bind(&account).execute().await?;
-        purged.accounts += connection.query(DELETE_ACCOUNT).bind(&account).execute().await?;
-    }
-    Ok(purged)
 }

@@ -23,7 +23,7 @@ const DROP_CHANGES: &str = "DELETE FROM changes WHERE dataset = $1 AND number <=
 /// Selects changes with the credits of their snapshots. Where an older version left the credits
 /// out, they come from the snapshots, as long as these are retained.
 const CHANGES: &str = "
-    SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns, c.inserted, c.deleted, c.updated,
+    SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns, c.version, c.inserted, c.deleted, c.updated,
         COALESCE(c.from_attribution, f.attribution) AS from_attribution, COALESCE(c.from_licence, f.licence) AS from_licence,
         COALESCE(c.to_attribution, t.attribution) AS to_attribution, COALESCE(c.to_licence, t.licence) AS to_licence
     FROM changes c LEFT JOIN snapshots f ON f.number = c.from_number LEFT JOIN snapshots t ON t.number = c.number
@@ -56,6 +56,7 @@ struct ChangesRow {
     file_sha256: String,
     file_bytes: i64,
     columns: String,
+    version: i64,
     inserted: Option<i64>,
     deleted: Option<i64>,
     updated: Option<i64>,
@@ -79,6 +80,7 @@ impl ChangesRow {
             from: place.parse("from_id", &self.from_id)?,
             committed_at: Millis(self.committed_at),
             to: place.parse("to_id", &self.to_id)?,
+            version: place.count("version", self.version)?,
             from_credit: credit_line(self.from_attribution, self.from_licence),
             to_credit: credit_line(self.to_attribution, self.to_licence),
         })

@@ -61,7 +61,7 @@ const CURRENT_COLUMNS: &str = "
 /// Lists retained snapshots with what each changed of the one before it.
 macro_rules! summaries {
     () => {
-        "SELECT s.dataset, s.id, s.created_at, s.row_count, s.held_at, c.inserted, c.deleted, c.updated
+        "SELECT s.dataset, s.id, s.version, s.created_at, s.row_count, s.held_at, c.inserted, c.deleted, c.updated
         FROM snapshots s LEFT JOIN changes c ON c.number = s.number"
     };
 }
@@ -137,6 +137,7 @@ struct DatasetRow {
 struct SummaryRow {
     dataset: String,
     id: String,
+    version: i64,
     created_at: i64,
     row_count: i64,
     held_at: Option<i64>,
@@ -208,6 +209,7 @@ fn assemble_datasets(
         let place = RowContext { table: "snapshots", row: &row.id };
         let summary = SnapshotSummary {
             id: place.parse("id", &row.id)?,
+            version: place.count("version", row.version)?,
             created_at: Millis(row.created_at),
             rows: place.count("row_count", row.row_count)?,
             held: row.held_at.is_some(),

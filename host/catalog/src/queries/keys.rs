@@ -17,6 +17,9 @@ const KEYS: &str =
 const KEY: &str = "
     SELECT hash, usage_key, id, label, plan, created_at, revoked_at FROM keys WHERE hash = $1";
 
+const KEY_BY_ID: &str = "
+    SELECT hash, usage_key, id, label, plan, created_at, revoked_at FROM keys WHERE id = $1";
+
 /// A key that was to end later ends now.
 const REVOKE_KEY: &str = "
     UPDATE keys SET revoked_at = $2
@@ -81,6 +84,14 @@ impl Catalog {
         transaction!(self, LOOK_UP_KEY, SingleRead, |connection| find(connection, hash))
     }
 
+    /// Reads the key with this identifier, revoked or not.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn key_by_id(&self, id: &KeyId) -> Result<Option<FoundKey>, CatalogError> {
+        transaction!(self, LOOK_UP_KEY, SingleRead, |connection| find_by_id(connection, id))
+    }
+
     /// Revokes a key. False when there is none or it is revoked already.
     ///
     /// # Errors
@@ -141,13 +152,17 @@ impl FoundKeyRow {
         if !hash.matches_stored(&self.hash) {
             return Ok(None);
         }
+        self.into_key().map(Some)
+    }
+
+    fn into_key(self) -> Result<FoundKey, sqlx::Error> {
         let record = self.key.read()?;
         let place = RowContext { table: "keys", row: record.id.as_str() };
         let usage_key = match &self.usage_key {
             Some(usage_key) => place.parse("usage_key", usage_key)?,
             None => record.id.clone(),
         };
-        Ok(Some(FoundKey { record, usage_key }))
+        Ok(FoundKey { record, usage_key })
     }
 }
 
@@ -181,6 +196,15 @@ async fn find(
     let found: Option<FoundKeyRow> =
         connection.query(KEY).bind(hash.as_bytes().as_slice()).fetch_optional().await?;
     found.map_or(Ok(None), |row| row.into_key_if_matches(hash))
+}
+
+async fn find_by_id(
+    connection: &mut Connection<'_>,
+    id: &KeyId,
+) -> Result<Option<FoundKey>, sqlx::Error> {
+    let found: Option<FoundKeyRow> =
+        connection.query(KEY_BY_ID).bind(id.as_str()).fetch_optional().await?;
+    found.map(FoundKeyRow::into_key).transpose()
 }
 
 async fn revoke(

@@ -9,16 +9,20 @@ use super::sql_enum::{RowContext, encode_enum, encode_u64};
 use super::{ReleaseIdRow, bump_revision, unreferenced};
 use crate::catalog::transaction;
 use crate::database::sql::{Connection, Statement};
-use crate::{Catalog, CatalogError, PluginRelease, ReleaseId, ReleaseState};
+use crate::{Catalog, CatalogError, PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState};
 
 const REGISTER_RELEASE: &str = "
-    INSERT INTO plugin_releases (kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, reason)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    INSERT INTO plugin_releases (kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, reason, reference, reference_manifest)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
 const RELEASE_STATE: &str = "SELECT state, pinned, quarantines FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3";
 
 const CHANGE_RELEASE: &str = "
     UPDATE plugin_releases SET state = $4, reason = $5, until = $6, quarantines = $7 WHERE kind = $1 AND name = $2 AND digest = $3";
+
+const SET_RELEASE_ORIGIN: &str = "
+    UPDATE plugin_releases SET reference = $4, reference_manifest = $5
+    WHERE kind = $1 AND name = $2 AND digest = $3";
 
 const SET_RELEASE_PROMOTION: &str =
     "UPDATE plugin_releases SET promotion = $4 WHERE kind = $1 AND name = $2 AND digest = $3";
@@ -35,7 +39,8 @@ const PIN_RELEASE: &str = "
     WHERE kind = $1 AND name = $2 AND digest = $3 AND pinned <> $4 AND (state = $5 OR NOT $4)";
 
 const RELEASES: &str = "
-    SELECT kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, promotion, pinned, reason, until, quarantines
+    SELECT kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, promotion, pinned, reason, until, quarantines,
+        reference, reference_manifest
     FROM plugin_releases ORDER BY kind, name, installed_at, digest";
 
 /// A change of state that an operator or a host makes.
@@ -81,7 +86,7 @@ pub struct StateTransition {
 impl Catalog {
     /// Makes a plugin release known, with an event of it. A release that is known already (same
     /// kind, name and digest) stays as it is, so that hosts may register what they embed at every
-    /// start; false then.
+    /// start; false then. Only its origin follows the newest one that is named.
     ///
     /// # Errors
     /// [`CatalogError::DeletedConcurrently`] when its component is neither registered by this
@@ -172,12 +177,20 @@ struct ReleaseRow {
     reason: Option<String>,
     until: Option<i64>,
     quarantines: i64,
+    reference: Option<String>,
+    reference_manifest: Option<String>,
 }
 
 impl ReleaseRow {
     fn read(self) -> Result<PluginRelease, sqlx::Error> {
         let place = RowContext { table: "plugin_releases", row: &self.id.name };
+        let manifest = self.reference_manifest.as_deref();
+        let manifest = manifest.map(|text| place.parse("reference_manifest", text)).transpose()?;
         Ok(PluginRelease {
+            origin: self
+                .reference
+                .zip(manifest)
+                .map(|(reference, manifest)| ReleaseOrigin { reference, manifest }),
             bytes: place.count("bytes", self.bytes)?,
             state: place.parse("state", &self.state)?,
             version: self.version,
@@ -200,6 +213,9 @@ async fn register(
     uploader: &str,
 ) -> Result<bool, sqlx::Error> {
     if current_state(connection, &release.id).await?.is_some() {
+        if let Some(origin) = &release.origin {
+            set_origin(connection, &release.id, origin).await?;
+        }
         return Ok(false);
     }
     let component = Stored::component(&release.id.digest);
@@ -214,6 +230,8 @@ async fn register(
         .bind(encode_enum(&release.state)?)
         .bind(release.built_in)
         .bind(&release.reason)
+        .bind(release.origin.as_ref().map(|origin| origin.reference.as_str()))
+        .bind(release.origin.as_ref().map(|origin| origin.manifest.as_str()))
         .execute()
         .await?;
     let number = insert_event(
@@ -325,6 +343,23 @@ async fn apply_change(
         connection.query(UNPIN_RELEASE).bind_release(id).execute().await?;
     }
     bump_revision(connection).await
+}
+
+/// Stores where a known release was installed from last. Nothing that serves changes, so neither
+/// the revision nor the history does.
+async fn set_origin(
+    connection: &mut Connection<'_>,
+    id: &ReleaseId,
+    origin: &ReleaseOrigin,
+) -> Result<(), sqlx::Error> {
+    connection
+        .query(SET_RELEASE_ORIGIN)
+        .bind_release(id)
+        .bind(&origin.reference)
+        .bind(origin.manifest.as_str())
+        .execute()
+        .await
+        .map(drop)
 }
 
 /// Stores the number of the event that installed or promoted a release.

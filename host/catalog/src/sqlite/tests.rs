@@ -10,11 +10,15 @@ use std::time::{Duration, Instant};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{Millis, Plan, SnapshotId};
 
 use super::SqliteFile;
 
-use crate::suite::fixtures::{TODAY, issue_key, key_id, name, publish, snapshot_id};
+use crate::suite::changes::following;
+use crate::suite::fixtures::{
+    DAY, KEEP_NEWEST_ONLY, TODAY, commit, issue_key, key_id, name, publication, publish,
+    snapshot_id,
+};
 use crate::{
     Catalog, CatalogError, NewSignupLink, QueueOutcome, QueuedMail, ReserveOutcome, SignupBounds,
     sqlite_url,
@@ -242,6 +246,8 @@ async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
         // One revision a commit, and every commit has all its parts.
         assert_eq!(i64::try_from(dataset.snapshots.len()).unwrap(), seen);
         assert_eq!(dataset.current.columns.len(), 6);
+        let versions = dataset.snapshots.iter().map(|summary| summary.version);
+        assert!(versions.eq(0..dataset.snapshots.len() as u64), "dense, whatever was killed");
         assert_eq!(dataset.current.id, snapshot_id(&format!("s{}", seen - 1)));
         let fresh = open_catalog(&url).await;
         assert_eq!(fresh.datasets().await.unwrap()[0].current, dataset.current);
@@ -263,4 +269,42 @@ async fn a_snapshot_of_an_older_release_has_no_licence_title_and_no_sources_cont
         (None, None, Vec::new())
     );
     assert_eq!(credit.licence, "CC-BY-4.0");
+}
+
+#[tokio::test]
+async fn a_migration_gives_versions_to_older_snapshots_contract_12() {
+    let (folder, url) = folder();
+    let store = open_catalog(&url).await;
+    let months = [("a", -80), ("b", -40), ("c", -9), ("d", -8), ("e", -7)];
+    for (index, (to, day)) in months.into_iter().enumerate() {
+        let at = TODAY + day * DAY;
+        let publication = match index.checked_sub(1) {
+            Some(before) => following(months[before].0, to, at),
+            None => publication("cpi", to, at),
+        };
+        commit(&store, &publication, KEEP_NEWEST_ONLY).await.unwrap();
+    }
+    publish(&store, "rent", "r", TODAY).await;
+    let versions = async |store: &Catalog, dataset: &str| -> Vec<(u64, SnapshotId)> {
+        let dataset = store.dataset(&name(dataset)).await.unwrap().unwrap();
+        dataset.snapshots.iter().map(|summary| (summary.version, summary.id)).collect()
+    };
+    assert_eq!(versions(&store, "cpi").await, [(1, snapshot_id("b")), (4, snapshot_id("e"))]);
+    store.close().await;
+    // As a version left it that knew no versions.
+    let older = "
+        DROP TRIGGER snapshot_version; DROP TRIGGER changes_version; DROP INDEX snapshots_by_version;
+        ALTER TABLE snapshots DROP COLUMN version; ALTER TABLE changes DROP COLUMN version;
+        ALTER TABLE datasets DROP COLUMN versions; ALTER TABLE datasets DROP COLUMN newest_id; DROP TABLE key_uses;
+        DELETE FROM _sqlx_migrations WHERE version = 13;";
+    sqlx::raw_sql(older).execute(&mut external_connection(&folder).await).await.unwrap();
+    let store = open_catalog(&url).await;
+    // Through c and d, which were dropped, lead changes.
+    assert_eq!(versions(&store, "cpi").await, [(0, snapshot_id("b")), (3, snapshot_id("e"))]);
+    let changes = store.changes(&name("cpi")).await.unwrap();
+    assert_eq!(changes.iter().map(|changes| changes.version).collect::<Vec<_>>(), [1, 2, 3]);
+    commit(&store, &following("e", "f", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
+    assert_eq!(versions(&store, "cpi").await.last(), Some(&(4, snapshot_id("f"))));
+    publish(&store, "rent", "s", TODAY + DAY).await;
+    assert_eq!(versions(&store, "rent").await, [(0, snapshot_id("r")), (1, snapshot_id("s"))]);
 }

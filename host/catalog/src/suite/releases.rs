@@ -6,7 +6,10 @@ use yearbook_domain::{Millis, PluginKind};
 
 use super::TestDatabase;
 use super::fixtures::{TODAY, digest, register};
-use crate::{Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, lines};
+use crate::{
+    Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseOrigin, ReleaseState,
+    lines,
+};
 
 pub(super) fn release(name: &str, version: &str, at: i64) -> PluginRelease {
     PluginRelease {
@@ -22,6 +25,7 @@ pub(super) fn release(name: &str, version: &str, at: i64) -> PluginRelease {
         reason: None,
         until: None,
         quarantines: 0,
+        origin: None,
     }
 }
 
@@ -76,6 +80,32 @@ pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Test
     assert_eq!(store.releases().await.unwrap(), known);
     assert_eq!(store.release_events().await.unwrap().len(), 3);
     assert_eq!(store.revision().await.unwrap(), before, "nothing to notice");
+}
+
+/// contract-14-digest.
+pub(crate) async fn the_reference_of_a_release_follows_the_newest_and_outlasts_a_file(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    let origin = |tag: &str| ReleaseOrigin {
+        reference: format!("oci://localhost:5000/agency/csv:{tag}"),
+        manifest: digest(tag),
+    };
+    let from =
+        |origin: Option<ReleaseOrigin>| PluginRelease { origin, ..release("csv", "a", TODAY) };
+    for (given, expected) in [
+        (None, None),
+        (Some(origin("1")), Some(origin("1"))),
+        (Some(origin("2")), Some(origin("2"))),
+        (None, Some(origin("2"))),
+    ] {
+        register(&store, &from(given)).await.unwrap();
+        assert_eq!(store.releases().await.unwrap()[0].origin, expected);
+    }
+    let other = PluginRelease { origin: Some(origin("3")), ..release("csv", "b", TODAY) };
+    assert!(register(&store, &other).await.unwrap());
+    assert_eq!(store.releases().await.unwrap()[1].origin, other.origin);
+    assert_eq!(store.release_events().await.unwrap().len(), 2, "a note is no event");
 }
 
 pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: TestDatabase) {

@@ -130,11 +130,12 @@ fn check_line(check: &LastCheck) -> String {
 fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
     let current = &dataset.current.id;
     context.output.print_result(&snapshots_json(dataset), || {
-        let mut table = TextTable::new(&["snapshot", "created", "#rows", "state"]);
+        let mut table = TextTable::new(&["#version", "snapshot", "created", "#rows", "state"]);
         for snapshot in &dataset.snapshots {
             let marks = [(snapshot.id == *current, "current"), (snapshot.held, "held")];
             let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark);
             table.row([
+                snapshot.version.to_string(),
                 snapshot.id.to_string(),
                 snapshot.created_at.to_rfc3339(),
                 snapshot.rows.to_string(),
@@ -279,6 +280,7 @@ fn snapshots_json(dataset: &Dataset) -> Vec<Value> {
     let summary = |snapshot: &SnapshotSummary| {
         json!({
             "id": snapshot.id,
+            "version": snapshot.version,
             "created_at": snapshot.created_at.to_rfc3339(),
             "rows": snapshot.rows,
             "held": snapshot.held,

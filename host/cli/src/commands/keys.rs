@@ -42,15 +42,19 @@ async fn create(context: &CommandContext, plan: Plan, label: Option<String>) -> 
 }
 
 async fn list(context: &CommandContext) -> anyhow::Result<()> {
-    let keys = context.catalog().await?.keys().await.context("cannot list keys")?;
-    let values: Vec<Value> = keys.iter().map(key_json).collect();
+    let store = context.catalog().await?;
+    let keys = store.keys().await.context("cannot list keys")?;
+    let uses = store.key_uses().await.context("cannot read when keys were used")?;
+    let last_use = |key: &KeyRecord| uses.get(&key.id).copied().map(Millis::to_rfc3339);
+    let values: Vec<Value> = keys.iter().map(|key| key_json(key, last_use(key))).collect();
     context.output.print_result(&values, || {
-        let mut table = TextTable::new(&["id", "plan", "created", "revoked", "label"]);
+        let mut table = TextTable::new(&["id", "plan", "created", "last used", "revoked", "label"]);
         for key in &keys {
             table.row([
                 key.id.to_string(),
                 key.plan.to_string(),
                 key.created_at.to_rfc3339(),
+                last_use(key).unwrap_or_else(|| "-".to_owned()),
                 key.revoked_at.map_or_else(|| "-".to_owned(), Millis::to_rfc3339),
                 key.label.clone().unwrap_or_default(),
             ]);
@@ -84,12 +88,13 @@ async fn revoke(context: &CommandContext, id: &str) -> anyhow::Result<()> {
     })
 }
 
-fn key_json(key: &KeyRecord) -> Value {
+fn key_json(key: &KeyRecord, last_used_at: Option<String>) -> Value {
     json!({
         "id": key.id,
         "label": key.label,
         "plan": key.plan,
         "created_at": key.created_at.to_rfc3339(),
+        "last_used_at": last_used_at,
         "revoked_at": key.revoked_at.map(Millis::to_rfc3339),
     })
 }

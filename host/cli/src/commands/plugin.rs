@@ -1,41 +1,53 @@
 //! `yearbook plugin`: the path of a plugin from a file to what running hosts serve, and back
 //! (contract-6-plugins). One file a command; what the commands mean is the platform's.
 
+mod bench;
 mod check;
 mod inspect;
 mod install;
 mod list;
 mod new;
+mod outdated;
+mod push;
 mod release_actions;
 mod replay;
+mod source;
 mod top;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use yearbook_releases::{CheckReport, ComponentFile, Signature};
+use yearbook_releases::{CheckReport, Signature};
 use yearbook_sandbox::Limits;
 
 use crate::arguments::{Actor, PluginCommand};
 use crate::context::CommandContext;
 
 pub(crate) use new::check_name;
+pub use source::PluginSource;
 
 pub(super) async fn run(context: &CommandContext, command: PluginCommand) -> anyhow::Result<()> {
     match command {
-        PluginCommand::Check { file, capsules } => {
-            check::run(context, &file, capsules.as_deref()).await
+        PluginCommand::Check { plugin, capsules } => {
+            check::run(context, &plugin, capsules.as_deref()).await
         }
         PluginCommand::Replay { capsule, component } => {
-            replay::run(context, &capsule, component.as_deref()).await
+            replay::run(context, &capsule, component.as_ref()).await
         }
         PluginCommand::New { kind, name } => new::run(context, kind, &name),
-        PluginCommand::Inspect { file, signature, write_component } => {
-            inspect::run(context, &file, signature.as_deref(), write_component.as_deref())
+        PluginCommand::Inspect { plugin, signature, write_component } => {
+            inspect::run(context, &plugin, signature.as_deref(), write_component.as_deref()).await
         }
-        PluginCommand::Install { file, now, signature, who } => {
-            install::run(context, &file, now, signature.as_deref(), who).await
+        PluginCommand::Install { plugin, now, signature, who } => {
+            install::run(context, &plugin, now, signature.as_deref(), who).await
         }
+        PluginCommand::Push { file, to, signature } => {
+            push::run(context, &file, &to, signature.as_deref()).await
+        }
+        PluginCommand::Bench { plugin, runs } => {
+            bench::run(context, &plugin, usize::from(runs)).await
+        }
+        PluginCommand::Outdated => outdated::run(context).await,
         PluginCommand::List { history: false } => list::run(context).await,
         PluginCommand::List { history: true } => list::history(context).await,
         PluginCommand::Top { url, once } => top::run(context, url, once).await,
@@ -48,14 +60,6 @@ pub(super) async fn run(context: &CommandContext, command: PluginCommand) -> any
                 .await
         }
     }
-}
-
-/// Reads a plugin's file, whichever of the two kinds it is.
-fn read_component(context: &CommandContext, file: &Path) -> anyhow::Result<ComponentFile> {
-    let bytes = std::fs::read(file)
-        .with_context(|| format!("cannot read {}; build the plugin first", file.display()))?;
-    let limit = context.settings.values.sandbox.limits.component_bytes;
-    ComponentFile::read(bytes, limit).with_context(|| format!("{} is no plugin", file.display()))
 }
 
 /// Signature of a plugin: the file that was named, or the one beside the plugin, if

@@ -13,6 +13,7 @@ use yearbook_publish::{PublishFailure, Publisher};
 
 use crate::context::CommandContext;
 use crate::output::PublishProgress;
+use crate::readers::Readers;
 
 /// Outcome of one package.
 #[derive(Clone, Debug, Serialize)]
@@ -29,12 +30,11 @@ struct PublishSummary {
 /// publishing all of them again changes nothing about it.
 pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::Result<()> {
     let store = context.catalog().await?;
-    let publisher = Publisher::new(
-        Arc::clone(&store),
-        &context.files()?,
-        context.workers(),
-        context.settings.retention(),
-    );
+    let (files, workers) = (context.files()?, context.workers());
+    let readers = Readers::new(context, &store, &files, &workers)?;
+    let publisher =
+        Publisher::new(Arc::clone(&store), &files, workers, context.settings.retention())
+            .with_readers(readers);
     let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
         match publish_package(context, &publisher, path).await {

@@ -10,6 +10,7 @@ use yearbook_refresh::{RefreshOutcome, RefreshReport, Refresher, find_packages};
 
 use crate::context::CommandContext;
 use crate::output::{DetailedError, RefreshProgress, TextTable, pluralize};
+use crate::readers::Readers;
 
 /// Refreshes the packages of `paths`, or of the settings where there are none.
 pub(super) async fn run(
@@ -26,12 +27,11 @@ pub(super) async fn run(
     }
     let packages = find_packages(&paths);
     let catalog = context.catalog().await?;
-    let publisher = Publisher::new(
-        Arc::clone(&catalog),
-        &context.files()?,
-        context.workers(),
-        context.settings.retention(),
-    );
+    let (files, workers) = (context.files()?, context.workers());
+    let readers = Readers::new(context, &catalog, &files, &workers)?;
+    let publisher =
+        Publisher::new(Arc::clone(&catalog), &files, workers, context.settings.retention())
+            .with_readers(readers);
     let refresher = Refresher::new(Arc::clone(&catalog), publisher, settings)
         .context("sources cannot be asked")?;
     let progress = RefreshProgress::new(context.output);

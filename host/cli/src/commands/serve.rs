@@ -41,13 +41,15 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     kept.follow(&live).await;
     let meter = Quota::new(Arc::clone(&store));
     let signup = signup::start(context, &store, address).await?;
+    let keys = KeyVerifier::new(
+        Arc::clone(&store),
+        Arc::clone(&live),
+        &context.settings.values.database.bounds,
+        context.settings.values.plans,
+    );
+    let uses = keys.uses();
     let state = AppState::new(Services {
-        keys: KeyVerifier::new(
-            Arc::clone(&store),
-            Arc::clone(&live),
-            &context.settings.values.database.bounds,
-            context.settings.values.plans,
-        ),
+        keys,
         catalog_cache: live,
         catalog: Arc::clone(&store),
         quota: Arc::clone(&meter),
@@ -75,6 +77,9 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     // Releases are followed until the last response has ended.
     drop(kept);
     meter.shutdown().await.context("the requests of the last second could not be counted")?;
+    if let Err(failure) = uses.flush().await {
+        tracing::warn!(%failure, "the last use of some keys is not known");
+    }
     store.close().await;
     tracing::info!("stopped");
     Ok(())

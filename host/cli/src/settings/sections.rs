@@ -8,7 +8,7 @@ use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
 use yearbook_refresh::RefreshSettings;
 use yearbook_releases::ReleaseMonitorSettings;
-use yearbook_server::{LimitSettings, PageSettings, ServerSettings};
+use yearbook_server::{LimitSettings, PageSettings, ServerSettings, ShareSettings};
 use yearbook_signup::SignupSettings;
 
 /// Every section with its defaults.
@@ -22,6 +22,8 @@ pub struct SettingsDocument {
     pub plans: PlanTable,
     /// `[pages]`: the catalogue in a browser.
     pub pages: PageSettings,
+    /// `[share]`: the warehouse share.
+    pub share: ShareSettings,
     /// `[signup]`: keys for everybody with an e-mail address.
     pub signup: SignupSettings,
     /// `[storage]`.
@@ -47,6 +49,7 @@ impl SettingsDocument {
             limits: self.limits,
             plans: self.plans,
             pages: self.pages.clone(),
+            share: self.share.clone(),
         }
     }
 }

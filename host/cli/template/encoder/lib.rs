@@ -1,8 +1,9 @@
 //! The format `{{name}}`: labelled values, one line a row (`region:north<TAB>value:1.5`), as in
 //! LTSV. Replace what makes it LTSV by what makes it yours.
 
-use yearbook_sdk::text::{Dialect, Rows, any_byte};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};
+use yearbook_sdk::text::{Dialect, HELD_BYTES, Rows, any_byte};
+use yearbook_sdk::view::HeldText;
+use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema, Traits, View};
 
 yearbook_sdk::export_encoder!(Format);
 
@@ -14,7 +15,7 @@ pub struct Format {
 
 impl Encoder for Format {
     /// Description that clients see. The rules for each field stand in
-    /// `yearbook/wit/1.0.0/package.wit`.
+    /// `yearbook/wit/1.1.0`.
     fn describe() -> Description {
         Description {
             format: "{{name}}",
@@ -45,7 +46,12 @@ impl Encoder for Format {
         Ok(Self { rows: Rows::new(Labelled, &schema.fields, leads, b"\n")? })
     }
 
-    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+    /// Long text that needs no escaping need not come in: the host puts it into the output.
+    fn views(&self) -> Vec<View> {
+        self.rows.views()
+    }
+
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         self.rows.write(&batch, out);
         Ok(())
     }
@@ -65,6 +71,12 @@ impl Dialect for Labelled {
 
     fn is_plain(&self, text: &[u8]) -> bool {
         !any_byte(text, |byte| (byte == b'\t') | (byte == b'\n') | (byte == b'\r') | (byte == b'\\'))
+    }
+
+    /// Bytes without which text is plain: the same as above, as the interface names them.
+    fn held_text(&self) -> HeldText {
+        let all = Traits::NO_TAB | Traits::NO_LINE_BREAK | Traits::NO_BACKSLASH;
+        HeldText { mean_bytes: HELD_BYTES, all, each: Traits::NONE }
     }
 
     fn escape(&self, text: &[u8], out: &mut Vec<u8>) {

@@ -95,6 +95,8 @@ fn a_held_snapshot_outlives_every_gc_contract_13() {
         yearbook.run_with(&crate::gc::AT_ONCE, &["gc"]).ok();
     }
     let kept = snapshots();
+    assert_eq!(kept[0]["version"], 0);
+    assert_eq!(kept.as_array().unwrap().last().unwrap()["version"], 3, "{kept}");
     assert_eq!((kept[0]["id"].as_str(), kept[0]["held"].as_bool()), (Some(&*first), Some(true)));
     assert!(kept.as_array().unwrap().len() < 4, "others went: {kept}");
     let text = yearbook.run(&["datasets", "snapshots", "tiny"]).ok().stdout;

@@ -159,7 +159,7 @@ fn a_project_is_written_once_and_under_a_good_name() {
     let yearbook = Yearbook::new();
     let made = yearbook.run(&["plugin", "new", "generator", "my-tool", "--json"]).ok().json();
     assert_eq!(made["module"], json!("target/wasm32-unknown-unknown/release/my_tool.wasm"));
-    assert!(yearbook.path("my-tool/yearbook/wit/1.0.0/package.wit").exists());
+    assert!(yearbook.path("my-tool/yearbook/wit/1.1.0/package.wit").exists());
     let said = yearbook.run(&["plugin", "new", "encoder", "my-tool"]).failed(1);
     assert!(said.contains("exists already"), "{said}");
     yearbook.run(&["plugin", "new", "encoder", "My Tool"]).failed(2);
@@ -217,4 +217,39 @@ fn a_process_that_compiles_takes_components_from_strangers_and_ends() {
     assert!(said.code == Some(1) && said.stdout.contains("1. compiling"), "{}", said.stdout);
     // No limit, no compiling.
     yearbook.run(&["__compile", "all", "1"]).failed(1);
+}
+
+#[test]
+fn a_plugin_is_measured_beside_json_and_csv_in_one_run_contract_14() {
+    let yearbook = Yearbook::new();
+    let bench = |file: &str| {
+        yearbook.run(&["plugin", "bench", &built(file), "--runs", "1", "--json"]).ok().json()
+    };
+    let figures = bench("ndjson");
+    let names: Vec<_> = figures
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|figure| (figure["table"].as_str().unwrap(), figure["plugin"].as_str().unwrap()))
+        .collect();
+    let expected: Vec<_> = ["long", "wide", "text"]
+        .into_iter()
+        .flat_map(|table| ["ndjson", "json", "csv"].map(|plugin| (table, plugin)))
+        .collect();
+    assert_eq!(names, expected);
+    for figure in figures.as_array().unwrap() {
+        for rate in ["rows_per_second", "bytes_per_second", "fresh_response_us", "memory_bytes"] {
+            assert!(figure[rate].as_f64().unwrap() > 0.0, "{rate}: {figure}");
+        }
+        let share = figure["crossing_share"].as_f64().unwrap();
+        assert!(share > 0.0 && share <= 1.0, "{figure}");
+        assert_eq!(figure.as_object().unwrap().len(), 7, "{figure}");
+    }
+    // A name that a peer has, and a format that wants more columns than the tables have.
+    let own = bench("csv")[0]["plugin"].as_str().unwrap().to_owned();
+    assert!(own.starts_with("csv@"), "{own}");
+    assert_eq!(bench("geojson")[1]["table"], json!("long, furnished"));
+    let said = yearbook.run(&["plugin", "bench", &built("meltano")]).failed(1);
+    assert!(said.contains("an integration writes no rows"), "{said}");
+    assert!(!yearbook.path("yearbook-data").exists());
 }

@@ -4,37 +4,13 @@
 
 use super::*;
 use crate::query::parse_pairs;
-use crate::{Credit, Digest, Millis, Plan, PlanTable, SnapshotId, StoredFile, TableLayout};
+use crate::{Millis, Plan, PlanTable, fixtures};
 
 fn snapshot(title: &str, allowed: bool) -> Arc<Snapshot> {
-    let text = |text: &str| text.to_owned();
     Arc::new(Snapshot {
-        id: SnapshotId::from_digest(Digest::of(title.as_bytes())),
-        created_at: Millis(0),
-        rows: 1,
-        file: StoredFile { sha256: Digest::of(b""), bytes: 1 },
-        title: Some(text(title)),
-        description: None,
-        keywords: Vec::new(),
-        credit: Credit {
-            source: text("A"),
-            attribution: text("A"),
-            licence: text("L"),
-            licence_title: None,
-            licence_url: None,
-            source_url: None,
-            source_url_precision: None,
-            sources: Vec::new(),
-        },
-        refresh_cadence: None,
+        title: Some(title.to_owned()),
         bulk_redistribution: allowed,
-        columns: Vec::new(),
-        primary_key: Vec::new(),
-        dimensions: Vec::new(),
-        date_column: None,
-        date_range: None,
-        layout: TableLayout::Long,
-        bbox: None,
+        ..fixtures::snapshot(Vec::new())
     })
 }
 

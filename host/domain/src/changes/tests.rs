@@ -5,15 +5,8 @@ use crate::{ColumnRole, ColumnType, Digest};
 
 /// A history of sets `from>to:rows/columns`.
 fn history(text: &str) -> Vec<ChangeSet> {
-    let column = |name: char| Column {
-        name: name.to_string(),
-        column_type: ColumnType::Integer,
-        nullable: true,
-        role: ColumnRole::Value,
-        unit: None,
-        description: None,
-        few_values: false,
-    };
+    let column =
+        |name: char| Column::new(&name.to_string(), ColumnType::Integer, ColumnRole::Value);
     let set = |text: &str| {
         let (ids, rest) = text.split_once(':').unwrap_or_default();
         let (from, to) = ids.split_once('>').unwrap_or_default();
@@ -22,6 +15,7 @@ fn history(text: &str) -> Vec<ChangeSet> {
             counts: None,
             from: snapshot_id(from),
             to: snapshot_id(to),
+            version: 0,
             committed_at: Millis(0),
             rows: rows.parse().unwrap_or_default(),
             file: StoredFile { sha256: Digest::of(text.as_bytes()), bytes: 1 },

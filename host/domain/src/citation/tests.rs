@@ -10,20 +10,11 @@ use serde_json::Value;
 use super::*;
 use crate::query::{last_value, parse_pairs};
 use crate::{
-    Column, ColumnRole, ColumnType, DataQuery, Digest, Namespace, ReadPlan, Snapshot, StoredFile,
-    TableLayout, read_plan,
+    Column, ColumnRole, ColumnType, DataQuery, Namespace, ReadPlan, Snapshot, fixtures, read_plan,
 };
 
 fn column(name: &str, role: ColumnRole) -> Column {
-    Column {
-        name: name.to_owned(),
-        column_type: ColumnType::String,
-        nullable: true,
-        role,
-        unit: None,
-        description: None,
-        few_values: false,
-    }
+    Column::new(name, ColumnType::String, role)
 }
 
 fn credit(source: &str, attribution: &str) -> Credit {
@@ -45,25 +36,16 @@ fn snapshot() -> Snapshot {
         // 2026-11-21T00:00:00Z.
         created_at: Millis(1_795_219_200_000),
         rows: 1_000,
-        file: StoredFile { sha256: Digest::of(b""), bytes: 1 },
         title: Some("Consumers price index".to_owned()),
-        description: None,
         credit: credit("Stats NZ", "Contains data © Stats NZ"),
-        refresh_cadence: None,
-        bulk_redistribution: true,
-        columns: vec![
+        dimensions: vec!["region".to_owned()],
+        date_column: Some("date".to_owned()),
+        ..fixtures::snapshot(vec![
             column("date", ColumnRole::Date),
             column("region", ColumnRole::Dimension),
             column("value", ColumnRole::Value),
             column("geometry_wkt", ColumnRole::Geometry),
-        ],
-        primary_key: Vec::new(),
-        dimensions: vec!["region".to_owned()],
-        date_column: Some("date".to_owned()),
-        date_range: None,
-        layout: TableLayout::Long,
-        bbox: None,
-        keywords: Vec::new(),
+        ])
     }
 }
 

@@ -9,13 +9,17 @@ pub enum PluginKind {
     Encoder,
     /// Generates the files of an integration.
     Generator,
+    /// Reads files of a format where data is published.
+    Reader,
 }
 
 impl PluginKind {
     /// None for another word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Encoder, Self::Generator].into_iter().find(|kind| kind.as_str() == text)
+        [Self::Encoder, Self::Generator, Self::Reader]
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
     }
 
     /// Returns its word in the database, in metrics and for people.
@@ -24,8 +28,9 @@ impl PluginKind {
         match self {
             Self::Encoder => "encoder",
             Self::Generator => "generator",
+            Self::Reader => "reader",
         }
     }
 }
 
-text_identity!(PluginKind, "a kind of plugin is encoder or generator");
+text_identity!(PluginKind, "a kind of plugin is encoder, generator or reader");

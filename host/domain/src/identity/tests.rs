@@ -35,6 +35,7 @@ fn identities_are_the_texts_that_they_were_and_no_others() {
     check::<KeyId>("key_0aZ", &["", "key-1", "é", " key_1", &"a".repeat(65)]);
     check::<PluginKind>("encoder", &["", "Encoder", "decoder"]);
     check::<PluginKind>("generator", &["generators"]);
+    check::<PluginKind>("reader", &["Reader"]);
     check::<Date>(
         "2024-02-29",
         &["", "2023-02-29", "2024-2-29", "2024-02-29T00:00", "0000-01-01", "20240229"],

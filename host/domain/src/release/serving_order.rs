@@ -99,6 +99,7 @@ mod tests {
             reason: None,
             until: None,
             quarantines: 0,
+            origin: None,
         }
     }
 

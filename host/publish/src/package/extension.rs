@@ -7,11 +7,12 @@ use yearbook_domain::dataset::GEOMETRY_COLUMN;
 use yearbook_domain::{Cadence, ColumnType, Namespace, TableLayout};
 
 use super::node::{DescriptorNode, DescriptorProblems, nearest};
+use super::reader_source::{self, SourceMapping};
 use super::table_schema::{self, DATE_COLUMN, TableSchema};
 use super::text_rules;
 
 /// Keys that `"yearbook"` takes.
-pub(super) const KEYS: [&str; 11] = [
+pub(super) const KEYS: [&str; 13] = [
     "namespace",
     "source",
     "attribution_text",
@@ -23,6 +24,8 @@ pub(super) const KEYS: [&str; 11] = [
     "layout",
     "proportions",
     "value_columns",
+    "source_columns",
+    "reader_options",
 ];
 
 /// Everything under `"yearbook"` as written; defaults that depend on other parts are chosen by the
@@ -41,6 +44,7 @@ pub(super) struct YearbookExtension {
     pub(super) proportions: Vec<String>,
     /// None: every number outside the key is a measure.
     pub(super) value_columns: Option<Vec<String>>,
+    pub(super) sources: SourceMapping,
 }
 
 /// Reads the object. Column names are judged where the schema could be read.
@@ -80,6 +84,7 @@ pub(super) fn parse(
         layout: parse_keyword(node, "layout", &LAYOUTS, problems),
         proportions: columns(&PROPORTIONS, problems).unwrap_or_default(),
         value_columns: columns(&VALUE_COLUMNS, problems),
+        sources: reader_source::parse(node, schema, problems),
     })
 }
 

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::node::{DescriptorNode, DescriptorProblems};
 
+/// Longest name of a reader's format, bytes.
+const READER_BYTES: usize = 32;
+
 /// Formats of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InputFormat {
@@ -18,12 +21,19 @@ pub(crate) enum InputFormat {
     Parquet,
     /// An Arrow IPC file or stream; its first bytes tell which.
     Arrow,
+    /// A format that a reader has to be brought for.
+    Other {
+        /// In gzip.
+        gzip: bool,
+    },
 }
 
 /// The table to read.
 pub(super) struct PackageResource {
     pub(super) place: ResourcePlace,
     pub(super) format: InputFormat,
+    /// The format that a reader has to be brought for.
+    pub(super) reader: Option<String>,
 }
 
 /// Place of a table.
@@ -60,19 +70,21 @@ pub(super) fn parse(
     check_encoding(resource, problems);
     check_dialect(resource, problems);
     let path = file_name(resource, problems)?;
-    if addresses == AddressHandling::Taken && path.contains("://") {
+    let (place, name) = if addresses == AddressHandling::Taken && path.contains("://") {
         let address = check_address(resource, path, problems)?;
         // The last segment is the file's name; what follows it is not.
         let name = path.split(['?', '#']).next().unwrap_or_default();
-        return Some(PackageResource {
-            place: ResourcePlace::Address(address),
-            format: detect_format(resource, name, problems)?,
-        });
+        (ResourcePlace::Address(address), name)
+    } else {
+        (ResourcePlace::File(locate_file(resource, folder, path, problems)?), path)
+    };
+    if let Some(reader) = named_reader(resource, problems) {
+        let gzip = name.to_ascii_lowercase().ends_with(".gz");
+        let format = InputFormat::Other { gzip };
+        return Some(PackageResource { place, format, reader: Some(reader) });
     }
-    Some(PackageResource {
-        place: ResourcePlace::File(locate_file(resource, folder, path, problems)?),
-        format: detect_format(resource, path, problems)?,
-    })
+    let format = detect_format(resource, name, problems)?;
+    Some(PackageResource { place, format, reader: None })
 }
 
 /// Longest address, bytes: servers refuse longer ones.
@@ -165,6 +177,36 @@ fn locate_file(
     }
 }
 
+/// Formats by the words that a file's ending and `format` use for them.
+fn known_format(word: &str) -> Option<InputFormat> {
+    match word {
+        "csv" => Some(InputFormat::Csv),
+        "parquet" | "parq" => Some(InputFormat::Parquet),
+        "arrow" | "arrows" | "ipc" | "feather" => Some(InputFormat::Arrow),
+        _ => None,
+    }
+}
+
+/// The name of a reader's format, where `format` is one: the file's ending says nothing then, since
+/// many formats are some JSON or CSV.
+fn named_reader(
+    resource: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+) -> Option<String> {
+    let node = resource.get("format")?;
+    let word = node.value.as_str()?;
+    if known_format(&word.to_ascii_lowercase()).is_some() {
+        return None;
+    }
+    let good = word.len() <= READER_BYTES
+        && word.starts_with(|first: char| first.is_ascii_lowercase())
+        && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-".contains(&b));
+    if !good {
+        problems.add(node.at, format!("{word:?} is no format; write csv, parquet, arrow, or the name of a reader such as sdmx-csv"));
+    }
+    Some(word.to_owned())
+}
+
 fn detect_format(
     resource: &DescriptorNode<'_>,
     path: &str,
@@ -176,13 +218,10 @@ fn detect_format(
     let named =
         resource.get("format").and_then(|node| node.text(problems)).map(str::to_ascii_lowercase);
     let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let by = |word: &str| match word {
-        "csv" => Some(InputFormat::Csv),
-        "parquet" | "parq" => Some(InputFormat::Parquet),
-        "arrow" | "arrows" | "ipc" | "feather" => Some(InputFormat::Arrow),
-        _ => None,
-    };
-    let found = match (by(ending), named.as_deref().map(|word| (word, by(word)))) {
+    let found = match (
+        known_format(ending),
+        named.as_deref().map(|word| (word, known_format(word))),
+    ) {
         (Some(a), Some((word, b))) if b.is_none_or(|b| b != a) => {
             problems.add(
                 resource.member_path("format"),
@@ -193,7 +232,7 @@ fn detect_format(
         (Some(format), _) | (None, Some((_, Some(format)))) => format,
         (None, _) => {
             let message = format!(
-                "cannot tell the format of {path:?}; name it .csv, .csv.gz, .parquet or .arrow, or give `format`"
+                "cannot tell the format of {path:?}; name it .csv, .csv.gz, .parquet or .arrow, or give `format`: one of these, or that of a reader such as sdmx-csv, json-stat or geojson"
             );
             problems.add(resource.member_path("path"), message);
             return None;

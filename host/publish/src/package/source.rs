@@ -72,7 +72,7 @@ impl SourcePackage {
         self.package.name()
     }
 
-    /// How often its source is to be checked; none: the descriptor does not say.
+    /// Interval between checks of its source; none: the descriptor does not say.
     #[must_use]
     pub fn cadence(&self) -> Option<Cadence> {
         Cadence::parse(self.package.refresh_cadence.as_deref()?)

@@ -14,29 +14,17 @@ use yearbook_domain::preview_facts::{
 
 use super::*;
 
-fn column(name: &str, column_type: ColumnType, role: ColumnRole) -> Column {
-    Column {
-        name: name.to_owned(),
-        column_type,
-        nullable: true,
-        role,
-        unit: None,
-        description: None,
-        few_values: false,
-    }
-}
-
 /// A row: date, region, code, amount, whole.
 type Row = (String, Option<String>, i64, Option<f64>, Option<i64>);
 
 /// Columns of a long table with a number and an integer.
 fn columns() -> Vec<Column> {
     vec![
-        column("date", ColumnType::Date, ColumnRole::Date),
-        column("region", ColumnType::String, ColumnRole::Dimension),
-        column("code", ColumnType::Integer, ColumnRole::Key),
-        column("amount", ColumnType::Number, ColumnRole::Value),
-        column("whole", ColumnType::Integer, ColumnRole::Value),
+        Column::new("date", ColumnType::Date, ColumnRole::Date),
+        Column::new("region", ColumnType::String, ColumnRole::Dimension),
+        Column::new("code", ColumnType::Integer, ColumnRole::Key),
+        Column::new("amount", ColumnType::Number, ColumnRole::Value),
+        Column::new("whole", ColumnType::Integer, ColumnRole::Value),
     ]
 }
 
@@ -243,8 +231,8 @@ fn a_table_without_dates_has_figures_and_its_first_rows_contract_9() {
 #[test]
 fn centroids_are_those_of_the_sampled_rows_contract_9() {
     let columns = vec![
-        column("name", ColumnType::String, ColumnRole::Attribute),
-        column("geometry_wkt", ColumnType::String, ColumnRole::Geometry),
+        Column::new("name", ColumnType::String, ColumnRole::Attribute),
+        Column::new("geometry_wkt", ColumnType::String, ColumnRole::Geometry),
     ];
     let shape = TableShape::new(columns, &[], 250);
     let mut counted = TablePass::new(shape).unwrap();

@@ -18,8 +18,19 @@ use crate::preview_facts::{TablePass, TableShape};
 use crate::progress::ProgressReporter;
 use crate::snapshot_id::SnapshotIdHasher;
 use crate::table::check::{TableChecker, TableFacts};
-use crate::table::{PackageTable, RowBlock, RowOrder, open, row_blocks, unique};
+use crate::table::{PackageTable, RowBlock, RowOrder, open, plugin_source, row_blocks, unique};
 use crate::write::{SnapshotFileMetadata, SnapshotWriter};
+
+/// Adds what a reader's file tells of its columns.
+pub(super) async fn complete(
+    workers: &Workers,
+    package: Arc<DataPackage>,
+) -> Result<Arc<DataPackage>, PublishError> {
+    if package.reader_source.is_none() {
+        return Ok(package);
+    }
+    run_on_worker(workers, "reading the columns", move || plugin_source::complete(&package)).await?
+}
 
 /// Reads and checks every row.
 pub(super) async fn read(

@@ -71,7 +71,7 @@ pub(crate) fn open_ipc(
     }
 }
 
-fn open_batches(
+pub(crate) fn open_batches(
     schema: &Schema,
     batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
     columns: &[Column],
@@ -106,7 +106,11 @@ impl TableSource for ArrowSource {
         let failed = |row: u64, why: String| TableSourceError(format!("after row {row}: {why}"));
         while self.pending.is_empty() {
             let Some(batch) = self.batches.next() else { return Ok(None) };
-            let batch = batch.map_err(|why| failed(self.row, why.to_string()))?;
+            let batch = batch.map_err(|why| match why {
+                // A reader names a place of its own.
+                ArrowError::ExternalError(why) => TableSourceError(why.to_string()),
+                why => failed(self.row, why.to_string()),
+            })?;
             let mut at = 0;
             while at < batch.num_rows() {
                 let length = BATCH_ROWS.min(batch.num_rows() - at);

@@ -11,6 +11,7 @@ use flate2::read::MultiGzDecoder;
 use super::TableChunk;
 use super::arrow_source;
 use super::csv_source::CsvSource;
+use super::plugin_source;
 use super::source::{TableInput, TableSource, TableSourceError};
 use crate::error::PublishError;
 use crate::faults::FaultList;
@@ -21,17 +22,13 @@ pub(crate) fn open(
     package: &DataPackage,
     faults: &mut FaultList,
 ) -> Result<TableInput, PublishError> {
-    let path: &Path = &package.data;
-    let io = |source| PublishError::Io { doing: "read", path: path.to_owned(), source };
-    let file = package.open_data().map_err(io)?;
-    let size = file.metadata().map_err(io)?.len();
-    let position = Arc::new(AtomicU64::new(0));
+    let OpenFile { file: counted, size } = open_file(package)?;
+    let position = Arc::clone(&counted.position);
     let opened = |source: Box<dyn TableSource>| TableInput {
         source,
         total: Some(size),
         position: Some(Arc::clone(&position)),
     };
-    let counted = CountingReader { file, position: Arc::clone(&position) };
     let columns = &package.columns;
     let budget = ByteBudget { limit: package.max_table_bytes, used: 0 };
     let bounded = |input: TableInput| TableInput {
@@ -50,8 +47,46 @@ pub(crate) fn open(
             arrow_source::open_parquet(counted.file, columns, faults).map(bounded)
         }
         InputFormat::Arrow => arrow_source::open_ipc(counted.file, columns, faults).map(bounded),
+        InputFormat::Other { .. } => {
+            let reader = package.reader_source.as_ref();
+            let missing = || TableSourceError("its reader is not known".to_owned());
+            reader.ok_or_else(missing).and_then(|source| {
+                let bytes = decoded(package, counted);
+                let input = plugin_source::open(package, source, bytes, faults)?;
+                Ok(bounded(opened(input.source)))
+            })
+        }
     }
     .map_err(|why| unreadable_error(package, why))
+}
+
+/// The package's file and its size in bytes.
+struct OpenFile {
+    file: CountingReader,
+    size: u64,
+}
+
+fn open_file(package: &DataPackage) -> Result<OpenFile, PublishError> {
+    let path: &Path = &package.data;
+    let io = |source| PublishError::Io { doing: "read", path: path.to_owned(), source };
+    let file = package.open_data().map_err(io)?;
+    let size = file.metadata().map_err(io)?.len();
+    Ok(OpenFile { file: CountingReader { file, position: Arc::default() }, size })
+}
+
+/// The bytes of a file that a reader reads, out of gzip where it is in it.
+pub(crate) fn open_bytes(package: &DataPackage) -> Result<Box<dyn Read + Send>, PublishError> {
+    Ok(decoded(package, open_file(package)?.file))
+}
+
+fn decoded(package: &DataPackage, file: CountingReader) -> Box<dyn Read + Send> {
+    match package.format {
+        InputFormat::Other { gzip: true } => {
+            let budget = ByteBudget { limit: package.max_table_bytes, used: 0 };
+            Box::new(BoundedReader { inner: MultiGzDecoder::new(file), budget })
+        }
+        _ => Box::new(file),
+    }
 }
 
 /// The error for a file that failed while it was read.
@@ -60,12 +95,17 @@ pub(crate) fn unreadable_error(
     TableSourceError(why): TableSourceError,
 ) -> PublishError {
     let format = match package.format {
+        InputFormat::Other { .. } => {
+            let source = package.reader_source.as_ref();
+            let reader = source.and_then(|source| source.reader.as_ref());
+            reader.map_or("its format", |reader| reader.title())
+        }
         InputFormat::Csv => "CSV",
         InputFormat::CsvGzip => "gzipped CSV",
         InputFormat::Parquet => "Parquet",
         InputFormat::Arrow => "an Arrow IPC file or stream",
     };
-    PublishError::Unreadable { path: package.data.clone(), format, why }
+    PublishError::Unreadable { path: package.data.clone(), format: format.to_owned(), why }
 }
 
 /// A file that tells how far it has been read.

@@ -24,7 +24,7 @@ impl ShadowWorker {
     /// `seen`.
     ///
     /// # Errors
-    /// When the operating system refuses a thread.
+    /// Fails when the operating system refuses a thread.
     pub(crate) fn start(
         seen: Arc<CanarySamples>,
         stack_bytes: usize,

@@ -218,8 +218,14 @@ pub(super) fn advice_on(trap: &Trap) -> &'static str {
         }
         Trap::Table(_) => "a table holds functions; it need not grow while rows are written",
         Trap::Stack(_) => "do not recurse over rows or text",
-        Trap::Output(_) | Trap::Amplification { .. } => "write what the rows need and no more",
+        Trap::Output(_) | Trap::Amplification { .. } | Trap::ReadAmplification { .. } => {
+            "write what the rows need and no more"
+        }
         Trap::Notes(_) => "leave for the tail what an index needs and no more",
+        Trap::Splice(_) => {
+            "name ranges of this batch's buffers only, in the order of the output; the SDK's `Output::pass` does"
+        }
+        Trap::Views { .. } => "return a view for each column of the schema, or none at all",
         Trap::Wasm(_) => {
             "a panic, or an access out of bounds; a Rust plugin's panic message stands in the log on standard error"
         }

@@ -66,7 +66,7 @@ pub enum DumpReadError {
 /// all. A file that is there already is replaced.
 ///
 /// # Errors
-/// When it cannot be written, or would be too large.
+/// Fails when it cannot be written, or would be too large.
 pub fn write_dump(dump: &FailureDump, folder: &Path) -> io::Result<PathBuf> {
     // Of mode 0600.
     let mut file = tempfile::Builder::new().prefix(".capsule-").tempfile_in(folder)?;
@@ -166,9 +166,15 @@ fn read(bytes: &[u8]) -> Result<FailureDump, DumpReadError> {
 
 fn check_consistency(dump: &FailureDump) -> Result<(), DumpReadError> {
     let call = dump.about.call;
-    let kind =
-        if call == GuestFunction::Generate { PluginKind::Generator } else { PluginKind::Encoder };
-    if call != GuestFunction::Describe && dump.about.component.kind != kind {
+    use GuestFunction as Call;
+    let fits = match dump.about.component.kind {
+        PluginKind::Encoder => matches!(call, Call::Open | Call::Head | Call::Part | Call::Tail),
+        PluginKind::Generator => call == Call::Generate,
+        PluginKind::Reader => {
+            matches!(call, Call::Open | Call::Push | Call::Columns | Call::Pull)
+        }
+    };
+    if call != Call::Describe && !fits {
         return Err(damaged("its call is none of its plugin's kind"));
     }
     match call {

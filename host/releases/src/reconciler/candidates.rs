@@ -89,7 +89,7 @@ impl PluginReconciler {
 fn into_encoder(plugin: Plugin) -> Option<Arc<PluginEncoder>> {
     match plugin {
         Plugin::Encoder(encoder) => Some(encoder),
-        Plugin::Generator(_) => None,
+        Plugin::Generator(_) | Plugin::Reader(_) => None,
     }
 }
 

@@ -2,6 +2,7 @@
 //! is how far encoding may run ahead of the client; its end is the response's end only when the
 //! tail was sent (decision 0011).
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,13 +14,16 @@ use yearbook_shares::ByteLease;
 
 use crate::encode::TruncatedBody;
 
-/// Bytes that belong together, in two pieces so that a part need not be copied to stand behind its
+/// Bytes in order.
+pub(crate) type Segments = Vec<Bytes>;
+
+/// Bytes that belong together, in pieces so that a part need not be copied to stand behind its
 /// separator.
 pub(crate) struct BodyChunk {
     /// The head or a separator; may be empty.
     pub(crate) lead: Bytes,
-    /// May be empty.
-    pub(crate) bytes: Bytes,
+    /// May be none.
+    pub(crate) segments: Segments,
     /// Counts it while it waits for its client.
     #[expect(dead_code, reason = "it is held, not read")]
     pub(crate) lease: Option<ByteLease>,
@@ -36,6 +40,13 @@ pub(crate) struct BodySender {
 pub(crate) struct Completion {
     whole: AtomicBool,
     by_plugin: AtomicBool,
+}
+
+impl BodyChunk {
+    /// Its bytes, counted.
+    pub(crate) fn len(&self) -> usize {
+        self.lead.len() + self.segments.iter().map(Bytes::len).sum::<usize>()
+    }
 }
 
 impl Completion {
@@ -73,16 +84,18 @@ fn body_stream(
     receiver: mpsc::Receiver<BodyChunk>,
     ending: Arc<Completion>,
 ) -> BoxStream<'static, Result<Bytes, TruncatedBody>> {
-    futures::stream::unfold(Some((receiver, ending, Bytes::new())), |state| async {
+    futures::stream::unfold(Some((receiver, ending, VecDeque::<Bytes>::new())), |state| async {
         let (mut receiver, ending, mut held) = state?;
         loop {
-            if !held.is_empty() {
-                return Some((Ok(std::mem::take(&mut held)), Some((receiver, ending, held))));
+            while let Some(bytes) = held.pop_front() {
+                if !bytes.is_empty() {
+                    return Some((Ok(bytes), Some((receiver, ending, held))));
+                }
             }
             match receiver.recv().await {
-                Some(BodyChunk { lead, bytes, .. }) if lead.is_empty() => held = bytes,
-                Some(BodyChunk { lead, bytes, .. }) => {
-                    return Some((Ok(lead), Some((receiver, ending, bytes))));
+                Some(BodyChunk { lead, segments, .. }) => {
+                    held = segments.into();
+                    held.push_front(lead);
                 }
                 None if ending.whole.load(Ordering::Acquire) => return None,
                 None => {

@@ -1,7 +1,7 @@
 //! Errors of a response. Knows nothing of statuses: the service decides how each is answered.
 
 use crate::error::BoxError;
-use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
+use crate::guest::bindings::yearbook::plugin::types as wire;
 use crate::guest::{InputSize, sanitize_error};
 use crate::limits::Limits;
 use crate::observe::{ErrorCause, PluginError};

@@ -12,8 +12,10 @@ use yearbook_shares::SlotPermit;
 use super::body_channel::BodyChunk;
 use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::response_driver::ResponseDriver;
+use super::split_retry::ChunkOutput;
 use super::{
-    Batches, EncodeError, EncoderInstance, InstanceAdmission, Notes, PluginEncoder, TruncatedBody,
+    Batches, EncodeError, EncodedPiece, EncoderInstance, InstanceAdmission, Notes, PluginEncoder,
+    TruncatedBody,
 };
 use crate::observe::CallMetrics;
 use crate::options::OptionValue;
@@ -78,23 +80,22 @@ impl PluginEncoder {
         let mut notes = Notes::new();
         let head = instance.encode_header()?;
         notes.advance(head.len());
-        let mut part = Vec::new();
+        let mut part = ChunkOutput::new();
         if let Some(first) = first {
-            let pieces;
-            (instance, pieces) = self.encode_chunk(instance, &first, schema, options, true)?;
-            part = self.assemble_chunk(pieces, &mut notes);
+            (instance, part) = self.encode_chunk(instance, &first, schema, options, true)?;
+            self.take_notes(part.iter_mut().map(EncodedPiece::take_note).collect(), &mut notes);
         }
         if !done {
-            return Ok(FirstJob::Incomplete {
-                instance,
-                notes,
-                chunk: BodyChunk { lead: head.into(), bytes: part.into(), lease: None },
-            });
+            let segments = self.join_chunk(part).segments;
+            let chunk = BodyChunk { lead: head.into(), segments, lease: None };
+            return Ok(FirstJob::Incomplete { instance, notes, chunk });
         }
         let tail = instance.encode_footer(&notes)?;
-        let pieces = [head, part, tail];
-        let mut whole = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
-        pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
+        let bytes = part.iter().map(EncodedPiece::len).sum::<usize>();
+        let mut whole = Vec::with_capacity(head.len() + bytes + tail.len());
+        whole.extend_from_slice(&head);
+        self.append_chunk(&part, &mut whole);
+        whole.extend_from_slice(&tail);
         Ok(FirstJob::Complete(whole.into()))
     }
 }

@@ -9,11 +9,10 @@ use wasmtime::component::ResourceAny;
 use yearbook_domain::json_size::CELL_BYTES;
 use yearbook_shares::SlotPermit;
 
-use crate::encode::{EncodeError, Notes, PluginEncoder};
-use crate::guest::bindings::EncoderPlugin;
-use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
+use crate::encode::{EncodeError, EncodedPiece, Notes, PluginEncoder};
+use crate::guest::bindings::yearbook::plugin::types as wire;
 use crate::guest::parameters::wire_option;
-use crate::guest::{HostState, InputSize, WireConverter, WireSchema};
+use crate::guest::{EncoderGuest, HostState, InputSize, WireConverter, WireSchema};
 use crate::limits::Limits;
 use crate::observe::{CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage};
 use crate::options::{OptionValue, non_default};
@@ -31,7 +30,7 @@ pub(crate) struct ChunkError {
 /// A fresh instance with its response begun.
 pub(crate) struct EncoderInstance {
     store: Store<HostState>,
-    guest: EncoderPlugin,
+    guest: EncoderGuest,
     encoding: ResourceAny,
     converter: WireConverter,
     limits: Limits,
@@ -68,21 +67,28 @@ impl EncoderInstance {
         let input = InputSize::new(schema.fields().len(), flattened.name_bytes(), plain);
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
         let mut store = HostState::new_store(&encoder.host, work);
+        let columns = schema.fields().len();
         let opened = HostState::call(&mut store, |store| {
-            let guest = encoder.pre.instantiate(&mut *store)?;
-            let encoding = flattened.borrow(|schema| {
-                guest.yearbook_plugin_encoder().encoding().call_open(store, schema, &options)
-            })?;
-            Ok((guest, encoding))
+            let guest = encoder.pre.instantiate(store)?;
+            let encoding =
+                match flattened.borrow(|schema| guest.call_open(store, schema, &options))? {
+                    Ok(encoding) => encoding,
+                    Err(error) => return Ok(Err(error)),
+                };
+            let views = guest.call_views(store, encoding)?;
+            if !views.is_empty() && views.len() != columns {
+                let views = views.len();
+                return Err(wasmtime::Error::new(Trap::Views { views, columns }));
+            }
+            Ok(Ok((guest, encoding, views)))
         });
         let opened = opened.map_err(|trap| {
             EncodeError::stopped(&encoder.description.format, trap, &input, limits)
         });
-        let opened = opened.and_then(|(guest, encoding)| match encoding {
-            Ok(encoding) => Ok((guest, encoding)),
-            Err(error) => Err(EncodeError::from_guest(&encoder.description.format, error)),
+        let opened = opened.and_then(|opened| {
+            opened.map_err(|error| EncodeError::from_guest(&encoder.description.format, error))
         });
-        let (guest, encoding) = match opened {
+        let (guest, encoding, views) = match opened {
             Ok(opened) => opened,
             Err(error) => {
                 write_dump(kept, GuestFunction::Open, &error, &store);
@@ -93,7 +99,7 @@ impl EncoderInstance {
             store,
             guest,
             encoding,
-            converter: WireConverter::new(dictionaries),
+            converter: WireConverter::new(dictionaries, views),
             limits: *limits,
             input,
             name_bytes: flattened.name_bytes().div_ceil(schema.fields().len().max(1)),
@@ -106,9 +112,7 @@ impl EncoderInstance {
     /// Bytes before the first row.
     pub(crate) fn encode_header(&mut self) -> Result<Vec<u8>, EncodeError> {
         let (encoding, allowance) = (self.encoding, self.allowance);
-        let head = self.call(|guest, store| {
-            guest.yearbook_plugin_encoder().encoding().call_head(store, encoding)
-        });
+        let head = self.call(|guest, store| guest.call_head(store, encoding));
         let head = head.map_err(|error| self.failed(GuestFunction::Head, allowance, error))?;
         if let Some(dump) = &mut self.dump {
             dump.about.before.head = true;
@@ -117,7 +121,10 @@ impl EncoderInstance {
     }
 
     /// Encodes a batch.
-    pub(crate) fn encode_chunk(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
+    pub(crate) fn encode_chunk(
+        &mut self,
+        batch: &RecordBatch,
+    ) -> Result<EncodedPiece, EncodeError> {
         self.try_encode_chunk(batch).map_err(|unmade| self.dump_chunk_failure(unmade))
     }
 
@@ -126,7 +133,7 @@ impl EncoderInstance {
     pub(crate) fn try_encode_chunk(
         &mut self,
         batch: &RecordBatch,
-    ) -> Result<wire::Piece, ChunkError> {
+    ) -> Result<EncodedPiece, ChunkError> {
         let allowance = self.allowance;
         self.call_part(batch).map_err(|error| ChunkError { error, allowance })
     }
@@ -158,7 +165,7 @@ impl EncoderInstance {
         Self::open(encoder, permit, work, schema, options)
     }
 
-    fn call_part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
+    fn call_part(&mut self, batch: &RecordBatch) -> Result<EncodedPiece, EncodeError> {
         let crossing =
             self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
         if let Some(dump) = &mut self.dump {
@@ -173,12 +180,20 @@ impl EncoderInstance {
         self.allowance =
             self.allowance.saturating_add(weight.saturating_mul(self.limits.amplification));
         let encoding = self.encoding;
+        let limit = self.limits.output_bytes_per_call;
         let made = crossing.borrow(|rows| {
             self.call(|guest, store| {
-                guest.yearbook_plugin_encoder().encoding().call_part(store, encoding, rows)
+                let piece = match guest.call_part(store, encoding, rows)? {
+                    Ok(piece) => piece,
+                    Err(error) => return Ok(Err(error)),
+                };
+                let buffers = crossing.buffers().iter().map(|buffer| buffer.bytes.clone());
+                EncodedPiece::check(piece, buffers, limit).map(Ok).map_err(wasmtime::Error::new)
             })
         });
-        let made = made.and_then(|piece: wire::Piece| self.count_notes(piece))?;
+        let made = made
+            .map_err(|error| EncodeError::Host(error.to_string()))?
+            .and_then(|piece| self.count_notes(piece))?;
         if let Some(dump) = &mut self.dump {
             dump.about.before.parts += 1;
         }
@@ -186,7 +201,7 @@ impl EncoderInstance {
     }
 
     /// Counts what a part leaves for the tail.
-    fn count_notes(&mut self, piece: wire::Piece) -> Result<wire::Piece, EncodeError> {
+    fn count_notes(&mut self, piece: EncodedPiece) -> Result<EncodedPiece, EncodeError> {
         let before = self.store.data().work().record_notes(piece.note.len());
         if let Some(dump) = &mut self.dump {
             dump.about.before.noted = before;
@@ -202,11 +217,8 @@ impl EncoderInstance {
         self.allowance =
             self.allowance.saturating_add(notes.bytes().saturating_mul(self.limits.amplification));
         let encoding = self.encoding;
-        let made = notes.borrow(|notes| {
-            self.call(|guest, store| {
-                guest.yearbook_plugin_encoder().encoding().call_tail(store, encoding, notes)
-            })
-        });
+        let made =
+            notes.borrow(|notes| self.call(|guest, store| guest.call_tail(store, encoding, notes)));
         made.map_err(|error| {
             if let Some(dump) = &mut self.dump {
                 dump.notes = notes.entries().to_vec();
@@ -248,7 +260,7 @@ impl EncoderInstance {
     fn call<T: OutputSize + Send>(
         &mut self,
         call: impl FnOnce(
-            &EncoderPlugin,
+            &EncoderGuest,
             &mut Store<HostState>,
         ) -> wasmtime::Result<Result<T, wire::Error>>
         + Send,
@@ -260,8 +272,8 @@ impl EncoderInstance {
                 EncodeError::from_guest(self.store.data().work().plugin_name(), error)
             })?;
         let allowed = self.allowance.saturating_add(FREE_OUTPUT_BYTES);
-        let returned = output.bytes();
-        self.store.data().work().returned(returned);
+        let returned = output.weight();
+        self.store.data().work().returned(output.bytes());
         if returned > allowed {
             return Err(self.trap_error(Trap::Amplification { returned, allowed }));
         }
@@ -294,6 +306,11 @@ fn write_dump(
 trait OutputSize {
     /// Bytes that the guest gave out.
     fn bytes(&self) -> usize;
+
+    /// Weight of the result beside the input.
+    fn weight(&self) -> usize {
+        self.bytes()
+    }
 }
 
 impl OutputSize for Vec<u8> {
@@ -302,8 +319,12 @@ impl OutputSize for Vec<u8> {
     }
 }
 
-impl OutputSize for wire::Piece {
+impl OutputSize for EncodedPiece {
     fn bytes(&self) -> usize {
-        self.bytes.len().saturating_add(self.note.len())
+        self.len().saturating_add(self.note.len())
+    }
+
+    fn weight(&self) -> usize {
+        EncodedPiece::weight(self)
     }
 }

@@ -20,7 +20,7 @@ use yearbook_shares::{ByteLease, CallerShare};
 use super::body_channel::{BodyChunk, BodySender, channel};
 use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::instance_pool::{InstanceLease, InstancePool};
-use super::split_retry::ChunkOutput;
+use super::split_retry::JoinedChunk;
 use super::{Notes, PluginEncoder};
 use crate::encode::{EncodeError, EncoderInstance, TruncatedBody};
 use crate::observe::{CallMetrics, ResponseMetrics};
@@ -57,13 +57,13 @@ enum DriveOutcome {
 /// Room for a part, and the part when it is made.
 struct PendingChunk {
     room: OwnedPermit<BodyChunk>,
-    pieces: Option<ChunkOutput>,
+    pieces: Option<JoinedChunk>,
 }
 
 /// A part, and the instance that is free again.
 struct ChunkResult {
     position: usize,
-    pieces: ChunkOutput,
+    pieces: JoinedChunk,
     instance: Box<EncoderInstance>,
     first: bool,
 }
@@ -178,7 +178,7 @@ impl ResponseDriver {
 
     /// `chunk`, counted until the client takes it.
     fn with_lease(&self, chunk: BodyChunk) -> BodyChunk {
-        let lease = Some(self.holder.lease(chunk.lead.len() + chunk.bytes.len()));
+        let lease = Some(self.holder.lease(chunk.len()));
         BodyChunk { lease, ..chunk }
     }
 
@@ -205,6 +205,7 @@ impl ResponseDriver {
             };
             let (instance, pieces) =
                 opener.encode_chunk(instance, &part, &schema, &options, first)?;
+            let pieces = opener.join_chunk(pieces);
             drop((part, lease));
             Ok(ChunkResult { position, pieces, instance, first })
         };
@@ -227,13 +228,10 @@ impl ResponseDriver {
             self.left += 1;
             let lead = separator.cloned().unwrap_or_default();
             self.notes.advance(lead.len());
-            let bytes = self.encoder.assemble_chunk(pieces, &mut self.notes);
-            if !lead.is_empty() || !bytes.is_empty() {
-                let chunk = self.with_lease(BodyChunk {
-                    lead: lead.into(),
-                    bytes: bytes.into(),
-                    lease: None,
-                });
+            let JoinedChunk { segments, notes } = pieces;
+            self.encoder.take_notes(notes, &mut self.notes);
+            if !lead.is_empty() || !segments.is_empty() {
+                let chunk = self.with_lease(BodyChunk { lead: lead.into(), segments, lease: None });
                 room.send(chunk);
             }
         }
@@ -252,11 +250,12 @@ impl ResponseDriver {
             tail
         };
         let tail = self.encoder.run_on_worker(&self.holder, work).await?;
-        if !tail.is_empty() {
+        let bytes = tail.len();
+        if bytes > 0 {
             room.send(BodyChunk {
-                lead: Bytes::new(),
-                lease: Some(self.holder.lease(tail.len())),
-                bytes: tail.into(),
+                lead: tail.into(),
+                segments: Vec::new(),
+                lease: Some(self.holder.lease(bytes)),
             });
         }
         self.sink.finish();

@@ -6,14 +6,26 @@
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 
+use super::body_channel::Segments;
+use super::piece::BodyBuilder;
 use super::{Notes, PluginEncoder, concat};
-use crate::encode::{EncodeError, EncoderInstance};
-use crate::guest::bindings::exports::yearbook::plugin::encoder::Piece;
+use crate::encode::{EncodeError, EncodedPiece, EncoderInstance};
 use crate::options::OptionValue;
 use crate::trap::Trap;
 
 /// Output of one chunk: a piece, or one for each half.
-pub(crate) type ChunkOutput = Vec<Piece>;
+pub(crate) type ChunkOutput = Vec<EncodedPiece>;
+
+/// A part whose bytes are joined, and what the tail must know of it.
+pub(crate) struct JoinedChunk {
+    /// Its bytes, in order.
+    pub(crate) segments: Segments,
+    /// Its notes.
+    pub(crate) notes: PieceNotes,
+}
+
+/// Length and note of each piece of a part.
+pub(crate) type PieceNotes = Vec<(usize, Vec<u8>)>;
 
 impl PluginEncoder {
     /// Makes `part` with `instance`. Returns the instance that goes on, which is another one where
@@ -56,20 +68,40 @@ impl PluginEncoder {
         too_long && batch.num_rows() > 1 && self.description.separator.is_some()
     }
 
-    /// The bytes of a part, with the separator between its pieces. Their notes are counted and
-    /// kept.
-    pub(crate) fn assemble_chunk(&self, pieces: ChunkOutput, notes: &mut Notes) -> Vec<u8> {
-        let separator = self.description.separator.as_deref().unwrap_or_default();
-        let mut pieces = pieces.into_iter();
-        let Some(first) = pieces.next() else { return Vec::new() };
-        let mut bytes = first.bytes;
-        notes.take(bytes.len(), first.note);
-        for piece in pieces {
-            notes.advance(separator.len());
-            notes.take(piece.bytes.len(), piece.note);
-            bytes.extend_from_slice(separator);
-            bytes.extend_from_slice(&piece.bytes);
+    /// The bytes of a part, with the separator between its pieces. Blocking: it copies.
+    pub(crate) fn join_chunk(&self, pieces: ChunkOutput) -> JoinedChunk {
+        let (mut notes, mut body) = (PieceNotes::new(), BodyBuilder::default());
+        for (position, mut piece) in pieces.into_iter().enumerate() {
+            if position > 0 {
+                body.extend(self.separator());
+            }
+            notes.push(piece.take_note());
+            piece.append_to_body(&mut body);
         }
-        bytes
+        JoinedChunk { segments: body.finish(), notes }
+    }
+
+    /// Counts the pieces of a part and keeps their notes.
+    pub(crate) fn take_notes(&self, pieces: PieceNotes, notes: &mut Notes) {
+        for (position, (length, note)) in pieces.into_iter().enumerate() {
+            if position > 0 {
+                notes.advance(self.separator().len());
+            }
+            notes.take(length, note);
+        }
+    }
+
+    /// Appends the bytes of a part, with the separator between its pieces.
+    pub(crate) fn append_chunk(&self, pieces: &[EncodedPiece], out: &mut Vec<u8>) {
+        for (position, piece) in pieces.iter().enumerate() {
+            if position > 0 {
+                out.extend_from_slice(self.separator());
+            }
+            piece.append_to(out);
+        }
+    }
+
+    fn separator(&self) -> &[u8] {
+        self.description.separator.as_deref().unwrap_or_default()
     }
 }

@@ -1,16 +1,22 @@
 //! Arrow values spelled as the interface spells them: the C data interface's format strings and
 //! buffers, offsets normalised to 0. Buffers are shared with the batch, not copied, wherever they
-//! begin on a byte.
+//! begin on a byte. Owns which of them cross and which stay, as the guest's views say.
 
 mod schema;
+mod text_traits;
+mod unpack;
 
-use arrow::array::{Array, ArrayData, AsArray, BooleanBufferBuilder, DictionaryArray, RecordBatch};
+use arrow::array::{
+    Array, ArrayData, AsArray, BooleanBufferBuilder, DictionaryArray, OffsetSizeTrait, RecordBatch,
+};
 use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::datatypes::{DataType, Int32Type};
 
 pub(crate) use self::schema::WireSchema;
 use self::schema::dictionary_values;
-use super::bindings::exports::yearbook::plugin::encoder as wire;
+use self::text_traits::ByteClasses;
+use super::bindings::exports::yearbook::plugin::encoder::{self as wire, Traits};
+use super::bindings::yearbook::plugin::types;
 
 /// A type that the interface can spell but this host does not hand over: nested columns, views.
 /// Publishing stores none.
@@ -21,8 +27,8 @@ pub(crate) struct UnsupportedType(String);
 /// A batch ready to cross: what `wire::Batch` borrows from.
 pub(crate) struct WireColumns {
     rows: u32,
-    arrays: Vec<wire::Array>,
-    buffers: Vec<Buffer>,
+    arrays: Vec<types::Array>,
+    buffers: Vec<WireBuffer>,
     /// Cells of the batch, for the amplification limit.
     pub(crate) cells: usize,
     /// Bytes of long values that cross as keys, once for each row: what an encoder writes that
@@ -30,16 +36,51 @@ pub(crate) struct WireColumns {
     spelled: usize,
 }
 
+/// One buffer of a batch.
+pub(crate) struct WireBuffer {
+    /// Its bytes.
+    pub(crate) bytes: Buffer,
+    /// Set where the guest learns its length alone.
+    held: bool,
+}
+
 impl WireColumns {
     /// Calls `with` with the borrowed form.
-    pub(crate) fn borrow<T>(&self, with: impl FnOnce(wire::Batch<'_>) -> T) -> T {
-        let buffers: Vec<&[u8]> = self.buffers.iter().map(Buffer::as_slice).collect();
-        with(wire::Batch { rows: self.rows, arrays: &self.arrays, buffers: &buffers })
+    ///
+    /// # Errors
+    /// When a held buffer has more than 2^32 bytes.
+    pub(crate) fn borrow<T>(
+        &self,
+        with: impl FnOnce(wire::Batch<'_>) -> T,
+    ) -> Result<T, UnsupportedType> {
+        let mut buffers = Vec::with_capacity(self.buffers.len());
+        for WireBuffer { bytes, held } in &self.buffers {
+            buffers.push(if *held {
+                wire::Buffer::Held(to_u32(bytes.len())?)
+            } else {
+                wire::Buffer::Bytes(bytes.as_slice())
+            });
+        }
+        Ok(with(wire::Batch { rows: self.rows, arrays: &self.arrays, buffers: &buffers }))
     }
 
-    /// Bytes that cross, and those that keys stand for.
+    /// Buffers of the batch, by the index that a splice gives.
+    pub(crate) fn buffers(&self) -> &[WireBuffer] {
+        &self.buffers
+    }
+
+    /// Bytes of all buffers, held or not, and those that keys stand for: what the guest was given
+    /// to write.
     pub(crate) fn bytes(&self) -> usize {
-        self.buffers.iter().map(Buffer::len).sum::<usize>().saturating_add(self.spelled)
+        self.buffers
+            .iter()
+            .map(|buffer| buffer.bytes.len())
+            .sum::<usize>()
+            .saturating_add(self.spelled)
+    }
+
+    fn push(&mut self, bytes: Buffer, held: bool) {
+        self.buffers.push(WireBuffer { bytes, held });
     }
 }
 
@@ -47,13 +88,18 @@ impl WireColumns {
 /// holds, so that values cross only when they changed.
 pub(crate) struct WireConverter {
     dictionaries: bool,
-    held: Vec<Option<ArrayData>>,
+    views: Vec<wire::View>,
+    sent: Vec<Option<ArrayData>>,
 }
 
+/// Everything crosses: the view of a guest that says nothing.
+const WHOLE: wire::View = wire::View { plain: false, crossing: wire::Crossing::Whole };
+
 impl WireConverter {
-    /// `dictionaries`: whether the guest takes them; if not, text is decoded.
-    pub(crate) fn new(dictionaries: bool) -> Self {
-        Self { dictionaries, held: Vec::new() }
+    /// `dictionaries`: whether the guest takes them; if not, text is decoded. `views`: one for each
+    /// column, or none.
+    pub(crate) fn new(dictionaries: bool, views: Vec<wire::View>) -> Self {
+        Self { dictionaries, views, sent: Vec::new() }
     }
 
     /// Converts one batch.
@@ -66,36 +112,53 @@ impl WireConverter {
             cells: batch.num_rows() * batch.num_columns(),
             spelled: 0,
         };
-        self.held.resize(batch.num_columns(), None);
+        self.sent.resize(batch.num_columns(), None);
         for (index, column) in batch.columns().iter().enumerate() {
+            let wire::View { plain, crossing } = self.views.get(index).copied().unwrap_or(WHOLE);
             match column.data_type() {
-                data_type if dictionary_values(data_type, self.dictionaries).is_some() => {
+                data_type
+                    if dictionary_values(data_type, self.dictionaries && !plain).is_some() =>
+                {
                     let dictionary = column.as_dictionary::<Int32Type>();
-                    out.spelled = out.spelled.saturating_add(expanded_dictionary_bytes(dictionary));
-                    push_flat(&mut out, &dictionary.keys().to_data())?;
-                    let values = dictionary.values().to_data();
-                    if self.held[index].as_ref().is_some_and(|held| held.ptr_eq(&values)) {
-                        out.arrays.push(wire::Array {
-                            length: to_u32(values.len())?,
-                            null_count: 0,
-                            buffers: 0,
-                            repeated: true,
-                        });
-                    } else {
-                        push_flat(&mut out, &values)?;
-                        self.held[index] = Some(values);
-                    }
+                    push_dictionary(&mut out, dictionary, crossing, &mut self.sent[index])?;
                 }
-                DataType::Dictionary(_, values) => {
-                    let plain = arrow::compute::cast(column, values)
+                DataType::Dictionary(..) => {
+                    let plain = unpack::plain(column)
                         .map_err(|error| UnsupportedType(error.to_string()))?;
-                    push_flat(&mut out, &plain.to_data())?;
+                    push_flat(&mut out, &plain.to_data(), crossing)?;
                 }
-                _ => push_flat(&mut out, &column.to_data())?,
+                _ => {
+                    push_flat(&mut out, &column.to_data(), crossing)?;
+                }
             }
         }
         Ok(out)
     }
+}
+
+/// Keys, then the values unless the guest has them: it never has values that are held.
+fn push_dictionary(
+    out: &mut WireColumns,
+    dictionary: &DictionaryArray<Int32Type>,
+    crossing: wire::Crossing,
+    sent: &mut Option<ArrayData>,
+) -> Result<(), UnsupportedType> {
+    out.spelled = out.spelled.saturating_add(expanded_dictionary_bytes(dictionary));
+    // Keys are never text.
+    push_flat(out, &dictionary.keys().to_data(), crossing)?;
+    let values = dictionary.values().to_data();
+    if sent.as_ref().is_some_and(|sent| sent.ptr_eq(&values)) {
+        out.arrays.push(types::Array {
+            length: to_u32(values.len())?,
+            null_count: 0,
+            buffers: 0,
+            repeated: true,
+        });
+        return Ok(());
+    }
+    let held = push_flat(out, &values, crossing)?;
+    *sent = if held { None } else { Some(values) };
+    Ok(())
 }
 
 /// Bytes of the rows' values; 0 where they are so short that what counts for every cell covers
@@ -115,60 +178,91 @@ fn expanded_dictionary_bytes(dictionary: &DictionaryArray<Int32Type>) -> usize {
     dictionary.keys().iter().flatten().map(length).sum()
 }
 
-fn push_flat(out: &mut WireColumns, data: &ArrayData) -> Result<(), UnsupportedType> {
+/// Returns whether values are held.
+fn push_flat(
+    out: &mut WireColumns,
+    data: &ArrayData,
+    crossing: wire::Crossing,
+) -> Result<bool, UnsupportedType> {
     let before = out.buffers.len();
     let (offset, rows) = (data.offset(), data.len());
-    out.buffers.push(match data.nulls() {
+    let mut held = matches!(crossing, wire::Crossing::Lengths);
+    let validity = match data.nulls() {
         Some(nulls) if nulls.null_count() > 0 => aligned_bitmap(nulls.inner()),
         _ => Buffer::default(),
-    });
+    };
+    out.push(validity, held);
     match data.data_type() {
-        DataType::Boolean => out.buffers.push(aligned_bitmap(&BooleanBuffer::new(
-            data.buffers()[0].clone(),
-            offset,
-            rows,
-        ))),
-        DataType::Utf8 | DataType::Binary => push_variable::<i32>(out, data),
-        DataType::LargeUtf8 | DataType::LargeBinary => push_variable::<i64>(out, data),
+        DataType::Boolean => out.push(
+            aligned_bitmap(&BooleanBuffer::new(data.buffers()[0].clone(), offset, rows)),
+            held,
+        ),
+        DataType::Utf8 | DataType::Binary => held = push_variable::<i32>(out, data, crossing),
+        DataType::LargeUtf8 | DataType::LargeBinary => {
+            held = push_variable::<i64>(out, data, crossing);
+        }
         DataType::FixedSizeBinary(width) => {
             let width =
                 usize::try_from(*width).map_err(|_| UnsupportedType("a negative width".into()))?;
-            out.buffers.push(data.buffers()[0].slice_with_length(offset * width, rows * width));
+            out.push(data.buffers()[0].slice_with_length(offset * width, rows * width), held);
         }
         other => {
             let width =
                 other.primitive_width().ok_or_else(|| UnsupportedType(other.to_string()))?;
-            out.buffers.push(data.buffers()[0].slice_with_length(offset * width, rows * width));
+            out.push(data.buffers()[0].slice_with_length(offset * width, rows * width), held);
         }
     }
-    out.arrays.push(wire::Array {
+    out.arrays.push(types::Array {
         length: to_u32(rows)?,
         null_count: to_u32(data.null_count())?,
         buffers: to_u32(out.buffers.len() - before)?,
         repeated: false,
     });
-    Ok(())
+    Ok(held)
 }
 
-/// Offsets rebased to 0 and exactly the bytes that they span.
-fn push_variable<O: arrow::array::OffsetSizeTrait>(out: &mut WireColumns, data: &ArrayData) {
+/// Offsets rebased to 0 and exactly the bytes that they span; a bitmap where the guest asked for
+/// one and the values stay. Returns whether they do.
+fn push_variable<O: OffsetSizeTrait>(
+    out: &mut WireColumns,
+    data: &ArrayData,
+    crossing: wire::Crossing,
+) -> bool {
+    let all_held = matches!(crossing, wire::Crossing::Lengths);
     if data.is_empty() {
-        out.buffers.push(Buffer::from_slice_ref([O::usize_as(0)]));
-        out.buffers.push(Buffer::default());
-        return;
+        out.push(Buffer::from_slice_ref([O::usize_as(0)]), all_held);
+        out.push(Buffer::default(), all_held);
+        return all_held;
     }
     let offsets = &data.buffer::<O>(0)[..=data.len()];
     let (first, last) = (offsets[0], offsets[data.len()]);
     let (start, end) = (first.as_usize(), last.as_usize());
-    if start == 0 {
+    let rebased = if start == 0 {
         let width = size_of::<O>();
-        out.buffers.push(
-            data.buffers()[0].slice_with_length(data.offset() * width, (data.len() + 1) * width),
-        );
+        data.buffers()[0].slice_with_length(data.offset() * width, (data.len() + 1) * width)
     } else {
-        out.buffers.push(offsets.iter().map(|&offset| offset - first).collect::<Vec<O>>().into());
+        offsets.iter().map(|&offset| offset - first).collect::<Vec<O>>().into()
+    };
+    out.push(rebased, all_held);
+    let values = data.buffers()[1].slice_with_length(start, end - start);
+    let wire::Crossing::Offsets(wish) = crossing else {
+        out.push(values, all_held);
+        return all_held;
+    };
+    let long_enough = values.len() / data.len() >= wish.mean_bytes as usize;
+    let held = long_enough && ByteClasses::new(wish.all).is_free(&values);
+    let bitmap = (held && wish.each != Traits::empty()).then(|| {
+        let classes = ByteClasses::new(wish.each);
+        let ends = offsets.windows(2).map(|ends| (ends[0] - first, ends[1] - first));
+        let free =
+            ends.map(|(start, end)| classes.is_free(&values[start.as_usize()..end.as_usize()]));
+        aligned_bitmap(&free.collect())
+    });
+    out.push(values, held);
+    if let Some(bitmap) = bitmap {
+        out.push(bitmap, false);
     }
-    out.buffers.push(data.buffers()[1].slice_with_length(start, end - start));
+    held
 }
 
 /// A bitmap that begins at bit 0 and has no bytes behind its last bit.
@@ -201,11 +295,11 @@ mod tests {
     fn crossing(column: ArrayRef) -> WireColumns {
         let field = Field::new("c", column.data_type().clone(), true);
         let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![column]).unwrap();
-        WireConverter::new(true).convert(&batch).unwrap()
+        WireConverter::new(true, Vec::new()).convert(&batch).unwrap()
     }
 
     fn slices(crossing: &WireColumns) -> Vec<&[u8]> {
-        crossing.buffers.iter().map(Buffer::as_slice).collect()
+        crossing.buffers.iter().map(|buffer| buffer.bytes.as_slice()).collect()
     }
 
     #[test]
@@ -242,7 +336,7 @@ mod tests {
         );
         let field = Field::new("c", one.data_type().clone(), false);
         let schema = Arc::new(Schema::new(vec![field]));
-        let mut converter = WireConverter::new(true);
+        let mut converter = WireConverter::new(true, Vec::new());
         let repeated: Vec<bool> = [one, two, three]
             .into_iter()
             .map(|array| {
@@ -263,7 +357,7 @@ mod tests {
             Field::new("value", DataType::Float64, true).with_metadata([("yearbook.unit", "NZD")]);
         let schema = Schema::new(vec![Field::new("other", DataType::Int64, true), day, value])
             .with_metadata([("yearbook.dataset", "d")]);
-        let said = |pairs: &[wire::Pair<'_>]| {
+        let said = |pairs: &[types::Pair<'_>]| {
             pairs
                 .iter()
                 .map(|pair| format!("{}={}", pair.key, pair.value))
@@ -306,6 +400,68 @@ mod tests {
         assert!(crossed.bytes() > 2_005 + 1_005, "{}", crossed.bytes());
     }
 
+    /// Bytes and whether they are held, of each buffer.
+    fn viewed(view: wire::View, column: ArrayRef) -> Vec<(Vec<u8>, bool)> {
+        let field = Field::new("c", column.data_type().clone(), true);
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![column]).unwrap();
+        let crossed = WireConverter::new(true, vec![view]).convert(&batch).unwrap();
+        crossed.buffers.iter().map(|buffer| (buffer.bytes.to_vec(), buffer.held)).collect()
+    }
+
+    fn held(mean_bytes: u32, all: Traits, each: Traits) -> wire::View {
+        let crossing = wire::Crossing::Offsets(wire::HeldText { mean_bytes, all, each });
+        wire::View { plain: false, crossing }
+    }
+
+    #[test]
+    fn text_is_held_where_it_is_long_and_has_every_trait() {
+        let text: ArrayRef = Arc::new(StringArray::from(vec![Some("north"), None, Some("a,b")]));
+        let nothing = Traits::empty();
+        for (view, stays) in [
+            (held(2, nothing, nothing), true),
+            (held(3, nothing, nothing), false),
+            (held(2, Traits::NO_QUOTE, nothing), true),
+            (held(2, Traits::NO_QUOTE | Traits::NO_COMMA, nothing), false),
+        ] {
+            let buffers = viewed(view, Arc::clone(&text));
+            let flags: Vec<bool> = buffers.iter().map(|(_, held)| *held).collect();
+            assert_eq!(flags, [false, false, stays], "{view:?}");
+            assert_eq!(buffers[2].0, b"northa,b");
+        }
+        let buffers = viewed(held(2, nothing, Traits::NO_COMMA), text.slice(1, 2));
+        assert_eq!(buffers.len(), 3, "shorter than it should be without the first");
+        let buffers = viewed(held(1, nothing, Traits::NO_COMMA), text.slice(0, 3));
+        assert_eq!(buffers[3], (vec![0b011], false), "a value of its own has a comma");
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        assert!(viewed(held(0, nothing, nothing), numbers).iter().all(|(_, held)| !held));
+    }
+
+    #[test]
+    fn a_view_of_lengths_holds_every_buffer_and_a_plain_one_decodes_dictionaries() {
+        let keyed: DictionaryArray<Int32Type> =
+            vec![Some("x"), None, Some("yy")].into_iter().collect();
+        let keyed: ArrayRef = Arc::new(keyed);
+        let lengths = |plain| wire::View { plain, crossing: wire::Crossing::Lengths };
+        let plain = viewed(lengths(true), Arc::clone(&keyed));
+        assert!(plain.iter().all(|(_, held)| *held));
+        assert_eq!((plain.len(), plain[2].0.as_slice()), (3, &b"xyy"[..]));
+        assert_eq!(viewed(lengths(false), keyed).len(), 5);
+    }
+
+    #[test]
+    fn held_dictionary_values_are_never_repeated() {
+        let long: ArrayRef = Arc::new(StringArray::from(vec!["long enough"]));
+        let keyed = DictionaryArray::<Int32Type>::new(vec![0, 0].into(), long);
+        let schema = Schema::new(vec![Field::new("c", keyed.data_type().clone(), false)]);
+        let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(keyed)]).unwrap();
+        for (mean_bytes, repeated) in [(4, false), (40, true)] {
+            let view = held(mean_bytes, Traits::empty(), Traits::empty());
+            let mut converter = WireConverter::new(true, vec![view]);
+            let again = [(); 2].map(|()| converter.convert(&batch).unwrap().arrays[1].repeated);
+            assert_eq!(again, [false, repeated], "{mean_bytes}");
+        }
+    }
+
     #[test]
     fn a_guest_that_declines_dictionaries_gets_plain_text() {
         let array: DictionaryArray<Int32Type> =
@@ -321,7 +477,7 @@ mod tests {
             }]
         );
         let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(array)]).unwrap();
-        let crossed = WireConverter::new(false).convert(&batch).unwrap();
+        let crossed = WireConverter::new(false, Vec::new()).convert(&batch).unwrap();
         assert_eq!((crossed.arrays.len(), slices(&crossed)[2]), (1, &b"xx"[..]));
     }
 }

@@ -159,6 +159,10 @@ impl HostState {
         if let Some(trap) = self.deadline.broken.take().or_else(|| self.denied.take()) {
             return trap;
         }
+        // A rule that the host checks on what a call returned.
+        if let Some(trap) = error.downcast_ref::<Trap>() {
+            return trap.clone();
+        }
         match error.downcast_ref::<wasmtime::Trap>() {
             Some(wasmtime::Trap::StackOverflow) => Trap::Stack(self.limits.stack_bytes),
             Some(trap) => Trap::Wasm(trap.to_string()),

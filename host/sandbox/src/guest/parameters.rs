@@ -2,7 +2,6 @@
 //! parameters, each with a length and a character rule. Also lends options to a guest. Text comes
 //! from a guest, so nothing else of the host sees it before.
 
-use super::bindings::exports::yearbook::plugin::encoder as guest;
 use super::bindings::yearbook::plugin::types as wire;
 use crate::limits::NAME_BYTES;
 use crate::options::{OptionValue, PluginParameter, parse_value};
@@ -136,7 +135,7 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 /// An option as a guest takes it.
-pub(crate) fn wire_option(option: &OptionValue) -> guest::OptionValue<'_> {
+pub(crate) fn wire_option(option: &OptionValue) -> wire::OptionValue<'_> {
     use wire::Value as Wire;
     let value = match &option.value {
         OptionScalar::Text(text) => Wire::Text(text),
@@ -144,5 +143,5 @@ pub(crate) fn wire_option(option: &OptionValue) -> guest::OptionValue<'_> {
         OptionScalar::Number(number) => Wire::Number(*number),
         OptionScalar::Boolean(boolean) => Wire::Boolean(*boolean),
     };
-    guest::OptionValue { name: &option.name, value }
+    wire::OptionValue { name: &option.name, value }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
-use yearbook_domain::{Digest, PluginKind};
+use yearbook_domain::{Digest, PluginKind, SourceColumn};
 
 use super::{CallMetrics, PluginError, ReleaseName};
 use crate::generator_request::GeneratorRequest;
@@ -24,7 +24,8 @@ pub struct FailureDump {
     pub about: DumpMetadata,
     /// The response's schema with its metadata; without columns where there was none.
     pub schema: SchemaRef,
-    /// The rows of the part that failed; of a tail the last rows that its instance saw.
+    /// The rows of the part that failed; of a tail the last rows that its instance saw; of a reader
+    /// the chunks of the file, a row each.
     pub batch: Option<RecordBatch>,
     /// Notes for the footer: each with the place of its part in the response.
     pub notes: Vec<(u64, Vec<u8>)>,
@@ -48,6 +49,9 @@ pub struct DumpMetadata {
     pub log: Vec<GuestLogLine>,
     /// Every option of the response.
     pub options: Vec<OptionValue>,
+    /// Columns that a reader was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<SourceColumn>,
     /// Progress of the instance before that call.
     pub before: InstanceProgress,
     /// The limits in force.
@@ -72,9 +76,9 @@ pub struct FailingComponent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GuestFunction {
-    /// `describe` of either world.
+    /// `describe` of any world.
     Describe,
-    /// `encoding.open`, the making of the instance included.
+    /// `encoding.open` or `reading.open`, the making of the instance included.
     Open,
     /// `encoding.head`.
     Head,
@@ -84,6 +88,12 @@ pub enum GuestFunction {
     Tail,
     /// `generator.generate`.
     Generate,
+    /// `reading.push`.
+    Push,
+    /// `reading.columns`.
+    Columns,
+    /// `reading.pull`.
+    Pull,
 }
 
 impl GuestFunction {
@@ -97,6 +107,9 @@ impl GuestFunction {
             Self::Part => "part",
             Self::Tail => "tail",
             Self::Generate => "generate",
+            Self::Push => "push",
+            Self::Columns => "columns",
+            Self::Pull => "pull",
         }
     }
 }
@@ -140,6 +153,9 @@ pub struct InstanceProgress {
     pub allowance: usize,
     /// Bytes of notes that the parts of the response had left.
     pub noted: usize,
+    /// Set where a reader was told that no more chunks follow.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub last: bool,
 }
 
 impl FailureReason {
@@ -161,6 +177,7 @@ impl FailureDump {
             failure: FailureReason { kind: String::new(), message: String::new() },
             log: Vec::new(),
             options: Vec::new(),
+            requests: Vec::new(),
             before: InstanceProgress::default(),
             limits: *limits,
         };

@@ -18,14 +18,13 @@ use crate::error::ComponentRejection;
 use crate::generate::{GeneratorDescription, PluginGenerator};
 use crate::guest::bindings::exports::yearbook::plugin::encoder;
 use crate::guest::bindings::generator::exports::yearbook::plugin::generator;
+use crate::guest::bindings::reader::exports::yearbook::plugin::reader;
 use crate::guest::{HostState, linker};
 use crate::observe::{
     CallMetrics, DumpTarget, FailureDump, GuestFunction, PluginMetrics, ReleaseName,
 };
+use crate::read::{PluginReader, ReaderDescription};
 use crate::trap::Trap;
-
-/// The export that tells a generator from an encoder.
-const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
 
 /// A component's machine code. Its imports are allowed ones.
 pub(super) struct CompiledComponent<'a> {
@@ -37,7 +36,7 @@ pub(super) struct CompiledComponent<'a> {
     from_cache: bool,
 }
 
-/// A checked description, as loading needs it of a plugin of either kind.
+/// A checked description, as loading needs it of a plugin of any kind.
 trait PluginDescription: Sized {
     /// What the guest returns.
     type Raw: Send;
@@ -77,6 +76,19 @@ impl PluginDescription for GeneratorDescription {
     }
 }
 
+impl PluginDescription for ReaderDescription {
+    type Raw = reader::Description;
+    const KIND: PluginKind = PluginKind::Reader;
+
+    fn check(raw: Self::Raw) -> Result<Self, String> {
+        Self::check(raw)
+    }
+
+    fn release(&self) -> (&str, &str) {
+        (&self.format, &self.version)
+    }
+}
+
 impl<'a> CompiledComponent<'a> {
     /// Compiles `bytes`, or takes their machine code from the cache, and checks the imports.
     pub(super) fn new(sandbox: &'a Sandbox, bytes: &[u8]) -> Result<Self, ComponentRejection> {
@@ -97,8 +109,12 @@ impl<'a> CompiledComponent<'a> {
 
     /// Returns whether it exports a generator's interface.
     pub(super) fn is_generator(&self) -> bool {
-        let exports = self.component.component_type();
-        exports.exports(&self.sandbox.host.engine).any(|(name, _)| name == GENERATOR)
+        linker::is_generator(&self.sandbox.host.engine, &self.component)
+    }
+
+    /// Returns whether it exports a reader's interface.
+    pub(super) fn is_reader(&self) -> bool {
+        linker::is_reader(&self.sandbox.host.engine, &self.component)
     }
 
     /// Makes an output format of it.
@@ -107,9 +123,8 @@ impl<'a> CompiledComponent<'a> {
         dump_target: &DumpTarget,
     ) -> Result<PluginEncoder, ComponentRejection> {
         let pre = linker::encoder(&self.sandbox.host.engine, &self.component)?;
-        let (description, metrics) = self.describe(dump_target, |store| {
-            pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store)
-        })?;
+        let (description, metrics) =
+            self.describe(dump_target, |store| pre.instantiate(store)?.call_describe(store))?;
         Ok(PluginEncoder {
             host: Arc::clone(&self.sandbox.host),
             pre,
@@ -138,6 +153,25 @@ impl<'a> CompiledComponent<'a> {
             bytes: self.bytes,
             metrics,
             limiter: SlowPluginLimiter::new(),
+        })
+    }
+
+    /// Makes an input format of it.
+    pub(super) fn describe_reader(
+        self,
+        dump_target: &DumpTarget,
+    ) -> Result<PluginReader, ComponentRejection> {
+        let pre = linker::reader(&self.sandbox.host.engine, &self.component)?;
+        let (description, metrics) = self.describe(dump_target, |store| {
+            pre.instantiate(&mut *store)?.yearbook_plugin_reader().call_describe(store)
+        })?;
+        Ok(PluginReader {
+            host: Arc::clone(&self.sandbox.host),
+            pre,
+            description,
+            digest: self.digest,
+            bytes: self.bytes,
+            metrics,
         })
     }
 

@@ -9,6 +9,7 @@ use crate::encode::PluginEncoder;
 use crate::error::ComponentRejection;
 use crate::generate::PluginGenerator;
 use crate::observe::{DumpTarget, FailureDump};
+use crate::read::PluginReader;
 
 impl Sandbox {
     /// Makes a plugin of a component, of the kind that its exports say. Compiling keeps a core busy
@@ -48,6 +49,8 @@ impl Sandbox {
         let component = CompiledComponent::new(self, bytes)?;
         if component.is_generator() {
             component.describe_generator(dump_target).map(Arc::new).map(Plugin::Generator)
+        } else if component.is_reader() {
+            component.describe_reader(dump_target).map(Arc::new).map(Plugin::Reader)
         } else {
             component.describe_encoder(dump_target).map(Arc::new).map(Plugin::Encoder)
         }
@@ -63,9 +66,10 @@ impl Sandbox {
     ) -> Result<Arc<PluginEncoder>, ComponentRejection> {
         match self.load(bytes)? {
             Plugin::Encoder(encoder) => Ok(encoder),
-            Plugin::Generator(_) => {
-                Err(ComponentRejection::Interface("it is a generator, not an encoder".to_owned()))
-            }
+            other => Err(ComponentRejection::Interface(format!(
+                "it is a plugin of the kind {}, not an encoder",
+                other.kind()
+            ))),
         }
     }
 
@@ -79,9 +83,27 @@ impl Sandbox {
     ) -> Result<Arc<PluginGenerator>, ComponentRejection> {
         match self.load(bytes)? {
             Plugin::Generator(generator) => Ok(generator),
-            Plugin::Encoder(_) => {
-                Err(ComponentRejection::Interface("it is an encoder, not a generator".to_owned()))
-            }
+            other => Err(ComponentRejection::Interface(format!(
+                "it is a plugin of the kind {}, not a generator",
+                other.kind()
+            ))),
+        }
+    }
+
+    /// As [`Sandbox::load`], for a component that must be a reader.
+    ///
+    /// # Errors
+    /// [`ComponentRejection`].
+    pub fn load_reader(
+        self: &Arc<Self>,
+        bytes: &[u8],
+    ) -> Result<Arc<PluginReader>, ComponentRejection> {
+        match self.load(bytes)? {
+            Plugin::Reader(reader) => Ok(reader),
+            other => Err(ComponentRejection::Interface(format!(
+                "it is a plugin of the kind {}, not a reader",
+                other.kind()
+            ))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A loaded plugin, whichever of the two kinds it is.
+//! A loaded plugin, of whichever kind.
 
 use std::sync::Arc;
 use yearbook_domain::{Digest, PluginKind};
@@ -6,23 +6,27 @@ use yearbook_domain::{Digest, PluginKind};
 use crate::encode::PluginEncoder;
 use crate::generate::PluginGenerator;
 use crate::observe::PluginMetrics;
+use crate::read::PluginReader;
 
-/// A loaded plugin of either kind.
+/// A loaded plugin of any kind.
 #[derive(Clone)]
 pub enum Plugin {
     /// An output format.
     Encoder(Arc<PluginEncoder>),
     /// An integration.
     Generator(Arc<PluginGenerator>),
+    /// An input format.
+    Reader(Arc<PluginReader>),
 }
 
 impl Plugin {
-    /// Format or tool.
+    /// Format or tool, or the format that a reader reads.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Encoder(encoder) => &encoder.description.format,
             Self::Generator(generator) => &generator.description.tool,
+            Self::Reader(reader) => &reader.description.format,
         }
     }
 
@@ -32,6 +36,7 @@ impl Plugin {
         match self {
             Self::Encoder(_) => PluginKind::Encoder,
             Self::Generator(_) => PluginKind::Generator,
+            Self::Reader(_) => PluginKind::Reader,
         }
     }
 
@@ -41,6 +46,7 @@ impl Plugin {
         match self {
             Self::Encoder(encoder) => &encoder.description.version,
             Self::Generator(generator) => &generator.description.version,
+            Self::Reader(reader) => &reader.description.version,
         }
     }
 
@@ -50,6 +56,7 @@ impl Plugin {
         match self {
             Self::Encoder(encoder) => &encoder.digest,
             Self::Generator(generator) => &generator.digest,
+            Self::Reader(reader) => &reader.digest,
         }
     }
 
@@ -59,6 +66,7 @@ impl Plugin {
         match self {
             Self::Encoder(encoder) => encoder.tally(),
             Self::Generator(generator) => generator.tally(),
+            Self::Reader(reader) => reader.tally(),
         }
     }
 
@@ -68,6 +76,7 @@ impl Plugin {
         match self {
             Self::Encoder(encoder) => encoder.bytes,
             Self::Generator(generator) => generator.bytes,
+            Self::Reader(reader) => reader.bytes,
         }
     }
 }

@@ -41,6 +41,8 @@ impl PluginSet {
                     set.generators
                         .insert(generator.description().tool.clone(), Arc::clone(generator)),
                 ),
+                // Nobody asks a server for one.
+                Plugin::Reader(_) => {}
             }
         }
         set.unavailable = unavailable
@@ -170,7 +172,8 @@ impl PluginRegistry {
         if taken { Err(ComponentRejection::NameTaken(tool.clone())) } else { Ok(()) }
     }
 
-    /// Adds a plugin of either kind.
+    /// Adds a plugin of any kind; of a reader there is nothing to keep, since no request asks for
+    /// one.
     ///
     /// # Errors
     /// [`ComponentRejection::NameTaken`] when its name is there already among its kind.
@@ -178,6 +181,7 @@ impl PluginRegistry {
         match plugin {
             Plugin::Encoder(encoder) => self.add_encoder(encoder),
             Plugin::Generator(generator) => self.add_generator(generator),
+            Plugin::Reader(_) => Ok(()),
         }
     }
 }

@@ -54,7 +54,7 @@ impl FacetTable {
             let number = document(&hit);
             let missed = |index: &usize| {
                 chosen[*index].is_some_and(|choice| {
-                    choice.is_none_or(|value| !self.0[*index].of(number).contains(&value))
+                    choice.is_none_or(|value| !self.0[*index].positions_of(number).contains(&value))
                 })
             };
             let mut misses = (0..Facet::ALL.len()).filter(missed);
@@ -66,7 +66,7 @@ impl FacetTable {
             };
             let keeps_to_all = counted.len() > 1;
             for index in counted {
-                for value in self.0[index].of(number) {
+                for value in self.0[index].positions_of(number) {
                     counts[index][*value as usize] += 1;
                 }
             }
@@ -115,7 +115,7 @@ impl FacetColumn {
     }
 
     /// Returns the values of a document.
-    fn of(&self, document: u32) -> &[u32] {
+    fn positions_of(&self, document: u32) -> &[u32] {
         let at = document as usize;
         match (self.starts.get(at), self.starts.get(at + 1)) {
             (Some(start), Some(end)) => &self.positions[*start as usize..*end as usize],

@@ -44,7 +44,7 @@ impl Corrections {
     }
 
     /// Returns the corrections in `field`.
-    pub(crate) fn of(&self, field: Field) -> &[String] {
+    pub(crate) fn in_field(&self, field: Field) -> &[String] {
         self.0.get(&field).map_or(&[], Vec::as_slice)
     }
 }

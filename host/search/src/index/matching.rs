@@ -89,7 +89,7 @@ impl<'a> QueryBuilder<'a> {
                 alternatives.push(Box::new(BoostQuery::new(prefix, fields.weight * AS_PREFIX)));
             }
             for field in [fields.spelled, fields.stemmed] {
-                for correction in corrections.of(field) {
+                for correction in corrections.in_field(field) {
                     alternatives.push(term(field, correction, fields.weight * AS_CORRECTED));
                 }
             }

@@ -10,6 +10,7 @@ use super::Error;
 pub(super) fn render(error: &Error, request_id: &str) -> String {
     match error {
         Error::Refused(refusal) => refusal_message(refusal),
+        Error::Share(refusal) => refusal.message(),
         Error::DatasetRetired { name, since } => {
             format!("The dataset '{name}' was retired on {}; look for another at /datasets.", since.date())
         }

@@ -27,6 +27,7 @@ use tower::ServiceExt;
 use crate::metrics::{ConnectionMetrics, ConnectionRefusal, OpenConnection};
 use crate::response::open_responses;
 use crate::settings::ServerSettings;
+use crate::share::{MAX_QUERY_BYTES, is_share_path};
 use crate::state::AppState;
 use activity::{ConnectionActivity, OpenRequest};
 use connection_slots::{ConnectionAdmission, ConnectionSlots};
@@ -170,9 +171,9 @@ impl Server {
         };
         let service = service_fn(|request: http::Request<Incoming>| {
             let open = OpenRequest::begin(&activity, request.version());
-            // Only forms have a body that is read (contract-10-form). What has come of any other
-            // is dropped, and no more is read.
-            let form = is_form(&request);
+            // Only forms and queries of the share have a body that is read (contract-10-form,
+            // contract-12-routes). What has come of any other is dropped, and no more is read.
+            let form = has_body(&request);
             let mut request =
                 request.map(|body| if form { Body::new(body) } else { Body::empty() });
             request.extensions_mut().insert(ConnectInfo(peer));
@@ -198,12 +199,19 @@ impl Server {
     }
 }
 
-/// Returns true for a request that may be a form: a POST that states a length of at most
-/// [`MAX_FORM_BYTES`].
-fn is_form(request: &http::Request<Incoming>) -> bool {
+/// Returns true for a request whose body may be read: a POST that states a length of at most
+/// [`MAX_FORM_BYTES`], on the share [`MAX_QUERY_BYTES`], or there none.
+fn has_body(request: &http::Request<Incoming>) -> bool {
+    if request.method() != http::Method::POST {
+        return false;
+    }
     let length = request.headers().get(http::header::CONTENT_LENGTH);
-    let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    request.method() == http::Method::POST && length.is_some_and(|length| length <= MAX_FORM_BYTES)
+    let length = length.map(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if is_share_path(request.uri().path()) {
+        // A body of unknown length is read up to the bound.
+        return length.is_none_or(|length| length.is_some_and(|length| length <= MAX_QUERY_BYTES));
+    }
+    length.flatten().is_some_and(|length| length <= MAX_FORM_BYTES)
 }
 
 fn builder(settings: &ServerSettings) -> Builder<open_responses::TransportExecutor> {

@@ -5,6 +5,7 @@ use http::StatusCode;
 use yearbook_domain::Refusal;
 
 use crate::error::Error;
+use crate::share::ShareRefusal;
 
 /// 200: the service is ready.
 pub(crate) const OK: StatusCode = StatusCode::OK;
@@ -20,7 +21,9 @@ pub(crate) const PERMANENT_REDIRECT: StatusCode = StatusCode::PERMANENT_REDIRECT
 pub(crate) const GONE: StatusCode = StatusCode::GONE;
 /// 422: a form with a fault, displayed again.
 pub(crate) const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
-/// 503: the service is not ready.
+/// 429: too much at a time.
+pub(crate) const TOO_MANY_REQUESTS: StatusCode = StatusCode::TOO_MANY_REQUESTS;
+/// 503: the service is not ready, or, on the share, asked too much at a time.
 pub(crate) const SERVICE_UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
 /// Returns whether an answer with this status costs a request: 2xx, and 307 to a stored file.
@@ -68,6 +71,17 @@ impl Error {
                     (StatusCode::TOO_MANY_REQUESTS, "too_many_open")
                 }
                 Refusal::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down"),
+            },
+            Self::Share(refusal) => match refusal {
+                ShareRefusal::InvalidParameter(_) => (StatusCode::BAD_REQUEST, "invalid_parameter"),
+                ShareRefusal::VersionGone(_) => (StatusCode::BAD_REQUEST, "version_gone"),
+                ShareRefusal::UnknownName { .. } => (StatusCode::NOT_FOUND, "unknown_name"),
+                ShareRefusal::PlanForbidden => (StatusCode::FORBIDDEN, "plan_forbidden"),
+                ShareRefusal::LicenceForbidden => (StatusCode::FORBIDDEN, "licence_forbidden"),
+                ShareRefusal::AddressForbidden => (StatusCode::FORBIDDEN, "address_forbidden"),
+                ShareRefusal::BodyTooLong { .. } => {
+                    (StatusCode::PAYLOAD_TOO_LARGE, "body_too_long")
+                }
             },
             Self::DatasetRetired { .. } => (StatusCode::GONE, "dataset_retired"),
             Self::ForeignForm => (StatusCode::FORBIDDEN, "foreign_form"),

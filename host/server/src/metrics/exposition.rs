@@ -15,7 +15,7 @@ use prometheus_client::registry::Registry;
 
 use yearbook_catalog::CheckSummary;
 
-use super::{plugins, process, refresh, signup, subsystems};
+use super::{plugins, process, refresh, share, signup, subsystems};
 use crate::state::AppState;
 
 /// Content type of OpenMetrics.
@@ -81,6 +81,7 @@ impl Collector for ServerCollector {
         plugins::write(&self.0.sandbox, &mut sheet)?;
         subsystems::write(&self.0, &mut sheet)?;
         signup::write(&self.0, &mut sheet)?;
+        share::write(&self.0, &mut sheet)?;
         refresh::write(self.1.as_deref(), &mut sheet)?;
         process::write(&mut sheet)
     }

@@ -98,7 +98,7 @@ pub(super) fn dataset() -> Value {
         "bbox": null,
         "date_range": {"first": "1999-03-31", "last": "2020-03-31"},
         "checked_at": "2026-11-21T00:00:00Z",
-        "snapshots": [{"id": SNAPSHOT, "created_at": "2026-11-01T00:00:00Z", "rows": 1280}],
+        "snapshots": [{"id": SNAPSHOT, "version": 0, "created_at": "2026-11-01T00:00:00Z", "rows": 1280}],
     });
     if let (Some(members), Value::Object(more)) = (dataset.as_object_mut(), more) {
         members.extend(more);

@@ -73,6 +73,8 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
         },
+        // The share has a description of its own, that of its protocol.
+        Error::Share(_) => false,
         // Pages are not described: no program needs them.
         Error::DatasetRetired { .. }
         | Error::NoSuchSeries { .. }

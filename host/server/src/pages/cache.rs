@@ -47,7 +47,7 @@ impl DocumentCache {
         if let Some(page) = self.0.get(&key).await {
             return Ok(page);
         }
-        let render = async { render.await.map(RenderedDocument::with_kept_codings) };
+        let render = async { render.await.map(RenderedDocument::with_coding_cache) };
         let rendered = Box::pin(self.0.try_get_with(key, render)).await;
         rendered.map_err(|failure: Arc<Error>| match *failure {
             Error::Unavailable => Error::Unavailable,

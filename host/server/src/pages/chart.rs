@@ -15,10 +15,9 @@ use http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue};
 use tracing::Instrument;
 use yearbook_domain::query::{last_value, parse_pairs, scalar};
-use yearbook_domain::{Dataset, KeyId, PreviewFacts};
+use yearbook_domain::{Dataset, PreviewFacts};
 use yearbook_sandbox::{
     EncodeError, EncodedBody, OptionScalar, OptionValue, ParameterKind, PluginEncoder, PluginSet,
-    RequestFingerprint,
 };
 use yearbook_shares::CallerShare;
 
@@ -39,10 +38,6 @@ const MAX_BYTES: usize = 1 << 20;
 /// Widths that `?width=` takes, the default first, with the height of each, pixels. Few, so that
 /// the cache holds each picture of a popular dataset.
 const SIZES: [(&str, i64, i64); 2] = [("720", 720, 440), ("320", 320, 400)];
-
-/// Client that failures of a release count for: pictures are made for everybody, so all who look
-/// are one client to the circuit breaker.
-const CLIENT: &str = "preview_pictures";
 
 /// Nothing but the picture itself: no script, no other address. Its style sheet stands in it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -96,7 +91,8 @@ fn size(raw: &str) -> Result<(&'static str, i64, i64), Error> {
     Ok(SIZES.into_iter().find(|(width, ..)| *width == raw).unwrap_or(SIZES[0]))
 }
 
-/// Draws the rows by the release that serves, or by the fallback release where that fails.
+/// Draws the rows by the release that serves, or by the fallback release where that fails. The size
+/// is an option, and a failure with one is no strike against a release.
 async fn draw(
     app: &AppState,
     dataset: &Arc<Dataset>,
@@ -114,15 +110,6 @@ async fn draw(
     };
     if !failure.is_failure_of_the_plugin() {
         return Err(declined(failure, dataset));
-    }
-    if let Some(key_id) = KeyId::parse(CLIENT) {
-        let fingerprint = RequestFingerprint {
-            key_id,
-            request: format!("{} {rows:?}", dataset.current.id),
-            datasets: vec![dataset.name.to_string()],
-            default_options: false,
-        };
-        app.releases.record_failure(encoder.digest(), &fingerprint, &failure.to_string());
     }
     let Some(fallback) = app.releases.fallback_release(&encoder) else {
         return Err(Error::internal("draw a picture", &failure));

@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::http::media_types;
 use crate::http::middleware::request_id::RequestId;
 use crate::request::accept;
+use crate::share::is_share_path;
 use crate::state::AppState;
 
 /// A refusal or a failure.
@@ -59,7 +60,8 @@ pub(crate) async fn render(State(app): State<AppState>, request: Request, next: 
 
 /// Returns whether programs alone ask here.
 fn is_api(path: &str) -> bool {
-    path.strip_prefix("/v1").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    is_share_path(path)
+        || path.strip_prefix("/v1").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn page<'a>(app: &'a AppState, error: &Error, id: &'a str) -> ErrorPage<'a> {

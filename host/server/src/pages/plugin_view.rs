@@ -41,8 +41,8 @@ pub(crate) struct OptionLine<'a> {
     pub(crate) kind: &'static str,
     /// The default.
     pub(crate) default: String,
-    /// The only values that are taken; empty: any of the kind.
-    pub(crate) allowed: &'a [String],
+    /// The only values that are taken, so that each can be seen; empty: any of the kind.
+    pub(crate) allowed: Vec<String>,
     pub(crate) docs: &'a str,
 }
 
@@ -59,13 +59,42 @@ impl<'a> OptionLine<'a> {
             },
             default: match &parameter.default {
                 OptionScalar::Text(text) if text.is_empty() => "(empty)".to_owned(),
-                OptionScalar::Text(text) => text.clone(),
+                OptionScalar::Text(text) => visible(text),
                 OptionScalar::Integer(number) => number.to_string(),
                 OptionScalar::Number(number) => number.to_string(),
                 OptionScalar::Boolean(value) => value.to_string(),
             },
-            allowed: &parameter.allowed,
+            allowed: parameter.allowed.iter().map(|value| visible(value)).collect(),
             docs: &parameter.docs,
+        }
+    }
+}
+
+/// `value` with its control characters as an address carries them: a tab would be seen as nothing.
+fn visible(value: &str) -> String {
+    let mut seen = String::with_capacity(value.len());
+    for character in value.chars() {
+        if character.is_control() {
+            for byte in character.to_string().bytes() {
+                seen.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            seen.push(character);
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_of_a_value_are_seen() {
+        let cases =
+            [("comma", "comma"), (",", ","), ("\t", "%09"), ("a\u{85}b", "a%C2%85b"), ("é", "é")];
+        for (value, expected) in cases {
+            assert_eq!(visible(value), expected);
         }
     }
 }

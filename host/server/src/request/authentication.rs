@@ -1,6 +1,8 @@
 //! Routes that need a key (spec-5-header): 401 before anything else, then the key's burst limit,
 //! which asks no database; afterwards the headers that say how much of the month is left.
 
+use std::net::IpAddr;
+
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -46,22 +48,13 @@ pub(crate) async fn check(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let client = ClientAddress::from_request(&request);
-    let caller = match find_caller(&state, client, request.headers()).await {
-        Ok(caller) => caller,
-        Err(refused) => return refused,
-    };
-    if let Some(facts) = request.extensions().get::<RequestLabels>() {
-        facts.set_plan(caller.plan());
-    }
-    // Says the bucket's numbers: the month's would cost a query, just where queries have to be
-    // saved.
-    if let Some(refused) = state.burst_limiter.take_for_key(caller.id()) {
-        return refused;
-    }
-    let holder =
-        state.open_responses.holder(Some(caller.id().as_str()), address_block_of(&request));
-    request.extensions_mut().insert(Authenticated { caller: caller.clone(), holder });
+    let authenticated =
+        match admit(&state, RequestSource::new(&request), key_text(request.headers())).await {
+            Ok(authenticated) => authenticated,
+            Err(refused) => return refused,
+        };
+    let caller = authenticated.caller.clone();
+    request.extensions_mut().insert(authenticated);
     let mut response = next.run(request).await;
     if caller.limits().requests_per_month.is_some() {
         let usage = match response.extensions().get::<QuotaUsage>() {
@@ -76,18 +69,60 @@ pub(crate) async fn check(
     response
 }
 
+/// Origin of a request, as far as the check of its key needs it. A request itself cannot be held
+/// while the database is asked.
+pub(crate) struct RequestSource {
+    client: ClientAddress,
+    address: Option<IpAddr>,
+    labels: Option<RequestLabels>,
+}
+
+impl RequestSource {
+    /// Of `request`.
+    pub(crate) fn new(request: &Request) -> Self {
+        Self {
+            client: ClientAddress::from_request(request),
+            address: address_block_of(request),
+            labels: request.extensions().get().cloned(),
+        }
+    }
+}
+
+/// Checks the key `text` of a request and takes a token of its bucket.
+///
+/// # Errors
+/// The refusal: 401 for the key, 429 for a burst, 503 where the database does not answer.
+pub(crate) async fn admit(
+    state: &AppState,
+    source: RequestSource,
+    text: Result<&str, Refusal>,
+) -> Result<Authenticated, Response> {
+    let caller = find_caller(state, source.client, text).await?;
+    if let Some(labels) = &source.labels {
+        labels.set_plan(caller.plan());
+    }
+    // Says the bucket's numbers: the month's would cost a query, just where queries have to be
+    // saved.
+    if let Some(refused) = state.burst_limiter.take_for_key(caller.id()) {
+        return Err(refused);
+    }
+    state.keys.note_use(&caller);
+    let holder = state.open_responses.holder(Some(caller.id().as_str()), source.address);
+    Ok(Authenticated { caller, holder })
+}
+
 /// The holder of the request's key. What is refused is bounded by address, since there is no key to
 /// bound it by, and a key that only the database knows is looked up only after the address has been
 /// found to have a token for it.
 async fn find_caller(
     state: &AppState,
     client: ClientAddress,
-    headers: &HeaderMap,
+    text: Result<&str, Refusal>,
 ) -> Result<Caller, Response> {
     let bursts = &state.burst_limiter;
     let refuse =
         |error: Error| bursts.take_for_client(client).unwrap_or_else(|| error.into_response());
-    let text = key_text(headers).map_err(|refusal| refuse(refusal.into()))?;
+    let text = text.map_err(|refusal| refuse(refusal.into()))?;
     let key = match state.keys.check_cached(text).await {
         Ok(KeyLookup::Valid(caller)) => return Ok(caller),
         Ok(KeyLookup::Invalid) => return Err(refuse(Refusal::KeyInvalid.into())),

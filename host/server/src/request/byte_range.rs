@@ -15,14 +15,15 @@ use crate::response::preconditions;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ByteRange(pub(crate) Range<u64>);
 
-/// The part that is asked for; none: all of it.
+/// The part that is asked for; none: all of it. `dataset`: the versions that a date may name; none
+/// where a file is known by its digest alone.
 ///
 /// # Errors
 /// 416 when the range lies outside of the file.
 pub(crate) fn requested_range(
     headers: &HeaderMap,
     head: &BulkHead,
-    dataset: &Dataset,
+    dataset: Option<&Dataset>,
 ) -> Result<Option<ByteRange>, Error> {
     let mut ranges = headers.get_all(RANGE).iter();
     let (Some(range), None) = (ranges.next(), ranges.next()) else { return Ok(None) };
@@ -39,18 +40,19 @@ pub(crate) fn requested_range(
 /// `If-Range`: whether the client's first part is of the file that would be sent now. Tags compare
 /// strongly. A date counts only while it names one snapshot: two may have been committed within the
 /// same second.
-fn if_range_holds(headers: &HeaderMap, head: &BulkHead, dataset: &Dataset) -> bool {
+fn if_range_holds(headers: &HeaderMap, head: &BulkHead, dataset: Option<&Dataset>) -> bool {
     let Some(validator) = headers.get(IF_RANGE) else { return true };
     if validator.as_bytes().contains(&b'"') {
         return head.tag().header(None) == *validator;
     }
+    let (Some(dataset), Some(modified)) = (dataset, head.modified()) else { return false };
     let second = |millis: i64| millis.div_euclid(1000);
     let same = dataset
         .snapshots
         .iter()
-        .filter(|summary| second(summary.created_at.0) == second(head.modified().0))
+        .filter(|summary| second(summary.created_at.0) == second(modified.0))
         .count();
-    same <= 1 && preconditions::http_date(head.modified()).is_some_and(|date| date == *validator)
+    same <= 1 && preconditions::http_date(modified).is_some_and(|date| date == *validator)
 }
 
 /// The meaning of one `Range` header for a file.

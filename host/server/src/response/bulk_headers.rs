@@ -11,7 +11,7 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 use yearbook_domain::bulk::{BulkPlan, FILE_EXTENSION, FILE_MEDIA_TYPE};
-use yearbook_domain::{Digest, Millis};
+use yearbook_domain::{Digest, Millis, StoredFile};
 
 use super::headers::write_credit;
 use super::preconditions::PreconditionOutcome;
@@ -24,7 +24,8 @@ use crate::request::byte_range::ByteRange;
 /// The head of a response.
 pub(crate) struct BulkHead {
     tag: EntityTag,
-    modified: Millis,
+    /// None: nothing is told about its age.
+    modified: Option<Millis>,
     /// Size of the file in bytes.
     size: u64,
     /// The name that browsers give the file.
@@ -65,7 +66,7 @@ impl BulkHead {
         insert_text(&mut content, CONTENT_DISPOSITION, &disposition);
         Self {
             tag,
-            modified: snapshot.created_at,
+            modified: Some(snapshot.created_at),
             size: snapshot.file.bytes,
             disposition,
             shared,
@@ -73,13 +74,28 @@ impl BulkHead {
         }
     }
 
+    /// Headers of a file of the share, which is known by its digest alone.
+    pub(crate) fn for_share(file: &StoredFile) -> Self {
+        let tag = EntityTag::from_file(file);
+        let mut shared = HeaderMap::new();
+        shared.insert(ETAG, tag.header(None));
+        // An address is of one recipient; the bytes behind it never change.
+        shared.insert(CACHE_CONTROL, HeaderValue::from_static("private, immutable, no-transform"));
+        shared.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        insert_text(&mut shared, REPR_DIGEST, &repr_digest(file.sha256));
+        let mut content = HeaderMap::new();
+        content.insert(CONTENT_TYPE, HeaderValue::from_static(FILE_MEDIA_TYPE));
+        let disposition = String::new();
+        Self { tag, modified: None, size: file.bytes, disposition, shared, content }
+    }
+
     /// The entity tag.
     pub(crate) fn tag(&self) -> &EntityTag {
         &self.tag
     }
 
-    /// Time at which the snapshot was committed.
-    pub(crate) fn modified(&self) -> Millis {
+    /// Time at which the snapshot was committed; none where nothing is told about it.
+    pub(crate) fn modified(&self) -> Option<Millis> {
         self.modified
     }
 
@@ -97,7 +113,7 @@ impl BulkHead {
     /// and no cache keeps it.
     ///
     /// # Errors
-    /// When the address is none.
+    /// Fails when the address is none.
     pub(crate) fn redirect(&self, link: String) -> Result<Response, Error> {
         let location = HeaderValue::try_from(link).map_err(|_| {
             Error::internal("redirect", &"the store's address does not fit a header")
@@ -120,7 +136,7 @@ impl BulkHead {
     /// # Errors
     /// 412 for a false precondition.
     pub(crate) fn without_body(&self, parts: &Parts) -> Result<Option<Response>, Error> {
-        let outcome = preconditions::evaluate(&parts.headers, &self.tag, Some(self.modified))?;
+        let outcome = preconditions::evaluate(&parts.headers, &self.tag, self.modified)?;
         if outcome == PreconditionOutcome::NotModified {
             return Ok(Some(self.not_modified()));
         }

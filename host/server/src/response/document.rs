@@ -26,12 +26,12 @@ pub(crate) struct RenderedDocument {
     tag: EntityTag,
     content_type: &'static str,
     /// Compressed forms; none where each answer compresses anew.
-    codings: Option<Arc<KeptCodings>>,
+    codings: Option<Arc<CodingCache>>,
 }
 
 /// Compressed forms of a document that is sent again and again, each made once.
 #[derive(Debug, Default)]
-struct KeptCodings {
+struct CodingCache {
     zstd: OnceCell<Bytes>,
     gzip: OnceCell<Bytes>,
 }
@@ -83,7 +83,7 @@ impl RenderedDocument {
     }
 
     /// The same document, which keeps its compressed forms.
-    pub(crate) fn with_kept_codings(self) -> Self {
+    pub(crate) fn with_coding_cache(self) -> Self {
         Self { codings: Some(Arc::default()), ..self }
     }
 
@@ -160,7 +160,7 @@ impl RenderedDocument {
                 .map_err(|failure| Error::internal("compress a document", &failure))
         };
         match &self.codings {
-            Some(kept) => kept.of(coding).get_or_try_init(compress).await.cloned(),
+            Some(kept) => kept.cell(coding).get_or_try_init(compress).await.cloned(),
             None => compress().await,
         }
     }
@@ -189,8 +189,8 @@ impl RenderedDocument {
     }
 }
 
-impl KeptCodings {
-    fn of(&self, coding: ContentCoding) -> &OnceCell<Bytes> {
+impl CodingCache {
+    fn cell(&self, coding: ContentCoding) -> &OnceCell<Bytes> {
         match coding {
             ContentCoding::Zstd => &self.zstd,
             ContentCoding::Gzip => &self.gzip,

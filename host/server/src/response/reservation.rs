@@ -48,6 +48,14 @@ impl Chargeable for Response {
 }
 
 impl AppState {
+    /// Returns `patience` as a duration; none: no bound.
+    pub(crate) fn patience(&self, patience: Patience) -> Option<Duration> {
+        match patience {
+            Patience::Queue => Some(Duration::from_millis(self.sandbox.limits().queue_ms)),
+            Patience::Unbounded => None,
+        }
+    }
+
     /// Reserves an open response and a request of the month for the caller of `auth`.
     ///
     /// # Errors
@@ -58,11 +66,7 @@ impl AppState {
         auth: &Authenticated,
         patience: Patience,
     ) -> Result<Reservation, Error> {
-        let patience = match patience {
-            Patience::Queue => Some(Duration::from_millis(self.sandbox.limits().queue_ms)),
-            Patience::Unbounded => None,
-        };
-        let open = self.open_responses.open(&auth.holder, patience).await?;
+        let open = self.open_responses.open(&auth.holder, self.patience(patience)).await?;
         let quota = self.quota.reserve(&auth.caller).await?;
         Ok(Reservation { open, quota })
     }

@@ -31,7 +31,7 @@ pub(crate) async fn download(
     if let Some(response) = head.without_body(&request.parts)? {
         return Ok(response);
     }
-    let range = requested_range(&request.parts.headers, &head, &dataset)?;
+    let range = requested_range(&request.parts.headers, &head, Some(&dataset))?;
     let reservation = app.reserve(&auth, Patience::Queue).await?;
     let response = send_file(&app, &request, &plan, &head, range, &reservation).await;
     let response = response.map(|response| with_citation(&app, &request, &plan, response));

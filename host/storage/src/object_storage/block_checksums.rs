@@ -3,7 +3,10 @@
 //! footer, and are not written by the `parquet` crate. Kept beside the file as an object of its
 //! own.
 
+use std::sync::Arc;
+
 use bytes::{BufMut, Bytes, BytesMut};
+use yearbook_domain::Digest;
 
 /// Bytes covered by one checksum. Reads are widened to whole blocks, so it trades reading a little
 /// more against holding a little more: a file's sums are a 4,096th of its size.
@@ -32,6 +35,16 @@ impl BlockChecksums {
         let whole = rest.is_empty() && sums.len() as u64 == file_bytes.div_ceil(BLOCK_BYTES);
         let intact = u32::from_le_bytes(*own) == crc32fast::hash(sums.as_flattened());
         (whole && intact).then(|| Self(sums.iter().map(|sum| u32::from_le_bytes(*sum)).collect()))
+    }
+
+    /// Size of the stored form of a file of `file_bytes`, bytes.
+    pub(super) fn stored_size(file_bytes: u64) -> u64 {
+        (file_bytes.div_ceil(BLOCK_BYTES) + 1) * 4
+    }
+
+    /// Weight of an entry of a cache of checksums, bytes.
+    pub(super) fn weight(_: &Digest, sums: &Arc<Self>) -> u32 {
+        u32::try_from(size_of::<Digest>() + sums.size()).unwrap_or(u32::MAX)
     }
 
     /// Size of the stored form in bytes, of the form in memory too.

@@ -13,7 +13,7 @@ use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use yearbook_domain::{Digest, StoredFile};
 
-use super::block_checksums::{BLOCK_BYTES, BlockChecksums};
+use super::block_checksums::BlockChecksums;
 use super::verified_read::BlockRanges;
 use super::{CHECKSUM_CACHE_BYTES, ObjectStorage, hash};
 use crate::StorageFailure;
@@ -28,13 +28,11 @@ pub(super) struct LocalFolder {
 impl LocalFolder {
     /// The store in `folder`.
     pub(super) fn new(folder: PathBuf) -> Self {
-        let weigh = |_: &Digest, sums: &Arc<BlockChecksums>| {
-            u32::try_from(size_of::<Digest>() + sums.size()).unwrap_or(u32::MAX)
-        };
-        Self {
-            folder,
-            sums: Cache::builder().max_capacity(CHECKSUM_CACHE_BYTES).weigher(weigh).build(),
-        }
+        let sums = Cache::builder()
+            .max_capacity(CHECKSUM_CACHE_BYTES)
+            .weigher(BlockChecksums::weight)
+            .build();
+        Self { folder, sums }
     }
 
     /// The folder of the store.
@@ -75,7 +73,7 @@ impl LocalFolder {
         let load = || {
             let beside = self.folder.join(ObjectStorage::checksums_key(file));
             // Its own checksum finds a shorter or longer object than expected.
-            let size = (file.bytes.div_ceil(BLOCK_BYTES) + 1) * 4;
+            let size = BlockChecksums::stored_size(file.bytes);
             let stored = File::open(&beside).and_then(|opened| read_range(&opened, &(0..size)));
             let sums = match stored {
                 Ok(bytes) => BlockChecksums::parse(&bytes, file.bytes),

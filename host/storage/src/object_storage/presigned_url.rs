@@ -1,6 +1,8 @@
 //! Signed addresses of stored files, for stores that clients reach themselves (`storage.bulk =
 //! "redirect"`). Whoever has one reads that one file until it ends; it is never logged.
 
+use std::time::Duration;
+
 #[cfg(feature = "s3")]
 use object_store::path::Path as Key;
 #[cfg(feature = "s3")]
@@ -50,6 +52,39 @@ impl ObjectStorage {
             .signed_url_opts(Method::GET, &Key::from(key.as_str()), settings.link(), &options)
             .await;
         signed.map(|url| Some(url.into())).map_err(|source| StorageFailure::store(&key, source))
+    }
+
+    /// An address from which anybody may read `file` for `lifetime`, by GET; none where the store
+    /// is no bucket. Asks no store.
+    ///
+    /// # Errors
+    /// [`StorageFailure::Store`] where there are no credentials to sign with.
+    #[cfg(feature = "s3")]
+    pub async fn presign(
+        &self,
+        file: &StoredFile,
+        lifetime: Duration,
+    ) -> Result<Option<String>, StorageFailure> {
+        let Some(bucket) = self.remote.bucket.as_ref() else { return Ok(None) };
+        let key = Self::key(file);
+        let options = SignedUrlOptions::new();
+        let signed =
+            bucket.signed_url_opts(Method::GET, &Key::from(key.as_str()), lifetime, &options).await;
+        signed.map(|url| Some(url.into())).map_err(|source| StorageFailure::store(&key, source))
+    }
+
+    /// None: a build without S3 has no store that signs addresses.
+    ///
+    /// # Errors
+    /// None.
+    #[cfg(not(feature = "s3"))]
+    #[expect(clippy::unused_async, reason = "the signature is that of builds with S3")]
+    pub async fn presign(
+        &self,
+        _file: &StoredFile,
+        _lifetime: Duration,
+    ) -> Result<Option<String>, StorageFailure> {
+        Ok(None)
     }
 
     /// None: a build without S3 has no store that signs addresses.

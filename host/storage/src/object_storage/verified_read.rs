@@ -155,7 +155,7 @@ impl ObjectStorage {
         file: &StoredFile,
     ) -> Result<Option<BlockChecksums>, StorageFailure> {
         let key = Self::checksums_key(file);
-        let size = (file.bytes.div_ceil(BLOCK_BYTES) + 1) * 4;
+        let size = BlockChecksums::stored_size(file.bytes);
         match self.store.get(&Key::from(key.as_str())).await {
             // Judged before it is read: what lies there may have any size.
             Ok(found) if found.meta.size != size => Ok(None),

@@ -70,6 +70,7 @@ impl TextDictionary {
             length: array.length,
             null_count,
             buffers: vec![validity, offsets, bytes],
+            held: None,
             children: Vec::new(),
             dictionary: None,
         })

@@ -122,6 +122,7 @@ fn recoded<S>(
             length: array.length,
             null_count: array.null_count,
             buffers,
+            held: None,
             children: Vec::new(),
             dictionary: None,
         },

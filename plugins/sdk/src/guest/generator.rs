@@ -19,13 +19,13 @@ use generator_world::exports::yearbook::plugin::generator as wit;
 )]
 pub mod generator_world {
     wit_bindgen::generate!({
-        path: "../../wit/1.0.0",
+        path: "../../wit/1.1.0",
         world: "generator-plugin",
         pub_export_macro: true,
         export_macro_name: "export_generator_world",
         with: {
-            "yearbook:plugin/log@1.0.0": crate::guest::encoder_world::yearbook::plugin::log,
-            "yearbook:plugin/types@1.0.0": crate::guest::encoder_world::yearbook::plugin::types,
+            "yearbook:plugin/log@1.1.0": crate::guest::encoder_world::yearbook::plugin::log,
+            "yearbook:plugin/types@1.1.0": crate::guest::encoder_world::yearbook::plugin::types,
         },
     });
 }

@@ -187,11 +187,11 @@ fn array(
         buffers: count(buffers.len() + 1),
         repeated: false,
     });
-    out.buffers.push(if null_count == 0 { Vec::new() } else { bitmap(valid) });
-    out.buffers.extend(buffers);
+    let validity = if null_count == 0 { Vec::new() } else { bitmap(valid) };
+    out.buffers.extend(std::iter::once(validity).chain(buffers).map(wire::RawBuffer::Bytes));
 }
 
-fn bitmap(bits: impl Iterator<Item = bool>) -> Vec<u8> {
+pub(super) fn bitmap(bits: impl Iterator<Item = bool>) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (position, bit) in bits.enumerate() {
         if position % 8 == 0 {

@@ -2,9 +2,11 @@
 //! places of notes and the size of buffers; never keeps what was made.
 
 use std::marker::PhantomData;
+use std::rc::Rc;
 
+use super::held;
 use crate::capacity::BufferEstimate;
-use crate::{Batch, Encoder, Error, Note};
+use crate::{Batch, Encoder, Error, Note, Output};
 
 /// A response under way, whoever makes its parts.
 pub(super) struct EncodingDriver<E> {
@@ -43,9 +45,12 @@ impl<E: Encoder> EncodingDriver<E> {
         }
         self.parts += 1;
         let rows = batch.rows();
-        let mut part = self.guess.buffer(rows);
-        encoder.part(batch, &mut part)?;
-        self.guess.update(rows, part.len());
+        let kept = Rc::clone(&batch.kept);
+        let mut out = Output::from(self.guess.buffer(rows));
+        encoder.part(batch, &mut out)?;
+        self.guess.update(rows, out.len());
+        let (part, splices) = out.into_parts();
+        let part = if splices.is_empty() { part } else { held::join(&part, &splices, &kept) };
         let bytes = encoder.note();
         if !bytes.is_empty() {
             self.notes.push(Note { offset: self.offset, bytes });

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::data::Data;
-use crate::wire;
+use crate::view::Crossing;
+use crate::{View, wire};
 
 /// A table to encode. Columns are added one by one and must all have the same number of rows.
 #[derive(Debug, Clone, Default)]
@@ -217,11 +218,14 @@ impl Table {
         rows: Range<usize>,
         dictionaries: bool,
         repeated: bool,
+        views: &[View],
     ) -> wire::RawBatch {
         let mut batch =
             wire::RawBatch { rows: super::data::count(rows.len()), ..wire::RawBatch::default() };
-        for (_, data) in &self.columns {
-            data.lower(rows.clone(), dictionaries, repeated, &mut batch);
+        for (position, (_, data)) in self.columns.iter().enumerate() {
+            let View { plain, crossing } = views.get(position).copied().unwrap_or(View::WHOLE);
+            let repeated = repeated && crossing == Crossing::Whole;
+            data.lower(rows.clone(), dictionaries && !plain, repeated, &mut batch);
         }
         batch
     }

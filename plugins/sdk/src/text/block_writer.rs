@@ -3,6 +3,7 @@
 //! the output.
 
 use super::number::{NumberBuffer, ROOM};
+use crate::Output;
 
 /// Bytes of a block. It stays in a usual L1 cache beside what is read.
 const SIZE: usize = 16 * 1024;
@@ -26,12 +27,12 @@ pub(super) struct BlockWriter<'a> {
     block: &'a mut [u8; SIZE],
     /// Bytes of the block that are text.
     at: usize,
-    out: &'a mut Vec<u8>,
+    out: &'a mut Output,
 }
 
 impl<'a> BlockWriter<'a> {
     /// Text to append to `out`.
-    pub(super) fn new(block: &'a mut BlockBuffer, out: &'a mut Vec<u8>) -> Self {
+    pub(super) fn new(block: &'a mut BlockBuffer, out: &'a mut Output) -> Self {
         Self { block: &mut block.0, at: 0, out }
     }
 
@@ -94,6 +95,13 @@ impl<'a> BlockWriter<'a> {
         } else {
             self.write(|out| out.extend_from_slice(text));
         }
+    }
+
+    /// Appends a range of a buffer that stays with the host.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, buffer: u32, offset: usize, length: usize) {
+        // What is in the block comes to stand before it.
+        self.out.splice(self.out.len() + self.at, buffer, offset, length);
     }
 
     /// Appends what `write` does.
@@ -171,7 +179,7 @@ mod tests {
     fn text_of_any_length_comes_out_in_order_whatever_the_block_holds() {
         let source: Vec<u8> = (0..=255).cycle().take(2 * SIZE).collect();
         let (mut block, mut made, mut expected) =
-            (BlockBuffer::default(), b"before".to_vec(), b"before".to_vec());
+            (BlockBuffer::default(), Output::from(b"before".to_vec()), b"before".to_vec());
         let mut sheet = BlockWriter::new(&mut block, &mut made);
         for round in 0..4000 {
             let start = round * 7 % 300;
@@ -198,6 +206,6 @@ mod tests {
         });
         sheet.finish();
         expected.extend_from_slice(b"a number: 7");
-        assert_eq!(made, expected);
+        assert_eq!(*made, expected);
     }
 }

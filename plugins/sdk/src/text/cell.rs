@@ -38,9 +38,12 @@ pub fn render<D: Dialect>(dialect: &D, column: &Column<'_>, row: usize, out: &mu
         return;
     }
     match &column.values {
-        Values::Null | Values::Other { .. } | Values::Float16(_) | Values::Duration(..) => {
-            out.extend_from_slice(D::NULL)
-        }
+        Values::Null
+        | Values::Held(_)
+        | Values::Lengths
+        | Values::Other { .. }
+        | Values::Float16(_)
+        | Values::Duration(..) => out.extend_from_slice(D::NULL),
         Values::Boolean(bits) => {
             out.extend_from_slice(if bits.get(row) { b"true" } else { b"false" })
         }

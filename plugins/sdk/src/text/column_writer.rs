@@ -5,10 +5,12 @@ use super::{Dialect, cell};
 use crate::column::{Bits, Dictionary};
 use crate::{Column, Values};
 use codes::{CellBlocks, Codes, Entries, write_block, write_cell};
+use held::HeldCells;
 use numbers::{Numbers, integers};
 use strings::Text;
 
 mod codes;
+mod held;
 mod numbers;
 mod strings;
 
@@ -34,6 +36,9 @@ pub(super) enum PreparedColumn<'a> {
     Keyed(Codes<'a>, Option<Bits<'a>>, Text<'a, i32>),
     Utf8(Text<'a, i32>),
     LargeUtf8(Text<'a, i64>),
+    Held(HeldCells<'a>),
+    /// Keys of a dictionary of text that stays with the host.
+    KeyedHeld(Codes<'a>, Option<Bits<'a>>, HeldCells<'a>),
     Any(Column<'a>, &'a [u8]),
 }
 
@@ -71,6 +76,7 @@ impl ColumnWriter {
             Values::LargeUtf8(strings) => {
                 PreparedColumn::LargeUtf8(Text::new(dialect, strings, validity, text))
             }
+            Values::Held(held) => PreparedColumn::Held(HeldCells::new::<D>(held, validity, text)),
             Values::Float64(numbers) => {
                 PreparedColumn::Float(Numbers::new(numbers, validity, lead, null))
             }
@@ -97,6 +103,13 @@ fn dictionary<'a, D: Dialect>(
     let Dictionary { keys, mut values, version } = dictionary;
     let nulls = values.validity().copied();
     match std::mem::replace(&mut values.values, Values::Null) {
+        Values::Held(held) => {
+            return PreparedColumn::KeyedHeld(
+                keys,
+                validity,
+                HeldCells::new::<D>(held, nulls, text),
+            );
+        }
         Values::Utf8(strings) if !entries.should_render(version, values.length, keys.len()) => {
             return PreparedColumn::Keyed(keys, validity, Text::sparse::<D>(strings, nulls, text));
         }
@@ -153,6 +166,14 @@ impl<'a> PreparedColumn<'a> {
                     text.write_null(sheet);
                 } else {
                     text.write(dialect, usize::try_from(keys[row]).unwrap_or(usize::MAX), sheet);
+                }
+            }
+            Self::Held(text) => text.write::<D>(row, sheet),
+            Self::KeyedHeld(keys, validity, text) => {
+                if validity.is_some_and(|bits| !bits.get(row)) {
+                    text.write_null(sheet);
+                } else {
+                    text.write::<D>(usize::try_from(keys[row]).unwrap_or(usize::MAX), sheet);
                 }
             }
             Self::Utf8(text) => text.write(dialect, row, sheet),

@@ -1,6 +1,8 @@
 //! CSV's fields: RFC 4180, section 2, rules 5 to 7; numbers that are not finite as in Table Schema.
 
-use super::{Dialect, any_byte, first_byte};
+use super::{Dialect, HELD_BYTES, any_byte, first_byte};
+use crate::Traits;
+use crate::view::HeldText;
 
 /// CSV's spelling of values.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +26,22 @@ impl Dialect for Csv {
         !any_byte(text, |byte| {
             (byte == delimiter) | (byte == b'"') | (byte == b'\n') | (byte == b'\r')
         })
+    }
+
+    fn held_text(&self) -> HeldText {
+        let delimiter = match self.delimiter {
+            b',' => Traits::NO_COMMA,
+            b';' => Traits::NO_SEMICOLON,
+            b'|' => Traits::NO_VERTICAL_BAR,
+            b'\t' => Traits::NO_TAB,
+            // No trait says anything of it, so no value is plain.
+            _ => return HeldText { mean_bytes: u32::MAX, all: Traits::NONE, each: Traits::NONE },
+        };
+        HeldText {
+            mean_bytes: HELD_BYTES,
+            all: Traits::NO_QUOTE,
+            each: delimiter | Traits::NO_LINE_BREAK,
+        }
     }
 
     fn escape(&self, text: &[u8], out: &mut Vec<u8>) {

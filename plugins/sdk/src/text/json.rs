@@ -1,7 +1,8 @@
 //! JSON (RFC 8259): strings are UTF-8 as it is, and only what must be escaped is; rows are objects.
 
-use super::{Dialect, Rows, any_byte, first_byte};
-use crate::{Error, Field};
+use super::{Dialect, HELD_BYTES, Rows, any_byte, first_byte};
+use crate::view::HeldText;
+use crate::{Error, Field, Traits};
 
 /// JSON's spelling of values.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +20,14 @@ impl Dialect for Json {
     #[inline(always)]
     fn is_plain(&self, text: &[u8]) -> bool {
         !any_byte(text, needs_escape)
+    }
+
+    fn held_text(&self) -> HeldText {
+        HeldText {
+            mean_bytes: HELD_BYTES,
+            all: Traits::NO_CONTROL | Traits::NO_QUOTE | Traits::NO_BACKSLASH,
+            each: Traits::NONE,
+        }
     }
 
     fn escape(&self, text: &[u8], out: &mut Vec<u8>) {

@@ -3,13 +3,14 @@
 use super::block_writer::{BlockBuffer, BlockWriter, RepeatedText};
 use super::column_writer::{ColumnWriter, PreparedColumn};
 use super::{Dialect, cell};
-use crate::{Batch, Error, Field};
+use crate::{Batch, DataType, Error, Field, Output, View};
 
 /// Writes rows of a dialect. Keeps what can be kept between batches: rendered dictionaries.
 #[derive(Debug)]
 pub struct Rows<D> {
     dialect: D,
     lanes: Vec<ColumnWriter>,
+    views: Vec<View>,
     end: RepeatedText,
     block: BlockBuffer,
 }
@@ -50,12 +51,26 @@ impl<D: Dialect> Rows<D> {
     ) -> Result<Self, Error> {
         check::<D>(fields)?;
         let lanes = leads.into_iter().map(ColumnWriter::new::<D>).collect();
-        Ok(Self { dialect, lanes, end: RepeatedText::new(&[end]), block: BlockBuffer::default() })
+        let held = View::held(dialect.held_text());
+        let view = |field: &Field| match field.value_type() {
+            DataType::Utf8 | DataType::LargeUtf8 => held,
+            _ => View::WHOLE,
+        };
+        let views = fields.iter().map(view).collect();
+        let (end, block) = (RepeatedText::new(&[end]), BlockBuffer::default());
+        Ok(Self { dialect, lanes, views, end, block })
+    }
+
+    /// Views for [`crate::Encoder::views`]: long text that needs no escaping stays with
+    /// the host.
+    #[must_use]
+    pub fn views(&self) -> Vec<View> {
+        self.views.clone()
     }
 
     /// Appends all rows of a batch.
-    pub fn write(&mut self, batch: &Batch, out: &mut Vec<u8>) {
-        let Self { dialect, lanes, end, block } = self;
+    pub fn write(&mut self, batch: &Batch, out: &mut Output) {
+        let Self { dialect, lanes, end, block, .. } = self;
         let prepared: Vec<PreparedColumn<'_>> = lanes
             .iter_mut()
             .zip(batch.columns())

@@ -106,7 +106,7 @@ impl GeneratorGuest {
 
 /// Returns the parameters of `generate`: the whole request, flattened.
 fn parameters() -> String {
-    let (resolve, package) = interface();
+    let (resolve, package) = interface(super::PLAIN);
     let generator = resolve.packages[package].interfaces["generator"];
     let signature = resolve.wasm_signature(
         AbiVariant::GuestExport,

@@ -95,7 +95,7 @@ fn timed<E: yearbook_sdk::Encoder>(
     let description = E::describe();
     let table: &Table = &tables.with_part_rows(description.part_rows);
     let inputs: Vec<Vec<Batch>> =
-        (0..times).map(|_| testing::batches(table, description.dictionaries).unwrap()).collect();
+        (0..times).map(|_| testing::batches_for::<E>(table).unwrap()).collect();
     let start = Instant::now();
     for batches in inputs {
         testing::respond::<E>(batches, |chunk| client.take(chunk.into())).unwrap();

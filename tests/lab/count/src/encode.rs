@@ -37,11 +37,8 @@ fn encode<E: Encoder>(make: Make, rounds: u64) {
     let input = make();
     let prepared: Vec<Vec<Batch>> = (0..ROUNDS)
         .map(|_| {
-            testing::batches(
-                &input.tables.with_part_rows(E::describe().part_rows),
-                E::describe().dictionaries,
-            )
-            .unwrap()
+            let table = input.tables.with_part_rows(E::describe().part_rows);
+            testing::batches_for::<E>(&table).unwrap()
         })
         .collect();
     for batches in prepared.into_iter().take(usize::try_from(rounds).unwrap()) {

@@ -88,6 +88,7 @@ impl Stored {
         let snapshot = Arc::new(draft.snapshot);
         let summary = SnapshotSummary {
             id: snapshot.id,
+            version: 0,
             created_at: snapshot.created_at,
             rows: snapshot.rows,
             changes: None,

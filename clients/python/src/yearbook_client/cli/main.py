@@ -26,6 +26,52 @@ from ..errors import (
 from ..results.rows import ColumnType
 from .parser import parser
 
+SUCCESS, FAILURE, USAGE, REFUSED, MONTH_USED_UP = 0, 1, 2, 3, 4
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command and returns its exit code."""
+    given = parser().parse_args(arguments)
+    from .commands import COMMANDS
+
+    client = Client(progress=False if given.quiet or given.json else None)
+    try:
+        COMMANDS[given.verb](client, given)
+        sys.stdout.flush()
+    except YearbookError as error:
+        _complain(error, machine=given.json)
+        return exit_code(error)
+    except KeyboardInterrupt:
+        sys.stderr.write("\nInterrupted.\n")
+        return FAILURE
+    except BrokenPipeError:
+        # The reader, such as `head`, has enough; Python must not complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return SUCCESS
+    return SUCCESS
+
+
+def exit_code(error: YearbookError) -> int:
+    if isinstance(error, (MonthUsedUpError, PullTooExpensiveError)):
+        return MONTH_USED_UP
+    if isinstance(error, (RefusedError, RateLimitedError)):
+        return REFUSED
+    return USAGE if isinstance(error, UsageError) else FAILURE
+
+
+def _complain(error: YearbookError, *, machine: bool) -> None:
+    if not machine:
+        sys.stderr.write(f"error: {error}\n")
+        return
+    document: dict[str, object] = {
+        "error": type(error).__name__,
+        "message": error.message,
+        "advice": error.advice,
+    }
+    if isinstance(error, ServiceError):
+        document |= {"status": error.status, "code": error.code, "request_id": error.request_id}
+    sys.stderr.write(json.dumps(document, ensure_ascii=False) + "\n")
+
 
 def print_json(value: Any) -> None:
     """Prints a value of the client as one JSON document."""
@@ -103,50 +149,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(one) for one in value]  # pyright: ignore
     return value
-
-
-SUCCESS, FAILURE, USAGE, REFUSED, MONTH_USED_UP = 0, 1, 2, 3, 4
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command and returns its exit code."""
-    given = parser().parse_args(arguments)
-    from .commands import COMMANDS
-
-    client = Client(progress=False if given.quiet or given.json else None)
-    try:
-        COMMANDS[given.verb](client, given)
-        sys.stdout.flush()
-    except YearbookError as error:
-        _complain(error, machine=given.json)
-        return exit_code(error)
-    except KeyboardInterrupt:
-        sys.stderr.write("\nInterrupted.\n")
-        return FAILURE
-    except BrokenPipeError:
-        # The reader, such as `head`, has enough; Python must not complain at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return SUCCESS
-    return SUCCESS
-
-
-def exit_code(error: YearbookError) -> int:
-    if isinstance(error, (MonthUsedUpError, PullTooExpensiveError)):
-        return MONTH_USED_UP
-    if isinstance(error, (RefusedError, RateLimitedError)):
-        return REFUSED
-    return USAGE if isinstance(error, UsageError) else FAILURE
-
-
-def _complain(error: YearbookError, *, machine: bool) -> None:
-    if not machine:
-        sys.stderr.write(f"error: {error}\n")
-        return
-    document: dict[str, object] = {
-        "error": type(error).__name__,
-        "message": error.message,
-        "advice": error.advice,
-    }
-    if isinstance(error, ServiceError):
-        document |= {"status": error.status, "code": error.code, "request_id": error.request_id}
-    sys.stderr.write(json.dumps(document, ensure_ascii=False) + "\n")

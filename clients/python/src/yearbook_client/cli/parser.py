@@ -34,6 +34,10 @@ VERBS: dict[str, str] = {
     "completion": "print a completion script for a shell",
     "mcp": "serve these verbs to an assistant over the Model Context Protocol",
 }
+# Verbs whose argument is the name of a dataset.
+_NAMED = "describe|preview|get|changes|download|sync|cite|verify"
+FUNCTION = "_yearbook_client"
+COMMAND = "yearbook-py"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -107,12 +111,6 @@ def _positive(text: str) -> int:
     if number < 1:
         raise ValueError
     return number
-
-
-# Verbs whose argument is the name of a dataset.
-_NAMED = "describe|preview|get|changes|download|sync|cite|verify"
-FUNCTION = "_yearbook_client"
-COMMAND = "yearbook-py"
 
 
 def script(shell: str) -> str:

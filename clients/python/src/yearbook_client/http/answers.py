@@ -12,18 +12,25 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar, cast
 
 from .. import errors
-from ..errors import (
-    CutBodyError,
-    RateLimitedError,
-    ServiceError,
-    StalledError,
-    UnavailableError,
-    UnreachableError,
-    YearbookError,
-)
 from ..models import items
 
 _LINK = re.compile(r'<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^",;\s]+))*)')
+
+# Bounds of retries: requests for a page, and seconds.
+REQUESTS_PER_PAGE = 5
+WAITING_PER_PULL = 60.0
+FIRST_BACK_OFF = 0.5
+LONGEST_BACK_OFF = 16.0
+
+_Result = TypeVar("_Result")
+
+RETRIED = (
+    errors.RateLimitedError,
+    errors.UnavailableError,
+    errors.CutBodyError,
+    errors.StalledError,
+    errors.UnreachableError,
+)
 
 
 class Headers(Mapping[str, str]):
@@ -183,16 +190,6 @@ def _place(problem: dict[str, Any]) -> str:
     return ".".join(str(part) for part in place) or "request"
 
 
-REQUESTS_PER_PAGE = 5
-WAITING_PER_PULL = 60.0
-FIRST_BACK_OFF = 0.5
-LONGEST_BACK_OFF = 16.0
-
-_Result = TypeVar("_Result")
-
-RETRIED = (RateLimitedError, UnavailableError, CutBodyError, StalledError, UnreachableError)
-
-
 class RetryBudget:
     """Requests for one page and seconds of waiting for one pull. One object serves one pull."""
 
@@ -219,12 +216,12 @@ class RetryBudget:
                     raise
         raise AssertionError("a budget has at least one request")
 
-    def _wait(self, number: int, error: YearbookError) -> bool:
+    def _wait(self, number: int, error: errors.YearbookError) -> bool:
         # Most pulls wait for nothing, and these take long to import.
         import logging
         import random
 
-        asked = error.retry_after if isinstance(error, ServiceError) else None
+        asked = error.retry_after if isinstance(error, errors.ServiceError) else None
         if asked is None:
             bound = min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2 ** (number - 1))
             seconds = bound * (0.5 + random.random() / 2)  # noqa: S311, jitter and no secret

@@ -10,7 +10,7 @@ use crate::settings::SettingsDocument;
 /// Judges the settings of sign-up; `store` is the catalog, where it answers.
 ///
 /// # Errors
-/// When the catalog does not answer, or the mail server does not greet.
+/// Fails when the catalog does not answer, or the mail server does not greet.
 pub(super) async fn check_signup(
     values: &SettingsDocument,
     store: Option<&Catalog>,

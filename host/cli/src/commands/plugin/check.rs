@@ -9,17 +9,17 @@ use yearbook_domain::Digest;
 use yearbook_releases::{CheckReport, LimitUsage, check, write_dump};
 use yearbook_sandbox::{FailureDump, SandboxConfig};
 
-use super::{check_limits, read_component};
+use super::{PluginSource, check_limits};
 use crate::context::{CommandContext, create_private_dir};
 use crate::output::TextTable;
 use crate::plugin_runtime;
 
 pub(super) async fn run(
     context: &CommandContext,
-    file: &Path,
+    plugin: &PluginSource,
     folder: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let component = read_component(context, file)?;
+    let component = plugin.load(context).await?;
     // A folder of its own: compile times are to be true, and nothing that was not installed should
     // stay.
     let cache = tempfile::tempdir().context("cannot make a temporary folder")?;
@@ -30,21 +30,18 @@ pub(super) async fn run(
     };
     let sandbox = plugin_runtime::new_sandbox(config, context.workers())?;
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &component)).await?;
-    let capsules = write_dumps(
-        context,
-        &checked.capsules,
-        folder.unwrap_or_else(|| file.parent().unwrap_or(Path::new(""))),
-    );
+    let capsules =
+        write_dumps(context, &checked.capsules, folder.unwrap_or_else(|| plugin.folder()));
     let report = checked.report;
     let mut value = serde_json::to_value(&report)?;
     value["capsules"] = capsules.iter().map(|path| path.display().to_string()).collect();
     context
         .output
-        .print_result(&value, || render_report(&report) + &replay_commands(&capsules, file))?;
+        .print_result(&value, || render_report(&report) + &replay_commands(&capsules, plugin))?;
     match report.findings.len() + report.more_findings {
         0 => Ok(()),
-        1 => bail!("1 thing is wrong with {}", file.display()),
-        wrong => bail!("{wrong} things are wrong with {}", file.display()),
+        1 => bail!("1 thing is wrong with {plugin}"),
+        wrong => bail!("{wrong} things are wrong with {plugin}"),
     }
 }
 
@@ -67,18 +64,14 @@ fn write_dumps(context: &CommandContext, capsules: &[FailureDump], folder: &Path
 }
 
 /// Command that replays each failure.
-fn replay_commands(capsules: &[PathBuf], file: &Path) -> String {
+fn replay_commands(capsules: &[PathBuf], plugin: &PluginSource) -> String {
     let mut text = String::new();
     if !capsules.is_empty() {
         text.push_str("\n\nEach failure can be replayed, here or on a plugin that was mended:");
     }
     for capsule in capsules {
-        let _ = write!(
-            text,
-            "\n    yearbook plugin replay {} --component {}",
-            capsule.display(),
-            file.display()
-        );
+        let _ =
+            write!(text, "\n    yearbook plugin replay {} --component {plugin}", capsule.display());
     }
     text
 }

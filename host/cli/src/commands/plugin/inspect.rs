@@ -1,5 +1,5 @@
 //! `yearbook plugin inspect`: parts of a plugin, and the answer of this host's settings to it.
-//! Reads the file; never compiles or runs any of it.
+//! Reads the file or pulls it; never compiles or runs any of it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,22 +9,23 @@ use serde_json::json;
 use yearbook_releases::{ComponentFile, Signature};
 use yearbook_sandbox::ComponentStats;
 
+use super::PluginSource;
 use super::check::{digest_lines, names};
-use super::{read_component, read_signature};
+use super::source::LoadedPlugin;
 use crate::context::CommandContext;
 
-pub(super) fn run(
+pub(super) async fn run(
     context: &CommandContext,
-    file: &Path,
+    plugin: &PluginSource,
     named: Option<&Path>,
     write: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let component = read_component(context, file)?;
+    let LoadedPlugin { component, signature: came, origin } =
+        plugin.load_signed(context, named).await?;
     if let Some(path) = write {
         std::fs::write(path, &component.bytes)
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let came = read_signature(file, named)?;
     let trust = &context.settings.values.plugins.trust;
     let untrusted =
         trust.verify(&component.bytes, came.as_ref()).err().map(|untrusted| untrusted.to_string());
@@ -35,6 +36,7 @@ pub(super) fn run(
     let shape = ComponentStats::measure(&component.bytes).map_err(|rejected| rejected.to_string());
     let value = json!({
         "digest": component.digest,
+        "reference_manifest": origin.as_ref().map(|origin| &origin.manifest),
         "bytes": component.bytes.len(),
         "wrapped": component.wrapped,
         "imports": component.imports,

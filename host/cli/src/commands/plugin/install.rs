@@ -7,7 +7,8 @@ use yearbook_catalog::ReleaseState;
 use yearbook_releases::{InstallOptions, InstalledRelease, ReleaseError};
 
 use super::check::render_report;
-use super::{check_limits, read_component, read_signature};
+use super::source::LoadedPlugin;
+use super::{PluginSource, check_limits};
 use crate::arguments::Actor;
 use crate::context::CommandContext;
 use crate::output::DetailedError;
@@ -15,13 +16,12 @@ use crate::plugin_runtime;
 
 pub(super) async fn run(
     context: &CommandContext,
-    file: &Path,
+    plugin: &PluginSource,
     now: bool,
     named: Option<&Path>,
     who: Actor,
 ) -> anyhow::Result<()> {
-    let component = read_component(context, file)?;
-    let signature = read_signature(file, named)?;
+    let LoadedPlugin { component, signature, origin } = plugin.load_signed(context, named).await?;
     let store = context.catalog().await?;
     let files = context.files()?;
     // A server on the same data directory finds the compiled component there.
@@ -29,7 +29,13 @@ pub(super) async fn run(
         plugin_runtime::cached_config(context, check_limits(context)),
         context.workers(),
     )?;
-    let wish = InstallOptions { now, by: who.name(), reason: who.reason, signature };
+    let wish = InstallOptions {
+        now,
+        by: who.name(),
+        reason: who.reason,
+        signature,
+        origin: origin.clone(),
+    };
     let trust = &context.settings.values.plugins.trust;
     let installed =
         yearbook_releases::install(&store, &files, &sandbox, trust, component, wish).await;
@@ -44,11 +50,13 @@ pub(super) async fn run(
         "unchanged": installed.unchanged,
         "before": installed.before.as_ref().map(|id| &id.digest),
         "budget": installed.report.budget,
+        "reference": origin.as_ref().map(|origin| &origin.reference),
+        "reference_manifest": origin.as_ref().map(|origin| &origin.manifest),
     });
-    context.output.print_result(&value, || summary(&installed, file))
+    context.output.print_result(&value, || summary(&installed, plugin))
 }
 
-fn summary(installed: &InstalledRelease, file: &Path) -> String {
+fn summary(installed: &InstalledRelease, source: &PluginSource) -> String {
     let InstalledRelease { id, version, state, unchanged, before, .. } = installed;
     let what = format!("{} {version} ({}, {})", id.name, id.kind, id.digest.short());
     match state {
@@ -69,7 +77,7 @@ fn summary(installed: &InstalledRelease, file: &Path) -> String {
         _ => format!(
             "{what} is installed and waits: {} serves. Running hosts compare the two on live responses and promote it, or roll it back; at once: yearbook plugin install {} --now",
             before.as_ref().map_or("nothing", |before| before.digest.short()),
-            file.display()
+            source
         ),
     }
 }

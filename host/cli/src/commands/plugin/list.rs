@@ -44,6 +44,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
             "installed",
             "by",
             "signed",
+            "from",
             "reason",
         ];
         let mut table = TextTable::new(&columns);
@@ -66,6 +67,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
                 release.installed_at.to_rfc3339(),
                 release.by.clone(),
                 signer(release).unwrap_or_default(),
+                release.origin.as_ref().map(|from| from.reference.clone()).unwrap_or_default(),
                 release.reason.clone().unwrap_or_default(),
             ]);
         }
@@ -154,6 +156,8 @@ fn release_json(
         "installed_at": release.installed_at.to_rfc3339(),
         "installed_by": release.by,
         "signed_by": signer,
+        "reference": release.origin.as_ref().map(|origin| &origin.reference),
+        "reference_manifest": release.origin.as_ref().map(|origin| &origin.manifest),
         "reason": release.reason,
     })
 }

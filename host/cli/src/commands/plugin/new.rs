@@ -15,7 +15,7 @@ use crate::context::CommandContext;
 
 /// Source of the SDK, and the interface that it implements for guests.
 static SDK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plugins/sdk/src");
-const INTERFACE: &str = include_str!("../../../../../wit/1.0.0/package.wit");
+static INTERFACE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../wit/1.1.0");
 const TOOLCHAIN: &str = include_str!("../../../../../rust-toolchain.toml");
 
 pub(super) fn run(context: &CommandContext, kind: TemplateKind, name: &str) -> anyhow::Result<()> {
@@ -41,6 +41,7 @@ fn project(kind: TemplateKind, name: &str) -> anyhow::Result<BTreeMap<String, St
     let source = match kind {
         TemplateKind::Encoder => include_str!("../../../template/encoder/lib.rs"),
         TemplateKind::Generator => include_str!("../../../template/generator/lib.rs"),
+        TemplateKind::Reader => include_str!("../../../template/reader/lib.rs"),
     };
     let fill =
         |text: &str| text.replace("{{name}}", name).replace("{{module}}", &module_name(name));
@@ -54,24 +55,26 @@ fn project(kind: TemplateKind, name: &str) -> anyhow::Result<BTreeMap<String, St
         ("README.md".to_owned(), fill(include_str!("../../../template/common/README.md"))),
         ("rust-toolchain.toml".to_owned(), TOOLCHAIN.to_owned()),
         ("src/lib.rs".to_owned(), fill(source)),
-        ("yearbook/wit/1.0.0/package.wit".to_owned(), INTERFACE.to_owned()),
         ("yearbook/plugins/sdk/Cargo.toml".to_owned(), manifest::sdk_manifest()?),
     ]);
-    add_folder(&SDK, &mut files)?;
+    add_folder(&SDK, "yearbook/plugins/sdk/src", &mut files)?;
+    add_folder(&INTERFACE, "yearbook/wit/1.1.0", &mut files)?;
     Ok(files)
 }
 
-fn add_folder(folder: &Dir<'_>, files: &mut BTreeMap<String, String>) -> anyhow::Result<()> {
+/// Adds what is in `folder`, below `target`.
+fn add_folder(
+    folder: &Dir<'_>,
+    target: &str,
+    files: &mut BTreeMap<String, String>,
+) -> anyhow::Result<()> {
     for file in folder.files() {
         let content = file
             .contents_utf8()
             .with_context(|| format!("{} is not text", file.path().display()))?;
-        files.insert(
-            format!("yearbook/plugins/sdk/src/{}", file.path().display()),
-            content.to_owned(),
-        );
+        files.insert(format!("{target}/{}", file.path().display()), content.to_owned());
     }
-    folder.dirs().try_for_each(|inner| add_folder(inner, files))
+    folder.dirs().try_for_each(|inner| add_folder(inner, target, files))
 }
 
 /// Name that Cargo gives the built crate.
@@ -122,7 +125,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_template_stays_unfilled() {
-        for kind in [TemplateKind::Encoder, TemplateKind::Generator] {
+        for kind in [TemplateKind::Encoder, TemplateKind::Generator, TemplateKind::Reader] {
             let files = project(kind, "my-plugin").unwrap();
             for path in ["Cargo.toml", "README.md", "src/lib.rs"] {
                 assert!(

@@ -9,7 +9,7 @@ use yearbook_domain::Digest;
 use yearbook_releases::{CheckReport, DumpReadError, read_dump};
 use yearbook_sandbox::{FailureDump, ReplayResult, SandboxConfig};
 
-use super::read_component;
+use super::PluginSource;
 use crate::context::CommandContext;
 use crate::output::pluralize;
 use crate::{builtin, plugin_runtime};
@@ -24,16 +24,16 @@ struct LocatedComponent {
 pub(super) async fn run(
     context: &CommandContext,
     file: &Path,
-    named: Option<&Path>,
+    named: Option<&PluginSource>,
 ) -> anyhow::Result<()> {
     let capsule = open_dump(file).with_context(|| format!("cannot replay {}", file.display()))?;
     let found = match named {
-        Some(path) => {
-            let component = read_component(context, path)?;
+        Some(plugin) => {
+            let component = plugin.load(context).await?;
             LocatedComponent {
                 bytes: component.bytes,
                 digest: component.digest,
-                place: path.display().to_string(),
+                place: plugin.to_string(),
             }
         }
         None => find_component(context, &capsule.about.component.digest).await?,

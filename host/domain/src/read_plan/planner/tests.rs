@@ -3,22 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
+use crate::fixtures::snapshot;
 use crate::query::parse_pairs;
 use crate::{
-    Column, ColumnType, Credit, DatasetName, Date, Digest, Millis, Namespace, Plan, PlanTable,
-    SnapshotId, StoredFile, TableLayout,
+    Column, ColumnType, DatasetName, Date, Digest, Millis, Namespace, Plan, PlanTable, SnapshotId,
 };
 
 fn column(name: &str, role: ColumnRole) -> Column {
-    Column {
-        name: name.to_owned(),
-        column_type: ColumnType::String,
-        nullable: true,
-        role,
-        unit: None,
-        description: None,
-        few_values: false,
-    }
+    Column::new(name, ColumnType::String, role)
 }
 
 fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
@@ -31,32 +23,10 @@ fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
         columns.push(column(GEOMETRY_COLUMN, ColumnRole::Geometry));
     }
     let current = Arc::new(Snapshot {
-        id: SnapshotId::from_digest(Digest::of(b"s1")),
-        created_at: Millis(0),
         rows,
-        file: StoredFile { sha256: Digest::of(b""), bytes: 1 },
-        title: None,
-        description: None,
-        keywords: Vec::new(),
-        credit: Credit {
-            source: "A".to_owned(),
-            attribution: "A".to_owned(),
-            licence: "CC-BY-4.0".to_owned(),
-            licence_title: None,
-            licence_url: None,
-            source_url: None,
-            source_url_precision: None,
-            sources: Vec::new(),
-        },
-        refresh_cadence: None,
-        bulk_redistribution: true,
-        columns,
-        primary_key: Vec::new(),
         dimensions: vec!["region".to_owned()],
         date_column: dated.then(|| "date".to_owned()),
-        date_range: None,
-        layout: TableLayout::Long,
-        bbox: None,
+        ..snapshot(columns)
     });
     Dataset {
         name: DatasetName::parse("d").unwrap(),

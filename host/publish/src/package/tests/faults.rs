@@ -1,7 +1,5 @@
 //! Sentences about a descriptor, each with the JSON path of its fault.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 
 use super::{good, open, problem, with};

@@ -10,14 +10,8 @@ use super::*;
 use crate::error::PublishError;
 
 fn columns(types: &[(&str, ColumnType)]) -> Vec<Column> {
-    let column = |(name, column_type): &(&str, ColumnType)| Column {
-        name: (*name).to_owned(),
-        column_type: *column_type,
-        nullable: true,
-        role: ColumnRole::Attribute,
-        unit: None,
-        description: None,
-        few_values: false,
+    let column = |(name, column_type): &(&str, ColumnType)| {
+        Column::new(name, *column_type, ColumnRole::Attribute)
     };
     types.iter().map(column).collect()
 }

@@ -4,7 +4,7 @@
 use arrow::datatypes::{DataType, Metadata, Schema, TimeUnit};
 
 use super::UnsupportedType;
-use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
+use crate::guest::bindings::yearbook::plugin::types as wire;
 
 /// The flattened schema, kept in owned form so that `wire::Schema` can borrow from it.
 pub(crate) struct WireSchema {

@@ -67,7 +67,7 @@ impl ConnectionSlots {
     /// Lets a connection from `peer` in, never waiting.
     ///
     /// # Errors
-    /// When its address holds its share, or when all slots and places in the queue are taken.
+    /// Fails when its address holds its share, or when all slots and places in the queue are taken.
     pub(super) fn admit(
         self: &Arc<Self>,
         peer: IpAddr,

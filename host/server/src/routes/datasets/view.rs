@@ -70,6 +70,9 @@ json_body! {
 
     struct SnapshotView<'a>: "A retained snapshot." {
         id: &'a SnapshotId,
+        version: u64 => {
+            "minimum": 0, "description": "Its number within the dataset: 0, 1, 2 and so on."
+        },
         created_at: Rfc3339,
         rows: u64 => {"minimum": 0},
     }
@@ -138,6 +141,7 @@ impl<'a> DatasetBody<'a> {
         };
         let retained = |summary: &'a yearbook_domain::SnapshotSummary| SnapshotView {
             id: &summary.id,
+            version: summary.version,
             created_at: Rfc3339(summary.created_at),
             rows: summary.rows,
         };

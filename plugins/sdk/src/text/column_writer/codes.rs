@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::super::block_writer::{BlockBuffer, BlockWriter};
+use crate::Output;
 use crate::column::Bits;
 
 /// Rendered cells, each after its lead. The last is null.
@@ -13,7 +14,7 @@ pub(in super::super) struct Entries {
     /// A version that was not worth rendering yet, and how many rows of it there were.
     awaited: (u64, usize),
     /// One after the other.
-    bytes: Vec<u8>,
+    bytes: Output,
     /// End of each.
     ends: Vec<usize>,
     blocks: CellBlocks,
@@ -178,7 +179,7 @@ mod tests {
             let keys = vec![2, 1, 0, 2, 1, 1, 0, 0, 2];
             let codes =
                 super::key_codes(keys.into(), Some(Bits::new(&[0b1111_0111, 1], 9)), &entries);
-            let mut out = Vec::new();
+            let mut out = Output::default();
             let mut sheet = BlockWriter::new(&mut block, &mut out);
             for row in 0..9 {
                 match entries.blocks() {

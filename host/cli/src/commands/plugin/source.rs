@@ -1,0 +1,178 @@
+//! A plugin as a command names it: a file, or a reference to a registry. Owns the way from that to
+//! a component with its signature and its origin; what a registry is believed stands in
+//! `yearbook-registry`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::Context as _;
+use yearbook_domain::{Digest, ReleaseOrigin};
+use yearbook_registry::{
+    CredentialSources, PulledComponent, ReferenceError, Registry, RegistryLimits, RegistryReference,
+};
+use yearbook_releases::{ComponentFile, Signature};
+
+use super::read_signature;
+use crate::context::CommandContext;
+
+/// A plugin on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PluginSource {
+    /// A file: a component, or a core module.
+    File(PathBuf),
+    /// A component in a registry.
+    Registry(RegistryReference),
+}
+
+/// A plugin that was read or pulled, not yet judged.
+pub(super) struct LoadedPlugin {
+    /// The component.
+    pub(super) component: ComponentFile,
+    /// Its signature, not yet believed.
+    pub(super) signature: Option<Signature>,
+    /// Place in a registry that it came from; none for a file.
+    pub(super) origin: Option<ReleaseOrigin>,
+}
+
+impl FromStr for PluginSource {
+    type Err = ReferenceError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if RegistryReference::is_meant(text) {
+            RegistryReference::parse(text).map(Self::Registry)
+        } else {
+            Ok(Self::File(text.into()))
+        }
+    }
+}
+
+impl fmt::Display for PluginSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Registry(reference) => reference.fmt(f),
+        }
+    }
+}
+
+impl PluginSource {
+    /// Folder of the file; the working directory for a reference.
+    pub(super) fn folder(&self) -> &Path {
+        match self {
+            Self::File(path) => path.parent().unwrap_or(Path::new("")),
+            Self::Registry(_) => Path::new(""),
+        }
+    }
+
+    /// Reads or pulls the component.
+    pub(super) async fn load(&self, context: &CommandContext) -> anyhow::Result<ComponentFile> {
+        match self {
+            Self::File(path) => read_component(context, path),
+            Self::Registry(reference) => {
+                Ok(pull(&mut open(context, reference).await?, context, reference).await?.0)
+            }
+        }
+    }
+
+    /// The same with its signature: the file `named`, or the one beside the component.
+    pub(super) async fn load_signed(
+        &self,
+        context: &CommandContext,
+        named: Option<&Path>,
+    ) -> anyhow::Result<LoadedPlugin> {
+        match self {
+            Self::File(path) => Ok(LoadedPlugin {
+                component: read_component(context, path)?,
+                signature: read_signature(path, named)?,
+                origin: None,
+            }),
+            Self::Registry(reference) => {
+                let mut registry = open(context, reference).await?;
+                let (component, manifest) = pull(&mut registry, context, reference).await?;
+                let signature = match named {
+                    Some(path) => read_signature(path, Some(path))?,
+                    None => pull_signature(&mut registry, context, &component, &manifest).await?,
+                };
+                let origin = ReleaseOrigin { reference: reference.to_string(), manifest };
+                Ok(LoadedPlugin { component, signature, origin: Some(origin) })
+            }
+        }
+    }
+}
+
+/// Reads a plugin's file, whichever of the two kinds it is.
+pub(super) fn read_component(
+    context: &CommandContext,
+    file: &Path,
+) -> anyhow::Result<ComponentFile> {
+    let bytes = std::fs::read(file)
+        .with_context(|| format!("cannot read {}; build the plugin first", file.display()))?;
+    let limit = context.settings.values.sandbox.limits.component_bytes;
+    ComponentFile::read(bytes, limit).with_context(|| format!("{} is no plugin", file.display()))
+}
+
+/// Opens the registry of `reference` with the credentials that this user has for it.
+pub(super) async fn open(
+    context: &CommandContext,
+    reference: &RegistryReference,
+) -> anyhow::Result<Registry> {
+    let sources = CredentialSources::from_variables(&context.variables)?;
+    let asked = reference.clone();
+    let credentials = tokio::task::spawn_blocking(move || sources.find(&asked)).await??;
+    let limits = RegistryLimits::new(context.settings.values.sandbox.limits.component_bytes);
+    Ok(Registry::open(reference, credentials, limits).await?)
+}
+
+/// Pulls the component, with the digest of its manifest.
+pub(super) async fn pull(
+    registry: &mut Registry,
+    context: &CommandContext,
+    reference: &RegistryReference,
+) -> anyhow::Result<(ComponentFile, Digest)> {
+    let PulledComponent { file, manifest } = registry.pull().await?;
+    let limit = context.settings.values.sandbox.limits.component_bytes;
+    let component =
+        ComponentFile::read(file, limit).with_context(|| format!("{reference} is no plugin"))?;
+    Ok((component, manifest))
+}
+
+/// The signature in the registry that the settings trust, else the first. A registry that fails to
+/// list signatures matters only where one is asked for.
+async fn pull_signature(
+    registry: &mut Registry,
+    context: &CommandContext,
+    component: &ComponentFile,
+    manifest: &Digest,
+) -> anyhow::Result<Option<Signature>> {
+    let trust = &context.settings.values.plugins.trust;
+    let found = match registry.signatures(manifest).await {
+        Ok(found) => found,
+        Err(error) if trust.needs_signature() => {
+            return Err(
+                anyhow::Error::new(error).context("cannot read the signatures of the plugin")
+            );
+        }
+        Err(error) => {
+            context.output.note(&format!("signatures were not looked at: {error}"));
+            return Ok(None);
+        }
+    };
+    let mut found: Vec<Signature> = found.iter().map(|text| Signature::from_bytes(text)).collect();
+    let trusted =
+        found.iter().position(|it| trust.verify(&component.bytes, Some(it)).is_ok()).unwrap_or(0);
+    Ok(if found.is_empty() { None } else { Some(found.swap_remove(trusted)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_a_file_unless_it_begins_as_a_reference_contract_14() {
+        assert_eq!("a/b.wasm".parse(), Ok(PluginSource::File("a/b.wasm".into())));
+        let reference: Result<PluginSource, _> = "oci://localhost:5000/a:1".parse();
+        assert!(matches!(reference, Ok(PluginSource::Registry(_))));
+        assert!("OCI://localhost:5000/a".parse::<PluginSource>().is_err());
+    }
+}

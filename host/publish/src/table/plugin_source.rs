@@ -1,0 +1,121 @@
+//! A file of a format that a reader brought along reads: bytes to it by chunks, batches from it,
+//! which are then judged as those of any Arrow file.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::error::ArrowError;
+
+use super::arrow_source::open_batches;
+use super::source::{TableInput, TableSourceError};
+use crate::error::PublishError;
+use crate::faults::FaultList;
+use crate::format_reader::{ColumnFacts, FormatReading};
+use crate::package::{DataPackage, ReaderSource};
+
+/// Bytes of a chunk.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// Longest unit and description that a file may give a column, bytes.
+const FACT_BYTES: usize = 1024;
+
+/// A file and its reader.
+struct PluginBatches<R> {
+    input: R,
+    reading: Box<dyn FormatReading>,
+    chunk: Vec<u8>,
+    /// Set once the last chunk is pushed, and once anything failed.
+    ended: bool,
+}
+
+impl<R: Read> PluginBatches<R> {
+    fn open(source: &ReaderSource, input: R) -> Result<Self, TableSourceError> {
+        let reader = source.reader.as_ref().ok_or_else(|| {
+            TableSourceError(format!("nobody brought a reader for {:?}", source.format))
+        })?;
+        let reading = reader.open(&source.columns, &source.options).map_err(TableSourceError)?;
+        Ok(Self { input, reading, chunk: vec![0; CHUNK_BYTES], ended: false })
+    }
+
+    /// Gives the reader the next chunk; after the last one there is none.
+    fn push_chunk(&mut self) -> Result<(), String> {
+        let mut length = 0;
+        while let Some(rest) = self.chunk.get_mut(length..).filter(|rest| !rest.is_empty()) {
+            match self.input.read(rest) {
+                Ok(0) => break,
+                Ok(read) => length += read,
+                Err(why) if why.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(why) => return Err(why.to_string()),
+            }
+        }
+        // A chunk that is not full is the last one; of a file that ends with a full one it is empty.
+        self.ended = length < CHUNK_BYTES;
+        self.reading.push(self.chunk.get(..length).unwrap_or_default(), self.ended)
+    }
+
+    /// The facts of the columns.
+    fn columns(&mut self) -> Result<Vec<ColumnFacts>, String> {
+        loop {
+            if let Some(columns) = self.reading.columns()? {
+                return Ok(columns);
+            }
+            if self.ended {
+                return Err("its reader knows no columns at the end of the file".to_owned());
+            }
+            self.push_chunk()?;
+        }
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, String> {
+        loop {
+            if let Some(batch) = self.reading.pull()? {
+                return Ok(Some(batch));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            self.push_chunk()?;
+        }
+    }
+}
+
+/// Batches, until one fails.
+impl<R: Read> Iterator for PluginBatches<R> {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().map_err(|why| ArrowError::ExternalError(why.into())).transpose()
+    }
+}
+
+/// Opens the file of a package that needs a reader.
+pub(crate) fn open(
+    package: &DataPackage,
+    source: &ReaderSource,
+    input: impl Read + Send + 'static,
+    faults: &mut FaultList,
+) -> Result<TableInput, TableSourceError> {
+    let batches = PluginBatches::open(source, input)?;
+    // Columns come as they were asked for; their types are judged by those of the schema.
+    let schema = yearbook_scan::schema::unchecked_schema(&package.columns);
+    Ok(open_batches(&schema, Box::new(batches), &package.columns, None, faults))
+}
+
+/// The package with units and descriptions that its file tells and it does not tell itself. Reads
+/// as much of the file as its reader needs for that: the first chunk as a rule, all of it where the
+/// format describes its columns at the end.
+pub(crate) fn complete(package: &Arc<DataPackage>) -> Result<Arc<DataPackage>, PublishError> {
+    let Some(source) = &package.reader_source else { return Ok(Arc::clone(package)) };
+    let input = super::open::open_bytes(package)?;
+    let facts = PluginBatches::open(source, input)
+        .and_then(|mut batches| batches.columns().map_err(TableSourceError))
+        .map_err(|why| super::open::unreadable_error(package, why))?;
+    let mut completed = DataPackage::clone(package);
+    for (column, facts) in completed.columns.iter_mut().zip(facts) {
+        let bounded = |text: Option<String>| text.filter(|text| text.len() <= FACT_BYTES);
+        column.unit = column.unit.take().or_else(|| bounded(facts.unit));
+        column.description = column.description.take().or_else(|| bounded(facts.description));
+    }
+    Ok(Arc::new(completed))
+}

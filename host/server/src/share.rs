@@ -1,0 +1,117 @@
+//! The warehouse share (contract-12): Delta Sharing in URL mode, read-only. A share is this
+//! installation, a schema a namespace, a table a dataset, a version a snapshot. Files are the
+//! stored ones. Never copies data, and never decides who holds a key.
+
+mod actions;
+mod answer;
+mod capabilities;
+mod changes;
+mod file_address;
+mod files;
+mod hints;
+mod history;
+mod index;
+mod list;
+mod metrics;
+mod page;
+mod query_request;
+mod recipient;
+mod refusal;
+mod schema;
+mod signed_files;
+mod statistics;
+mod table;
+mod table_path;
+
+use axum::Router;
+use axum::body::Body;
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use http::HeaderValue;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+use crate::http::media_types;
+use crate::state::AppState;
+
+pub(crate) use metrics::ShareOperation;
+pub(crate) use query_request::MAX_QUERY_BYTES;
+pub(crate) use refusal::{ShareRefusal, is_share_path, render as render_refusal};
+
+/// State that the share keeps between requests.
+pub(crate) struct ShareState {
+    /// Signer of addresses of files.
+    signer: file_address::FileSigner,
+    /// The tables in the order of lists.
+    index: index::TableIndex,
+    /// Counters.
+    pub(crate) metrics: metrics::ShareMetrics,
+}
+
+impl ShareState {
+    /// With the catalog's secret for addresses of files.
+    pub(crate) fn new(secret: [u8; 32]) -> Self {
+        Self {
+            signer: file_address::FileSigner::new(secret),
+            index: index::TableIndex::default(),
+            metrics: metrics::ShareMetrics::default(),
+        }
+    }
+}
+
+/// Every route of the share. Files stand apart: their signature is their key.
+pub(crate) fn routes(state: &AppState) -> Router<AppState> {
+    let recipient = |route: MethodRouter<AppState>| {
+        route.route_layer(from_fn_with_state(state.clone(), recipient::check))
+    };
+    // The router's own refusal of a method does not say that this route takes POST.
+    let query = post(table::query).fallback(|| async {
+        ([(ALLOW, "POST, OPTIONS")], Error::MethodNotAllowed).into_response()
+    });
+    // Not nested: a nested router takes the prefix off the path that handlers read names from.
+    let table = |route: &str| {
+        format!("/share/delta/shares/{{share}}/schemas/{{schema}}/tables/{{table}}{route}")
+    };
+    Router::new()
+        .route("/share/delta/shares", recipient(get(list::shares)))
+        .route("/share/delta/shares/{share}", recipient(get(list::share)))
+        .route("/share/delta/shares/{share}/all-tables", recipient(get(list::all_tables)))
+        .route("/share/delta/shares/{share}/schemas", recipient(get(list::schemas)))
+        .route("/share/delta/shares/{share}/schemas/{schema}/tables", recipient(get(list::tables)))
+        .route(&table(""), recipient(get(table::show)))
+        .route(&table("/version"), recipient(get(table::version)))
+        .route(&table("/metadata"), recipient(get(table::metadata)))
+        .route(&table("/query"), recipient(query))
+        .route(&table("/changes"), recipient(get(changes::show)))
+        .route("/share/files/{digest}", get(files::download))
+}
+
+/// A small JSON document, which changes with the next publication.
+///
+/// # Errors
+/// 500 where `value` is no JSON, which is a bug.
+fn document(value: &impl Serialize) -> Result<Response, Error> {
+    let bytes = serde_json::to_vec(value)
+        .map_err(|failure| Error::internal("render a list of the share", &failure))?;
+    let mut response = Response::new(Body::from(bytes));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_types::JSON));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    Ok(response)
+}
+
+/// Returns a UUID of version 8 (RFC 9562) over `name`: the same on every host for ever.
+fn identifier(name: &str) -> String {
+    let hash = Sha256::digest(format!("yearbook share\n{name}"));
+    let mut bytes = [0_u8; 16];
+    for (byte, hashed) in bytes.iter_mut().zip(hash) {
+        *byte = hashed;
+    }
+    bytes[6] = bytes[6] & 0x0f | 0x80;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}

@@ -1,0 +1,117 @@
+//! Parts that every answer about a table shares: its head, its metadata, its parameters and the
+//! right to a version (contract-12-licence). Never reads a file.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::HeaderValue;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use yearbook_domain::query::last_value;
+use yearbook_domain::{Dataset, Millis, Snapshot, SnapshotSummary};
+
+use super::actions::{ActionLines, NDJSON, TableMetadata};
+use super::capabilities::{Capabilities, TABLE_VERSION};
+use super::{ShareRefusal, identifier, schema};
+use crate::error::Error;
+use crate::state::AppState;
+
+/// The snapshot of a version.
+///
+/// # Errors
+/// 403 where its licence forbids to hand it on; 400 where it was dropped a moment ago.
+pub(super) async fn shared_snapshot(
+    app: &AppState,
+    dataset: &Dataset,
+    summary: &SnapshotSummary,
+) -> Result<Arc<Snapshot>, Error> {
+    let Some(snapshot) = app.catalog_cache.snapshot(dataset, &summary.id).await? else {
+        let sentence = format!(
+            "Version {} was dropped a moment ago; ask for the newest version.",
+            summary.version
+        );
+        return Err(ShareRefusal::VersionGone(sentence).into());
+    };
+    if !snapshot.bulk_redistribution {
+        return Err(ShareRefusal::LicenceForbidden.into());
+    }
+    Ok(snapshot)
+}
+
+/// Describes `snapshot`, told for `version`.
+pub(super) fn describe<'a>(
+    app: &AppState,
+    dataset: &'a Dataset,
+    snapshot: &'a Snapshot,
+    version: u64,
+) -> TableMetadata<'a> {
+    let share = app.settings.share.name.as_str();
+    let oldest = dataset.snapshots.first();
+    TableMetadata {
+        id: identifier(&format!("{share}\n{}", dataset.name)),
+        name: dataset.name.as_str(),
+        description: snapshot.description.as_deref().or(snapshot.title.as_deref()),
+        schema: schema::schema_string(&snapshot.columns),
+        credit: &snapshot.credit,
+        version,
+        created_at: oldest.map_or(snapshot.created_at, |oldest| oldest.created_at),
+        bytes: Some(snapshot.file.bytes),
+    }
+}
+
+/// Makes the answer of `lines`.
+pub(super) fn respond(lines: ActionLines, capabilities: &Capabilities, version: u64) -> Response {
+    let mut response = Response::new(Body::from(lines.into_text()));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(NDJSON));
+    // Addresses of files are of one recipient and end.
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    capabilities.write(headers);
+    with_version(response, version)
+}
+
+/// Adds the header of the table's version.
+pub(super) fn with_version(mut response: Response, version: u64) -> Response {
+    response.headers_mut().insert(TABLE_VERSION, HeaderValue::from(version));
+    response
+}
+
+/// Returns the number of parameter `name`.
+///
+/// # Errors
+/// 400 where it is none.
+pub(super) fn number(pairs: &[(String, String)], name: &str) -> Result<Option<u64>, Error> {
+    let Some(text) = last_value(pairs, name).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    text.parse().map(Some).map_err(|_| {
+        let sentence = format!("{name} is not a number from 0 on.");
+        ShareRefusal::InvalidParameter(sentence).into()
+    })
+}
+
+/// Returns the instant of parameter `name`.
+///
+/// # Errors
+/// 400 where it is none.
+pub(super) fn instant(pairs: &[(String, String)], name: &str) -> Result<Option<Millis>, Error> {
+    let text = last_value(pairs, name).filter(|text| !text.is_empty());
+    text.map(|text| parse_instant(name, text)).transpose()
+}
+
+/// Parses the instant `text` of `name`.
+///
+/// # Errors
+/// 400 where it is none.
+pub(super) fn parse_instant(name: &str, text: &str) -> Result<Millis, Error> {
+    Millis::parse_iso8601(text).ok_or_else(|| {
+        let sentence = format!("{name} is not an instant like 2026-11-21T09:13:00Z.");
+        ShareRefusal::InvalidParameter(sentence).into()
+    })
+}
+
+/// 400 for two parameters that exclude each other.
+pub(super) fn both(one: &str, other: &str) -> Error {
+    let sentence = format!("{one} and {other} exclude each other; send one.");
+    ShareRefusal::InvalidParameter(sentence).into()
+}

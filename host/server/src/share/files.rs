@@ -1,0 +1,96 @@
+//! `/share/files/{digest}`: stored files by signed address (contract-12-urls). The signature stands
+//! in place of a key; the key that it names must still work (contract-12-403).
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use http::Uri;
+use yearbook_catalog::Caller;
+use yearbook_domain::Plan;
+
+use super::ShareRefusal;
+use super::file_address::SignedAddress;
+use super::metrics::ShareOperation;
+use crate::error::Error;
+use crate::http::client_address::{ClientAddress, address_block_of};
+use crate::request::byte_range::{ByteRange, requested_range};
+use crate::response::body;
+use crate::response::bulk_headers::BulkHead;
+use crate::response::reservation::Patience;
+use crate::state::AppState;
+
+/// `GET /share/files/{digest}`.
+pub(super) async fn download(State(app): State<AppState>, request: Request) -> Response {
+    app.share.metrics.count(ShareOperation::File);
+    let client = ClientAddress::from_request(&request);
+    match authorize(&app, request.uri().clone()).await {
+        Ok((address, caller)) => match send(&app, request, address, &caller).await {
+            Ok(response) => response,
+            Err(error) => error.into_response(),
+        },
+        // Whoever tries addresses is bounded like whoever tries keys.
+        Err(error @ Error::Share(_)) => {
+            let refused = app.burst_limiter.take_for_client(client);
+            refused.unwrap_or_else(|| error.into_response())
+        }
+        Err(error) => error.into_response(),
+    }
+}
+
+/// Returns the address and the holder of its key.
+///
+/// # Errors
+/// 403 for an address that is not ours, that has ended, or whose key does not work any more.
+async fn authorize(app: &AppState, uri: Uri) -> Result<(SignedAddress, Caller), Error> {
+    let forbidden = || Error::from(ShareRefusal::AddressForbidden);
+    let address = app.share.signer.verify(uri.path(), uri.query().unwrap_or_default());
+    let address = address.ok_or_else(forbidden)?;
+    if address.expires.saturating_mul(1000) <= yearbook_catalog::clock::now().0 {
+        return Err(forbidden());
+    }
+    let caller = app.keys.caller_of_signed_id(&address.key).await?;
+    let caller = caller.filter(|caller| caller.plan() == Plan::Enterprise).ok_or_else(forbidden)?;
+    app.keys.note_use(&caller);
+    Ok((address, caller))
+}
+
+async fn send(
+    app: &AppState,
+    request: Request,
+    address: SignedAddress,
+    caller: &Caller,
+) -> Result<Response, Error> {
+    let holder = app.open_responses.holder(Some(caller.id().as_str()), address_block_of(&request));
+    let (parts, _) = request.into_parts();
+    // Gone only where an operator removed it by hand: `gc` waits for the last address.
+    let found = app.storage.find(address.digest).await?;
+    let file = found.ok_or_else(|| Error::from(ShareRefusal::AddressForbidden))?;
+    let head = BulkHead::for_share(&file);
+    if let Some(response) = head.without_body(&parts)? {
+        return Ok(response);
+    }
+    let range = requested_range(&parts.headers, &head, None)?;
+    let open = app.open_responses.open(&holder, app.patience(Patience::Queue)).await?;
+    let bytes = range.as_ref().map_or(0..file.bytes, |ByteRange(range)| range.clone());
+    let holder = open.holder().clone();
+    // An eighth, so that many downloads at once get smaller chunks long before there is no room.
+    let room = move || (holder.room() / 8) as u64;
+    let mut chunks = app.storage.stream(&file, bytes, room);
+    // Awaited, so that a missing or damaged file is still an honest status.
+    let first = chunks.next().await.transpose()?;
+    let rest = chunks.map(|chunk| chunk.map_err(body::BodyError::new)).boxed();
+    let counted = app.clone();
+    let chunks = futures::stream::iter(first.map(Ok)).chain(rest).inspect(move |chunk| {
+        if let Ok(chunk) = chunk {
+            counted.share.metrics.add_file_bytes(chunk.len() as u64);
+        }
+    });
+    let body = Body::from_stream(body::log_errors(chunks.boxed()));
+    let mut response = match range {
+        Some(range) => head.partial(&range, body),
+        None => head.whole(body),
+    };
+    response.extensions_mut().insert(open);
+    Ok(response)
+}

@@ -1,0 +1,421 @@
+//! Features as they are parsed: the properties that are asked for and the geometry of the one at
+//! hand, and the rows that are done.
+
+use std::collections::{HashMap, VecDeque};
+
+use yearbook_json_parser::{JsonEvent, JsonHandler, JsonPath};
+use yearbook_sdk::generator::Role;
+use yearbook_sdk::reader::{
+    ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType, RowBuilder, match_columns,
+    snake_case,
+};
+
+use crate::geometry::Coordinates;
+
+/// Names of the column that holds the geometry.
+const GEOMETRY: [&str; 2] = ["geometry_wkt", "geometry"];
+
+/// The member of a feature that identifies it.
+const ID: &str = "id";
+
+/// Property names that are kept for messages, and for files without requests.
+const NAMES: usize = 1_024;
+
+/// Reference systems that are WGS 84, longitude first; older files name one.
+const WGS_84: [&str; 4] = [
+    "urn:ogc:def:crs:OGC:1.3:CRS84",
+    "urn:ogc:def:crs:OGC::CRS84",
+    "EPSG:4326",
+    "urn:ogc:def:crs:EPSG::4326",
+];
+
+/// A value of a property.
+#[derive(Debug, Clone, PartialEq)]
+enum PropertyValue {
+    Text(String),
+    /// As it is written.
+    Number(String),
+    Boolean(bool),
+}
+
+/// A column that is asked for.
+#[derive(Debug)]
+struct FeatureColumn {
+    request: ColumnRequest,
+    content: Content,
+    /// Set once a feature had it.
+    found: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Property,
+    Id,
+    Geometry,
+}
+
+/// A file's features.
+#[derive(Debug)]
+pub(crate) struct Features {
+    /// None until the first feature tells, where nothing is asked for.
+    columns: Option<Vec<FeatureColumn>>,
+    /// Columns by the name of their property, as far as names were looked up.
+    by_name: HashMap<String, Vec<usize>>,
+    /// Names of properties, in the order of their first occurrence.
+    names: Vec<String>,
+    short_way: bool,
+    is_collection: bool,
+    /// Values of the feature at hand, a place a column; every property where nothing is asked for.
+    values: Vec<Option<PropertyValue>>,
+    first: Vec<(String, Option<PropertyValue>)>,
+    id: Option<PropertyValue>,
+    geometry: Option<Coordinates>,
+    rows: VecDeque<Vec<Option<PropertyValue>>>,
+    ended: bool,
+}
+
+impl Features {
+    pub(crate) fn new(requests: &[ColumnRequest], short_way: bool) -> Self {
+        let column = |request: &ColumnRequest| {
+            let name = request.source.as_deref().unwrap_or(&request.name);
+            let content = match name {
+                name if GEOMETRY.contains(&name) => Content::Geometry,
+                ID => Content::Id,
+                _ => Content::Property,
+            };
+            FeatureColumn { request: request.clone(), content, found: content == Content::Geometry }
+        };
+        let columns = (!requests.is_empty()).then(|| requests.iter().map(column).collect());
+        Self {
+            values: vec![None; requests.len()],
+            columns,
+            by_name: HashMap::new(),
+            names: Vec::new(),
+            short_way,
+            is_collection: false,
+            first: Vec::new(),
+            id: None,
+            geometry: None,
+            rows: VecDeque::new(),
+            ended: false,
+        }
+    }
+
+    /// The columns, as soon as they are known.
+    pub(crate) fn columns(&self) -> Option<Vec<ReadColumn>> {
+        let about = |column: &FeatureColumn| ReadColumn {
+            name: column.request.name.clone(),
+            read_type: column.request.requested_type.into(),
+            role: match column.content {
+                Content::Geometry => Some(Role::Geometry),
+                Content::Id => Some(Role::Key),
+                Content::Property => None,
+            },
+            unit: None,
+            description: None,
+        };
+        Some(self.columns.as_ref()?.iter().map(about).collect())
+    }
+
+    /// Adds the rows that are done.
+    pub(crate) fn add_rows(&mut self, rows: &mut RowBuilder) {
+        let Some(columns) = &self.columns else { return };
+        while !rows.is_full() {
+            let Some(row) = self.rows.pop_front() else { return };
+            for (at, (value, column)) in row.iter().zip(columns).enumerate() {
+                // Values are checked as they are parsed.
+                if add_value(rows, at, column.request.requested_type, value.as_ref()).is_err() {
+                    rows.null(at);
+                }
+            }
+            rows.end_row();
+        }
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// Where it is no collection, or a column was in no feature.
+    pub(crate) fn finish(&mut self) -> Result<(), ReadRefusal> {
+        if !self.is_collection {
+            return Err(ReadRefusal::malformed(
+                FilePlace::path("$.type"),
+                "is missing; a file of GeoJSON that is a table has \"type\": \"FeatureCollection\"",
+            ));
+        }
+        self.ended = true;
+        let columns = self.columns.get_or_insert_default();
+        let Some(missing) = columns.iter().find(|column| !column.found) else { return Ok(()) };
+        if self.names.is_empty() && missing.content == Content::Property {
+            return Err(ReadRefusal::unsupported(
+                FilePlace::path(&missing.request.name),
+                "the file has no features with properties",
+            ));
+        }
+        let mut names = self.names.clone();
+        names.extend(GEOMETRY.map(str::to_owned));
+        // A name that only a letter tells from others is not found in the first place.
+        match match_columns(&names, std::slice::from_ref(&missing.request)) {
+            Err(refusal) => Err(refusal),
+            Ok(_) => Err(ReadRefusal::unsupported(
+                FilePlace::path(&missing.request.name),
+                "no feature of the file has it",
+            )),
+        }
+    }
+
+    /// Columns of a property, which are looked up once a name.
+    fn columns_of(&mut self, name: &str) -> Result<Vec<usize>, String> {
+        if let Some(known) = self.by_name.get(name) {
+            return Ok(known.clone());
+        }
+        let mut found = Vec::new();
+        for (at, column) in self.columns.iter_mut().flatten().enumerate() {
+            let ColumnRequest { source, name: own, .. } = &column.request;
+            let fits = match source {
+                Some(source) => source == name,
+                None => own == name || *own == snake_case(name),
+            };
+            if column.content == Content::Geometry || !fits {
+                continue;
+            }
+            if column.found && column.content == Content::Property {
+                return Err(format!(
+                    "is a second property for the column {own}; say in `yearbook.source_columns` which one is meant"
+                ));
+            }
+            // A property goes before the member of that name.
+            column.content = Content::Property;
+            column.found = true;
+            found.push(at);
+        }
+        if self.names.len() < NAMES {
+            self.names.push(name.to_owned());
+            self.by_name.insert(name.to_owned(), found.clone());
+        }
+        Ok(found)
+    }
+
+    fn add_property(&mut self, name: &str, event: JsonEvent<'_>) -> Result<(), String> {
+        let value = property_value(event);
+        if self.columns.is_none() {
+            if self.first.len() == NAMES {
+                return Err(format!(
+                    "is one of more than {NAMES} properties; ask for those that you need"
+                ));
+            }
+            self.first.push((name.to_owned(), value.unwrap_or_default()));
+            return Ok(());
+        }
+        let columns = self.columns_of(name)?;
+        for at in columns {
+            let Ok(value) = &value else {
+                return Err(
+                    "is an array or an object; a column holds plain values, so leave it out"
+                        .to_owned(),
+                );
+            };
+            let requested = self.columns.as_ref().map(|columns| columns[at].request.requested_type);
+            check_value(requested.unwrap_or(RequestedType::Text), value.as_ref())?;
+            self.values[at].clone_from(value);
+        }
+        Ok(())
+    }
+
+    fn end_feature(&mut self) -> Result<(), String> {
+        if self.columns.is_none() {
+            self.name_columns();
+        }
+        let mut row = std::mem::take(&mut self.values);
+        let geometry = match self.geometry.take() {
+            Some(geometry) => Some(geometry.read().map_err(|why| format!("the geometry {why}"))?),
+            None => None,
+        };
+        let wkt = geometry.map(|geometry| geometry.within_180(self.short_way).to_wkt());
+        for (value, column) in row.iter_mut().zip(self.columns.iter_mut().flatten()) {
+            match column.content {
+                Content::Property => {}
+                Content::Id => {
+                    check_value(column.request.requested_type, self.id.as_ref())?;
+                    column.found = column.found || self.id.is_some();
+                    value.clone_from(&self.id);
+                }
+                Content::Geometry => *value = wkt.clone().map(PropertyValue::Text),
+            }
+        }
+        self.values = vec![None; row.len()];
+        self.rows.push_back(row);
+        self.id = None;
+        Ok(())
+    }
+
+    /// Takes the columns of the first feature: its properties as text, its id and its geometry.
+    fn name_columns(&mut self) {
+        let first = std::mem::take(&mut self.first);
+        let mut columns: Vec<FeatureColumn> = Vec::new();
+        let mut add = |name: &str, content| {
+            let request = ColumnRequest {
+                name: name.to_owned(),
+                source: Some(name.to_owned()),
+                requested_type: RequestedType::Text,
+            };
+            columns.push(FeatureColumn { request, content, found: true });
+        };
+        for (at, (name, _)) in first.iter().enumerate() {
+            if first[..at].iter().all(|(other, _)| other != name) {
+                add(name, Content::Property);
+            }
+        }
+        if self.id.is_some() && first.iter().all(|(name, _)| name != ID) {
+            add(ID, Content::Id);
+        }
+        add(GEOMETRY[1], Content::Geometry);
+        self.values = vec![None; columns.len()];
+        for (name, value) in first {
+            let at = columns.iter().position(|column| column.request.name == name);
+            if let Some(at) = at {
+                self.by_name.insert(name, vec![at]);
+                self.values[at] = value;
+            }
+        }
+        self.columns = Some(columns);
+    }
+}
+
+impl JsonHandler for Features {
+    fn event(&mut self, event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
+        match (path.depth(), path.name(0)) {
+            (0, _) if !matches!(event, JsonEvent::BeginObject | JsonEvent::EndObject) => {
+                Err("a file of GeoJSON is an object".to_owned())
+            }
+            (1, Some("type")) => match event {
+                JsonEvent::Text("FeatureCollection") => {
+                    self.is_collection = true;
+                    Ok(())
+                }
+                _ => {
+                    Err("a file that is a table is a FeatureCollection; put the features into one"
+                        .to_owned())
+                }
+            },
+            (3, Some("crs")) => check_reference_system(event, path),
+            (1, Some("features"))
+                if !matches!(event, JsonEvent::BeginArray | JsonEvent::EndArray) =>
+            {
+                Err("is no array of features".to_owned())
+            }
+            (2, Some("features")) => match event {
+                JsonEvent::BeginObject => Ok(()),
+                JsonEvent::EndObject => self.end_feature(),
+                _ => Err("is no feature".to_owned()),
+            },
+            (3.., Some("features")) => self.member(event, path),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Features {
+    fn member(&mut self, event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
+        match (path.depth(), path.name(2), path.name(3)) {
+            (3, Some("type"), _) if event != JsonEvent::Text("Feature") => {
+                Err("is no Feature; the array holds nothing else".to_owned())
+            }
+            (3, Some("id"), _) => {
+                let id = property_value(event);
+                self.id = id.map_err(|()| "is no id; write a text or a number".to_owned())?;
+                Ok(())
+            }
+            (4, Some("properties"), Some(name)) => {
+                // The end of an array or an object: its beginning was judged.
+                if matches!(event, JsonEvent::EndArray | JsonEvent::EndObject) {
+                    return Ok(());
+                }
+                self.add_property(name, event)
+            }
+            (3, Some("geometry"), _) => {
+                if event == JsonEvent::BeginObject {
+                    self.geometry = Some(Coordinates::default());
+                }
+                Ok(())
+            }
+            (4.., Some("geometry"), Some(member)) => {
+                let Some(geometry) = &mut self.geometry else { return Ok(()) };
+                match (member, path.depth(), event) {
+                    ("type", 4, JsonEvent::Text(kind)) => {
+                        geometry.kind = Some(kind.chars().take(40).collect());
+                        Ok(())
+                    }
+                    ("coordinates", _, JsonEvent::BeginArray) => geometry.open(),
+                    ("coordinates", _, JsonEvent::EndArray) => geometry.close(),
+                    ("coordinates", _, JsonEvent::Number(text)) => geometry.number(text),
+                    ("coordinates", ..) => {
+                        Err("is no coordinate; write numbers in arrays".to_owned())
+                    }
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Files from before RFC 7946 may name another reference system.
+fn check_reference_system(event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
+    match (path.name(1), path.name(2), event) {
+        (Some("properties"), Some("name"), JsonEvent::Text(name)) if !WGS_84.contains(&name) => {
+            let name: String = name.chars().take(60).collect();
+            Err(format!("is {name:?}; transform the file to WGS 84, longitude first (OGC:CRS84)"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The value of a property; the error stands for an array or an object.
+fn property_value(event: JsonEvent<'_>) -> Result<Option<PropertyValue>, ()> {
+    match event {
+        JsonEvent::Text(text) => Ok(Some(PropertyValue::Text(text.to_owned()))),
+        JsonEvent::Number(text) => Ok(Some(PropertyValue::Number(text.to_owned()))),
+        JsonEvent::Boolean(value) => Ok(Some(PropertyValue::Boolean(value))),
+        JsonEvent::Null => Ok(None),
+        _ => Err(()),
+    }
+}
+
+/// Checks that a value becomes one of the requested type.
+fn check_value(requested: RequestedType, value: Option<&PropertyValue>) -> Result<(), String> {
+    let column = ReadColumn {
+        name: String::new(),
+        read_type: requested.into(),
+        role: None,
+        unit: None,
+        description: None,
+    };
+    match (requested, value) {
+        (RequestedType::Text, _) => Ok(()),
+        _ => add_value(&mut RowBuilder::new(&[column]), 0, requested, value),
+    }
+}
+
+fn add_value(
+    rows: &mut RowBuilder,
+    at: usize,
+    requested: RequestedType,
+    value: Option<&PropertyValue>,
+) -> Result<(), String> {
+    match (requested, value) {
+        (_, None) => rows.null(at),
+        (RequestedType::Boolean, Some(PropertyValue::Boolean(value))) => rows.boolean(at, *value),
+        (RequestedType::Text, Some(PropertyValue::Boolean(value))) => {
+            rows.text(at, if *value { "true" } else { "false" });
+        }
+        (_, Some(PropertyValue::Boolean(value))) => {
+            return Err(format!("{value} is a boolean; declare the column as boolean"));
+        }
+        (requested, Some(PropertyValue::Text(text) | PropertyValue::Number(text))) => {
+            let short: String = text.chars().take(60).collect();
+            rows.parse(at, requested, text, false).map_err(|why| format!("{short:?} {why}"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,278 @@
+//! The header: what the message columns are, which components there are, and which of them are
+//! asked for. Checks what every row says of the message.
+
+use yearbook_sdk::generator::Role;
+use yearbook_sdk::reader::{
+    ColumnMatch, ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType, match_columns,
+};
+
+use crate::records::Record;
+
+/// The component that is the time (SDMX 3.0, section 2).
+const TIME: &str = "TIME_PERIOD";
+
+/// The component that is the observation.
+const VALUE: &str = "OBS_VALUE";
+
+/// What separates a code from its label, where an agency sends both.
+const LABEL: &str = ": ";
+
+/// What a column of labels is called behind its component.
+const LABEL_SUFFIX: &str = " label";
+
+/// A component that is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Component {
+    /// Name that was asked for.
+    pub(crate) name: String,
+    /// Position in a record.
+    pub(crate) position: usize,
+    /// Type of its values.
+    pub(crate) requested_type: RequestedType,
+    part: Part,
+    role: Role,
+    description: Option<String>,
+}
+
+/// The part of a field that is the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Whole,
+    Code,
+    Label,
+}
+
+/// A component of the file, or the labels of one.
+struct FileComponent {
+    name: String,
+    position: usize,
+    part: Part,
+    role: Role,
+    title: Option<String>,
+}
+
+/// The header, read.
+#[derive(Debug)]
+pub(crate) struct Header {
+    width: usize,
+    structure: Option<usize>,
+    action: Option<usize>,
+    /// Position of the first component.
+    first: usize,
+    requested: Vec<Component>,
+}
+
+impl Header {
+    /// Reads the first record.
+    ///
+    /// # Errors
+    /// [`ReadRefusal`], where it is no header of SDMX-CSV or lacks what is asked for.
+    pub(crate) fn read(
+        record: &Record<'_>,
+        requests: &[ColumnRequest],
+    ) -> Result<Self, ReadRefusal> {
+        let names = names(record)?;
+        let first_name = names.first().map_or("", |name| id_of(name));
+        // Version 2 may name what separates the values of one field: `STRUCTURE[;]`.
+        let version_2 = first_name.split('[').next() == Some("STRUCTURE");
+        if !version_2 && first_name != "DATAFLOW" {
+            return Err(ReadRefusal::malformed(
+                FilePlace::line(record.line(), ""),
+                format!(
+                    "the first column is {}; SDMX-CSV begins with STRUCTURE (version 2) or DATAFLOW (version 1)",
+                    crate::quote(names.first().map_or("", String::as_str))
+                ),
+            ));
+        }
+        let find = |id: &str| names.iter().position(|name| id_of(name) == id);
+        let structure = if version_2 { find("STRUCTURE_ID") } else { Some(0) };
+        if structure.is_none() {
+            return Err(ReadRefusal::malformed(
+                FilePlace::line(record.line(), "STRUCTURE_ID"),
+                "is missing; it stands behind STRUCTURE",
+            ));
+        }
+        let action = if version_2 { find("ACTION") } else { None };
+        let message = |name: &str| {
+            version_2
+                && ["STRUCTURE_ID", "STRUCTURE_NAME", "ACTION", "SERIES_KEY", "OBS_KEY"]
+                    .contains(&id_of(name))
+        };
+        let first = (1..names.len()).find(|at| !message(&names[*at])).unwrap_or(names.len());
+        let components = components(&names, first);
+        let labels: Vec<&str> =
+            components.iter().map(|component| component.name.as_str()).collect();
+        let found = match_columns(&labels, requests).map_err(|refusal| on_line(refusal, record))?;
+        let requested = found.into_iter().map(|found| component(&components, found)).collect();
+        Ok(Self { width: names.len(), structure, action, first, requested })
+    }
+
+    /// The columns that the reader gives.
+    pub(crate) fn columns(&self) -> Vec<ReadColumn> {
+        let column = |component: &Component| ReadColumn {
+            name: component.name.clone(),
+            read_type: component.requested_type.into(),
+            role: Some(component.role),
+            unit: None,
+            description: component.description.clone(),
+        };
+        self.requested.iter().map(column).collect()
+    }
+
+    /// The components that are asked for.
+    pub(crate) fn requested(&self) -> &[Component] {
+        &self.requested
+    }
+
+    /// Refuses a record that has another number of fields than the header.
+    pub(crate) fn check_width(&self, record: &Record<'_>) -> Result<(), ReadRefusal> {
+        if record.len() == self.width {
+            return Ok(());
+        }
+        Err(ReadRefusal::malformed(
+            FilePlace::line(record.line(), ""),
+            format!(
+                "has {} fields where the header has {}; the file may be cut off, or a delimiter not quoted",
+                record.len(),
+                self.width
+            ),
+        ))
+    }
+
+    /// Refuses a row of another structure than those before, and one that deletes.
+    pub(crate) fn check_message(
+        &self,
+        record: &Record<'_>,
+        known: &mut Option<Vec<u8>>,
+    ) -> Result<(), ReadRefusal> {
+        if let Some(position) = self.structure {
+            let found = record.raw(position);
+            match known {
+                None => *known = Some(found.to_vec()),
+                Some(known) if known.as_slice() == found => {}
+                Some(known) => {
+                    return Err(ReadRefusal::unsupported(
+                        FilePlace::line(record.line(), "STRUCTURE_ID"),
+                        format!(
+                            "{} follows rows of {}; split the file, a dataset has one structure",
+                            crate::quote(&String::from_utf8_lossy(found)),
+                            crate::quote(&String::from_utf8_lossy(known))
+                        ),
+                    ));
+                }
+            }
+        }
+        let action = self.action.map_or(&b"I"[..], |position| record.raw(position));
+        match action {
+            b"" | b"I" | b"A" | b"M" | b"R" => Ok(()),
+            b"D" => Err(ReadRefusal::unsupported(
+                FilePlace::line(record.line(), "ACTION"),
+                "deletes observations; publish the whole of the data, not what changed since an earlier message",
+            )),
+            other => Err(ReadRefusal::malformed(
+                FilePlace::line(record.line(), "ACTION"),
+                format!(
+                    "{} is none of I, A, M, R and D",
+                    crate::quote(&String::from_utf8_lossy(other))
+                ),
+            )),
+        }
+    }
+
+    /// True for the row without any component that some agencies send where nothing matches.
+    pub(crate) fn is_empty_match(&self, record: &Record<'_>) -> bool {
+        (self.first..self.width).all(|position| record.raw(position).is_empty())
+    }
+}
+
+impl Component {
+    /// The value in a field's text.
+    pub(crate) fn part_of<'a>(&self, text: &'a str) -> &'a str {
+        match (self.part, text.split_once(LABEL)) {
+            (Part::Whole, _) => text,
+            (Part::Code, Some((code, _))) => code,
+            (Part::Code, None) => text.trim_end_matches(':'),
+            (Part::Label, Some((_, label))) => label,
+            (Part::Label, None) => "",
+        }
+    }
+}
+
+/// The header's fields as text.
+fn names(record: &Record<'_>) -> Result<Vec<String>, ReadRefusal> {
+    let mut scratch = Vec::new();
+    let name = |position: usize, scratch: &mut Vec<u8>| {
+        let text = String::from_utf8(record.field(position, scratch).to_vec());
+        text.map_err(|_| {
+            ReadRefusal::malformed(
+                FilePlace::line(record.line(), format!("field {}", position + 1)),
+                "is not UTF-8; convert the file",
+            )
+        })
+    };
+    (0..record.len()).map(|position| name(position, &mut scratch)).collect()
+}
+
+/// The id in `FREQ`, `FREQ:Frequency`, `FREQ: Frequency` and `CONTACT[]`.
+fn id_of(name: &str) -> &str {
+    let id = name.split(':').next().unwrap_or_default().trim();
+    id.strip_suffix("[]").unwrap_or(id)
+}
+
+/// The components, and behind each that has labels its labels.
+fn components(names: &[String], first: usize) -> Vec<FileComponent> {
+    let time = names.iter().position(|name| id_of(name) == TIME);
+    let mut components = Vec::new();
+    for (position, name) in names.iter().enumerate().skip(first) {
+        let id = id_of(name);
+        let title = name.split_once(':').map(|(_, title)| title.trim().to_owned());
+        let role = match id {
+            TIME => Role::Period,
+            VALUE => Role::Value,
+            // Dimensions stand before the time, attributes behind the observation.
+            _ if time.is_some_and(|time| position < time) => Role::Dimension,
+            _ => Role::Attribute,
+        };
+        // Time and observations have no labels (SDMX-CSV 2.0, "labels").
+        let labelled = title.is_some() && !matches!(id, TIME | VALUE);
+        let part = if labelled { Part::Code } else { Part::Whole };
+        let name = id.to_owned();
+        let label = format!("{id}{LABEL_SUFFIX}");
+        components.push(FileComponent { name, position, part, role, title });
+        if labelled {
+            let role = Role::Attribute;
+            components.push(FileComponent {
+                name: label,
+                position,
+                part: Part::Label,
+                role,
+                title: None,
+            });
+        }
+    }
+    components
+}
+
+fn component(components: &[FileComponent], found: ColumnMatch) -> Component {
+    let ColumnMatch { name, position, requested_type } = found;
+    let file = &components[position];
+    Component {
+        name,
+        position: file.position,
+        requested_type,
+        part: file.part,
+        role: file.role,
+        description: file.title.clone(),
+    }
+}
+
+/// The refusal with the header's line.
+fn on_line(refusal: ReadRefusal, record: &Record<'_>) -> ReadRefusal {
+    match refusal {
+        ReadRefusal::Unsupported(mut fault) => {
+            fault.place.line = Some(record.line());
+            ReadRefusal::Unsupported(fault)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,162 @@
+//! The input format `sdmx-csv`: SDMX-CSV 2.0 and 1.0 (<https://github.com/sdmx-twg/sdmx-csv>), as
+//! statistical offices serve observations. Records are read in [`records`], the header in
+//! [`header`]; here rows are made of them.
+
+use yearbook_sdk::reader::{
+    ColumnRequest, FilePlace, ReadColumn, ReadRefusal, ReaderDescription, RequestedType, RowBuilder,
+};
+use yearbook_sdk::{Kind, Options, Parameter, Reader};
+
+mod header;
+mod records;
+
+use header::{Component, Header};
+use records::{Record, Records};
+
+yearbook_sdk::export_reader!(SdmxCsvReader);
+
+/// A file of SDMX-CSV that is being read.
+#[derive(Debug)]
+pub struct SdmxCsvReader {
+    records: Records,
+    requests: Vec<ColumnRequest>,
+    last_day: bool,
+    header: Option<Header>,
+    /// Text of the structure that the rows so far name.
+    structure: Option<Vec<u8>>,
+    /// Text without its doubled quotes.
+    scratch: Vec<u8>,
+}
+
+impl Reader for SdmxCsvReader {
+    fn describe() -> ReaderDescription {
+        let choice = |name, default, allowed, docs| Parameter {
+            name,
+            kind: Kind::Text,
+            default,
+            allowed,
+            docs,
+        };
+        ReaderDescription {
+            format: "sdmx-csv",
+            version: env!("CARGO_PKG_VERSION"),
+            title: "SDMX-CSV",
+            parameters: vec![
+                choice(
+                    "delimiter",
+                    "auto",
+                    &["auto", "comma", "semicolon", "tab"],
+                    "What separates fields; `auto` takes the first of the three that the header has.",
+                ),
+                choice(
+                    "period_date",
+                    "first",
+                    &["first", "last"],
+                    "The day of a period that a column of type date gets.",
+                ),
+            ],
+            example: EXAMPLE,
+            docs: "SDMX-CSV 2.0, and 1.0 with its column DATAFLOW. STRUCTURE, STRUCTURE_ID and ACTION describe the message and \
+                   are no columns; the other components are, under their ids. With `labels=both` a column `FREQ:Frequency` has \
+                   the codes, and `FREQ label` their labels. Every row is of one structure, and none deletes. An empty value is \
+                   null, and so is NaN as a number.",
+        }
+    }
+
+    fn open(requests: &[ColumnRequest], options: &Options) -> Result<Self, ReadRefusal> {
+        let delimiter = match options.text("delimiter")? {
+            "comma" => Some(b','),
+            "semicolon" => Some(b';'),
+            "tab" => Some(b'\t'),
+            _ => None,
+        };
+        Ok(Self {
+            records: Records::new(delimiter),
+            requests: requests.to_vec(),
+            last_day: options.text("period_date")? == "last",
+            header: None,
+            structure: None,
+            scratch: Vec::new(),
+        })
+    }
+
+    fn push(&mut self, bytes: &[u8], last: bool) -> Result<(), ReadRefusal> {
+        self.records.push(bytes, last);
+        if self.header.is_none() {
+            match self.records.next()? {
+                Some(record) => self.header = Some(Header::read(&record, &self.requests)?),
+                None if last => {
+                    return Err(ReadRefusal::malformed(
+                        FilePlace::line(1, ""),
+                        "the file is empty; its first line must name the components",
+                    ));
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn columns(&self) -> Option<Vec<ReadColumn>> {
+        self.header.as_ref().map(Header::columns)
+    }
+
+    fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
+        let Self { records, header: Some(header), structure, scratch, .. } = self else {
+            return Ok(());
+        };
+        while !rows.is_full() {
+            let Some(record) = records.next()? else { break };
+            if record.is_blank() {
+                continue;
+            }
+            header.check_width(&record)?;
+            header.check_message(&record, structure)?;
+            if header.is_empty_match(&record) {
+                continue;
+            }
+            for (at, component) in header.requested().iter().enumerate() {
+                add_cell(rows, at, component, &record, scratch, self.last_day)?;
+            }
+            rows.end_row();
+        }
+        Ok(())
+    }
+}
+
+fn add_cell(
+    rows: &mut RowBuilder,
+    at: usize,
+    component: &Component,
+    record: &Record<'_>,
+    scratch: &mut Vec<u8>,
+    last_day: bool,
+) -> Result<(), ReadRefusal> {
+    let place = || FilePlace::line(record.line(), &component.name);
+    let bytes = record.field(component.position, scratch);
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| ReadRefusal::malformed(place(), "is not UTF-8; convert the file"))?;
+    let text = component.part_of(text);
+    let missing = component.requested_type == RequestedType::Number && text == "NaN";
+    if text.is_empty() || missing {
+        rows.null(at);
+        return Ok(());
+    }
+    rows.parse(at, component.requested_type, text, last_day)
+        .map_err(|why| ReadRefusal::unsupported(place(), format!("{} {why}", quote(text))))
+}
+
+/// A value as a message shows it.
+fn quote(text: &str) -> String {
+    let mut short: String = text.chars().take(60).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("{short:?}")
+}
+
+/// What an agency answers with `labels=both`.
+const EXAMPLE: &[u8] = b"STRUCTURE,STRUCTURE_ID,ACTION,FREQ:Frequency,REF_AREA:Reference area,TIME_PERIOD:Time period,OBS_VALUE:Observation value,OBS_STATUS:Status,NOTE:Note\n\
+dataflow,TESTS:CROPS(1.0): Crops,I,Q: Quarterly,NZ: New Zealand,2024-Q1,12.5,A: Normal value,\n\
+dataflow,TESTS:CROPS(1.0): Crops,I,Q: Quarterly,NZ: New Zealand,2024-Q2,,M: Missing value,\"frost, and \"\"hail\"\"\"\n\
+dataflow,TESTS:CROPS(1.0): Crops,I,Q: Quarterly,AU: Australia,2024-Q1,NaN,O: Other,\n";

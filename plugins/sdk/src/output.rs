@@ -1,0 +1,127 @@
+//! Output of a part: bytes, and ranges of the input that the host puts between them. What is passed
+//! on that way never comes into the guest and is never copied out of it.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::column::ColumnBuffer;
+use crate::{Column, Values, wire};
+
+/// Bytes of a part. Everything that appends to a `Vec<u8>` appends to it; [`Output::pass`] and
+/// [`Output::pass_buffer`] append input that stayed with the host.
+///
+/// Bytes may be taken from the end again only as long as nothing was passed after them: the host
+/// refuses a piece with a range behind its end.
+#[derive(Debug, Clone, Default)]
+pub struct Output {
+    bytes: Vec<u8>,
+    splices: Vec<wire::RawSplice>,
+}
+
+impl Output {
+    /// Appends the text or the bytes of a row: by reference where the column stayed with the host
+    /// ([`Encoder::views`](crate::Encoder::views)), else as a copy. Appends nothing where the row
+    /// is null or the column holds neither text nor binary values.
+    pub fn pass(&mut self, column: &Column<'_>, row: usize) {
+        if !column.is_valid(row) {
+            return;
+        }
+        match &column.values {
+            Values::Held(text) => {
+                let (start, length) = text.range(row);
+                self.splice(self.bytes.len(), text.buffer, start, length);
+            }
+            Values::Utf8(text) | Values::Binary(text) => {
+                self.bytes.extend_from_slice(text.bytes(row));
+            }
+            Values::LargeUtf8(text) | Values::LargeBinary(text) => {
+                self.bytes.extend_from_slice(text.bytes(row));
+            }
+            Values::Dictionary(dictionary) => {
+                if let Ok(key) = usize::try_from(dictionary.keys[row]) {
+                    self.pass(&dictionary.values, key);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Appends a whole buffer of a column as Arrow has it: by reference where it stayed with the
+    /// host, else as a copy.
+    pub fn pass_buffer(&mut self, buffer: &ColumnBuffer<'_>) {
+        match buffer.held {
+            Some(index) => self.splice(self.bytes.len(), index, 0, buffer.length),
+            None => self.bytes.extend_from_slice(buffer.bytes),
+        }
+    }
+
+    /// Puts a range of an input buffer behind the first `at` bytes.
+    #[inline]
+    pub(crate) fn splice(&mut self, at: usize, buffer: u32, offset: usize, length: usize) {
+        if length > 0 {
+            self.splices.push(wire::RawSplice {
+                at: position(at),
+                buffer,
+                offset: position(offset),
+                length: position(length),
+            });
+        }
+    }
+
+    /// Both halves, as they cross.
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<wire::RawSplice>) {
+        (self.bytes, self.splices)
+    }
+}
+
+/// A position as it crosses. The host refuses what does not fit, since no buffer is so long.
+fn position(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}
+
+impl From<Vec<u8>> for Output {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { bytes, splices: Vec::new() }
+    }
+}
+
+impl Deref for Output {
+    type Target = Vec<u8>;
+
+    fn deref(&self) -> &Vec<u8> {
+        &self.bytes
+    }
+}
+
+impl DerefMut for Output {
+    fn deref_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::testing::{Table, batches};
+
+    #[test]
+    fn what_came_into_the_guest_is_passed_on_as_a_copy() {
+        let table = Table::new()
+            .text("a", &[Some("north"), None])
+            .dictionary("b", &[Some("x"), Some("y")])
+            .integers("c", &[Some(1), Some(2)]);
+        for dictionaries in [true, false] {
+            let batch = batches(&table, dictionaries).unwrap().remove(0);
+            let mut out = Output::default();
+            for row in 0..2 {
+                batch.columns().for_each(|column| out.pass(&column, row));
+                out.push(b'\n');
+            }
+            out.pass_buffer(&batch.column(2).buffers().nth(1).unwrap());
+            let (bytes, splices) = out.into_parts();
+            assert_eq!(bytes, b"northx\ny\n\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0");
+            assert_eq!(splices, []);
+        }
+    }
+}

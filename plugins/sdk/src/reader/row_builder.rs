@@ -1,0 +1,250 @@
+//! Rows under construction: a column's values in the buffers of the Arrow C data interface.
+
+use super::{ReadColumn, ReadType};
+use crate::wire::{RawArray, RawRows};
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 8_192;
+
+/// Bytes of values after which a batch is full.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// Rows that a reader adds, value by value. Each row has one value or null for every column, in any
+/// order, and ends with [`RowBuilder::end_row`].
+#[derive(Debug)]
+pub struct RowBuilder {
+    columns: Vec<ValueBuffer>,
+    rows: usize,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct ValueBuffer {
+    read_type: ReadType,
+    /// Least significant bit first; empty as long as there is no null.
+    validity: Vec<u8>,
+    nulls: u32,
+    /// Values so far.
+    length: usize,
+    offsets: Vec<u8>,
+    values: Vec<u8>,
+}
+
+impl RowBuilder {
+    /// No rows yet, of these columns.
+    #[must_use]
+    pub fn new(columns: &[ReadColumn]) -> Self {
+        let columns = columns.iter().map(|column| ValueBuffer::new(column.read_type)).collect();
+        Self { columns, rows: 0, bytes: 0 }
+    }
+
+    /// Adds text. A text of 2 GiB and more does not fit into a batch, nor into a plugin's memory.
+    ///
+    /// # Panics
+    /// Where the column is of another type; a plugin's tests find that out.
+    pub fn text(&mut self, column: usize, value: &str) {
+        let buffer = self.buffer(column, ReadType::Text);
+        buffer.values.extend_from_slice(value.as_bytes());
+        buffer.push_valid();
+        buffer.push_offset();
+        self.bytes += value.len() + size_of::<i32>();
+    }
+
+    /// Adds an integer.
+    ///
+    /// # Panics
+    /// As [`RowBuilder::text`].
+    pub fn integer(&mut self, column: usize, value: i64) {
+        let buffer = self.buffer(column, ReadType::Integer);
+        buffer.values.extend_from_slice(&value.to_le_bytes());
+        buffer.push_valid();
+        self.bytes += size_of::<i64>();
+    }
+
+    /// Adds a number.
+    ///
+    /// # Panics
+    /// As [`RowBuilder::text`].
+    pub fn number(&mut self, column: usize, value: f64) {
+        let buffer = self.buffer(column, ReadType::Number);
+        buffer.values.extend_from_slice(&value.to_le_bytes());
+        buffer.push_valid();
+        self.bytes += size_of::<f64>();
+    }
+
+    /// Adds a boolean.
+    ///
+    /// # Panics
+    /// As [`RowBuilder::text`].
+    pub fn boolean(&mut self, column: usize, value: bool) {
+        let buffer = self.buffer(column, ReadType::Boolean);
+        push_bit(&mut buffer.values, buffer.length, value);
+        buffer.push_valid();
+        self.bytes += 1;
+    }
+
+    /// Adds a null.
+    pub fn null(&mut self, column: usize) {
+        self.columns[column].push_null();
+        self.bytes += size_of::<i64>();
+    }
+
+    /// Ends a row.
+    pub fn end_row(&mut self) {
+        self.rows += 1;
+        debug_assert!(
+            self.columns.iter().all(|column| column.length == self.rows),
+            "every column has one value a row"
+        );
+    }
+
+    /// Number of whole rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Returns whether it has as many rows or bytes as a batch should have.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES
+    }
+
+    /// The batch; none without rows. The builder starts anew.
+    pub(crate) fn finish(&mut self) -> Option<RawRows> {
+        if self.rows == 0 {
+            return None;
+        }
+        let rows = u32::try_from(self.rows).unwrap_or(u32::MAX);
+        let mut batch = RawRows { rows, arrays: Vec::new(), buffers: Vec::new() };
+        for column in &mut self.columns {
+            let before = batch.buffers.len();
+            let taken = std::mem::replace(column, ValueBuffer::new(column.read_type));
+            batch.buffers.push(taken.validity);
+            if taken.read_type == ReadType::Text {
+                batch.buffers.push(taken.offsets);
+            }
+            batch.buffers.push(taken.values);
+            batch.arrays.push(RawArray {
+                length: rows,
+                null_count: taken.nulls,
+                buffers: u32::try_from(batch.buffers.len() - before).unwrap_or_default(),
+                repeated: false,
+            });
+        }
+        (self.rows, self.bytes) = (0, 0);
+        Some(batch)
+    }
+
+    fn buffer(&mut self, column: usize, read_type: ReadType) -> &mut ValueBuffer {
+        let buffer = &mut self.columns[column];
+        assert!(
+            buffer.read_type == read_type,
+            "column {column} is of type {:?}, not {read_type:?}",
+            buffer.read_type
+        );
+        buffer
+    }
+}
+
+impl ValueBuffer {
+    fn new(read_type: ReadType) -> Self {
+        let offsets =
+            if read_type == ReadType::Text { vec![0; size_of::<i32>()] } else { Vec::new() };
+        Self { read_type, validity: Vec::new(), nulls: 0, length: 0, offsets, values: Vec::new() }
+    }
+
+    fn push_valid(&mut self) {
+        if self.nulls > 0 {
+            push_bit(&mut self.validity, self.length, true);
+        }
+        self.length += 1;
+    }
+
+    fn push_null(&mut self) {
+        if self.nulls == 0 {
+            // Everything before it is valid.
+            self.validity = vec![0xff; self.length / 8];
+            let rest = self.length % 8;
+            if rest > 0 {
+                self.validity.push((1 << rest) - 1);
+            }
+        }
+        push_bit(&mut self.validity, self.length, false);
+        match self.read_type {
+            ReadType::Text => self.push_offset(),
+            ReadType::Integer | ReadType::Number => self.values.extend_from_slice(&[0; 8]),
+            ReadType::Boolean => push_bit(&mut self.values, self.length, false),
+        }
+        self.nulls += 1;
+        self.length += 1;
+    }
+
+    fn push_offset(&mut self) {
+        let end = i32::try_from(self.values.len()).unwrap_or(i32::MAX);
+        self.offsets.extend_from_slice(&end.to_le_bytes());
+    }
+}
+
+fn push_bit(bits: &mut Vec<u8>, at: usize, value: bool) {
+    if at.is_multiple_of(8) {
+        bits.push(0);
+    }
+    if let Some(last) = bits.last_mut() {
+        *last |= u8::from(value) << (at % 8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(read_type: ReadType) -> ReadColumn {
+        ReadColumn { name: "c".to_owned(), read_type, role: None, unit: None, description: None }
+    }
+
+    #[test]
+    fn nulls_and_values_of_every_type_lie_where_arrow_wants_them() {
+        let types = [ReadType::Text, ReadType::Integer, ReadType::Number, ReadType::Boolean];
+        let mut rows = RowBuilder::new(&types.map(column));
+        assert!(rows.finish().is_none());
+        for row in 0..11_i64 {
+            if row == 9 {
+                (0..4).for_each(|at| rows.null(at));
+            } else {
+                rows.text(0, "ab");
+                rows.integer(1, row);
+                rows.number(2, 0.5);
+                rows.boolean(3, true);
+            }
+            rows.end_row();
+        }
+        let batch = rows.finish().unwrap();
+        assert_eq!(batch.rows, 11);
+        assert!(batch.arrays.iter().all(|array| array.null_count == 1));
+        assert_eq!(
+            batch.arrays.iter().map(|array| array.buffers).collect::<Vec<_>>(),
+            [3, 2, 2, 2]
+        );
+        assert_eq!(batch.buffers[0], [0xff, 0b101]);
+        assert_eq!(batch.buffers[1].len(), 12 * 4);
+        assert_eq!(batch.buffers[2].len(), 20);
+        assert_eq!(batch.buffers[8], [0xff, 0b101]);
+        assert!(rows.finish().is_none(), "it starts anew");
+    }
+
+    #[test]
+    fn a_batch_is_full_by_rows_or_by_bytes() {
+        let mut rows = RowBuilder::new(&[column(ReadType::Text)]);
+        rows.text(0, &"x".repeat(BATCH_BYTES));
+        rows.end_row();
+        assert!(rows.is_full());
+        rows.finish();
+        for _ in 0..BATCH_ROWS {
+            assert!(!rows.is_full());
+            rows.text(0, "");
+            rows.end_row();
+        }
+        assert!(rows.is_full());
+    }
+}
