@@ -118,6 +118,7 @@ impl RemotePackage {
         let format = match self.package.format {
             InputFormat::Csv | InputFormat::CsvGzip if is_gzip => InputFormat::CsvGzip,
             InputFormat::Csv | InputFormat::CsvGzip => InputFormat::Csv,
+            InputFormat::Other { .. } => InputFormat::Other { gzip: is_gzip },
             other => other,
         };
         Ok(DataPackage { format, downloaded: Some(Arc::new(table)), ..self.package })
