@@ -88,6 +88,15 @@ impl OciRegistry {
         self.server = Some(serve(listener, Arc::clone(&self.content)));
     }
 
+    /// Gives the manifest under a tag an annotation: another manifest of the same component.
+    pub fn annotate(&self, name: &str) {
+        let mut content = self.content.lock().unwrap();
+        let (media_type, bytes) = content.manifests[name].clone();
+        let mut manifest: Value = serde_json::from_slice(&bytes).unwrap();
+        manifest["annotations"] = json!({ "org.opencontainers.image.description": "annotated" });
+        content.manifests.insert(name.to_owned(), (media_type, manifest.to_string().into()));
+    }
+
     /// The manifest under a tag or digest.
     #[must_use]
     pub fn manifest(&self, name: &str) -> Option<Value> {

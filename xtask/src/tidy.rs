@@ -10,6 +10,7 @@ use crate::command;
 use crate::repository::Repository;
 
 mod dependencies;
+mod examples;
 mod files;
 mod paths;
 mod rules;
@@ -38,6 +39,7 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         words::unsafe_code,
         words::documentation,
         words::type_names,
+        examples::of_the_sdk,
     ]
     .iter()
     .flat_map(|check| check(&tree))

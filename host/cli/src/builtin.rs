@@ -13,6 +13,9 @@ pub const NAMES: [&str; 8] =
 /// Names of the formats that every installation serves (spec-4.1-format).
 pub const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
+/// Formats that `plugin bench` measures beside any other (contract-14-bench-peers).
+pub const BENCH_PEERS: [&str; 2] = ["json", "csv"];
+
 /// Formats whose readers are built in, in the order of [`READERS`].
 pub const READ_FORMATS: [&str; 3] = ["sdmx-csv", "json-stat", "geojson"];
 

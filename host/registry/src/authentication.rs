@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::limits::TOKEN_BYTES;
 use crate::transport::{RegistryRequest, Transport};
-use crate::{Credentials, RegistryError};
+use crate::{Credentials, RegistryError, status};
 
 /// Name by which token servers know this program.
 const CLIENT: &str = "yearbook";
@@ -84,7 +84,7 @@ pub(crate) async fn authorize(
             let scope = named.as_deref().unwrap_or(scope);
             let request = token_request(transport, realm, service.as_deref(), scope, credentials)?;
             let response = transport.send(&request, None).await?;
-            if matches!(response.status.as_u16(), 400 | 401 | 403) {
+            if status::refuses_token(response.status) {
                 return Ok(None);
             }
             if !response.status.is_success() {

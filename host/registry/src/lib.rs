@@ -18,6 +18,7 @@ mod push;
 mod reference;
 mod registry;
 mod signatures;
+mod status;
 mod transport;
 
 pub use credentials::{CredentialError, CredentialSources, Credentials};

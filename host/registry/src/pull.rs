@@ -2,15 +2,15 @@
 //! computed here over what arrived; what a registry says of its own bytes only ever leads to a
 //! refusal (contract-14-digest).
 
+use http::Method;
 use http::header::ACCEPT;
-use http::{Method, StatusCode};
 use yearbook_domain::Digest;
 
 use crate::limits::MANIFEST_BYTES;
 use crate::manifest::{Descriptor, INDEX, MANIFEST, clean, component_layer, read_digest, spell};
 use crate::registry::{Access, within};
 use crate::transport::RegistryRequest;
-use crate::{Registry, RegistryError};
+use crate::{Registry, RegistryError, status};
 
 /// Header in which registries name what they send.
 const CONTENT_DIGEST: &str = "Docker-Content-Digest";
@@ -24,7 +24,7 @@ pub struct PulledComponent {
     pub manifest: Digest,
 }
 
-/// What a reference names now.
+/// Component behind a reference at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaggedComponent {
     /// Digest of the manifest.
@@ -90,8 +90,8 @@ impl Registry {
             .with_header(ACCEPT, format!("{MANIFEST}, {INDEX}"));
         let response = self.call(&request, Access::Read).await?;
         match response.status {
-            StatusCode::OK => {}
-            StatusCode::NOT_FOUND => return Ok(None),
+            status::FOUND => {}
+            status::ABSENT => return Ok(None),
             _ => return Err(response.unexpected("a request for a manifest").await),
         }
         let announced = response.header(CONTENT_DIGEST).map(clean);
@@ -129,8 +129,8 @@ impl Registry {
         let url = self.path(&format!("blobs/{}", spell(&expected)));
         let response = self.call(&RegistryRequest::new(Method::GET, url), Access::Read).await?;
         match response.status {
-            StatusCode::OK => {}
-            StatusCode::NOT_FOUND => {
+            status::FOUND => {}
+            status::ABSENT => {
                 return Err(RegistryError::NotFound { host, what: spell(&expected) });
             }
             _ => return Err(response.unexpected("a request for a blob").await),

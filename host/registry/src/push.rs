@@ -2,8 +2,8 @@
 //! nobody sees a tag whose bytes are missing. The same component and signature under the same
 //! names make the same manifest, byte for byte.
 
+use http::Method;
 use http::header::{CONTENT_TYPE, LOCATION};
-use http::{Method, StatusCode};
 use yearbook_domain::Digest;
 
 use crate::manifest::{
@@ -11,7 +11,7 @@ use crate::manifest::{
 };
 use crate::registry::{Access, within};
 use crate::transport::RegistryRequest;
-use crate::{Registry, RegistryError};
+use crate::{Registry, RegistryError, status};
 
 /// Time in the configuration: a clock would give the same component another digest at each push.
 const CREATED: &str = "1970-01-01T00:00:00Z";
@@ -99,13 +99,13 @@ impl Registry {
     pub(crate) async fn push_blob(&mut self, content: Vec<u8>) -> Result<(), RegistryError> {
         let digest = spell(&Digest::of(&content));
         let head = RegistryRequest::new(Method::HEAD, self.path(&format!("blobs/{digest}")));
-        if self.call(&head, Access::Write).await?.status == StatusCode::OK {
+        if self.call(&head, Access::Write).await?.status == status::FOUND {
             return Ok(());
         }
         let begin = RegistryRequest::new(Method::POST, self.path("blobs/uploads/"));
         let begun = self.call(&begin.with_body(Vec::new()), Access::Write).await?;
         let place = begun.header(LOCATION.as_str()).map(str::to_owned);
-        let (StatusCode::ACCEPTED, Some(place)) = (begun.status, place) else {
+        let (status::UPLOAD_BEGUN, Some(place)) = (begun.status, place) else {
             return Err(begun.unexpected("the begin of an upload").await);
         };
         let mut url = self.transport.join(&begun.url, &place)?;
@@ -115,7 +115,7 @@ impl Registry {
             .with_body(content);
         let done = self.call(&upload, Access::Write).await?;
         match done.status {
-            StatusCode::CREATED => Ok(()),
+            status::STORED => Ok(()),
             _ => Err(done.unexpected("an upload").await),
         }
     }
@@ -133,7 +133,7 @@ impl Registry {
             .with_body(content);
         let done = self.call(&request, Access::Write).await?;
         match done.status {
-            StatusCode::CREATED => Ok(done.header("OCI-Subject").is_some()),
+            status::STORED => Ok(done.header("OCI-Subject").is_some()),
             _ => Err(done.unexpected("a manifest").await),
         }
     }

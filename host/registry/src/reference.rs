@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use yearbook_domain::Digest;
 
-/// What every reference begins with.
+/// Beginning of every reference.
 pub(crate) const SCHEME: &str = "oci://";
 
 /// Longest repository, characters (OCI distribution: host and repository together have 255).

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
-use http::StatusCode;
 use http::header::WWW_AUTHENTICATE;
 
 use crate::authentication::{Challenge, authorize};
 use crate::transport::{RegistryRequest, RegistryResponse, Transport, sentence};
-use crate::{Credentials, RegistryError, RegistryLimits, RegistryReference};
+use crate::{Credentials, RegistryError, RegistryLimits, RegistryReference, status};
 
 /// Purpose of a request, for tokens and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +60,7 @@ impl Registry {
         let challenges = response.headers.get_all(WWW_AUTHENTICATE).iter();
         let challenge =
             challenges.filter_map(|value| Challenge::parse(value.to_str().ok()?)).next();
-        let Some(challenge) = challenge.filter(|_| response.status == StatusCode::UNAUTHORIZED)
-        else {
+        let Some(challenge) = challenge.filter(|_| response.status == status::CHALLENGE) else {
             return Err(self.unauthorized(response, access).await);
         };
         let actions = match access {
@@ -83,9 +81,10 @@ impl Registry {
         Ok(response)
     }
 
-    /// Where blobs lie may refuse too, but has no say in who asks.
+    /// Returns whether the registry refuses the caller. Where blobs lie may refuse too, but has no
+    /// say in who asks.
     fn is_refused(&self, response: &RegistryResponse) -> bool {
-        matches!(response.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+        status::refuses_caller(response.status)
             && response.url.origin() == self.transport.url("/").origin()
     }
 

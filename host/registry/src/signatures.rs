@@ -3,7 +3,7 @@
 //! under the tag `sha256-DIGEST`, as the distribution specification has it. What is found is
 //! bytes: who signed and whether that is trusted is judged elsewhere.
 
-use http::{Method, StatusCode};
+use http::Method;
 use serde_json::{Value, json};
 use yearbook_domain::Digest;
 
@@ -12,7 +12,7 @@ use crate::manifest::{Descriptor, EMPTY, EMPTY_CONTENT, INDEX, Index, MANIFEST, 
 use crate::push::to_json;
 use crate::registry::{Access, within};
 use crate::transport::RegistryRequest;
-use crate::{Registry, RegistryError};
+use crate::{Registry, RegistryError, status};
 
 /// Type of the artefact, and media type of its layer: the text of a `.minisig` file.
 const SIGNATURE: &str = "application/vnd.yearbook.signature.minisign";
@@ -49,7 +49,7 @@ impl Registry {
     ) -> Result<Option<Vec<Descriptor>>, RegistryError> {
         let url = self.path(&format!("referrers/{}", spell(manifest)));
         let response = self.call(&RegistryRequest::new(Method::GET, url), Access::Read).await?;
-        if response.status != StatusCode::OK {
+        if response.status != status::FOUND {
             return Ok(None);
         }
         let content = response.body("list of referrers", MANIFEST_BYTES).await?;

@@ -122,8 +122,11 @@ impl Transport {
         for _ in 0..=REDIRECTS {
             self.check_target(&url)?;
             let mut call = self.client.request(request.method.clone(), url.clone());
+            let same_origin = url.origin() == request.url.origin();
             for (name, value) in &request.headers {
-                call = call.header(name, value);
+                if same_origin || *name != AUTHORIZATION {
+                    call = call.header(name, value);
+                }
             }
             // Never to another origin: it is the registry's, and blobs lie elsewhere.
             if let Some(authorization) =

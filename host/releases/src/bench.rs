@@ -136,7 +136,7 @@ fn measure(
         if run > 0 {
             shared.push(crossed);
         }
-        // A plugin that takes no dictionaries gets plain text, and unpacking is part of its crossing.
+        // Without dictionaries a plugin gets plain text, and unpacking is part of its crossing.
         if flattens {
             let begun = Instant::now();
             let plain = unpack(table)?;

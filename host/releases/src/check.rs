@@ -125,9 +125,9 @@ fn advice_on(rejected: &ComponentRejection) -> String {
         ComponentRejection::Imports(_) => {
             "build for wasm32-unknown-unknown and leave out what asks for files, clocks, randomness or the network; a plugin sees only its input"
         }
-        ComponentRejection::Interface(_) => "export one of the worlds of wit/1.0.0/package.wit with `export_encoder!` or `export_generator!`",
+        ComponentRejection::Interface(_) => "export one of the worlds of wit/1.1.0 with `export_encoder!` or `export_generator!`",
         ComponentRejection::Trapped(_) => "describe must return at once, without looking at anything",
-        ComponentRejection::Description(_) => "change the field that is named; the rules stand in wit/1.0.0/package.wit",
+        ComponentRejection::Description(_) => "change the field that is named; the rules stand in wit/1.1.0",
         ComponentRejection::NameTaken(_) => "choose another name",
         ComponentRejection::Busy => "try again",
     }

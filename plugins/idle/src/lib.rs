@@ -1,7 +1,7 @@
 //! An encoder that takes rows and writes nothing. `yearbook plugin bench` measures with it what the
 //! crossing of rows into a guest costs; it is never installed, and no client can ask for it.
 
-use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
 
 yearbook_sdk::export_encoder!(Idle);
 

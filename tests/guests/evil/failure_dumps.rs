@@ -50,6 +50,10 @@ fn dump_of(sandbox: &Arc<Sandbox>, component: &[u8]) -> Option<Box<FailureDump>>
         Ok(Plugin::Generator(generator)) => {
             generator.trial(&bare_request()).err().and_then(|failed| failed.capsule)
         }
+        Ok(Plugin::Reader(reader)) => {
+            let example = &reader.description().example;
+            reader.trial(&[], &[], &[example]).err().and_then(|failed| failed.capsule)
+        }
     }
 }
 

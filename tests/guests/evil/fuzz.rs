@@ -70,6 +70,7 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
         "meltano",
         "fivetran",
         "azure-data-factory",
+        "read-geojson",
     ];
     whole.extend(built.iter().map(|name| component(name)));
     let seed = number("YEARBOOK_FUZZ_SEED", 1);
@@ -114,6 +115,9 @@ fn run(plugin: &Plugin) {
         }
         Plugin::Generator(generator) => {
             let _ = generator.trial(&bare_request());
+        }
+        Plugin::Reader(reader) => {
+            let _ = reader.trial(&[], &[], &[&reader.description().example]);
         }
     }
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use super::{SourceTree, code, numbered, product_code};
 
 /// Files that may name statuses: the one that chooses them, and those that read one.
-const STATUSES: [&str; 6] = [
+const STATUSES: [&str; 7] = [
     "host/server/src/http/status.rs",
     "host/server/src/http/middleware/error_bodies.rs",
     "host/server/src/http/middleware/traces.rs",
     "host/server/src/metrics/http.rs",
     "host/server/src/openapi/refusals.rs",
+    "host/registry/src/status.rs",
     "host/storage/src/object_storage/s3/connector.rs",
 ];
 

@@ -15,7 +15,7 @@ use yearbook_domain::Digest;
 
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0 the component";
 
-/// What a registry sends for one request.
+/// Behaviour of a registry at one request.
 #[derive(Clone)]
 enum Answer {
     /// Status, headers and body.
@@ -298,6 +298,32 @@ async fn a_token_is_fetched_where_the_registry_says_and_used_there() {
     let asked = registry.requests.lock().unwrap().concat();
     assert!(asked.contains("scope=repository%3Aa%2Fb%3Apull"), "{asked}");
     assert!(pull(&reference, None).await.unwrap_err().to_string().contains("docker login"));
+}
+
+#[tokio::test]
+async fn credentials_for_a_token_do_not_follow_a_redirect() {
+    let elsewhere = LyingRegistry::start(|_, _| ok(br#"{"token":"t0ken"}"#.to_vec())).await;
+    let place = format!("http://{}/token", elsewhere.host);
+    let registry = LyingRegistry::start(move |path, head| {
+        if path.starts_with("/token") {
+            return status(307, vec![("Location", place.clone())]);
+        }
+        match (head.to_lowercase().contains("bearer t0ken"), path.contains("/manifests/")) {
+            (false, _) => {
+                status(401, vec![("WWW-Authenticate", "Bearer realm=\"/token\"".to_owned())])
+            }
+            (true, true) => ok(manifest()),
+            (true, false) => ok(COMPONENT.to_vec()),
+        }
+    })
+    .await;
+    let ann = Credentials::Basic { username: "ann".to_owned(), secret: "pw".to_owned() };
+    let reference = format!("oci://{}/a:1", registry.host);
+    assert_eq!(pull(&reference, Some(ann)).await.unwrap().file, COMPONENT);
+    let asked =
+        |registry: &LyingRegistry| registry.requests.lock().unwrap().concat().to_lowercase();
+    assert!(asked(&registry).contains("authorization: basic"));
+    assert!(!asked(&elsewhere).contains("authorization"), "{}", asked(&elsewhere));
 }
 
 #[tokio::test]

@@ -163,7 +163,7 @@ mod tests {
             ("no rows", |b| b.rows = 0),
             ("more rows", |b| b.rows = 3),
             ("many rows", |b| b.rows = u32::MAX),
-            ("an array too few", |b| drop(b.arrays.pop())),
+            ("an array too few", |b| b.arrays.truncate(b.arrays.len() - 1)),
             ("another length", |b| b.arrays[0].length = 1),
             ("a dictionary", |b| b.arrays[0].repeated = true),
             ("buffers of another type", |b| b.arrays[1].buffers = 3),

@@ -300,7 +300,7 @@ mod tests {
 
     use super::*;
     use crate::generator::Role;
-    use crate::{Batch, Description, Note, Options, Schema};
+    use crate::{Batch, Description, Note, Options, Output, Schema};
 
     /// Lines with the number of each row; what else it does, `LIE` says.
     struct Lines<const LIE: usize> {

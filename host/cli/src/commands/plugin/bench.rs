@@ -11,9 +11,6 @@ use crate::context::CommandContext;
 use crate::output::TextTable;
 use crate::{builtin, plugin_runtime};
 
-/// Built-in formats that every plugin is measured beside.
-const PEERS: [&str; 2] = ["json", "csv"];
-
 pub(super) async fn run(
     context: &CommandContext,
     plugin: &PluginSource,
@@ -30,7 +27,7 @@ pub(super) async fn run(
         let tried =
             load_encoder(&sandbox, &component).with_context(|| format!("{name} is refused"))?;
         let mut peers = vec![BenchPeer { name: display_name(&tried), encoder: tried }];
-        for peer in built_in.iter().filter(|peer| PEERS.contains(&peer.name)) {
+        for peer in built_in.iter().filter(|peer| builtin::BENCH_PEERS.contains(&peer.name)) {
             let encoder = sandbox.load_encoder(&peer.bytes).with_context(|| {
                 format!(
                     "the built-in plugin {} is refused; build it again with `cargo xtask plugins`",
@@ -48,15 +45,15 @@ pub(super) async fn run(
     context.output.print_result(&figures, || render(&figures))
 }
 
-/// Loads an output format; an integration writes no rows.
+/// Loads an output format; integrations and readers write no rows.
 fn load_encoder(
     sandbox: &Arc<Sandbox>,
     component: &ComponentFile,
 ) -> anyhow::Result<Arc<PluginEncoder>> {
     match sandbox.load(&component.bytes)? {
         Plugin::Encoder(encoder) => Ok(encoder),
-        Plugin::Generator(_) => bail!(
-            "an integration writes no rows, so there is nothing to measure; `yearbook plugin check` shows the time and memory of its call"
+        Plugin::Generator(_) | Plugin::Reader(_) => bail!(
+            "only output formats are measured: integrations and readers write no rows; `yearbook plugin check` shows the time and memory of their calls"
         ),
     }
 }
@@ -64,7 +61,7 @@ fn load_encoder(
 /// Format of the plugin; with its digest where a built-in peer has the same name.
 fn display_name(encoder: &PluginEncoder) -> String {
     let format = &encoder.description().format;
-    if PEERS.contains(&format.as_str()) {
+    if builtin::BENCH_PEERS.contains(&format.as_str()) {
         format!("{format}@{}", encoder.digest().short())
     } else {
         format.clone()

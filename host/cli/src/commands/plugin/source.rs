@@ -1,5 +1,5 @@
-//! A plugin as a command names it: a file, or a reference to a registry. Owns the way from that to a
-//! component with its signature and its origin; what a registry is believed stands in
+//! A plugin as a command names it: a file, or a reference to a registry. Owns the way from that to
+//! a component with its signature and its origin; what a registry is believed stands in
 //! `yearbook-registry`.
 
 use std::fmt;
@@ -29,9 +29,9 @@ pub enum PluginSource {
 pub(super) struct LoadedPlugin {
     /// The component.
     pub(super) component: ComponentFile,
-    /// What came as its signature.
+    /// Its signature, not yet believed.
     pub(super) signature: Option<Signature>,
-    /// Where it came from; none for a file.
+    /// Place in a registry that it came from; none for a file.
     pub(super) origin: Option<ReleaseOrigin>,
 }
 

@@ -30,6 +30,7 @@ fn empty_dump(kind: PluginKind, name: &str, options: Vec<OptionValue>) -> Failur
         failure: FailureReason { kind: String::new(), message: String::new() },
         log: Vec::new(),
         options,
+        requests: Vec::new(),
         before: InstanceProgress::default(),
         limits: Limits::default(),
     };
