@@ -58,6 +58,10 @@ pub enum Command {
         /// datapackage.json, or the folder that it is in
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
+        /// Memory for the rows of a table; more rows go through temporary files [default: what
+        /// publish.memory_bytes says, 1073741824]
+        #[arg(long, value_name = "BYTES")]
+        memory_bytes: Option<String>,
     },
     /// Ask the sources of data packages again, and publish what changed
     ///

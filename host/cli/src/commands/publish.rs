@@ -34,7 +34,8 @@ pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::
     let readers = Readers::new(context, &store, &files, &workers)?;
     let publisher =
         Publisher::new(Arc::clone(&store), &files, workers, context.settings.retention())
-            .with_readers(readers);
+            .with_readers(readers)
+            .with_memory(context.settings.values.publish.memory());
     let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
         match publish_package(context, &publisher, path).await {

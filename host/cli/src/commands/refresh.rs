@@ -31,7 +31,8 @@ pub(super) async fn run(
     let readers = Readers::new(context, &catalog, &files, &workers)?;
     let publisher =
         Publisher::new(Arc::clone(&catalog), &files, workers, context.settings.retention())
-            .with_readers(readers);
+            .with_readers(readers)
+            .with_memory(context.settings.values.publish.memory().shared_by(settings.parallel));
     let refresher = Refresher::new(Arc::clone(&catalog), publisher, settings)
         .context("sources cannot be asked")?;
     let progress = RefreshProgress::new(context.output);
