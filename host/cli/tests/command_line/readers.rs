@@ -135,7 +135,7 @@ fn what_a_reader_refuses_is_said_with_its_place_contract_7() {
             SDMX.to_owned(),
             "sdmx-csv",
             &json!({ "source_columns": { "worth": "X" } }),
-            "yearbook.source_columns.worth: there is no column \"worth\"; the nearest is \"value\"",
+            "there is no column \"worth\"; the nearest is \"value\"",
         ),
         (
             SDMX.to_owned(),
@@ -149,12 +149,7 @@ fn what_a_reader_refuses_is_said_with_its_place_contract_7() {
             &json!({ "reader_options": { "delimiter": "pipe" } }),
             "is \"pipe\"; it takes auto, comma, semicolon, tab",
         ),
-        (
-            SDMX.to_owned(),
-            "csv",
-            &columns,
-            "yearbook.source_columns: is for files that a reader reads",
-        ),
+        (SDMX.to_owned(), "csv", &columns, "is for files that a reader reads"),
         (SDMX.to_owned(), "xlsx", &columns, "no reader for the format \"xlsx\" is installed"),
         (SDMX.to_owned(), "../x", &columns, "\"../x\" is no format"),
     ] {
