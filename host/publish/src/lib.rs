@@ -30,7 +30,7 @@ pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
 pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
-pub use memory_budget::MemoryBudget;
+pub use memory_budget::PublishMemory;
 pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
 #[cfg(feature = "catalog")]
 pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};

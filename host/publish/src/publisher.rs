@@ -11,7 +11,7 @@ use yearbook_workers::Workers;
 
 use crate::error::PublishError;
 use crate::format_reader::ReaderProvider;
-use crate::memory_budget::MemoryBudget;
+use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
 use crate::publish::publish_within;
@@ -28,7 +28,7 @@ pub struct Publisher {
     workers: Arc<Workers>,
     retention: Retention,
     at: Option<Millis>,
-    memory: MemoryBudget,
+    memory: PublishMemory,
     readers: Option<Arc<dyn ReaderProvider>>,
 }
 
@@ -87,7 +87,7 @@ impl Publisher {
             retention,
             at: None,
             readers: None,
-            memory: MemoryBudget::default(),
+            memory: PublishMemory::default(),
         }
     }
 
@@ -105,7 +105,7 @@ impl Publisher {
 
     /// The same within another budget of memory.
     #[must_use]
-    pub fn with_memory(self, memory: MemoryBudget) -> Self {
+    pub fn with_memory(self, memory: PublishMemory) -> Self {
         Self { memory, ..self }
     }
 
