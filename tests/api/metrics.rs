@@ -177,7 +177,16 @@ async fn busy() -> TestApp {
     app.publish(&parks()).await;
     let key = app.key(Plan::Free).await;
     assert_eq!(app.get("/v1/datasets/parks/data").key(&key).send().await.status, 200);
+    record_failed_check(&app, &DatasetName::parse("parks").unwrap()).await;
     app
+}
+
+/// A source of the dataset did not answer when it was refreshed, 1,900,000,000.5 s after 1970.
+async fn record_failed_check(app: &TestApp, dataset: &DatasetName) {
+    let failure = FailedCheck { cause: FailureCause::Timeout, reason: "no answer".to_owned() };
+    let at = Some(Millis(1_900_000_000_500));
+    app.store.record_failed_check(dataset, &failure, at).await.unwrap();
+    app.live.refresh().await.unwrap();
 }
 
 #[tokio::test]
@@ -228,10 +237,7 @@ async fn the_last_checks_of_sources_are_metrics_contract_8() {
     app.publish(&parks()).await;
     assert_eq!(app.metric("yearbook_refresh_sources").await, None, "nothing was ever refreshed");
     let parks = DatasetName::parse("parks").unwrap();
-    let failure = FailedCheck { cause: FailureCause::Timeout, reason: "no answer".to_owned() };
-    let at = Some(Millis(1_900_000_000_500));
-    app.store.record_failed_check(&parks, &failure, at).await.unwrap();
-    app.live.refresh().await.unwrap();
+    record_failed_check(&app, &parks).await;
     let failed = "yearbook_refresh_failed_timestamp_seconds{dataset=\"parks\",cause=\"timeout\"}";
     assert_eq!(app.metric(failed).await, Some(1_900_000_000.5));
     let sources = async |outcome: &str| {

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::binary::{CommandOutput, Yearbook};
 
 /// No client reads that long here, no host looks back that far.
-pub(crate) const AT_ONCE: [(&str, &str); 6] = [
+pub(crate) const AT_ONCE: [(&str, &str); 7] = [
+    ("YEARBOOK_SHARE__URL_SECONDS", "1"),
     ("YEARBOOK_STORAGE__UNNAMED_HOURS", "0"),
     ("YEARBOOK_SERVER__FIRST_BYTE_MS", "1"),
     ("YEARBOOK_SANDBOX__STALLED_CLIENT_MS", "1"),
@@ -17,7 +18,8 @@ pub(crate) const AT_ONCE: [(&str, &str); 6] = [
 ];
 
 fn gc(yearbook: &Yearbook, more: &[&str]) -> CommandOutput {
-    std::thread::sleep(Duration::from_millis(10));
+    // Addresses of files that were given out have ended.
+    std::thread::sleep(Duration::from_millis(1_100));
     yearbook.run_with(&AT_ONCE, &[&["gc", "--json"], more].concat())
 }
 

@@ -59,7 +59,7 @@ fn a_release_keeps_its_reference_and_is_outdated_when_the_tag_moves_contract_14(
     assert_eq!(fixture.json(&["plugin", "outdated"]), json!([]));
 
     // A tag that moves to another manifest of the same component has not moved.
-    fixture.registry.annotate("agency/csv:stable");
+    fixture.registry.annotate("agency/csv/stable");
     assert_eq!(fixture.json(&["plugin", "outdated"]), json!([]));
 
     // The same component from a file is the same release, and where it came from is not forgotten.

@@ -271,7 +271,7 @@ mod tests {
                 "date_column": null, "date_range": null, "layout": "long", "bbox": null,
             },
             "set": {
-                "from": from, "to": to, "committed_at": 0, "rows": 9, "file": {"sha256": new, "bytes": 1}, "columns": [column],
+                "from": from, "to": to, "version": 1, "committed_at": 0, "rows": 9, "file": {"sha256": new, "bytes": 1}, "columns": [column],
                 "from_credit": null, "to_credit": null,
             },
             "geometry": true, "start": 0, "end": 5, "digest": old,
