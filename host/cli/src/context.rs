@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::Catalog;
+use yearbook_publish::{IcebergWriter, Publisher};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
@@ -57,6 +58,26 @@ impl CommandContext {
     pub fn workers(&self) -> Arc<Workers> {
         let sandbox = &self.settings.values.sandbox;
         Workers::with_stack(sandbox.threads, sandbox.limits.thread_stack_bytes())
+    }
+
+    /// Makes the publisher of the settings: what it retains, and whether it describes tables for
+    /// readers of Iceberg.
+    ///
+    /// # Errors
+    /// Fails where tables are to be described and the store is no bucket.
+    pub fn publisher(
+        &self,
+        catalog: &Arc<Catalog>,
+        files: &ObjectStorage,
+        workers: Arc<Workers>,
+    ) -> anyhow::Result<Publisher> {
+        let retention = self.settings.retention();
+        let publisher = Publisher::new(Arc::clone(catalog), files, Arc::clone(&workers), retention);
+        if !self.settings.values.share.iceberg {
+            return Ok(publisher);
+        }
+        let writer = IcebergWriter::new(Arc::clone(catalog), files, workers)?;
+        Ok(publisher.with_iceberg(writer))
     }
 
     /// Path of the data directory, which is made when it is missing, for its owner alone: it holds

@@ -1,8 +1,8 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
 //! `progress` <- `package`
-//! <- `geometry`, `table` <- `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish` <-
-//! `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
+//! <- `geometry`, `table` <- `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish`, `iceberg`
+//! <- `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
 //! environment; the feature `catalog` adds what needs a catalogue.
 
 mod diff;
@@ -12,6 +12,8 @@ mod format_reader;
 #[cfg(feature = "catalog")]
 mod gc;
 mod geometry;
+#[cfg(feature = "catalog")]
+mod iceberg;
 mod package;
 mod preview_facts;
 mod progress;
@@ -28,6 +30,8 @@ pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
 pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
+#[cfg(feature = "catalog")]
+pub use iceberg::{IcebergFailure, IcebergWriter};
 pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
 #[cfg(feature = "catalog")]
 pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};

@@ -4,7 +4,6 @@
 mod failure_report;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::Serialize;
 use yearbook_domain::SnapshotId;
@@ -32,9 +31,7 @@ pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::
     let store = context.catalog().await?;
     let (files, workers) = (context.files()?, context.workers());
     let readers = Readers::new(context, &store, &files, &workers)?;
-    let publisher =
-        Publisher::new(Arc::clone(&store), &files, workers, context.settings.retention())
-            .with_readers(readers);
+    let publisher = context.publisher(&store, &files, workers)?.with_readers(readers);
     let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
         match publish_package(context, &publisher, path).await {

@@ -76,6 +76,7 @@ impl Error {
                 ShareRefusal::InvalidParameter(_) => (StatusCode::BAD_REQUEST, "invalid_parameter"),
                 ShareRefusal::VersionGone(_) => (StatusCode::BAD_REQUEST, "version_gone"),
                 ShareRefusal::UnknownName { .. } => (StatusCode::NOT_FOUND, "unknown_name"),
+                ShareRefusal::NotDescribed(_) => (StatusCode::NOT_FOUND, "not_described"),
                 ShareRefusal::PlanForbidden => (StatusCode::FORBIDDEN, "plan_forbidden"),
                 ShareRefusal::LicenceForbidden => (StatusCode::FORBIDDEN, "licence_forbidden"),
                 ShareRefusal::AddressForbidden => (StatusCode::FORBIDDEN, "address_forbidden"),
