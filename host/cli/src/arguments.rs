@@ -58,6 +58,10 @@ pub enum Command {
         /// datapackage.json, or the folder that it is in
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
+        /// Memory for the rows of a table; more rows go through temporary files [default: what
+        /// publish.memory_bytes says, 1073741824]
+        #[arg(long, value_name = "BYTES")]
+        memory_bytes: Option<String>,
     },
     /// Ask the sources of data packages again, and publish what changed
     ///
@@ -271,7 +275,8 @@ pub enum PluginCommand {
     /// Check a plugin, store it and make its release known to every running host
     ///
     /// Where nothing of its name serves yet, and for a generator, the release serves within 2
-    /// seconds. A reader is what the next `publish` uses. Otherwise it waits as `installed` beside the release that serves: hosts compare the
+    /// seconds. A reader is what the next `publish` uses. Otherwise it waits as `installed` beside
+    /// the release that serves: hosts compare the
     /// two on live responses and promote it, or roll it back, as `[plugins]` in the settings says.
     /// `--now` or `plugin pin` promotes it at once.
     Install {

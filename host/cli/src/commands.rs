@@ -31,7 +31,7 @@ pub(crate) use plugin::check_name as check_plugin_name;
 pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<()> {
     match command {
         Command::Serve { .. } => serve::run(context).await,
-        Command::Publish { paths } => Box::pin(publish::run(context, &paths)).await,
+        Command::Publish { paths, .. } => Box::pin(publish::run(context, &paths)).await,
         Command::Refresh { paths, due } => Box::pin(refresh::run(context, paths, due)).await,
         Command::Keys(keys) => keys::run(context, keys).await,
         Command::Share(share) => share::run(context, share).await,

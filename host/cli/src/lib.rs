@@ -79,6 +79,9 @@ fn run_command(
                 .filter_map(|(key, flag, address)| Some((key, flag, address.clone()?))),
         );
     }
+    if let Command::Publish { memory_bytes: Some(bytes), .. } = &command {
+        sources.flags.push(("publish.memory_bytes", "--memory-bytes", bytes.clone()));
+    }
     let settings = RunSettings::load(&sources)?;
     let traces = logging::start(&settings.values.log, matches!(command, Command::Serve { .. }))?;
     let context = CommandContext { settings, variables: sources.variables, plugins_dir, output };

@@ -18,8 +18,8 @@ use yearbook_catalog::Retention;
 
 pub use error::{InvalidSettings, SettingError, SettingOrigin};
 pub use sections::{
-    CollectorUrl, DatabaseSection, LogFormat, LogSection, PluginsSection, SandboxSection,
-    SettingsDocument, StorageSection,
+    CollectorUrl, DatabaseSection, LogFormat, LogSection, PluginsSection, PublishSection,
+    SandboxSection, SettingsDocument, StorageSection,
 };
 
 use schema::SettingsSchema;

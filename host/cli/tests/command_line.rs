@@ -24,6 +24,10 @@ mod keys;
 mod plugin;
 #[path = "command_line/publish.rs"]
 mod publish;
+#[path = "command_line/publish_memory.rs"]
+mod publish_memory;
+#[path = "command_line/readers.rs"]
+mod readers;
 #[path = "command_line/refresh.rs"]
 mod refresh;
 #[path = "command_line/registry.rs"]

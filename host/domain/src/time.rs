@@ -17,8 +17,8 @@ impl Millis {
         jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_string()
     }
 
-    /// Parses ISO 8601 with seconds, `2026-11-21T09:13:00Z`; a blank in place of `T`, a fraction and
-    /// an offset are allowed. Without an offset it is UTC. None for anything else.
+    /// Parses ISO 8601 with seconds, `2026-11-21T09:13:00Z`. A blank in place of `T`, a fraction
+    /// and an offset are allowed; without an offset it is UTC. None for anything else.
     #[must_use]
     pub fn parse_iso8601(text: &str) -> Option<Self> {
         let text = text.trim();

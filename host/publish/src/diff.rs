@@ -3,7 +3,8 @@
 //! of B, both seen with B's columns.
 
 mod change_file;
-mod row_index;
+mod fingerprints;
+mod row_fates;
 
 use std::sync::Arc;
 
@@ -18,18 +19,23 @@ use yearbook_scan::{Reader, Scan};
 use yearbook_storage::{ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
+use crate::memory_budget::MemoryBudget;
 use crate::progress::ProgressReporter;
+use crate::sort::SortError;
 
 use self::change_file::ChangeFileWriter;
-use self::row_index::RowIndex;
+use self::fingerprints::{FingerprintSorter, PlaceOrder, SortedFingerprints};
+use self::row_fates::RowFates;
 
 /// Compares two stored snapshots: row by row where both have the same primary key, otherwise as two
-/// bags of whole rows, of which some went away and some came. Both files are read as streams; what
-/// is held is an index of the newer one, under 100 bytes a row, and one batch.
+/// bags of whole rows, of which some went away and some came. Both files are read as streams, twice
+/// where rows changed. Fingerprints of their rows are sorted and merged: some 90 bytes a row while
+/// they fit the budget, on disk beyond it. What is held besides is two bits a row and one batch.
 ///
 /// # Errors
 /// A [`Failure`] that names the file at fault, the older one's included.
 pub(crate) async fn compare_snapshots(
+    memory: MemoryBudget,
     files: &ObjectStorage,
     workers: &Arc<Workers>,
     old: &Snapshot,
@@ -37,37 +43,28 @@ pub(crate) async fn compare_snapshots(
     progress: &dyn ProgressReporter,
 ) -> Result<ChangeSet, StorageFailure> {
     progress.stage("comparing", Some(old.rows + new.rows));
-    let reader = Reader::new(files.clone(), Arc::clone(workers));
-    let comparison =
-        Comparison { workers: Arc::clone(workers), target: unchecked_schema(&new.columns) };
-    let (older, newer) = (ComparedSnapshot::new(old, new), ComparedSnapshot::new(new, new));
+    let comparison = Comparison {
+        workers: Arc::clone(workers),
+        reader: Reader::new(files.clone(), Arc::clone(workers)),
+        target: unchecked_schema(&new.columns),
+        budget: memory.fingerprint_bytes(),
+        progress,
+    };
+    let older = Arc::new(ComparedSnapshot::new(old, new));
+    let newer = Arc::new(ComparedSnapshot::new(new, new));
+    let key = older.key(old, new);
+    let sorted_old = comparison.sort(&older, &key, PlaceOrder::FirstRowFirst).await?;
+    let sorted_new = comparison.sort(&newer, &key, PlaceOrder::LastRowFirst).await?;
+    let (old_rows, new_rows) = (old.rows, new.rows);
+    let merge = move || row_fates::compare((sorted_old, old_rows), (sorted_new, new_rows));
+    let [before, after] = comparison.run(merge).await?;
 
-    let mut index = RowIndex::new(&comparison.target, older.key(old, new))?;
-    let mut rows = newer.scan(&reader).await?.batches;
-    while let Some(batch) = rows.try_next().await? {
-        index = comparison.run(move || index.insert(&batch)).await?;
-    }
+    progress.stage("writing changes", Some(old.rows + new.rows));
     let mut sink = ChangeFileWriter::new(&new.columns)?;
-    for (side, is_older) in [(older, true), (newer, false)] {
-        let side = Arc::new(side);
-        let mut rows = side.scan(&reader).await?.batches;
-        while let Some(batch) = rows.try_next().await? {
-            progress.advance(batch.num_rows() as u64);
-            let (side, target) = (Arc::clone(&side), Arc::clone(&comparison.target));
-            let job = move || {
-                let batch = side.align(&batch, target)?;
-                let found = if is_older {
-                    index.classify_old(&batch)?
-                } else {
-                    index.classify_new(&batch)?
-                };
-                sink.append(&batch, &found)?;
-                Ok((index, sink))
-            };
-            (index, sink) = comparison.run(job).await?;
-        }
+    for (side, fates) in [(older, before), (newer, after)] {
+        sink = comparison.write(&side, fates, sink).await?;
     }
-    let (written, counts) = comparison.run(move || sink.finish()).await?;
+    let (written, counts) = comparison.run(move || Ok(sink.finish()?)).await?;
     let file = files.put_open_file(written, &std::env::temp_dir()).await?;
     Ok(ChangeSet {
         from: old.id,
@@ -83,28 +80,85 @@ pub(crate) async fn compare_snapshots(
     })
 }
 
-/// State that both passes share.
-struct Comparison {
+/// State that all passes share.
+struct Comparison<'a> {
     workers: Arc<Workers>,
+    reader: Reader,
     /// The newer snapshot's columns, plain and nullable.
     target: SchemaRef,
+    /// Bytes of the fingerprints of one side.
+    budget: usize,
+    progress: &'a dyn ProgressReporter,
 }
 
-impl Comparison {
+impl Comparison<'_> {
+    /// The fingerprints of one side, in order.
+    async fn sort(
+        &self,
+        side: &Arc<ComparedSnapshot>,
+        key: &[usize],
+        order: PlaceOrder,
+    ) -> Result<SortedFingerprints, StorageFailure> {
+        let sorter = FingerprintSorter::new(&self.target, key, order, self.budget);
+        let mut sorter = sorter.map_err(|error| comparison_failure(error.to_string()))?;
+        let mut rows = side.scan(&self.reader).await?.batches;
+        while let Some(batch) = rows.try_next().await? {
+            self.progress.advance(batch.num_rows() as u64);
+            let (side, target) = (Arc::clone(side), Arc::clone(&self.target));
+            let job = move || {
+                sorter.update(&side.align(&batch, target)?)?;
+                Ok(sorter)
+            };
+            sorter = self.run(job).await?;
+        }
+        self.run(move || sorter.finish()).await
+    }
+
+    /// Appends the changed rows of one side to the file of changes.
+    async fn write(
+        &self,
+        side: &Arc<ComparedSnapshot>,
+        mut fates: RowFates,
+        mut sink: ChangeFileWriter,
+    ) -> Result<ChangeFileWriter, StorageFailure> {
+        if fates.is_unchanged() {
+            self.progress.advance(side.snapshot.rows);
+            return Ok(sink);
+        }
+        let mut rows = side.scan(&self.reader).await?.batches;
+        while let Some(batch) = rows.try_next().await? {
+            self.progress.advance(batch.num_rows() as u64);
+            let found = fates.next_changes(batch.num_rows());
+            if found.is_empty() {
+                continue;
+            }
+            let (side, target) = (Arc::clone(side), Arc::clone(&self.target));
+            let job = move || {
+                sink.append(&side.align(&batch, target)?, &found)?;
+                Ok(sink)
+            };
+            sink = self.run(job).await?;
+        }
+        Ok(sink)
+    }
+
     async fn run<T: Send + 'static>(
         &self,
-        job: impl FnOnce() -> Result<T, ArrowError> + Send + 'static,
+        job: impl FnOnce() -> Result<T, SortError> + Send + 'static,
     ) -> Result<T, StorageFailure> {
-        let failed = |why: String| StorageFailure::Mismatch {
-            what: "a comparison of snapshots".to_owned(),
-            why,
-        };
-        self.workers
-            .run(job)
-            .await
-            .map_err(|_| failed("it panicked".to_owned()))?
-            .map_err(|error| failed(error.to_string()))
+        let done = self.workers.run(job).await;
+        done.map_err(|_| comparison_failure("it panicked".to_owned()))?.map_err(|error| match error
+        {
+            SortError::Io(source) => {
+                StorageFailure::local("use a temporary file in", &std::env::temp_dir(), source)
+            }
+            SortError::Rows(why) => comparison_failure(why.to_string()),
+        })
     }
+}
+
+fn comparison_failure(why: String) -> StorageFailure {
+    StorageFailure::Mismatch { what: "a comparison of snapshots".to_owned(), why }
 }
 
 /// A snapshot as the newer one's columns show it.

@@ -101,6 +101,17 @@ pub enum PublishError {
         /// The operating system's word.
         source: std::io::Error,
     },
+    /// The temporary folder refused an operation.
+    #[error(
+        "cannot use a temporary file in {folder}: {source}; free space there, or name another folder with TMPDIR",
+        folder = folder.display()
+    )]
+    TemporaryFile {
+        /// The temporary folder.
+        folder: PathBuf,
+        /// The operating system's word.
+        source: std::io::Error,
+    },
     /// The object store failed.
     #[error(transparent)]
     Storage(#[from] StorageFailure),

@@ -1,4 +1,4 @@
-//! What publishing needs of a reader of a format that it does not know itself. Whoever publishes
+//! Readers of formats that publishing does not know itself, as it needs them. Whoever publishes
 //! brings one; what it is made of, publishing does not know.
 
 use std::fmt;

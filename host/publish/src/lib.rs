@@ -1,9 +1,9 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
-//! `progress` <- `package`
-//! <- `geometry`, `table` <- `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish`, `iceberg`
-//! <- `publisher`, `gc`. A server links none of it. Never touches HTTP, guests, arguments or
-//! environment; the feature `catalog` adds what needs a catalogue.
+//! `progress`, `memory_budget`, `sort` <- `package` <- `geometry`, `table` <- `write`,
+//! `snapshot_id`, `preview_facts` <- `diff` <- `publish`, `iceberg` <- `publisher`, `gc`. A server
+//! links none of it. Never touches HTTP, guests, arguments or environment; the feature `catalog`
+//! adds what needs a catalogue.
 
 mod diff;
 mod error;
@@ -14,6 +14,7 @@ mod gc;
 mod geometry;
 #[cfg(feature = "catalog")]
 mod iceberg;
+mod memory_budget;
 mod package;
 mod preview_facts;
 mod progress;
@@ -21,6 +22,7 @@ mod publish;
 #[cfg(feature = "catalog")]
 mod publisher;
 mod snapshot_id;
+mod sort;
 mod table;
 #[cfg(feature = "catalog")]
 mod uploads;
@@ -32,11 +34,12 @@ pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
 #[cfg(feature = "catalog")]
 pub use iceberg::{IcebergFailure, IcebergWriter};
+pub use memory_budget::MemoryBudget;
 pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
 #[cfg(feature = "catalog")]
 pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};
 pub use progress::{ProgressReporter, SilentReporter};
-pub use publish::{SnapshotDraft, publish};
+pub use publish::{SnapshotDraft, publish, publish_within};
 #[cfg(feature = "catalog")]
 pub use publisher::{PublishFailure, PublishResult, Publisher};
 #[cfg(feature = "catalog")]

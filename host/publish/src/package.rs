@@ -77,7 +77,7 @@ impl DataPackage {
     /// is larger than 16 MiB, [`PublishError::Descriptor`] with every problem found.
     pub fn open(path: &Path) -> Result<Self, PublishError> {
         let descriptor = DescriptorFile::read(path)?;
-        descriptor.parse(resource::AddressPolicy::Refused).map(|(package, _)| package)
+        descriptor.parse(resource::AddressHandling::Refused).map(|(package, _)| package)
     }
 
     /// The dataset's address.
@@ -164,7 +164,7 @@ impl DescriptorFile {
     /// Understands it. With the package goes the address of its data, where it has one.
     fn parse(
         &self,
-        addresses: resource::AddressPolicy,
+        addresses: resource::AddressHandling,
     ) -> Result<(DataPackage, Option<String>), PublishError> {
         let mut problems = DescriptorProblems::default();
         match parse(&self.text, &self.folder, addresses, &mut problems) {
@@ -177,7 +177,7 @@ impl DescriptorFile {
 fn parse(
     text: &[u8],
     folder: &Path,
-    addresses: resource::AddressPolicy,
+    addresses: resource::AddressHandling,
     problems: &mut DescriptorProblems,
 ) -> Option<(DataPackage, Option<String>)> {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);

@@ -13,6 +13,7 @@ use yearbook_workers::Workers;
 
 use crate::diff;
 use crate::error::PublishError;
+use crate::memory_budget::MemoryBudget;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
 
@@ -38,10 +39,7 @@ pub struct SnapshotDraft {
 /// snapshot, if it has one: when the id comes out the same and its file is intact, nothing is
 /// written.
 ///
-/// Changes since `current` are stored beside it.
-///
-/// Memory: the bound in `table.rs`; afterwards that in `diff.rs`. Temporary disk: the stored
-/// file, then that of changes, in the system's temporary folder.
+/// Changes since `current` are stored beside it. Memory: [`MemoryBudget::default`].
 ///
 /// # Errors
 /// [`PublishError::Table`] with the faults, and the other variants as they say.
@@ -52,10 +50,27 @@ pub async fn publish(
     current: Option<&Snapshot>,
     progress: &dyn ProgressReporter,
 ) -> Result<SnapshotDraft, PublishError> {
+    publish_within(MemoryBudget::default(), files, workers, package, current, progress).await
+}
+
+/// The same within another budget of memory, which changes no byte and no fault. Temporary disk:
+/// rows beyond the budget, compressed, and the stored file; then fingerprints of rows beyond the
+/// budget, and the file of changes. All of it lies in the system's temporary folder, in files
+/// without names.
+///
+/// # Errors
+/// As [`publish`].
+pub async fn publish_within(
+    memory: MemoryBudget,
+    files: &ObjectStorage,
+    workers: &Arc<Workers>,
+    package: &DataPackage,
+    current: Option<&Snapshot>,
+    progress: &dyn ProgressReporter,
+) -> Result<SnapshotDraft, PublishError> {
     let package = stages::complete(workers, Arc::new(package.clone())).await?;
-    let (table, findings) = stages::read(workers, &package, progress).await?;
-    let arranged = stages::arrange(workers, &package, table, progress).await?;
-    let id = stages::compute_id(workers, &package, &arranged, progress).await?;
+    let (rows, findings) = stages::read(workers, &package, memory, progress).await?;
+    let id = stages::compute_id(workers, &package, &rows, progress).await?;
     let draft = |snapshot, unchanged, changes, facts| SnapshotDraft {
         name: package.name.clone(),
         namespace: package.namespace.clone(),
@@ -74,15 +89,15 @@ pub async fn publish(
         column.few_values = *few;
     }
     let (written, counted) =
-        stages::write(workers, &package, &columns, &id, &arranged, progress).await?;
-    let facts = stages::draw_lines(workers, counted, &arranged, progress).await?;
+        stages::write(workers, &package, &columns, &id, &rows, progress).await?;
+    let facts = stages::draw_lines(workers, counted, &rows, progress).await?;
     progress.stage("storing", None);
     let file = files.put_open_file(written, &std::env::temp_dir()).await?;
     let snapshot = Snapshot {
         id,
         // The commit sets it.
         created_at: Millis(0),
-        rows: arranged.table.rows(),
+        rows: rows.rows(),
         file,
         title: package.title.clone(),
         description: package.description.clone(),
@@ -99,7 +114,7 @@ pub async fn publish(
         bbox: findings.bbox,
     };
     // Comparing reads the stored files, so the table need not be held any longer.
-    drop(arranged);
+    drop(rows);
     // A damaged file was stored anew: the snapshot is the same one still.
     match current {
         Some(current) if current.id == snapshot.id && current.file == snapshot.file => {
@@ -107,7 +122,7 @@ pub async fn publish(
         }
         Some(current) if current.id != snapshot.id => {
             let changes =
-                compare_with_current(files, workers, current, &snapshot, progress).await?;
+                compare_with_current(memory, files, workers, current, &snapshot, progress).await?;
             Ok(draft(snapshot, false, changes, Some(facts)))
         }
         _ => Ok(draft(snapshot, false, None, Some(facts))),
@@ -117,13 +132,14 @@ pub async fn publish(
 /// The changes since `old`. None when its file cannot be read: what is wrong with the past must not
 /// keep the present from being published, and clients are told that the history begins anew.
 async fn compare_with_current(
+    memory: MemoryBudget,
     files: &ObjectStorage,
     workers: &Arc<Workers>,
     old: &Snapshot,
     new: &Snapshot,
     progress: &dyn ProgressReporter,
 ) -> Result<Option<ChangeSet>, PublishError> {
-    match diff::compare_snapshots(files, workers, old, new, progress).await {
+    match diff::compare_snapshots(memory, files, workers, old, new, progress).await {
         Ok(changes) => Ok(Some(changes)),
         Err(failure @ (StorageFailure::Missing { .. } | StorageFailure::Damaged { .. })) => {
             tracing::warn!(%failure, "the changes since the last snapshot are unknown");

@@ -12,9 +12,10 @@ use yearbook_workers::Workers;
 use crate::error::PublishError;
 use crate::format_reader::ReaderProvider;
 use crate::iceberg::{IcebergFailure, IcebergWriter};
+use crate::memory_budget::MemoryBudget;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
-use crate::publish::publish;
+use crate::publish::publish_within;
 use crate::uploads::UploadRegistry;
 
 /// Attempts at publishing a package: each failed one means that another publisher of
@@ -28,6 +29,7 @@ pub struct Publisher {
     workers: Arc<Workers>,
     retention: Retention,
     at: Option<Millis>,
+    memory: MemoryBudget,
     readers: Option<Arc<dyn ReaderProvider>>,
     iceberg: Option<IcebergWriter>,
 }
@@ -83,7 +85,16 @@ impl Publisher {
         retention: Retention,
     ) -> Self {
         let files = files.with_upload_registrar(Arc::new(UploadRegistry(Arc::clone(&store))));
-        Self { store, files, workers, retention, at: None, readers: None, iceberg: None }
+        Self {
+            store,
+            files,
+            workers,
+            retention,
+            at: None,
+            readers: None,
+            iceberg: None,
+            memory: MemoryBudget::default(),
+        }
     }
 
     /// The same for a history that is made elsewhere: see [`Publication::at`].
@@ -103,6 +114,12 @@ impl Publisher {
     #[must_use]
     pub fn with_iceberg(self, writer: IcebergWriter) -> Self {
         Self { iceberg: Some(writer), ..self }
+    }
+
+    /// The same within another budget of memory.
+    #[must_use]
+    pub fn with_memory(self, memory: MemoryBudget) -> Self {
+        Self { memory, ..self }
     }
 
     /// Checks, stores, compares and commits a package. Nothing is visible before the commit;
@@ -128,8 +145,15 @@ impl Publisher {
         for tries_left in (0..MAX_ATTEMPTS).rev() {
             let current =
                 self.store.current_snapshot(name).await.map_err(PublishFailure::Current)?;
-            let draft =
-                publish(&self.files, &self.workers, package, current.as_ref(), progress).await?;
+            let draft = publish_within(
+                self.memory,
+                &self.files,
+                &self.workers,
+                package,
+                current.as_ref(),
+                progress,
+            )
+            .await?;
             if let Some(iceberg) = &self.iceberg {
                 iceberg.describe_next(name, &draft.snapshot, self.at).await?;
             }

@@ -88,7 +88,8 @@ struct BoundedFile {
     hasher: Sha256,
     bytes: u64,
     max_bytes: u64,
-    /// What it refused, which a decoder in front of it may report as an error of its own.
+    /// Reason for its last refusal, which a decoder in front of it may report as an error of its
+    /// own.
     fault: Option<CheckFailure>,
 }
 

@@ -108,8 +108,7 @@ mod tests {
         // To nowhere, which is no reason to overlook the others.
         let dangling = place("all/a/deep/x.datapackage.json");
         std::os::unix::fs::symlink(place("gone"), dangling).unwrap();
-        let paths =
-            ["all", "all/b", "single.json", "empty", "nowhere"].map(|name| place(name)).to_vec();
+        let paths = ["all", "all/b", "single.json", "empty", "nowhere"].map(place).to_vec();
         let found = find_packages(&paths);
         let good: Vec<_> = found
             .iter()

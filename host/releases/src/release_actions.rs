@@ -173,8 +173,8 @@ async fn action_result(
     })
 }
 
-/// Releases whose name is `name`, or whose kind and name are `KIND/NAME`. A reader may have the name
-/// of an encoder, and what is meant for one must not befall the other.
+/// Releases whose name is `name`, or whose kind and name are `KIND/NAME`. A reader may have the
+/// name of an encoder, and what is meant for one must not befall the other.
 fn releases_named(
     releases: Vec<PluginRelease>,
     name: &str,

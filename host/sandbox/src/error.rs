@@ -61,7 +61,7 @@ pub enum ComponentRejection {
     Imports(Vec<String>),
     /// It does not export the interface.
     #[error(
-        "the component exports neither yearbook:plugin/encoder@1.0.0 nor yearbook:plugin/generator@1.0.0 as documented: {0}"
+        "the component exports neither an encoder nor a generator of yearbook:plugin 1.0.0 or 1.1.0 as documented: {0}"
     )]
     Interface(String),
     /// `describe` was stopped.

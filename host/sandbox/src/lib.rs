@@ -1,10 +1,10 @@
 //! Runs plugins: WebAssembly components that turn Arrow batches into bytes, descriptions of
-//! datasets into files, or a file into Arrow batches, each in a fresh instance under limits. Owns everything of
-//! wasmtime; never touches HTTP, SQL, files of data or Parquet. What a guest returns is untrusted
-//! until this crate has checked it.
+//! datasets into files, or a file into Arrow batches, each in a fresh instance under limits. Owns
+//! everything of wasmtime; never touches HTTP, SQL, files of data or Parquet. What a guest returns
+//! is untrusted until this crate has checked it.
 //!
-//! Imports go one way: `sandbox`, `trial` and `replay` use `encode`, `generate` and `read`, these use
-//! `guest`, this uses `admission`, `engine` and `observe`. `limits`, `sanitize`, `trap`, `error`,
+//! Imports go one way: `sandbox`, `trial` and `replay` use `encode`, `generate` and `read`, these
+//! use `guest`, this uses `admission`, `engine` and `observe`. `limits`, `sanitize`, `trap`, `error`,
 //! `options` and `generator_request` are leaves.
 
 mod admission;

@@ -90,6 +90,7 @@ async fn count_before(
     };
     let mut columns = source.columns(group, &[leaf], rows).await?;
     let dates = columns.pop().ok_or_else(|| damaged("no date column was decoded"))?;
+    let dates = dates.whole().map_err(|why| damaged(&why.to_string()))?;
     let texts = dates.as_any_dictionary_opt().map_or(&dates, |keyed| keyed.values());
     let texts = texts.as_string_opt::<i32>().ok_or_else(|| damaged("its dates are not text"))?;
     let keys = dates.as_dictionary_opt::<Int32Type>().map(|keyed| keyed.keys().values());

@@ -48,6 +48,8 @@ pub(crate) struct ShareState {
     signer: file_address::FileSigner,
     /// The tables in the order of lists.
     index: index::TableIndex,
+    /// Sizes of files.
+    sizes: files::FileSizes,
     /// Counters.
     pub(crate) metrics: metrics::ShareMetrics,
 }
@@ -58,6 +60,7 @@ impl ShareState {
         Self {
             signer: file_address::FileSigner::new(secret),
             index: index::TableIndex::default(),
+            sizes: files::FileSizes::default(),
             metrics: metrics::ShareMetrics::default(),
         }
     }

@@ -59,7 +59,7 @@ pub struct JsonFault {
     pub by_handler: bool,
 }
 
-/// What may come next.
+/// Things that may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Value,
@@ -460,7 +460,7 @@ fn malformed<T>(sentence: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Malformed(sentence.into()))
 }
 
-/// Where the run of bytes that are `like` ends.
+/// End of the run of bytes that are `like`.
 fn run(bytes: &[u8], at: usize, like: impl Fn(u8) -> bool) -> usize {
     bytes[at..].iter().position(|byte| !like(*byte)).map_or(bytes.len(), |length| at + length)
 }

@@ -1,4 +1,4 @@
-//! What a file of JSON-stat says, gathered while it is parsed and judged by nothing but its shape.
+//! The members of a file of JSON-stat, gathered while it is parsed and judged by nothing but shape.
 //! Members that a table has no use for are passed over.
 
 use std::collections::BTreeMap;

@@ -14,10 +14,10 @@ const TIME: &str = "TIME_PERIOD";
 /// The component that is the observation.
 const VALUE: &str = "OBS_VALUE";
 
-/// What separates a code from its label, where an agency sends both.
+/// Separator of a code from its label, where an agency sends both.
 const LABEL: &str = ": ";
 
-/// What a column of labels is called behind its component.
+/// Name of a column of labels, behind that of its component.
 const LABEL_SUFFIX: &str = " label";
 
 /// A component that is asked for.

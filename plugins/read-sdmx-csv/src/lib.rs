@@ -155,7 +155,7 @@ fn quote(text: &str) -> String {
     format!("{short:?}")
 }
 
-/// What an agency answers with `labels=both`.
+/// An answer of an agency with `labels=both`.
 const EXAMPLE: &[u8] = b"STRUCTURE,STRUCTURE_ID,ACTION,FREQ:Frequency,REF_AREA:Reference area,TIME_PERIOD:Time period,OBS_VALUE:Observation value,OBS_STATUS:Status,NOTE:Note\n\
 dataflow,TESTS:CROPS(1.0): Crops,I,Q: Quarterly,NZ: New Zealand,2024-Q1,12.5,A: Normal value,\n\
 dataflow,TESTS:CROPS(1.0): Crops,I,Q: Quarterly,NZ: New Zealand,2024-Q2,,M: Missing value,\"frost, and \"\"hail\"\"\"\n\

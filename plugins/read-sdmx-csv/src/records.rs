@@ -13,7 +13,7 @@ const FIELDS: usize = 16_384;
 /// The byte order mark, which some agencies send.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Where a field lies.
+/// Place of a field.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     start: usize,
@@ -213,13 +213,14 @@ impl Records {
     }
 }
 
-/// The first of comma, semicolon and tab that the first line has outside quotes.
+/// The first of comma, semicolon and tab that the first line has outside quotes and brackets, which
+/// name what separates the values of one field.
 fn find_delimiter(rest: &[u8]) -> u8 {
     let line = &rest[..memchr(b'\n', rest).unwrap_or(rest.len())];
     let mut quoted = false;
     for byte in line {
         match byte {
-            b'"' => quoted = !quoted,
+            b'"' | b'[' | b']' => quoted = !quoted,
             b',' | b';' | b'\t' if !quoted => return *byte,
             _ => {}
         }

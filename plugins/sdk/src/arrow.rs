@@ -18,6 +18,16 @@ mod unpack_dictionary;
 
 /// The schema with its metadata, as arrow-rs has it.
 ///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
+/// let batch = batches(&table, true)?.remove(0);
+/// let schema = yearbook_sdk::arrow::schema(batch.schema())?;
+/// assert_eq!(schema.field(0).name(), "region");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::UnsupportedSchema`] naming a column whose type arrow-rs does not know.
 pub fn schema(schema: &Schema) -> Result<SchemaRef, Error> {
@@ -37,6 +47,16 @@ pub fn schema(schema: &Schema) -> Result<SchemaRef, Error> {
 
 /// Batches without dictionaries, whatever they were when they crossed. Keeps what it made of a
 /// dictionary for the next batch.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
+/// let batch = batches(&table, true)?.remove(0);
+/// let mut unpacker = yearbook_sdk::arrow::DictionaryUnpacker::new(batch.schema())?;
+/// assert_eq!(unpacker.record_batch(batch)?.num_rows(), 2);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct DictionaryUnpacker {
     fields: Vec<Field>,
@@ -46,6 +66,16 @@ pub struct DictionaryUnpacker {
 }
 
 impl DictionaryUnpacker {
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
+    /// let batch = batches(&table, true)?.remove(0);
+    /// let mut unpacker = yearbook_sdk::arrow::DictionaryUnpacker::new(batch.schema())?;
+    /// assert_eq!(unpacker.record_batch(batch)?.num_columns(), 1);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::UnsupportedSchema`] naming a column whose type arrow-rs does not know, or that is a
     /// dictionary of anything but text.
@@ -70,12 +100,32 @@ impl DictionaryUnpacker {
     }
 
     /// The schema of every batch.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
+    /// let batch = batches(&table, true)?.remove(0);
+    /// let unpacker = yearbook_sdk::arrow::DictionaryUnpacker::new(batch.schema())?;
+    /// assert_eq!(unpacker.schema().fields().len(), 1);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
     /// A batch of the schema that this was made of.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
+    /// let batch = batches(&table, true)?.remove(0);
+    /// let mut unpacker = yearbook_sdk::arrow::DictionaryUnpacker::new(batch.schema())?;
+    /// assert_eq!(unpacker.record_batch(batch)?.num_rows(), 2);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Internal`] when it is not.
@@ -112,6 +162,16 @@ fn ffi(field: &Field) -> Result<FFI_ArrowSchema, arrow::error::ArrowError> {
 
 impl Batch {
     /// Moves the buffers into a record batch. `schema` is what [`schema`] made.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
+    /// let batch = batches(&table, true)?.remove(0);
+    /// let schema = yearbook_sdk::arrow::schema(batch.schema())?;
+    /// assert_eq!(batch.into_record_batch(&schema)?.num_rows(), 2);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Internal`] when the schema is that of another batch.

@@ -10,6 +10,17 @@ pub use recode::Recoder;
 mod recode;
 
 /// Rows of one `part` call.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new()
+///     .text("region", &[Some("north"), None])
+///     .numbers("value", &[Some(1.5), Some(2.0)]);
+/// let batch = batches(&table, false)?.remove(0);
+/// assert_eq!((batch.rows(), batch.width()), (2, 2));
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Batch {
     schema: Rc<Schema>,
@@ -49,24 +60,68 @@ pub(crate) struct DictionaryBuffers {
 
 impl Batch {
     /// Number of its rows.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// assert_eq!(batch.rows(), 2);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Number of its columns.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// assert_eq!(batch.width(), 2);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn width(&self) -> usize {
         self.arrays.len()
     }
 
     /// Descriptions of the columns.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// assert_eq!(batch.schema().fields[1].name, "value");
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
     /// A view of a column.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// assert_eq!(batch.column(0).text(0), Some("north"));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     ///
     /// # Panics
     /// When there is no such column.
@@ -76,11 +131,36 @@ impl Batch {
     }
 
     /// Views of all columns.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let nulls: Vec<_> = batch.columns().map(|column| column.null_count).collect();
+    /// assert_eq!(nulls, [1, 0]);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     pub fn columns(&self) -> impl Iterator<Item = Column<'_>> {
         self.schema.fields.iter().zip(&self.arrays).map(|(field, array)| Column::new(field, array))
     }
 
     /// The batch without a column, and the column alone.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let (rest, alone) = batch.split(0);
+    /// assert_eq!(rest.schema().fields[0].name, "value");
+    /// assert_eq!(alone.schema().fields[0].name, "region");
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     ///
     /// # Panics
     /// When there is no such column.

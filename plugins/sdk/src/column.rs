@@ -15,6 +15,19 @@ mod held;
 mod strings;
 
 /// A column, or a child of one.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new()
+///     .text("region", &[Some("north"), None])
+///     .numbers("value", &[Some(1.5), Some(2.0)]);
+/// let batch = batches(&table, false)?.remove(0);
+/// let column = batch.column(0);
+/// assert_eq!((column.length, column.null_count), (2, 1));
+/// assert_eq!(column.field.name, "region");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Column<'a> {
     /// The column's description.
@@ -31,6 +44,21 @@ pub struct Column<'a> {
 
 /// A column's values. Signed and unsigned integers, dates and times hold what Arrow's columnar
 /// format says, little-endian numbers already in place.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new()
+///     .text("region", &[Some("north"), None])
+///     .numbers("value", &[Some(1.5), Some(2.0)]);
+/// let batch = batches(&table, false)?.remove(0);
+/// use yearbook_sdk::Values;
+///
+/// let column = batch.column(1);
+/// let Values::Float64(numbers) = &column.values else { unreachable!("a column of floats") };
+/// assert_eq!(numbers.as_ref(), [1.5, 2.0]);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug)]
 #[expect(missing_docs, reason = "Arrow's own names; units as in DataType")]
 pub enum Values<'a> {
@@ -111,6 +139,19 @@ pub enum Values<'a> {
 }
 
 /// Dictionary-encoded values.
+///
+/// ```
+/// use yearbook_sdk::Values;
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new().dictionary("region", &[Some("north"), Some("south"), Some("north")]);
+/// let batch = batches(&table, true)?.remove(0);
+/// let column = batch.column(0);
+/// let Values::Dictionary(dictionary) = &column.values else { unreachable!("few values") };
+/// assert_eq!(dictionary.keys.as_ref(), [0, 1, 0]);
+/// assert_eq!(dictionary.values.text(1), Some("south"));
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Dictionary<'a> {
     /// Positions in `values`.
@@ -156,18 +197,51 @@ impl<'a> Column<'a> {
 
     /// Buffers of the column itself in the order of Arrow's columnar format (validity, offsets,
     /// values), held or not; not those of its children or its dictionary.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let lengths: Vec<_> = batch.column(1).buffers().map(|buffer| buffer.length).collect();
+    /// assert_eq!(lengths.last(), Some(&16), "two floats");
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     pub fn buffers(&self) -> impl Iterator<Item = ColumnBuffer<'a>> + use<'a> {
         ColumnBuffer::all(self.array)
     }
 
     /// Columns inside of it, where it is a list, a struct or a map; also where lengths alone
     /// crossed.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().lists("n", &[Some(vec![1, 2]), None]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// assert_eq!(batch.column(0).children().next().map(|items| items.length), Some(2));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     pub fn children(&self) -> impl Iterator<Item = Column<'a>> + use<'a> {
         let (fields, arrays) = (&self.field.children, &self.array.children);
         fields.iter().zip(arrays).map(|(field, array)| Column::new(field, array))
     }
 
     /// The values of a dictionary-encoded column, also where lengths alone crossed.
+    ///
+    /// ```
+    /// use yearbook_sdk::Values;
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let regions = [Some("north"), Some("south"), Some("north")];
+    /// let table = Table::new().dictionary("region", &regions);
+    /// let batch = batches(&table, true)?.remove(0);
+    /// let column = batch.column(0);
+    /// assert_eq!(column.dictionary_values().map(|values| values.length), Some(2));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn dictionary_values(&self) -> Option<Column<'a>> {
         let (field, dictionary) =
@@ -177,6 +251,17 @@ impl<'a> Column<'a> {
 
     /// Returns whether the row is not null. (A dictionary's values may still say null where its
     /// keys don't.)
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// assert!(batch.column(0).is_valid(0) && !batch.column(0).is_valid(1));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn is_valid(&self, row: usize) -> bool {
@@ -188,6 +273,18 @@ impl<'a> Column<'a> {
 
     /// The text of a row; `None` when it is null, the column does not hold text, or the text stays
     /// with the host.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// assert_eq!(batch.column(0).text(0), Some("north"));
+    /// assert_eq!(batch.column(1).text(0), None);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn text(&self, row: usize) -> Option<&str> {
         if !self.is_valid(row) {
@@ -204,6 +301,17 @@ impl<'a> Column<'a> {
     }
 
     /// The validity bitmap; `None` when no row is null.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// assert!(batch.column(0).validity().is_some() && batch.column(1).validity().is_none());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn validity(&self) -> Option<&Bits<'a>> {
         self.validity.as_ref()

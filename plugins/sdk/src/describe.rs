@@ -4,6 +4,24 @@ use crate::Error;
 
 /// Description of an encoder. Must be the same every time; the rules for each field stand in
 /// `wit/1.1.0`, and the host checks them when the plugin is installed.
+///
+/// ```
+/// use yearbook_sdk::Description;
+///
+/// let tsv = Description {
+///     format: "tsv",
+///     version: env!("CARGO_PKG_VERSION"),
+///     media_type: "text/tab-separated-values; charset=utf-8",
+///     extension: "tsv",
+///     separator: Some(b""),
+///     part_rows: None,
+///     dictionaries: true,
+///     compressible: true,
+///     parameters: Vec::new(),
+///     docs: "A line a row, tabs between cells.",
+/// };
+/// assert_eq!(tsv.format, "tsv");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Name that clients write in `format=`: `[a-z][a-z0-9_-]*`, at most 32 characters.
@@ -33,6 +51,19 @@ pub struct Description {
 }
 
 /// The type of a parameter's value.
+///
+/// ```
+/// use yearbook_sdk::{Kind, Parameter};
+///
+/// let quote = Parameter {
+///     name: "quote",
+///     kind: Kind::Text,
+///     default: "minimal",
+///     allowed: &["minimal", "all"],
+///     docs: "Which cells stand in quotes.",
+/// };
+/// assert!(quote.allowed.contains(&quote.default));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Any text.
@@ -47,6 +78,19 @@ pub enum Kind {
 
 /// A query parameter that the plugin takes; clients write `<plugin>.<name>=<value>`. The host
 /// checks kind and allowed values before the plugin hears of it.
+///
+/// ```
+/// use yearbook_sdk::{Kind, Parameter};
+///
+/// let quote = Parameter {
+///     name: "quote",
+///     kind: Kind::Text,
+///     default: "minimal",
+///     allowed: &["minimal", "all"],
+///     docs: "Which cells stand in quotes.",
+/// };
+/// assert!(quote.allowed.contains(&quote.default));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     /// snake_case, at most 32 characters, unique within the plugin.
@@ -62,6 +106,12 @@ pub struct Parameter {
 }
 
 /// A parameter's value, already checked against its declaration.
+///
+/// ```
+/// use yearbook_sdk::Value;
+///
+/// assert_eq!(Value::Integer(7), Value::Integer(7));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// Of [`Kind::Text`].
@@ -75,11 +125,28 @@ pub enum Value {
 }
 
 /// The options of one response: every declared parameter once, defaults included.
+///
+/// ```
+/// use yearbook_sdk::{Options, Value};
+///
+/// let options = Options(vec![("x".to_owned(), Value::Boolean(true))]);
+/// assert!(options.boolean("x")?);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options(pub Vec<(String, Value)>);
 
 impl Options {
     /// The value of a text parameter.
+    ///
+    /// ```
+    /// use yearbook_sdk::{Options, Value};
+    ///
+    /// let options = Options(vec![("x".to_owned(), Value::Text("all".to_owned()))]);
+    /// assert_eq!(options.text("x")?, "all");
+    /// assert!(options.text("undeclared").is_err());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Internal`] when the host did not send it: it was not declared as text.
@@ -93,6 +160,14 @@ impl Options {
 
     /// The value of an integer parameter.
     ///
+    /// ```
+    /// use yearbook_sdk::{Options, Value};
+    ///
+    /// let options = Options(vec![("x".to_owned(), Value::Integer(7))]);
+    /// assert_eq!(options.integer("x")?, 7);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As for [`Options::text`].
     pub fn integer(&self, name: &str) -> Result<i64, Error> {
@@ -105,6 +180,14 @@ impl Options {
 
     /// The value of a number parameter.
     ///
+    /// ```
+    /// use yearbook_sdk::{Options, Value};
+    ///
+    /// let options = Options(vec![("x".to_owned(), Value::Number(0.5))]);
+    /// assert_eq!(options.number("x")?, 0.5);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As for [`Options::text`].
     pub fn number(&self, name: &str) -> Result<f64, Error> {
@@ -116,6 +199,14 @@ impl Options {
     }
 
     /// The value of a boolean parameter.
+    ///
+    /// ```
+    /// use yearbook_sdk::{Options, Value};
+    ///
+    /// let options = Options(vec![("x".to_owned(), Value::Boolean(true))]);
+    /// assert!(options.boolean("x")?);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As for [`Options::text`].

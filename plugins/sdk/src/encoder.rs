@@ -8,6 +8,42 @@ use crate::{Batch, Description, Error, Options, Output, Schema, View};
 /// When [`Description::separator`] is given, the host may serve one response with several values,
 /// each of which sees some of the batches; `head` and `tail` are then called on one of them only.
 /// What the tail must know of the parts travels in their [notes](Encoder::note).
+///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::{self, Table};
+///
+/// let table = Table::new().text("region", &[Some("north"), None]);
+/// assert_eq!(testing::encode::<Lines>(&table, &[])?, b"north\n-\n");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 pub trait Encoder: Sized + 'static {
     /// Says what the plugin makes. Called once when the plugin is loaded.
     fn describe() -> Description;
@@ -61,6 +97,13 @@ pub trait Encoder: Sized + 'static {
 }
 
 /// A part's note for the tail.
+///
+/// ```
+/// use yearbook_sdk::Note;
+///
+/// let notes = [Note { offset: 0, bytes: vec![1] }, Note { offset: 40, bytes: vec![2] }];
+/// assert!(notes.is_sorted_by_key(|note| note.offset));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Position of the part's first byte in the response, counted from the response's first byte.

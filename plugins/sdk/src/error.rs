@@ -4,6 +4,13 @@ use std::fmt;
 
 /// An error with which a plugin declines. Anything else that goes wrong should panic: the host then
 /// stops the guest.
+///
+/// ```
+/// use yearbook_sdk::Error;
+///
+/// let error = Error::UnsupportedSchema("column `shape` is a geometry; leave it out".to_owned());
+/// assert!(error.to_string().contains("`shape`"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// The format cannot carry this schema. The sentence reaches the client as a 422, so name the

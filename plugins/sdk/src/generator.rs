@@ -7,6 +7,36 @@ pub use kit::KEY_VARIABLE;
 use crate::{Error, Options, Parameter};
 
 /// An integration: descriptions of datasets in, files for some data tool out.
+///
+/// ```
+/// use yearbook_sdk::generator::{Description, File, Project, Request};
+/// use yearbook_sdk::testing::project;
+/// use yearbook_sdk::{Error, Generator, Options};
+///
+/// struct Links;
+///
+/// impl Generator for Links {
+///     fn describe() -> Description {
+///         Description {
+///             tool: "links",
+///             version: "0.1.0",
+///             title: "Links",
+///             parameters: Vec::new(),
+///             docs: "The address of each dataset.",
+///         }
+///     }
+///     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
+///         let links = request.datasets.iter().map(|set| set.data_url.as_str());
+///         let links: Vec<&str> = links.collect();
+///         let file = File::text("links.txt", "text/plain", links.join("\n"));
+///         Ok(Project { files: vec![file], warnings: Vec::new() })
+///     }
+/// }
+///
+/// let made = project::generate::<Links>(&project::request(), &[])?;
+/// assert_eq!(project::text(&made, "links.txt").lines().count(), 4);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 pub trait Generator: 'static {
     /// Says what the plugin makes. Called once when the plugin is loaded.
     fn describe() -> Description;
@@ -19,6 +49,36 @@ pub trait Generator: 'static {
 }
 
 /// Description of a generator; must be the same every time.
+///
+/// ```
+/// use yearbook_sdk::generator::{Description, File, Project, Request};
+/// use yearbook_sdk::testing::project;
+/// use yearbook_sdk::{Error, Generator, Options};
+///
+/// struct Links;
+///
+/// impl Generator for Links {
+///     fn describe() -> Description {
+///         Description {
+///             tool: "links",
+///             version: "0.1.0",
+///             title: "Links",
+///             parameters: Vec::new(),
+///             docs: "The address of each dataset.",
+///         }
+///     }
+///     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
+///         let links = request.datasets.iter().map(|set| set.data_url.as_str());
+///         let links: Vec<&str> = links.collect();
+///         let file = File::text("links.txt", "text/plain", links.join("\n"));
+///         Ok(Project { files: vec![file], warnings: Vec::new() })
+///     }
+/// }
+///
+/// let made = project::generate::<Links>(&project::request(), &[])?;
+/// assert_eq!(project::text(&made, "links.txt").lines().count(), 4);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Name that clients write in `/v1/integrations/<tool>`: `[a-z][a-z0-9-]*`, at most 32
@@ -35,6 +95,12 @@ pub struct Description {
 }
 
 /// Types of columns on the wire. Dates are text of the form `YYYY-MM-DD`.
+///
+/// ```
+/// use yearbook_sdk::generator::ColumnType;
+///
+/// assert_eq!(ColumnType::Date.json_type(), "string");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum ColumnType {
@@ -46,6 +112,13 @@ pub enum ColumnType {
 }
 
 /// Role of a column.
+///
+/// ```
+/// use yearbook_sdk::generator::Role;
+///
+/// assert_eq!(Role::parse("dimension"), Some(Role::Dimension));
+/// assert_eq!(Role::parse("colour"), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Role {
@@ -60,6 +133,13 @@ pub enum Role {
 
 impl Role {
     /// The role of a name on the wire.
+    ///
+    /// ```
+    /// use yearbook_sdk::generator::Role;
+    ///
+    /// assert_eq!(Role::parse("dimension"), Some(Role::Dimension));
+    /// assert_eq!(Role::parse("colour"), None);
+    /// ```
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Some(match name {
@@ -75,6 +155,12 @@ impl Role {
     }
 
     /// Its name on the wire.
+    ///
+    /// ```
+    /// use yearbook_sdk::generator::Role;
+    ///
+    /// assert_eq!(Role::Dimension.as_str(), "dimension");
+    /// ```
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -90,6 +176,14 @@ impl Role {
 }
 
 /// A column of a dataset.
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// let request = project::request();
+/// let value = &request.datasets[0].columns[3];
+/// assert_eq!((value.name.as_str(), value.nullable), ("value", true));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "as in the WIT package")]
 pub struct Column {
@@ -102,6 +196,15 @@ pub struct Column {
 }
 
 /// Layout of a dataset: a row an observation, or a column a series.
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// let request = project::request();
+/// use yearbook_sdk::generator::Layout;
+///
+/// assert_eq!(request.datasets[1].layout, Layout::Wide);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Layout {
@@ -110,6 +213,14 @@ pub enum Layout {
 }
 
 /// A dataset that the client named.
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// let request = project::request();
+/// let harvest = &request.datasets[0];
+/// assert_eq!((harvest.name.as_str(), harvest.rows), ("harvest_long", 120_001));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dataset {
     /// snake_case.
@@ -153,6 +264,15 @@ pub struct Dataset {
 }
 
 /// Whole files that a plan may download.
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// let request = project::request();
+/// use yearbook_sdk::generator::BulkFiles;
+///
+/// assert_eq!(request.plan.bulk, BulkFiles::None, "a free key");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BulkFiles {
     /// None: the address answers 402.
@@ -164,6 +284,13 @@ pub enum BulkFiles {
 }
 
 /// Limits of the caller's plan: a generated project should say what a run costs.
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// let request = project::request();
+/// assert_eq!(request.plan.row_cap, Some(50_000));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// Such as `free`.
@@ -177,6 +304,13 @@ pub struct Plan {
 }
 
 /// A client's request.
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// let request = project::request();
+/// assert_eq!(request.datasets.len(), 4);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// Without a trailing slash.
@@ -188,6 +322,17 @@ pub struct Request {
 }
 
 /// A file to hand out.
+///
+/// ```
+/// use yearbook_sdk::generator::File;
+///
+/// let file = File {
+///     path: "config/tap.json".to_owned(),
+///     media_type: "application/json".to_owned(),
+///     content: b"{}\n".to_vec(),
+/// };
+/// assert_eq!(file, File::text("config/tap.json", "application/json", "{}"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     /// Relative, `/` between folders, no `..`.
@@ -199,6 +344,36 @@ pub struct File {
 }
 
 /// Output of a generator.
+///
+/// ```
+/// use yearbook_sdk::generator::{Description, File, Project, Request};
+/// use yearbook_sdk::testing::project;
+/// use yearbook_sdk::{Error, Generator, Options};
+///
+/// struct Links;
+///
+/// impl Generator for Links {
+///     fn describe() -> Description {
+///         Description {
+///             tool: "links",
+///             version: "0.1.0",
+///             title: "Links",
+///             parameters: Vec::new(),
+///             docs: "The address of each dataset.",
+///         }
+///     }
+///     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
+///         let links = request.datasets.iter().map(|set| set.data_url.as_str());
+///         let links: Vec<&str> = links.collect();
+///         let file = File::text("links.txt", "text/plain", links.join("\n"));
+///         Ok(Project { files: vec![file], warnings: Vec::new() })
+///     }
+/// }
+///
+/// let made = project::generate::<Links>(&project::request(), &[])?;
+/// assert_eq!(project::text(&made, "links.txt").lines().count(), 4);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Project {
     /// The files.

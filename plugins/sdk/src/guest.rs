@@ -26,7 +26,7 @@ use encoder_world::yearbook::plugin::{log as wit_log, types};
 )]
 pub mod encoder_world {
     wit_bindgen::generate!({
-        path: "../../wit/1.1.0",
+        path: "wit/1.1.0",
         world: "encoder-plugin",
         pub_export_macro: true,
         export_macro_name: "export_encoder_world",

@@ -89,6 +89,39 @@ pub use view::{Traits, View};
 
 /// Exports a type that implements [`Encoder`] as the component's encoder. Once per crate; does
 /// nothing in native builds.
+///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// yearbook_sdk::export_encoder!(Lines);
+/// # fn main() {}
+/// ```
 #[macro_export]
 macro_rules! export_encoder {
     ($encoder:ty) => {
@@ -103,6 +136,34 @@ macro_rules! export_encoder {
 
 /// Exports a type that implements [`Generator`] as the component's generator. Once per crate; does
 /// nothing in native builds.
+///
+/// ```
+/// use yearbook_sdk::generator::{Description, File, Project, Request};
+/// use yearbook_sdk::{Error, Generator, Options};
+///
+/// struct Links;
+///
+/// impl Generator for Links {
+///     fn describe() -> Description {
+///         Description {
+///             tool: "links",
+///             version: "0.1.0",
+///             title: "Links",
+///             parameters: Vec::new(),
+///             docs: "The address of each dataset.",
+///         }
+///     }
+///     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
+///         let links = request.datasets.iter().map(|set| set.data_url.as_str());
+///         let links: Vec<&str> = links.collect();
+///         let file = File::text("links.txt", "text/plain", links.join("\n"));
+///         Ok(Project { files: vec![file], warnings: Vec::new() })
+///     }
+/// }
+///
+/// yearbook_sdk::export_generator!(Links);
+/// # fn main() {}
+/// ```
 #[macro_export]
 macro_rules! export_generator {
     ($generator:ty) => {
@@ -115,8 +176,57 @@ macro_rules! export_generator {
     };
 }
 
-/// Exports a type that implements [`Reader`] as the component's reader. Once per crate; does nothing
-/// in native builds.
+/// Exports a type that implements [`Reader`] as the component's reader. Once per crate; does
+/// nothing in native builds.
+///
+/// ```
+/// # use yearbook_sdk::reader::{
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
+/// # };
+/// # use yearbook_sdk::{Options, Reader};
+/// # struct Lines {
+/// #     columns: Vec<ColumnMatch>,
+/// #     pending: String,
+/// # }
+/// # impl Reader for Lines {
+/// #     fn describe() -> ReaderDescription {
+/// #         ReaderDescription {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             title: "Lines of text",
+/// #             parameters: vec![],
+/// #             example: b"north\nsouth\n",
+/// #             docs: "One line a row, in the column `line`.",
+/// #         }
+/// #     }
+/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
+/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
+/// #     }
+/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
+/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
+/// #         Ok(())
+/// #     }
+/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
+/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
+/// #     }
+/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
+/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
+/// #             if rows.is_full() {
+/// #                 break;
+/// #             }
+/// #             for at in 0..self.columns.len() {
+/// #                 rows.text(at, line);
+/// #             }
+/// #             rows.end_row();
+/// #             self.pending = rest.to_owned();
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// yearbook_sdk::export_reader!(Lines);
+/// # fn main() {}
+/// ```
 #[macro_export]
 macro_rules! export_reader {
     ($reader:ty) => {

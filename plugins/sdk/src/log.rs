@@ -1,6 +1,12 @@
 //! The one thing that a plugin may ask of the host: a line in its log.
 
 /// Severity, as in every logging library.
+///
+/// ```
+/// use yearbook_sdk::log::{self, Level};
+///
+/// log::write(Level::Debug, "12 columns");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Finest detail.
@@ -18,6 +24,12 @@ pub enum Level {
 /// Writes one line to the host's log under the plugin's name; clients never see it. The host cuts a
 /// message at 4 KiB and drops what a response logs beyond 64 messages. Native builds write to
 /// stderr.
+///
+/// ```
+/// use yearbook_sdk::log::{self, Level};
+///
+/// log::write(Level::Warn, "a geometry has more points than the format can hold");
+/// ```
 pub fn write(level: Level, message: &str) {
     #[cfg(target_family = "wasm")]
     crate::guest::write_log(level, message);

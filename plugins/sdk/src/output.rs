@@ -11,6 +11,15 @@ use crate::{Column, Values, wire};
 ///
 /// Bytes may be taken from the end again only as long as nothing was passed after them: the host
 /// refuses a piece with a range behind its end.
+///
+/// ```
+/// use yearbook_sdk::Output;
+///
+/// let mut out = Output::default();
+/// out.extend_from_slice(b"a,b");
+/// out.push(b'\n');
+/// assert_eq!(out.len(), 4);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Output {
     bytes: Vec<u8>,
@@ -21,6 +30,50 @@ impl Output {
     /// Appends the text or the bytes of a row: by reference where the column stayed with the host
     /// ([`Encoder::views`](crate::Encoder::views)), else as a copy. Appends nothing where the row
     /// is null or the column holds neither text nor binary values.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, encode};
+    /// use yearbook_sdk::view::HeldText;
+    /// use yearbook_sdk::{
+    ///     Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View,
+    /// };
+    ///
+    /// struct Notes(usize);
+    ///
+    /// impl Encoder for Notes {
+    /// #     fn describe() -> Description {
+    /// #         Description {
+    /// #             format: "notes",
+    /// #             version: "0.1.0",
+    /// #             media_type: "text/plain",
+    /// #             extension: "txt",
+    /// #             separator: Some(b""),
+    /// #             part_rows: None,
+    /// #             dictionaries: false,
+    /// #             compressible: true,
+    /// #             parameters: vec![],
+    /// #             docs: "Long notes.",
+    /// #         }
+    /// #     }
+    ///     fn open(schema: Schema, _: &Options) -> Result<Self, Error> {
+    ///         Ok(Self(schema.fields.len()))
+    ///     }
+    ///     fn views(&self) -> Vec<View> {
+    ///         let text = HeldText { mean_bytes: 100, all: Traits::NONE, each: Traits::ASCII };
+    ///         vec![View::held(text); self.0]
+    ///     }
+    ///     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+    ///         let column = batch.column(0);
+    ///         out.pass(&column, 0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let long = "a note ".repeat(100);
+    /// let table = Table::new().text("note", &[Some(long.as_str())]);
+    /// assert_eq!(encode::<Notes>(&table, &[])?, long.as_bytes());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     pub fn pass(&mut self, column: &Column<'_>, row: usize) {
         if !column.is_valid(row) {
             return;
@@ -47,6 +100,23 @@ impl Output {
 
     /// Appends a whole buffer of a column as Arrow has it: by reference where it stayed with the
     /// host, else as a copy.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north"), None])
+    ///     .numbers("value", &[Some(1.5), Some(2.0)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// use yearbook_sdk::Output;
+    ///
+    /// let mut out = Output::default();
+    /// if let Some(values) = batch.column(1).buffers().last() {
+    ///     out.pass_buffer(&values);
+    /// }
+    /// assert_eq!(out.as_slice(), [1.5_f64.to_le_bytes(), 2.0_f64.to_le_bytes()].concat());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     pub fn pass_buffer(&mut self, buffer: &ColumnBuffer<'_>) {
         match buffer.held {
             Some(index) => self.splice(self.bytes.len(), index, 0, buffer.length),

@@ -20,7 +20,8 @@ use crate::{Options, Parameter};
 /// # Example
 /// ```
 /// use yearbook_sdk::reader::{
-///     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder, match_columns,
+///     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+///     match_columns,
 /// };
 /// use yearbook_sdk::testing::reading::read;
 /// use yearbook_sdk::{Options, Reader};
@@ -100,6 +101,56 @@ pub trait Reader: Sized + 'static {
 
 /// Description of a reader; must be the same every time. The rules for each field stand in
 /// `wit/1.1.0/reader.wit`, and the host checks them when the plugin is installed.
+///
+/// ```
+/// # use yearbook_sdk::reader::{
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
+/// # };
+/// # use yearbook_sdk::{Options, Reader};
+/// # struct Lines {
+/// #     columns: Vec<ColumnMatch>,
+/// #     pending: String,
+/// # }
+/// # impl Reader for Lines {
+/// #     fn describe() -> ReaderDescription {
+/// #         ReaderDescription {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             title: "Lines of text",
+/// #             parameters: vec![],
+/// #             example: b"north\nsouth\n",
+/// #             docs: "One line a row, in the column `line`.",
+/// #         }
+/// #     }
+/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
+/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
+/// #     }
+/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
+/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
+/// #         Ok(())
+/// #     }
+/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
+/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
+/// #     }
+/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
+/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
+/// #             if rows.is_full() {
+/// #                 break;
+/// #             }
+/// #             for at in 0..self.columns.len() {
+/// #                 rows.text(at, line);
+/// #             }
+/// #             rows.end_row();
+/// #             self.pending = rest.to_owned();
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::reading;
+///
+/// assert_eq!(Lines::describe().format, "lines");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReaderDescription {
     /// Name that a data package writes in `resources[0].format`: `[a-z][a-z0-9_-]*`, at most 32
@@ -119,6 +170,12 @@ pub struct ReaderDescription {
 }
 
 /// Type that the values of a requested column are to have.
+///
+/// ```
+/// use yearbook_sdk::reader::{ReadType, RequestedType};
+///
+/// assert_eq!(ReadType::from(RequestedType::Date), ReadType::Text);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestedType {
     /// UTF-8, as the file has it.
@@ -136,6 +193,17 @@ pub enum RequestedType {
 }
 
 /// A column that a data package asks for.
+///
+/// ```
+/// use yearbook_sdk::reader::{ColumnRequest, RequestedType};
+///
+/// let request = ColumnRequest {
+///     name: "area".to_owned(),
+///     source: Some("REF_AREA".to_owned()),
+///     requested_type: RequestedType::Text,
+/// };
+/// assert_eq!(request.source.as_deref(), Some("REF_AREA"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnRequest {
     /// Its name there: snake_case.
@@ -147,6 +215,12 @@ pub struct ColumnRequest {
 }
 
 /// Type of the values that a reader gives.
+///
+/// ```
+/// use yearbook_sdk::reader::ReadType;
+///
+/// assert_eq!(ReadType::Number.format(), "g");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum ReadType {
@@ -159,6 +233,12 @@ pub enum ReadType {
 
 impl ReadType {
     /// The format string of the Arrow C data interface.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::ReadType;
+    ///
+    /// assert_eq!(ReadType::Number.format(), "g");
+    /// ```
     #[must_use]
     pub fn format(self) -> &'static str {
         match self {
@@ -182,6 +262,19 @@ impl From<RequestedType> for ReadType {
 }
 
 /// A column that a reader gives.
+///
+/// ```
+/// use yearbook_sdk::reader::{ReadColumn, ReadType};
+///
+/// let value = ReadColumn {
+///     name: "value".to_owned(),
+///     read_type: ReadType::Number,
+///     role: None,
+///     unit: Some("tonnes".to_owned()),
+///     description: None,
+/// };
+/// assert_eq!(value.read_type.format(), "g");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadColumn {
     /// Name that was requested; without requests the file's own.

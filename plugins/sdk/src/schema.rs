@@ -8,6 +8,20 @@ pub use data_type::{DataType, TimeUnit};
 mod data_type;
 
 /// Columns and metadata of a response.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new()
+///     .text("day", &[Some("2026-01-31")])
+///     .about("day", "yearbook.role", "date")
+///     .about("day", "yearbook.type", "date")
+///     .about("day", "yearbook.unit", "UTC")
+///     .metadata("yearbook.source", "Stats NZ");
+/// let schema = batches(&table, false)?.remove(0).schema().clone();
+/// assert_eq!(schema.fields.len(), 1);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     /// The columns.
@@ -20,6 +34,21 @@ pub struct Schema {
 }
 
 /// A column, or a child of one.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new()
+///     .text("day", &[Some("2026-01-31")])
+///     .about("day", "yearbook.role", "date")
+///     .about("day", "yearbook.type", "date")
+///     .about("day", "yearbook.unit", "UTC")
+///     .metadata("yearbook.source", "Stats NZ");
+/// let schema = batches(&table, false)?.remove(0).schema().clone();
+/// let field = &schema.fields[0];
+/// assert_eq!((field.name.as_str(), field.format.as_str()), ("day", "u"));
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// The column's name.
@@ -55,6 +84,19 @@ impl Schema {
 
     /// The schema of batches that cross as `views` say: fields of dictionaries that arrive plain
     /// are those of their values, under the column's own name and metadata.
+    ///
+    /// ```
+    /// use yearbook_sdk::View;
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let regions = [Some("north"), Some("south"), Some("north")];
+    /// let table = Table::new().dictionary("region", &regions);
+    /// let batch = batches(&table, true)?.remove(0);
+    /// let plain = batch.schema().as_viewed(&[View { plain: true, ..View::WHOLE }]);
+    /// assert!(batch.schema().fields[0].dictionary.is_some());
+    /// assert!(plain.fields[0].dictionary.is_none());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn as_viewed(&self, views: &[View]) -> Self {
         let mut schema = self.clone();
@@ -70,12 +112,43 @@ impl Schema {
     }
 
     /// The value of a metadata key.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("day", &[Some("2026-01-31")])
+    ///     .about("day", "yearbook.role", "date")
+    ///     .about("day", "yearbook.type", "date")
+    ///     .about("day", "yearbook.unit", "UTC")
+    ///     .metadata("yearbook.source", "Stats NZ");
+    /// let schema = batches(&table, false)?.remove(0).schema().clone();
+    /// assert_eq!(schema.metadata("yearbook.source"), Some("Stats NZ"));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn metadata(&self, key: &str) -> Option<&str> {
         find(&self.metadata, key)
     }
 
     /// Position of the column of a role, the first one if there are several.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("day", &[Some("2026-01-31")])
+    ///     .about("day", "yearbook.role", "date")
+    ///     .about("day", "yearbook.type", "date")
+    ///     .about("day", "yearbook.unit", "UTC")
+    ///     .metadata("yearbook.source", "Stats NZ");
+    /// let schema = batches(&table, false)?.remove(0).schema().clone();
+    /// use yearbook_sdk::generator::Role;
+    ///
+    /// assert_eq!(schema.position(Role::Date), Some(0));
+    /// assert_eq!(schema.position(Role::Geometry), None);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn position(&self, role: Role) -> Option<usize> {
         self.fields.iter().position(|field| field.role() == Some(role))
@@ -115,30 +188,104 @@ impl Field {
     }
 
     /// The value of a metadata key.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("day", &[Some("2026-01-31")])
+    ///     .about("day", "yearbook.role", "date")
+    ///     .about("day", "yearbook.type", "date")
+    ///     .about("day", "yearbook.unit", "UTC")
+    ///     .metadata("yearbook.source", "Stats NZ");
+    /// let schema = batches(&table, false)?.remove(0).schema().clone();
+    /// assert_eq!(schema.fields[0].metadata("yearbook.unit"), Some("UTC"));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn metadata(&self, key: &str) -> Option<&str> {
         find(&self.metadata, key)
     }
 
     /// Role of the column; none for columns that the host adds.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("day", &[Some("2026-01-31")])
+    ///     .about("day", "yearbook.role", "date")
+    ///     .about("day", "yearbook.type", "date")
+    ///     .about("day", "yearbook.unit", "UTC")
+    ///     .metadata("yearbook.source", "Stats NZ");
+    /// let schema = batches(&table, false)?.remove(0).schema().clone();
+    /// use yearbook_sdk::generator::Role;
+    ///
+    /// assert_eq!(schema.fields[0].role(), Some(Role::Date));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn role(&self) -> Option<Role> {
         self.metadata("yearbook.role").and_then(Role::parse)
     }
 
     /// Returns whether it holds text that is always a date `YYYY-MM-DD`.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("day", &[Some("2026-01-31")])
+    ///     .about("day", "yearbook.role", "date")
+    ///     .about("day", "yearbook.type", "date")
+    ///     .about("day", "yearbook.unit", "UTC")
+    ///     .metadata("yearbook.source", "Stats NZ");
+    /// let schema = batches(&table, false)?.remove(0).schema().clone();
+    /// assert!(schema.fields[0].is_date());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn is_date(&self) -> bool {
         self.metadata("yearbook.type") == Some("date")
     }
 
     /// Unit of the values, where it is known.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("day", &[Some("2026-01-31")])
+    ///     .about("day", "yearbook.role", "date")
+    ///     .about("day", "yearbook.type", "date")
+    ///     .about("day", "yearbook.unit", "UTC")
+    ///     .metadata("yearbook.source", "Stats NZ");
+    /// let schema = batches(&table, false)?.remove(0).schema().clone();
+    /// assert_eq!(schema.fields[0].unit(), Some("UTC"));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn unit(&self) -> Option<&str> {
         self.metadata("yearbook.unit")
     }
 
     /// The type of the values: of the dictionary where there is one.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("day", &[Some("2026-01-31")])
+    ///     .about("day", "yearbook.role", "date")
+    ///     .about("day", "yearbook.type", "date")
+    ///     .about("day", "yearbook.unit", "UTC")
+    ///     .metadata("yearbook.source", "Stats NZ");
+    /// let schema = batches(&table, false)?.remove(0).schema().clone();
+    /// use yearbook_sdk::DataType;
+    ///
+    /// assert_eq!(schema.fields[0].value_type(), &DataType::Utf8);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn value_type(&self) -> &DataType {
         self.dictionary.as_ref().map_or(&self.data_type, |values| &values.data_type)

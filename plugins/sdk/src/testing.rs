@@ -23,6 +23,43 @@ use crate::batch::Decoder;
 use crate::{Batch, Encoder, Error, Kind, Note, Options, Schema, Value, View};
 
 /// Output of an encoder for a table.
+///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::{self, Table};
+///
+/// let table = Table::new().text("region", &[Some("north"), Some("south")]).batches_of(1);
+/// let encoded = testing::encode_parts::<Lines>(&table, &[])?;
+/// assert_eq!(encoded.parts, [b"north\n", b"south\n"]);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
     /// Bytes before the first row.
@@ -37,6 +74,43 @@ pub struct Encoded {
 
 impl Encoded {
     /// The response as a client sees it.
+    ///
+    /// ```
+    /// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+    /// # struct Lines;
+    /// # impl Encoder for Lines {
+    /// #     fn describe() -> Description {
+    /// #         Description {
+    /// #             format: "lines",
+    /// #             version: "0.1.0",
+    /// #             media_type: "text/plain",
+    /// #             extension: "txt",
+    /// #             separator: Some(b""),
+    /// #             part_rows: None,
+    /// #             dictionaries: false,
+    /// #             compressible: true,
+    /// #             parameters: vec![],
+    /// #             docs: "The first column, one line a row.",
+    /// #         }
+    /// #     }
+    /// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+    /// #         Ok(Self)
+    /// #     }
+    /// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+    /// #         for row in 0..batch.rows() {
+    /// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+    /// #             out.push(b'\n');
+    /// #         }
+    /// #         Ok(())
+    /// #     }
+    /// # }
+    /// use yearbook_sdk::testing::{self, Table};
+    ///
+    /// let table = Table::new().text("region", &[Some("north"), Some("south")]).batches_of(1);
+    /// let encoded = testing::encode_parts::<Lines>(&table, &[])?;
+    /// assert_eq!(encoded.response(Some(b"")), b"north\nsouth\n");
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn response(&self, separator: Option<&[u8]>) -> Vec<u8> {
         [self.head.as_slice(), &self.parts.join(separator.unwrap_or_default()), &self.tail].concat()
@@ -45,6 +119,42 @@ impl Encoded {
 
 /// Runs an encoder over a table with one instance, and returns the response.
 ///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::{self, Table};
+///
+/// let table = Table::new().text("region", &[Some("north"), Some("south")]).batches_of(1);
+/// assert_eq!(testing::encode::<Lines>(&table, &[])?, b"north\nsouth\n");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
+///
 /// # Errors
 /// The error with which the encoder declines.
 pub fn encode<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Result<Vec<u8>, Error> {
@@ -52,6 +162,42 @@ pub fn encode<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Result<Ve
 }
 
 /// As [`encode`], with head, parts and tail apart.
+///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::{self, Table};
+///
+/// let table = Table::new().text("region", &[Some("north"), Some("south")]).batches_of(1);
+/// assert_eq!(testing::encode_parts::<Lines>(&table, &[])?.head, b"");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 ///
 /// # Errors
 /// The error with which the encoder declines.
@@ -71,6 +217,44 @@ pub fn encode_parts<E: Encoder>(
 /// Runs an encoder with its default options over batches of one table as a host does, natively and
 /// with one instance: each chunk of the response goes to `take` as soon as it is made, a separator
 /// in front of its part, and nothing is kept.
+///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::{self, Table};
+///
+/// let table = Table::new().text("region", &[Some("north"), Some("south")]).batches_of(1);
+/// let mut response = Vec::new();
+/// testing::respond::<Lines>(testing::batches(&table, false)?, |chunk| response.extend(chunk))?;
+/// assert_eq!(response, b"north\nsouth\n");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 ///
 /// # Errors
 /// The error with which the encoder declines.
@@ -98,6 +282,43 @@ pub fn respond<E: Encoder>(
 /// As [`encode_parts`], with an instance for each batch, as a host may do when a separator is
 /// promised.
 ///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::{self, Table};
+///
+/// let table = Table::new().text("region", &[Some("north"), Some("south")]).batches_of(1);
+/// let apart = testing::encode_apart::<Lines>(&table, &[])?;
+/// assert_eq!(apart, testing::encode_parts::<Lines>(&table, &[])?, "parts are independent");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
+///
 /// # Errors
 /// The error with which the encoder declines.
 pub fn encode_apart<E: Encoder>(
@@ -117,6 +338,43 @@ pub fn encode_apart<E: Encoder>(
 
 /// As [`encode_parts`], with several instances that take turns, the first of which makes head and
 /// tail.
+///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::{self, Table};
+///
+/// let table = Table::new().text("region", &[Some("north"), Some("south")]).batches_of(1);
+/// let turns = testing::encode_by_turns::<Lines>(&table, &[], 2)?;
+/// assert_eq!(turns, testing::encode_parts::<Lines>(&table, &[])?, "parts are independent");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 ///
 /// # Errors
 /// The error with which the encoder declines.
@@ -201,6 +459,15 @@ impl<E: Encoder> Response<E> {
 /// The batches of a table, for trying parts of a plugin. `dictionaries`: whether few-valued text
 /// stays dictionary-encoded.
 ///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new().integers("n", &[Some(1), Some(2), Some(3)]).batches_of(2);
+/// let rows: Vec<_> = batches(&table, false)?.iter().map(|batch| batch.rows()).collect();
+/// assert_eq!(rows, [2, 1]);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
+///
 /// # Errors
 /// As the plugin would see them.
 pub fn batches(table: &Table, dictionaries: bool) -> Result<Vec<Batch>, Error> {
@@ -217,6 +484,42 @@ pub fn batches(table: &Table, dictionaries: bool) -> Result<Vec<Batch>, Error> {
 /// The batches of a table as a host would hand them to an encoder with its default options: what
 /// its views hold back stays behind, and is put in by [`respond`].
 ///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::{self, Table};
+///
+/// let table = Table::new().text("region", &[Some("north"), Some("south")]).batches_of(1);
+/// assert_eq!(testing::batches_for::<Lines>(&table)?.len(), 2);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
+///
 /// # Errors
 /// The error with which the encoder declines.
 pub fn batches_for<E: Encoder>(table: &Table) -> Result<Vec<Batch>, Error> {
@@ -227,6 +530,14 @@ pub fn batches_for<E: Encoder>(table: &Table) -> Result<Vec<Batch>, Error> {
 
 /// The batches of a table as a host has them before they cross, few-valued text dictionary-encoded:
 /// what tries a built component with the tables that also try its source.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, record_batches};
+///
+/// let (schema, batches) = record_batches(&Table::new().integers("n", &[Some(1)]))?;
+/// assert_eq!((schema.field(0).name().as_str(), batches[0].num_rows()), ("n", 1));
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 ///
 /// # Errors
 /// When arrow-rs does not know a column's type.
@@ -245,6 +556,40 @@ pub fn record_batches(
 }
 
 /// The options of a response: what is named, and defaults for the rest.
+///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             out.extend_from_slice(batch.column(0).text(row).unwrap_or("-").as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing;
+///
+/// assert_eq!(testing::chosen::<Lines>(&[]).0, [], "it declares no parameter");
+/// ```
 ///
 /// # Panics
 /// When a default cannot be read as its kind.

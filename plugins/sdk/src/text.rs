@@ -27,9 +27,24 @@ use crate::Traits;
 use crate::view::HeldText;
 
 /// Shortest mean length at which text is passed on by reference, bytes (decision 0290).
+///
+/// ```
+/// use yearbook_sdk::text::HELD_BYTES;
+///
+/// assert!(HELD_BYTES > 0);
+/// ```
 pub const HELD_BYTES: u32 = 128;
 
 /// A format's spelling of values.
+///
+/// ```
+/// use yearbook_sdk::text::Dialect;
+/// use yearbook_sdk::text::csv::Csv;
+///
+/// let mut out = Vec::new();
+/// Csv { delimiter: b';' }.text(b"a;b", &mut out);
+/// assert_eq!(out, b"\"a;b\"");
+/// ```
 pub trait Dialect: 'static {
     /// Null.
     const NULL: &'static [u8];

@@ -10,6 +10,7 @@ use crate::checks::report::CheckCounts;
 use crate::checks::served::ServerFixture;
 use crate::checks::suites;
 use crate::repository::Repository;
+use crate::toolchain::GUEST_TARGET;
 use crate::{command, packages, tools};
 
 /// Hundreds of requests a second from one address are wanted here, so there is no burst limit.
@@ -79,11 +80,12 @@ fn advisories(repository: &Repository, mut deny: Command) -> Result<()> {
     ]))
 }
 
-/// Packages the SDK as a registry would take it, builds it from the package, and has rustdoc judge
-/// its pages. Nothing is uploaded.
+/// Packages the SDK as a registry would take it, builds it from the package as a guest, and has
+/// rustdoc judge its pages. Nothing is uploaded.
 pub(super) fn sdk(repository: &Repository) -> Result<()> {
     let sdk = ["--package", "yearbook-sdk", "--offline"];
-    command::run(repository.cargo().arg("package").args(sdk).args(["--allow-dirty", "--quiet"]))?;
+    let package = ["--allow-dirty", "--quiet", "--target", GUEST_TARGET];
+    command::run(repository.cargo().arg("package").args(sdk).args(package))?;
     let mut doc = repository.cargo();
     doc.arg("doc").args(sdk).args(["--no-deps", "--all-features"]);
     command::run(doc.env("RUSTDOCFLAGS", "--deny warnings --deny missing_docs"))
@@ -131,6 +133,23 @@ pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
         .arg(ground.yearbook().get_program())
         .arg("--work")
         .arg(ground.folder().join("work"));
+    suites::count(&mut run)
+}
+
+/// Checks Iceberg REST: `tests/external/iceberg` publishes to an S3 server of its own, has PyIceberg,
+/// DuckDB and fastavro read every table and version, and kills publications.
+pub(super) fn iceberg(repository: &Repository) -> Result<CheckCounts> {
+    let python = tools::check_python(repository, "iceberg")?;
+    let ground = ServerFixture::prepare(repository, "iceberg")?;
+    let mut run = ground.script(&python, "iceberg/main.py");
+    run.arg("--binary")
+        .arg(ground.yearbook().get_program())
+        .arg("--work")
+        .arg(ground.folder().join("work"))
+        .arg("--packages")
+        .arg(repository.root().join("datasets"))
+        .arg("--difficult")
+        .arg(repository.root().join("tests/external/readers/difficult.py"));
     suites::count(&mut run)
 }
 

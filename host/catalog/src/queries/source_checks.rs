@@ -69,7 +69,7 @@ const FAILING: &str = last_checks!(
     "AND c.outcome = 'failed' AND c.cause IS NOT NULL ORDER BY c.ended_at, c.dataset LIMIT 1000"
 );
 
-/// What the catalog knows of a dataset's source.
+/// Knowledge of the catalog about a dataset's source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceState {
     /// Time by the database's clock.

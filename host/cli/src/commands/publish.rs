@@ -31,7 +31,9 @@ pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::
     let store = context.catalog().await?;
     let (files, workers) = (context.files()?, context.workers());
     let readers = Readers::new(context, &store, &files, &workers)?;
-    let publisher = context.publisher(&store, &files, workers)?.with_readers(readers);
+    let memory = context.settings.values.publish.memory();
+    let publisher =
+        context.publisher(&store, &files, workers)?.with_readers(readers).with_memory(memory);
     let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
         match publish_package(context, &publisher, path).await {

@@ -28,7 +28,9 @@ pub(super) async fn run(
     let catalog = context.catalog().await?;
     let (files, workers) = (context.files()?, context.workers());
     let readers = Readers::new(context, &catalog, &files, &workers)?;
-    let publisher = context.publisher(&catalog, &files, workers)?.with_readers(readers);
+    let memory = context.settings.values.publish.memory().shared_by(settings.parallel);
+    let publisher =
+        context.publisher(&catalog, &files, workers)?.with_readers(readers).with_memory(memory);
     let refresher = Refresher::new(Arc::clone(&catalog), publisher, settings)
         .context("sources cannot be asked")?;
     let progress = RefreshProgress::new(context.output);

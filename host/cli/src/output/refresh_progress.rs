@@ -23,7 +23,7 @@ pub struct RefreshProgress {
 #[derive(Default)]
 struct State {
     bar: Option<ProgressBar>,
-    /// What is being done, by dataset.
+    /// Present stage or bytes, by dataset.
     active: BTreeMap<String, String>,
     /// The first failure to print.
     fault: Option<anyhow::Error>,

@@ -3,9 +3,11 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
+use yearbook_publish::MemoryBudget;
 use yearbook_refresh::RefreshSettings;
 use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_server::{LimitSettings, PageSettings, ServerSettings, ShareSettings};
@@ -28,6 +30,8 @@ pub struct SettingsDocument {
     pub signup: SignupSettings,
     /// `[storage]`.
     pub storage: StorageSection,
+    /// `[publish]`.
+    pub publish: PublishSection,
     /// `[database]`.
     pub database: DatabaseSection,
     /// `[sandbox]`.
@@ -84,6 +88,40 @@ impl Default for StorageSection {
             store: yearbook_storage::StorageSettings::default(),
         }
     }
+}
+
+/// `[publish]`: resources of `yearbook publish`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishSection {
+    /// Bytes of memory that publishing one table may use, about. Rows beyond it go through
+    /// temporary files. Default 1 GiB, at least 64 MiB.
+    #[serde(deserialize_with = "publish_memory")]
+    pub memory_bytes: u64,
+}
+
+impl PublishSection {
+    /// The budget.
+    #[must_use]
+    pub fn memory(self) -> MemoryBudget {
+        MemoryBudget::new(self.memory_bytes)
+    }
+}
+
+impl Default for PublishSection {
+    fn default() -> Self {
+        Self { memory_bytes: MemoryBudget::DEFAULT_BYTES }
+    }
+}
+
+fn publish_memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let bytes = u64::deserialize(deserializer)?;
+    if bytes < MemoryBudget::MIN_BYTES {
+        return Err(D::Error::custom(format!(
+            "expected a whole number of at least {} (bytes)",
+            MemoryBudget::MIN_BYTES
+        )));
+    }
+    Ok(bytes)
 }
 
 /// `[database]`: where the catalog lies.

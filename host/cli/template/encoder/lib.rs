@@ -15,7 +15,7 @@ pub struct Format {
 
 impl Encoder for Format {
     /// Description that clients see. The rules for each field stand in
-    /// `yearbook/wit/1.1.0`.
+    /// `yearbook/plugins/sdk/wit/1.1.0`.
     fn describe() -> Description {
         Description {
             format: "{{name}}",

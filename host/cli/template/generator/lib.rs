@@ -13,7 +13,7 @@ pub struct Tool;
 
 impl Generator for Tool {
     /// Description that clients see. The rules for each field stand in
-    /// `yearbook/wit/1.1.0`.
+    /// `yearbook/plugins/sdk/wit/1.1.0`.
     fn describe() -> Description {
         Description {
             tool: "{{name}}",

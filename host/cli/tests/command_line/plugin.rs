@@ -159,7 +159,7 @@ fn a_project_is_written_once_and_under_a_good_name() {
     let yearbook = Yearbook::new();
     let made = yearbook.run(&["plugin", "new", "generator", "my-tool", "--json"]).ok().json();
     assert_eq!(made["module"], json!("target/wasm32-unknown-unknown/release/my_tool.wasm"));
-    assert!(yearbook.path("my-tool/yearbook/wit/1.1.0/package.wit").exists());
+    assert!(yearbook.path("my-tool/yearbook/plugins/sdk/wit/1.1.0/package.wit").exists());
     let said = yearbook.run(&["plugin", "new", "encoder", "my-tool"]).failed(1);
     assert!(said.contains("exists already"), "{said}");
     yearbook.run(&["plugin", "new", "encoder", "My Tool"]).failed(2);
@@ -250,6 +250,6 @@ fn a_plugin_is_measured_beside_json_and_csv_in_one_run_contract_14() {
     assert!(own.starts_with("csv@"), "{own}");
     assert_eq!(bench("geojson")[1]["table"], json!("long, furnished"));
     let said = yearbook.run(&["plugin", "bench", &built("meltano")]).failed(1);
-    assert!(said.contains("an integration writes no rows"), "{said}");
+    assert!(said.contains("integrations and readers write no rows"), "{said}");
     assert!(!yearbook.path("yearbook-data").exists());
 }

@@ -10,8 +10,8 @@ use yearbook_domain::{ChangeCounts, Column};
 use yearbook_scan::schema::{change_file_columns, stored_schema};
 use yearbook_storage::StorageFailure;
 
-use super::row_index::{ChangeType, ChangedRow};
-use crate::table::row_blocks::{GROUP_BYTES, GROUP_ROWS};
+use super::row_fates::{ChangeType, ChangedRow};
+use crate::sort::{GROUP_BYTES, GROUP_ROWS};
 use crate::write::{SnapshotFileMetadata, SnapshotWriter};
 
 /// Rows on their way into a temporary file, which has no name: a process that is killed leaves

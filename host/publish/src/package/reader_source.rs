@@ -29,7 +29,7 @@ pub(crate) struct ReaderSource {
     pub(crate) reader: Option<Arc<dyn FormatReader>>,
 }
 
-/// What `"yearbook"` says of the file.
+/// The part of `"yearbook"` about the file.
 #[derive(Default)]
 pub(super) struct SourceMapping {
     /// Names in the file by column.

@@ -46,7 +46,7 @@ pub(super) enum ResourcePlace {
 
 /// Treatment of a `path` that is an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AddressPolicy {
+pub(super) enum AddressHandling {
     /// It is a fault.
     Refused,
     /// It is the place of the table.
@@ -57,7 +57,7 @@ pub(super) enum AddressPolicy {
 pub(super) fn parse(
     resource: &DescriptorNode<'_>,
     folder: &Path,
-    addresses: AddressPolicy,
+    addresses: AddressHandling,
     problems: &mut DescriptorProblems,
 ) -> Option<PackageResource> {
     resource.object(problems)?;
@@ -70,7 +70,7 @@ pub(super) fn parse(
     check_encoding(resource, problems);
     check_dialect(resource, problems);
     let path = file_name(resource, problems)?;
-    let (place, name) = if addresses == AddressPolicy::Taken && path.contains("://") {
+    let (place, name) = if addresses == AddressHandling::Taken && path.contains("://") {
         let address = check_address(resource, path, problems)?;
         // The last segment is the file's name; what follows it is not.
         let name = path.split(['?', '#']).next().unwrap_or_default();

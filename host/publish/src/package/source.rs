@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use yearbook_domain::{Cadence, DatasetName, Digest};
 
-use super::resource::{AddressPolicy, InputFormat};
+use super::resource::{AddressHandling, InputFormat};
 use super::{DataPackage, DescriptorFile};
 use crate::PublishError;
 
@@ -49,7 +49,7 @@ impl SourcePackage {
     /// As [`DataPackage::open`].
     pub fn open(path: &Path, max_bytes: u64) -> Result<Self, PublishError> {
         let file = DescriptorFile::read(path)?;
-        let (package, address) = file.parse(AddressPolicy::Taken)?;
+        let (package, address) = file.parse(AddressHandling::Taken)?;
         Ok(Self {
             package: DataPackage { max_table_bytes: max_bytes, ..package },
             address,
@@ -72,7 +72,7 @@ impl SourcePackage {
         self.package.name()
     }
 
-    /// How often its source is to be checked; none: the descriptor does not say.
+    /// Interval between checks of its source; none: the descriptor does not say.
     #[must_use]
     pub fn cadence(&self) -> Option<Cadence> {
         Cadence::parse(self.package.refresh_cadence.as_deref()?)
@@ -118,6 +118,7 @@ impl RemotePackage {
         let format = match self.package.format {
             InputFormat::Csv | InputFormat::CsvGzip if is_gzip => InputFormat::CsvGzip,
             InputFormat::Csv | InputFormat::CsvGzip => InputFormat::Csv,
+            InputFormat::Other { .. } => InputFormat::Other { gzip: is_gzip },
             other => other,
         };
         Ok(DataPackage { format, downloaded: Some(Arc::new(table)), ..self.package })

@@ -5,20 +5,23 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use arrow::array::RecordBatch;
-use arrow::error::ArrowError;
+use parquet::errors::ParquetError;
 use yearbook_domain::{Column, PreviewFacts, SnapshotId};
 use yearbook_scan::schema::{credit_entries, unchecked_schema};
 use yearbook_workers::Workers;
 
 use crate::error::PublishError;
 use crate::faults::FaultList;
+use crate::memory_budget::MemoryBudget;
 use crate::package::DataPackage;
-use crate::preview_facts::{TablePass, TableShape};
+use crate::preview_facts::{LinePass, TablePass, TableShape};
 use crate::progress::ProgressReporter;
 use crate::snapshot_id::SnapshotIdHasher;
+use crate::sort::{BlockLimits, ExternalSorter, RowBlock, SortError, SortedRows};
 use crate::table::check::{TableChecker, TableFacts};
-use crate::table::{PackageTable, RowBlock, RowOrder, open, plugin_source, row_blocks, unique};
+use crate::table::numbered_rows::{number_rows, numbered_schema};
+use crate::table::unique::KeyOrder;
+use crate::table::{open, plugin_source, unique};
 use crate::write::{SnapshotFileMetadata, SnapshotWriter};
 
 /// Adds what a reader's file tells of its columns.
@@ -32,118 +35,173 @@ pub(super) async fn complete(
     run_on_worker(workers, "reading the columns", move || plugin_source::complete(&package)).await?
 }
 
-/// Reads and checks every row.
+/// Reads, checks and sorts every row. The sorted rows have their number in the input behind their
+/// columns.
 pub(super) async fn read(
     workers: &Workers,
     package: &Arc<DataPackage>,
+    memory: MemoryBudget,
     progress: &dyn ProgressReporter,
-) -> Result<(PackageTable, TableFacts), PublishError> {
+) -> Result<(Arc<SortedRows>, TableFacts), PublishError> {
+    const STAGE: &str = "reading and checking";
     let mut faults = FaultList::new(package.columns.iter().map(|column| column.name.clone()));
     let shared = Arc::clone(package);
     let job = move || open::open(&shared, &mut faults).map(|opened| (opened, faults));
     let (opened, mut faults) = run_on_worker(workers, "opening the table", job).await??;
-    progress.stage("reading and checking", opened.total);
+    progress.stage(STAGE, opened.total);
     let (mut input, position) = (opened.source, opened.position);
-    let mut table = PackageTable { schema: unchecked_schema(&package.columns), chunks: Vec::new() };
+    let key = column_positions(package, &package.primary_key);
+    let schema = unchecked_schema(&package.columns);
+    let numbered = numbered_schema(&schema);
+    let mut sorter =
+        ExternalSorter::new(Arc::clone(&numbered), &sort_columns(package), memory.table_bytes())
+            .map_err(sort_error(STAGE))?;
+    let mut keys = KeyOrder::new(&schema, &key).map_err(internal_error(STAGE))?;
     let mut checker = TableChecker::new(package);
     let mut told = 0;
     loop {
+        let schema = Arc::clone(&numbered);
         let job = move || {
             let chunk = input.next(&mut faults);
+            let mut rows = None;
             if let Ok(Some(chunk)) = &chunk {
                 checker.check(chunk, &mut faults);
+                rows = Some(keys.update(&chunk.batch).and_then(|()| number_rows(chunk, &schema)));
             }
-            (input, checker, faults, chunk)
+            (input, checker, keys, faults, chunk.map(|_| rows))
         };
-        let chunk;
-        (input, checker, faults, chunk) = run_on_worker(workers, "reading the table", job).await?;
-        let Some(chunk) = chunk.map_err(|why| open::unreadable_error(package, why))? else {
+        let rows;
+        (input, checker, keys, faults, rows) = run_on_worker(workers, STAGE, job).await?;
+        let Some(rows) = rows.map_err(|why| open::unreadable_error(package, why))? else {
             break;
         };
-        let now = position.as_ref().map_or(told + chunk.batch.num_rows() as u64, |position| {
-            position.load(Ordering::Relaxed)
-        });
+        let rows = rows.map_err(internal_error(STAGE))?;
+        let now = position
+            .as_ref()
+            .map_or(told + rows.num_rows() as u64, |position| position.load(Ordering::Relaxed));
         progress.advance(now - told);
         told = now;
-        table.chunks.push(chunk);
-    }
-    let key = column_positions(package, &package.primary_key);
-    if faults.is_clean(&key) {
-        let job = move || {
-            let result = unique::check(&table, &key, &mut faults);
-            result.map(|()| (table, faults))
-        };
-        (table, faults) = run_on_worker(workers, "checking the primary key", job)
-            .await?
-            .map_err(internal_error("checking the primary key"))?;
-    }
-    checker.finish_checks(&mut faults);
-    if !faults.is_empty() {
-        return Err(faults.into_error(&package.data));
-    }
-    Ok((table, checker.finish()))
-}
-
-/// The table with the order of its rows and the cuts of its file.
-pub(super) struct OrderedTable {
-    pub(super) table: PackageTable,
-    order: RowOrder,
-    blocks: Vec<RowBlock>,
-}
-
-impl OrderedTable {
-    fn gather_block(&self, block: usize) -> Result<RecordBatch, ArrowError> {
-        self.blocks.get(block).map_or_else(
-            || Ok(RecordBatch::new_empty(Arc::clone(&self.table.schema))),
-            |block| row_blocks::gather_rows(&self.table, &self.order, block),
-        )
-    }
-
-    fn gather_columns(&self, block: usize, columns: &[usize]) -> Result<RecordBatch, ArrowError> {
-        match self.blocks.get(block) {
-            Some(block) => row_blocks::gather_columns(&self.table, &self.order, block, columns),
-            None => RecordBatch::new_empty(Arc::clone(&self.table.schema)).project(columns),
+        // Rows that nobody will ask for again are not kept: faults are found chunk by chunk, but for
+        // repeated keys.
+        if faults.is_empty() || (!key.is_empty() && faults.is_clean(&key)) {
+            sorter.push(rows);
+        }
+        if sorter.is_full() {
+            sorter = spill(workers, sorter, progress).await?;
+            progress.stage(STAGE, opened.total);
+            progress.advance(told);
         }
     }
+    let keys_may_repeat = !key.is_empty() && faults.is_clean(&key) && !keys.is_strictly_ascending();
+    let mut sorted = None;
+    if faults.is_empty() || keys_may_repeat {
+        let rows = sort(workers, sorter, progress).await?;
+        if keys_may_repeat {
+            let budget = memory.key_bytes();
+            faults = check_keys(workers, &rows, (key, budget), faults, progress).await?;
+        }
+        sorted = Some(rows);
+    }
+    checker.finish_checks(&mut faults);
+    match sorted {
+        Some(rows) if faults.is_empty() => Ok((rows, checker.finish())),
+        _ => Err(faults.into_error(&package.data)),
+    }
 }
 
-/// Puts the rows in order and decides where the file is cut.
-pub(super) async fn arrange(
+/// Reports rows that repeat the key (positions), which are looked for within a budget of bytes.
+async fn check_keys(
     workers: &Workers,
-    package: &DataPackage,
-    table: PackageTable,
+    rows: &Arc<SortedRows>,
+    (key, budget): (Vec<usize>, usize),
+    mut faults: FaultList,
     progress: &dyn ProgressReporter,
-) -> Result<Arc<OrderedTable>, PublishError> {
+) -> Result<FaultList, PublishError> {
+    const STAGE: &str = "checking the primary key";
+    progress.stage(STAGE, None);
+    let shared = Arc::clone(rows);
+    let job = move || unique::check(&shared, &key, budget, &mut faults).map(|()| faults);
+    run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))
+}
+
+/// Writes the rows in memory as a sorted run.
+async fn spill(
+    workers: &Workers,
+    mut sorter: ExternalSorter,
+    progress: &dyn ProgressReporter,
+) -> Result<ExternalSorter, PublishError> {
+    const STAGE: &str = "sorting";
+    progress.stage(
+        &format!("sorting {} rows into run {}", sorter.held_rows(), sorter.spilled_runs() + 1),
+        None,
+    );
+    let job = move || sorter.spill().map(|()| sorter);
+    run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))
+}
+
+/// Puts all rows in order.
+async fn sort(
+    workers: &Workers,
+    sorter: ExternalSorter,
+    progress: &dyn ProgressReporter,
+) -> Result<Arc<SortedRows>, PublishError> {
     const STAGE: &str = "sorting";
     progress.stage(STAGE, None);
-    let columns = sort_columns(package);
-    let job = move || {
-        let order = RowOrder::sort_by(&table, &columns)?;
-        let blocks = row_blocks::cut(&table, &order);
-        Ok::<_, ArrowError>(Arc::new(OrderedTable { table, order, blocks }))
-    };
-    run_on_worker(workers, STAGE, job).await?.map_err(internal_error(STAGE))
+    let sorted = run_on_worker(workers, STAGE, move || sorter.finish()).await?;
+    Ok(Arc::new(sorted.map_err(sort_error(STAGE))?))
+}
+
+/// Does `take` with every block of the columns (positions) of `rows`, in their order.
+async fn for_each_block<T: Send + 'static>(
+    workers: &Workers,
+    stage: &'static str,
+    (rows, columns): (&Arc<SortedRows>, Vec<usize>),
+    progress: &dyn ProgressReporter,
+    mut state: T,
+    take: impl Fn(T, &RowBlock) -> Result<T, PublishError> + Send + Sync + 'static,
+) -> Result<T, PublishError> {
+    progress.stage(stage, Some(rows.rows()));
+    let take = Arc::new(take);
+    let shared = Arc::clone(rows);
+    let open = move || shared.read(columns, BlockLimits::FILE);
+    let mut ordered = run_on_worker(workers, stage, open).await?.map_err(sort_error(stage))?;
+    loop {
+        let take = Arc::clone(&take);
+        let job = move || {
+            let Some(block) = ordered.next_block().map_err(sort_error(stage))? else {
+                return Ok((ordered, state, 0));
+            };
+            let taken = block.rows.num_rows() as u64;
+            Ok::<_, PublishError>((ordered, take(state, &block)?, taken))
+        };
+        let taken;
+        (ordered, state, taken) = run_on_worker(workers, stage, job).await??;
+        if taken == 0 {
+            return Ok(state);
+        }
+        progress.advance(taken);
+    }
+}
+
+/// Positions of the columns of a package in its sorted rows.
+fn all_columns(package: &DataPackage) -> Vec<usize> {
+    (0..package.columns.len()).collect()
 }
 
 /// Computes the snapshot id.
 pub(super) async fn compute_id(
     workers: &Workers,
     package: &DataPackage,
-    arranged: &Arc<OrderedTable>,
+    rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
 ) -> Result<SnapshotId, PublishError> {
-    const STAGE: &str = "identifying";
-    progress.stage(STAGE, Some(arranged.table.rows()));
-    let mut identity = SnapshotIdHasher::new(package.columns.len());
-    for (index, block) in arranged.blocks.iter().enumerate() {
-        let shared = Arc::clone(arranged);
-        let job = move || {
-            identity.update(&shared.gather_block(index)?);
-            Ok::<_, ArrowError>(identity)
-        };
-        identity = run_on_worker(workers, STAGE, job).await?.map_err(internal_error(STAGE))?;
-        progress.advance(block.rows.len() as u64);
-    }
+    let identity = SnapshotIdHasher::new(package.columns.len());
+    let take = |mut identity: SnapshotIdHasher, block: &RowBlock| {
+        identity.update(&block.rows);
+        Ok(identity)
+    };
+    let all = (rows, all_columns(package));
+    let identity = for_each_block(workers, "identifying", all, progress, identity, take).await?;
     Ok(identity.finish(package))
 }
 
@@ -155,39 +213,29 @@ pub(super) async fn write(
     package: &DataPackage,
     columns: &[Column],
     id: &SnapshotId,
-    arranged: &Arc<OrderedTable>,
+    rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
 ) -> Result<(File, TablePass), PublishError> {
     const STAGE: &str = "writing";
-    progress.stage(STAGE, Some(arranged.table.rows()));
-    let folder = std::env::temp_dir();
-    let io = |source| PublishError::Io {
-        doing: "write a temporary file in",
-        path: folder.clone(),
-        source,
-    };
-    let temporary = tempfile::tempfile().map_err(io)?;
-    let file = temporary.try_clone().map_err(io)?;
+    let temporary = tempfile::tempfile().map_err(temporary_file_error)?;
+    let file = temporary.try_clone().map_err(temporary_file_error)?;
     let description = SnapshotFileMetadata {
         columns,
         sorted_by: &sort_columns(package),
         words: credit_entries(&package.name, &package.namespace, id, &package.credit),
     };
-    let mut writer = SnapshotWriter::new(file, &description).map_err(internal_error(STAGE))?;
-    let shape = TableShape::of_package(package, arranged.table.rows());
-    let mut counted = TablePass::new(shape).map_err(internal_error(STAGE))?;
-    for (index, block) in arranged.blocks.iter().enumerate() {
-        let (shared, ends_group) = (Arc::clone(arranged), block.ends_group);
-        let job = move || {
-            let rows = shared.gather_block(index).map_err(internal_error(STAGE))?;
-            counted.update(&rows).map_err(internal_error(STAGE))?;
-            writer.append(&rows, ends_group).map_err(internal_error(STAGE))?;
-            Ok::<_, PublishError>((writer, counted))
-        };
-        (writer, counted) = run_on_worker(workers, STAGE, job).await??;
-        progress.advance(block.rows.len() as u64);
-    }
-    run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(internal_error(STAGE))?;
+    let writer = SnapshotWriter::new(file, &description).map_err(parquet_error(STAGE))?;
+    let shape = TableShape::of_package(package, rows.rows());
+    let counted = TablePass::new(shape).map_err(internal_error(STAGE))?;
+    let take = |(mut writer, mut counted): (SnapshotWriter, TablePass), block: &RowBlock| {
+        counted.update(&block.rows).map_err(internal_error(STAGE))?;
+        writer.append(&block.rows, block.ends_group).map_err(parquet_error(STAGE))?;
+        Ok((writer, counted))
+    };
+    let all = (rows, all_columns(package));
+    let (writer, counted) =
+        for_each_block(workers, STAGE, all, progress, (writer, counted), take).await?;
+    run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(parquet_error(STAGE))?;
     Ok((temporary, counted))
 }
 
@@ -195,26 +243,22 @@ pub(super) async fn write(
 pub(super) async fn draw_lines(
     workers: &Workers,
     counted: TablePass,
-    arranged: &Arc<OrderedTable>,
+    rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
 ) -> Result<PreviewFacts, PublishError> {
     const STAGE: &str = "summarising";
-    progress.stage(STAGE, Some(arranged.table.rows()));
     let mut lines = run_on_worker(workers, STAGE, move || counted.finish())
         .await?
         .map_err(internal_error(STAGE))?;
     if lines.columns().is_empty() {
-        progress.advance(arranged.table.rows());
+        progress.stage(STAGE, None);
     } else {
-        for index in 0..arranged.blocks.len() {
-            let shared = Arc::clone(arranged);
-            let job = move || {
-                lines.update(&shared.gather_columns(index, lines.columns())?)?;
-                Ok::<_, ArrowError>(lines)
-            };
-            lines = run_on_worker(workers, STAGE, job).await?.map_err(internal_error(STAGE))?;
-            progress.advance(arranged.blocks.get(index).map_or(0, |block| block.rows.len() as u64));
-        }
+        let take = |mut lines: LinePass, block: &RowBlock| {
+            lines.update(&block.rows).map_err(internal_error(STAGE))?;
+            Ok(lines)
+        };
+        let needed = (rows, lines.columns().to_vec());
+        lines = for_each_block(workers, STAGE, needed, progress, lines, take).await?;
     }
     run_on_worker(workers, STAGE, move || lines.finish()).await?.map_err(internal_error(STAGE))
 }
@@ -249,4 +293,25 @@ async fn run_on_worker<T: Send + 'static>(
 
 fn internal_error<E: std::fmt::Display>(stage: &'static str) -> impl Fn(E) -> PublishError {
     move |why| PublishError::Internal { stage, why: why.to_string() }
+}
+
+fn sort_error(stage: &'static str) -> impl Fn(SortError) -> PublishError {
+    move |error| match error {
+        SortError::Io(source) => temporary_file_error(source),
+        SortError::Rows(why) => internal_error(stage)(why),
+    }
+}
+
+fn parquet_error(stage: &'static str) -> impl Fn(ParquetError) -> PublishError {
+    move |error| match error {
+        ParquetError::External(source) => match source.downcast::<std::io::Error>() {
+            Ok(source) => temporary_file_error(*source),
+            Err(source) => internal_error(stage)(source),
+        },
+        error => internal_error(stage)(error),
+    }
+}
+
+fn temporary_file_error(source: std::io::Error) -> PublishError {
+    PublishError::TemporaryFile { folder: std::env::temp_dir(), source }
 }

@@ -4,7 +4,9 @@
 
 mod demo;
 mod faults;
+mod geometry_pages;
 mod identity;
+mod out_of_core;
 mod stored;
 
 use std::path::{Path, PathBuf};
@@ -58,6 +60,10 @@ impl Fixture {
         self
     }
 
+    pub(super) fn write_descriptor(&self) {
+        std::fs::write(self.path("datapackage.json"), self.descriptor.to_string()).unwrap();
+    }
+
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -66,7 +72,7 @@ impl Fixture {
         &self,
         current: Option<&Snapshot>,
     ) -> Result<SnapshotDraft, PublishError> {
-        std::fs::write(self.path("datapackage.json"), self.descriptor.to_string()).unwrap();
+        self.write_descriptor();
         let package = DataPackage::open(self.folder.path())?;
         publish(&self.files, &self.workers, &package, current, &SilentReporter).await
     }

@@ -49,7 +49,7 @@ impl<R: Read> PluginBatches<R> {
                 Err(why) => return Err(why.to_string()),
             }
         }
-        // A chunk that is not full is the last one; of a file that ends with a full one it is empty.
+        // A chunk that is not full is the last one; behind a full one it may be empty.
         self.ended = length < CHUNK_BYTES;
         self.reading.push(self.chunk.get(..length).unwrap_or_default(), self.ended)
     }

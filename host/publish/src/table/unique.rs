@@ -1,85 +1,141 @@
 //! The primary key is unique (contract-7-key): each row that repeats an earlier one's key is named
 //! together with it.
 
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::{Schema, UInt64Type};
 use arrow::error::ArrowError;
+use arrow::row::OwnedRow;
 use arrow::util::display::array_value_to_string;
 
-use super::PackageTable;
-use super::row_order::{RowPosition, SortKeys, file_order};
-use crate::faults::FaultList;
+use crate::faults::{FaultList, MAX_LISTED};
+use crate::sort::{BlockLimits, ExternalSorter, KeyEncoder, SortError, SortedRows};
 
-/// Reports rows whose key columns (positions) equal those of an earlier row. Costs a sort of its
-/// own: the snapshot's order begins with the date column, which need not be part of the key.
-pub(crate) fn check(
-    table: &PackageTable,
-    key: &[usize],
-    faults: &mut FaultList,
-) -> Result<(), ArrowError> {
-    if key.is_empty() {
-        return Ok(());
-    }
-    let keys = SortKeys::new(table, key)?;
-    let mut places = file_order(table)?;
-    // Strictly ascending keys cannot repeat.
-    if places.is_sorted_by(|a, b| keys.row(*a) < keys.row(*b)) {
-        return Ok(());
-    }
-    keys.sort(&mut places);
-    let mut first = None;
-    let mut repeats: Vec<(RowPosition, RowPosition)> = Vec::new();
-    let mut total = 0_usize;
-    for place in places {
-        match first {
-            Some(earlier) if keys.row(earlier) == keys.row(place) => {
-                total += 1;
-                if repeats.len() < crate::faults::MAX_LISTED {
-                    repeats.push((earlier, place));
-                }
-            }
-            _ => first = Some(place),
-        }
-    }
-    report_repeats(table, key, &repeats, total, faults)
+/// Keys in the order of the input, as they are read. Strictly ascending keys cannot repeat, and
+/// most tables come with them.
+pub(crate) struct KeyOrder {
+    keys: KeyEncoder,
+    last: Option<OwnedRow>,
+    is_ascending: bool,
 }
 
-fn report_repeats(
-    table: &PackageTable,
-    key: &[usize],
-    repeats: &[(RowPosition, RowPosition)],
-    total: usize,
-    faults: &mut FaultList,
-) -> Result<(), ArrowError> {
-    let names: Vec<&str> = key
-        .iter()
-        .filter_map(|column| table.schema.fields().get(*column))
-        .map(|field| field.name().as_str())
-        .collect();
-    let names = names.join(", ");
-    for (earlier, later) in repeats {
-        let values = key
-            .iter()
-            .map(|column| format_value(table, *later, *column))
-            .collect::<Result<Vec<_>, _>>()?
-            .join(", ");
-        let earlier = row_number(table, *earlier);
-        faults.between(row_number(table, *later), &names, || {
-            format!("repeats the primary key ({values}) of row {earlier}")
-        });
+impl KeyOrder {
+    /// Keys of the columns `key` (positions) of `schema`.
+    pub(crate) fn new(schema: &Schema, key: &[usize]) -> Result<Self, ArrowError> {
+        Ok(Self { keys: KeyEncoder::new(schema, key)?, last: None, is_ascending: true })
     }
-    faults.add_unlisted((total - repeats.len()) as u64);
+
+    /// Takes in the next rows.
+    pub(crate) fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        if !self.is_ascending {
+            return Ok(());
+        }
+        let Some(keys) = self.keys.encode(batch)? else { return Ok(()) };
+        let first = keys.iter().next();
+        self.is_ascending = keys.iter().is_sorted_by(|a, b| a < b)
+            && self.last.as_ref().zip(first).is_none_or(|(last, first)| last.row() < first);
+        self.last = keys.num_rows().checked_sub(1).map(|last| keys.row(last).owned());
+        Ok(())
+    }
+
+    /// Returns true when no key can repeat another.
+    pub(crate) fn is_strictly_ascending(&self) -> bool {
+        self.is_ascending
+    }
+}
+
+/// Reports rows whose key columns (positions) equal those of an earlier row. `rows` have the number
+/// of the row behind their columns. Sorts the keys, within `budget` bytes, unless the order of the
+/// rows shows that none repeats.
+pub(crate) fn check(
+    rows: &SortedRows,
+    key: &[usize],
+    budget: usize,
+    faults: &mut FaultList,
+) -> Result<(), SortError> {
+    if key.is_empty() || (has_same_columns(key, rows.sorted_by()) && !has_equal_neighbours(rows)?) {
+        return Ok(());
+    }
+    let columns: Vec<usize> =
+        key.iter().copied().chain([rows.schema().fields().len() - 1]).collect();
+    let schema = Arc::new(rows.schema().project(&columns)?);
+    // By key, and rows of the same key by number.
+    let all: Vec<usize> = (0..columns.len()).collect();
+    let mut sorter = ExternalSorter::new(schema, &all, budget)?;
+    let mut unsorted = rows.read(columns, BlockLimits::FILE)?;
+    while let Some(block) = unsorted.next_block()? {
+        sorter.push(block.rows);
+        if sorter.is_full() {
+            sorter.spill()?;
+        }
+    }
+    report_repeats(&sorter.finish()?, faults)
+}
+
+fn has_same_columns(left: &[usize], right: &[usize]) -> bool {
+    left.len() == right.len() && left.iter().all(|column| right.contains(column))
+}
+
+/// Returns true when two rows have the same sort key.
+fn has_equal_neighbours(rows: &SortedRows) -> Result<bool, SortError> {
+    let columns = rows.sorted_by().to_vec();
+    let schema = rows.schema().project(&columns)?;
+    let keys = KeyEncoder::new(&schema, &(0..columns.len()).collect::<Vec<_>>())?;
+    let mut ordered = rows.read(columns, BlockLimits::FILE)?;
+    let mut last: Option<OwnedRow> = None;
+    while let Some(block) = ordered.next_block()? {
+        let Some(keys) = keys.encode(&block.rows)? else { continue };
+        let first = keys.iter().next();
+        if last.as_ref().zip(first).is_some_and(|(last, first)| last.row() == first)
+            || !keys.iter().is_sorted_by(|a, b| a != b)
+        {
+            return Ok(true);
+        }
+        last = keys.num_rows().checked_sub(1).map(|last| keys.row(last).owned());
+    }
+    Ok(false)
+}
+
+/// Names repeats among `sorted` keys, the last column of which is the number of the row.
+fn report_repeats(sorted: &SortedRows, faults: &mut FaultList) -> Result<(), SortError> {
+    let key_columns = sorted.schema().fields().len() - 1;
+    let key: Vec<usize> = (0..key_columns).collect();
+    let fields = sorted.schema().fields().iter().take(key_columns);
+    let names = fields.map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ");
+    let keys = KeyEncoder::new(sorted.schema(), &key)?;
+    let mut ordered = sorted.read((0..=key_columns).collect(), BlockLimits::FILE)?;
+    // The first row with the key at hand.
+    let mut earlier: Option<(OwnedRow, u64)> = None;
+    let mut listed = 0;
+    let mut unlisted = 0;
+    while let Some(block) = ordered.next_block()? {
+        let Some(of_rows) = keys.encode(&block.rows)? else { continue };
+        let numbers = block.rows.column(key_columns).as_primitive::<UInt64Type>().values();
+        for (row, (key, number)) in of_rows.iter().zip(numbers).enumerate() {
+            match &earlier {
+                Some((same, first)) if same.row() == key => {
+                    if listed == MAX_LISTED {
+                        unlisted += 1;
+                        continue;
+                    }
+                    listed += 1;
+                    let values = format_values(&block.rows, key_columns, row)?;
+                    faults.between(*number, &names, || {
+                        format!("repeats the primary key ({values}) of row {first}")
+                    });
+                }
+                _ => earlier = Some((key.owned(), *number)),
+            }
+        }
+    }
+    faults.add_unlisted(unlisted);
     Ok(())
 }
 
-fn row_number(table: &PackageTable, (chunk, row): RowPosition) -> u64 {
-    table.chunks.get(chunk as usize).map_or(0, |chunk| chunk.first_row + u64::from(row))
-}
-
-fn format_value(
-    table: &PackageTable,
-    (chunk, row): RowPosition,
-    column: usize,
-) -> Result<String, ArrowError> {
-    let array =
-        table.chunks.get(chunk as usize).and_then(|chunk| chunk.batch.columns().get(column));
-    array.map_or_else(|| Ok(String::new()), |array| array_value_to_string(array, row as usize))
+/// The first `columns` values of a row.
+fn format_values(rows: &RecordBatch, columns: usize, row: usize) -> Result<String, ArrowError> {
+    let values = rows.columns().iter().take(columns);
+    let texts = values.map(|array| array_value_to_string(array, row));
+    Ok(texts.collect::<Result<Vec<_>, _>>()?.join(", "))
 }

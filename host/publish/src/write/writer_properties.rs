@@ -7,15 +7,16 @@ use parquet::schema::types::ColumnPath;
 use yearbook_domain::{Column, ColumnType};
 
 use super::SnapshotFileMetadata;
+use crate::sort::GROUP_ROWS;
 use crate::table::distinct_values::MAX_DICTIONARY_BYTES;
-use crate::table::row_blocks::GROUP_ROWS;
 
 /// Rows of a data page: what the page index lets a reader skip. A response of 100 rows decodes one
 /// page a column.
 const PAGE_ROWS: usize = 4_096;
 
-/// Bytes of a data page, uncompressed; large geometries come a few or one to a page.
-const PAGE_BYTES: usize = 1 << 20;
+/// Bytes of a data page, uncompressed; large geometries come a few or one to a page. A response of
+/// 100 boundaries of 6 kB decodes three or four such pages.
+const PAGE_BYTES: usize = 256 << 10;
 
 /// Properties of a snapshot file.
 pub(super) fn writer_properties(description: &SnapshotFileMetadata<'_>) -> WriterProperties {

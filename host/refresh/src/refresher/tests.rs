@@ -41,10 +41,20 @@ struct Fixture {
 impl Fixture {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let url = sqlite_url(&folder.path().join("catalog.db"));
-        let catalog = open(&url, &DatabaseSettings::default()).await.unwrap();
-        let files = ObjectStorage::open(&format!("file:{}", folder.path().join("store").display()))
-            .unwrap();
+        let database = sqlite_url(&folder.path().join("catalog.db"));
+        Self::at(folder, &database).await
+    }
+
+    /// In memory where the system has a folder there: thousands of commits would wait for the disk.
+    async fn in_memory() -> Self {
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        Self::at(folder, "sqlite::memory:").await
+    }
+
+    async fn at(folder: TempDir, database: &str) -> Self {
+        let store = format!("file:{}", folder.path().join("store").display());
+        let catalog = open(database, &DatabaseSettings::default()).await.unwrap();
+        let files = ObjectStorage::open(&store).unwrap();
         Self { folder, catalog, files, workers: Workers::new(1) }
     }
 

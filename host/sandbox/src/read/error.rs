@@ -11,8 +11,8 @@ const PATH_BYTES: usize = 200;
 /// A file that is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The file is not of the format, is damaged, or has what the reader cannot make a table of: the
-    /// guest's sentence behind its place.
+    /// The file is not of the format, is damaged, or has what the reader cannot make a table of:
+    /// the guest's sentence behind its place.
     #[error("{0}")]
     Refused(String),
     /// An option is wrong.
@@ -50,7 +50,7 @@ pub enum ReadError {
         /// Its sentence, cut.
         message: String,
     },
-    /// What it returned breaks a rule.
+    /// Its output breaks a rule.
     #[error("the reader {plugin} returned {rule}; report this to its author")]
     Output {
         /// Format of the plugin.

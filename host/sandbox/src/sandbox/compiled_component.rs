@@ -38,7 +38,7 @@ pub(super) struct CompiledComponent<'a> {
 
 /// A checked description, as loading needs it of a plugin of any kind.
 trait PluginDescription: Sized {
-    /// What the guest returns.
+    /// Description as the guest returns it.
     type Raw: Send;
     /// Kind of the plugins that describe themselves so.
     const KIND: PluginKind;

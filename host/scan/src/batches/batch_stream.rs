@@ -18,7 +18,7 @@ use crate::decode::{FileSource, Projection, RowRange, task_ranges};
 /// The wanted rows of `rows`. Must be called in a tokio runtime unless the store is local; may be
 /// polled anywhere.
 pub(crate) fn stream_batches(
-    source: FileSource,
+    mut source: FileSource,
     projection: Projection,
     rows: Range<u64>,
     filter: RowFilter,
@@ -29,20 +29,18 @@ pub(crate) fn stream_batches(
             source.parquet.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)),
         );
     }
-    let steps =
-        Box::new(task_ranges(source.steps, Arc::clone(&source.parquet), leaves, rows.clone()));
     let wanted = match &filter {
         RowFilter::All => usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX),
         RowFilter::Selection { rows } => rows.count_set_bits(),
         RowFilter::Search(_) => usize::MAX,
     };
-    let context = Arc::new(ScanContext {
-        source,
-        projection,
-        from: rows.start,
-        filter,
-        small: wanted <= SMALL_SCAN_ROWS,
-    });
+    let small = wanted <= SMALL_SCAN_ROWS;
+    if small {
+        source.steps = source.steps.for_small_scan();
+    }
+    let steps =
+        Box::new(task_ranges(source.steps, Arc::clone(&source.parquet), leaves, rows.clone()));
+    let context = Arc::new(ScanContext { source, projection, from: rows.start, filter, small });
     let ahead = (!context.source.files.is_local())
         .then(|| Prefetch { runtime: Handle::current(), tasks: JoinSet::new() });
     let reading = BatchStream { context, steps, ahead, current: None, ready: VecDeque::new() };

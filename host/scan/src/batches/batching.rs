@@ -11,8 +11,9 @@ use crate::decode::{ParquetFile, Projection};
 /// entity tag. [`crate::decode::ReadTaskLimits`] counts as slicing, and so do the values in a
 /// dictionary. 2: a few rows carry only the values that they use, which changes Parquet made of
 /// them. 3: columns say what they are for, which Arrow and Parquet pass on. 4: batches of half a
-/// mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB.
-pub const BATCHING_VERSION: u32 = 5;
+/// mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB. 6: batches of a few rows with
+/// long text end where its pages end.
+pub const BATCHING_VERSION: u32 = 6;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
 /// makes of it and what is taken out stay in a core's own cache together (decision 0156).
@@ -27,15 +28,35 @@ const MAX_BATCH_ROWS: u64 = 8192;
 
 /// Rows of a batch out of row group `group`.
 pub(super) fn batch_rows(parquet: &ParquetFile, projection: &Projection, group: usize) -> usize {
-    let rows = u64::try_from(parquet.rows_of(group)).unwrap_or(u64::MAX).max(1);
-    let bytes: u64 =
-        projection.leaves.iter().map(|&leaf| decoded_bytes(parquet, leaf, group, rows)).sum();
+    let rows = group_rows(parquet, group);
+    let bytes = projection_bytes(parquet, projection, group);
     let weight: u64 =
         projection.leaves.iter().map(|&leaf| mean_weight(parquet, leaf, group, rows)).sum();
     let rows = (TARGET_BATCH_BYTES / (bytes / rows).max(1))
         .min(TARGET_BATCH_WEIGHT / weight.max(1))
         .clamp(1, MAX_BATCH_ROWS);
     usize::try_from(rows).unwrap_or(1)
+}
+
+/// Bytes of `rows` rows out of row group `group` once decoded, by the averages of the row group.
+pub(super) fn range_bytes(
+    parquet: &ParquetFile,
+    projection: &Projection,
+    group: usize,
+    rows: usize,
+) -> u64 {
+    let bytes = projection_bytes(parquet, projection, group);
+    bytes.saturating_mul(rows as u64) / group_rows(parquet, group)
+}
+
+fn group_rows(parquet: &ParquetFile, group: usize) -> u64 {
+    u64::try_from(parquet.rows_of(group)).unwrap_or(u64::MAX).max(1)
+}
+
+/// Bytes of the columns of a row group once decoded.
+fn projection_bytes(parquet: &ParquetFile, projection: &Projection, group: usize) -> u64 {
+    let rows = group_rows(parquet, group);
+    projection.leaves.iter().map(|&leaf| decoded_bytes(parquet, leaf, group, rows)).sum()
 }
 
 /// Length to which a value of a dictionary counts as its key alone.

@@ -1,5 +1,6 @@
 //! One step of a scan: what is fetched of a row group, and how it becomes batches.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, BooleanArray, DictionaryArray, RecordBatch};
@@ -10,17 +11,22 @@ use arrow::error::ArrowError;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::errors::ParquetError;
 
-use super::batching::{batch_rows, split_by_weight};
+use super::batching::{batch_rows, range_bytes, split_by_weight};
 use super::compact_dictionary::compact_dictionary;
 use crate::StorageFailure;
 use crate::decode::{
-    BudgetPermit, FileSource, Projection, RowRange, is_dictionary_encoded, is_one_task,
+    BudgetPermit, CachedColumn, FileSource, Projection, RowRange, is_dictionary_encoded,
+    is_one_task,
 };
 use crate::search::{DimensionSearch, match_rows};
 
 /// Rows of a scan that is small: it takes decoded pages from memory and leaves what it decodes
 /// there. Larger ones would only drive out what others come back for.
 pub(super) const SMALL_SCAN_ROWS: usize = 16 << 10;
+
+/// Bytes of a step, by the averages of its row group, that a small scan decodes at once and takes
+/// from memory: a hundred boundaries of 40 kB.
+const SMALL_STEP_BYTES: u64 = 4 << 20;
 
 /// Selects rows of a range.
 pub(crate) enum RowFilter {
@@ -84,8 +90,14 @@ impl ScanContext {
         // Steps of one row group do not share their dictionary, whatever is in memory: what
         // encoders get is the same each time.
         let alone = || is_one_task(self.source.steps, parquet, &self.projection.leaves, group);
-        if self.small && range.rows.len() <= batch_rows(parquet, &self.projection, group) && alone()
-        {
+        let length = range.rows.len();
+        let in_batch = || length <= batch_rows(parquet, &self.projection, group);
+        // Of rows that are searched for, pages without any are left out, and so are not kept.
+        let in_step = || {
+            range.wanted.is_none()
+                && range_bytes(parquet, &self.projection, group, length) <= SMALL_STEP_BYTES
+        };
+        if self.small && (in_batch() || in_step()) && alone() {
             return self.decode_cached(range).await.map(Some);
         }
         Ok(self.fetch_part(range, Vec::new()).await?.map(ReadTask::Fetched))
@@ -138,28 +150,67 @@ impl ScanContext {
             .all(|&leaf| !keyed(leaf) || is_dictionary_encoded(chunks.column(leaf)))
     }
 
-    /// A step of one batch, made of pages that are kept.
+    /// A small step, made of pages that are kept. Its batches end where large pages end, so that no
+    /// long text is copied.
     async fn decode_cached(&self, range: RowRange) -> Result<ReadTask, StorageFailure> {
         let RowRange { group, rows, wanted } = range;
-        let length = rows.len();
-        let mut columns = self.source.columns(group, &self.projection.leaves, rows).await?;
-        let mut count = length;
-        let arrange = || {
-            if let Some(wanted) = wanted {
-                let wanted = BooleanArray::new(wanted, None);
-                count = wanted.true_count();
-                for column in &mut columns {
-                    *column = filter(column, &wanted)?;
-                }
-            }
-            let columns =
-                columns.into_iter().map(compact_dictionary).collect::<Result<Vec<_>, _>>()?;
-            self.projection.arrange(&columns, count)
+        let columns = self.source.columns(group, &self.projection.leaves, rows.clone()).await?;
+        let batches = match wanted {
+            Some(wanted) => self.filter_columns(&columns, wanted),
+            None => self.cut_columns(&columns, rows, group),
         };
-        let batch = arrange().map_err(|error| {
+        batches.map(ReadTask::Decoded).map_err(|error| {
             StorageFailure::damaged(&self.source.parquet.key, format!("row group {group}: {error}"))
-        })?;
-        Ok(ReadTask::Decoded(split_by_weight(batch)))
+        })
+    }
+
+    fn filter_columns(
+        &self,
+        columns: &[CachedColumn],
+        wanted: BooleanBuffer,
+    ) -> Result<Vec<RecordBatch>, ArrowError> {
+        let wanted = BooleanArray::new(wanted, None);
+        let column = |column: &CachedColumn| compact_dictionary(filter(&column.whole()?, &wanted)?);
+        let columns = columns.iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        Ok(split_by_weight(self.projection.arrange(&columns, wanted.true_count())?))
+    }
+
+    fn cut_columns(
+        &self,
+        columns: &[CachedColumn],
+        rows: Range<usize>,
+        group: usize,
+    ) -> Result<Vec<RecordBatch>, ArrowError> {
+        let most = batch_rows(&self.source.parquet, &self.projection, group);
+        let mut ends: Vec<usize> = columns.iter().flat_map(CachedColumn::large_pages).collect();
+        ends.push(rows.end);
+        ends.sort_unstable();
+        ends.dedup();
+        // A dictionary is one for all batches of a step; a column of small pages is joined once.
+        let whole = |column: &CachedColumn| {
+            if column.large_pages().next().is_some() {
+                return Ok(None);
+            }
+            compact_dictionary(column.whole()?).map(Some)
+        };
+        let joined: Vec<Option<ArrayRef>> =
+            columns.iter().map(whole).collect::<Result<_, ArrowError>>()?;
+        let mut batches = Vec::new();
+        let mut start = rows.start;
+        for end in ends {
+            while start < end {
+                let batch = start..end.min(start + most);
+                let cut = |(column, joined): (&CachedColumn, &Option<ArrayRef>)| match joined {
+                    Some(joined) => Ok(joined.slice(batch.start - rows.start, batch.len())),
+                    None => column.slice(&batch),
+                };
+                let columns = columns.iter().zip(&joined).map(cut);
+                let columns = columns.collect::<Result<Vec<_>, ArrowError>>()?;
+                batches.extend(split_by_weight(self.projection.arrange(&columns, batch.len())?));
+                start = batch.end;
+            }
+        }
+        Ok(batches)
     }
 
     /// The next batch of a step, in slices, and what remains of the step.

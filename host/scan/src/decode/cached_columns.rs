@@ -17,9 +17,13 @@ use super::footer::{ColumnChunkId, ParquetFile, is_dictionary_encoded};
 use super::row_range::RowRange;
 use crate::StorageFailure;
 
-/// Pages of a column that a small read takes from memory at most. A column that needs more,
-/// geometry as a rule, is decoded for the rows at hand and not kept.
-const MAX_CACHED_PAGES: usize = 4;
+/// Compressed bytes of the pages of a column that a small read takes from memory at most. A column
+/// that needs more, the largest geometries as a rule, is decoded for the rows at hand and not kept.
+const MAX_CACHED_READ_BYTES: u64 = 8 << 20;
+
+/// Compressed bytes of a page that is decoded by itself, so that it is kept without its neighbours
+/// and never copied: above it, starting a decoder costs little beside the decoding.
+const LARGE_PAGE_BYTES: u64 = 64 << 10;
 
 /// Part of a column: rows of the row group, and the array that starts with the first of them.
 struct PageSlice {
@@ -27,6 +31,35 @@ struct PageSlice {
     array: Option<ArrayRef>,
     /// Number of the page under which it is kept; none: it is not.
     page: Option<usize>,
+    /// Set for a page of more than [`LARGE_PAGE_BYTES`].
+    is_large: bool,
+}
+
+/// A column of a small read: its parts, in the order of the rows.
+pub(crate) struct CachedColumn {
+    rows: Range<usize>,
+    parts: Vec<PageSlice>,
+}
+
+impl CachedColumn {
+    /// The column in `rows`, which lie in the rows that were asked for. Copied only where they are
+    /// in several pages.
+    pub(crate) fn slice(&self, rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
+        let overlaps = |part: &&PageSlice| part.rows.start < rows.end && rows.start < part.rows.end;
+        concat_parts(&self.parts.iter().filter(overlaps).collect::<Vec<_>>(), rows)
+    }
+
+    /// The whole column.
+    pub(crate) fn whole(&self) -> Result<ArrayRef, ArrowError> {
+        self.slice(&self.rows)
+    }
+
+    /// Rows at which a large page begins, behind the first row: where batches end there, no page
+    /// has to be copied.
+    pub(crate) fn large_pages(&self) -> impl Iterator<Item = usize> {
+        let inside = self.parts.iter().filter(|part| part.rows.start > self.rows.start);
+        inside.filter(|part| part.is_large).map(|part| part.rows.start)
+    }
 }
 
 impl FileSource {
@@ -37,7 +70,7 @@ impl FileSource {
         group: usize,
         leaves: &[usize],
         rows: Range<usize>,
-    ) -> Result<Vec<ArrayRef>, StorageFailure> {
+    ) -> Result<Vec<CachedColumn>, StorageFailure> {
         let mut columns: Vec<Vec<PageSlice>> = leaves
             .iter()
             .map(|&leaf| self.cached_parts(self.parquet.chunk_id(group, leaf), &rows))
@@ -53,28 +86,30 @@ impl FileSource {
                 }) {
                     self.cache.metrics.pages.increment();
                     let page = array.slice(part.rows.start - start, part.rows.len());
+                    let bytes = page.to_data().get_slice_memory_size().unwrap_or(0);
+                    self.cache.metrics.page_bytes.add(bytes as u64);
                     part.array =
                         Some(self.cache_page(self.parquet.chunk_id(group, leaf), part.page, page));
                 }
             }
         }
-        let joined =
-            columns.iter().map(|parts| concat_parts(parts, &rows)).collect::<Result<Vec<_>, _>>();
-        joined.map_err(|error| {
-            StorageFailure::damaged(&self.parquet.key, format!("row group {group}: {error}"))
-        })
+        let column = |parts| CachedColumn { rows: rows.clone(), parts };
+        Ok(columns.into_iter().map(column).collect())
     }
 
     /// The parts of a chunk that make up `rows`, with what is in memory.
     fn cached_parts(&self, chunk: ColumnChunkId, rows: &Range<usize>) -> Vec<PageSlice> {
         let pages = pages_covering(&self.parquet, chunk, rows);
-        if pages.is_empty() || pages.len() > MAX_CACHED_PAGES {
-            return vec![PageSlice { rows: rows.clone(), array: None, page: None }];
+        let bytes: u64 = pages.iter().map(|page| page.bytes).sum();
+        if pages.is_empty() || bytes > MAX_CACHED_READ_BYTES {
+            let rows = rows.clone();
+            return vec![PageSlice { rows, array: None, page: None, is_large: false }];
         }
-        let part = |(page, rows)| PageSlice {
+        let part = |PageLocation { page, rows, bytes }| PageSlice {
             rows,
             array: self.cache.page(chunk, page),
             page: Some(page),
+            is_large: bytes > LARGE_PAGE_BYTES,
         };
         pages.into_iter().map(part).collect()
     }
@@ -129,12 +164,15 @@ impl FileSource {
     }
 }
 
-/// Rows that have to be decoded, as long runs as there are, each with the places of the columns
-/// that lack them.
+/// Rows that have to be decoded, as long runs as there are and large pages alone, each with the
+/// places of the columns that lack them.
 fn missing_runs(columns: &[Vec<PageSlice>]) -> BTreeMap<(usize, usize), Vec<usize>> {
     let mut runs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for (place, parts) in columns.iter().enumerate() {
-        for run in parts.chunk_by(|left, right| left.array.is_none() == right.array.is_none()) {
+        let together = |left: &PageSlice, right: &PageSlice| {
+            left.array.is_none() == right.array.is_none() && !left.is_large && !right.is_large
+        };
+        for run in parts.chunk_by(together) {
             if let [first, ..] = run
                 && let [.., last] = run
                 && first.array.is_none()
@@ -146,13 +184,21 @@ fn missing_runs(columns: &[Vec<PageSlice>]) -> BTreeMap<(usize, usize), Vec<usiz
     runs
 }
 
-/// The pages of a chunk that hold `rows`, with their rows; none where the file has no index of
-/// them.
+/// A page of a column chunk.
+struct PageLocation {
+    page: usize,
+    /// Rows of the row group.
+    rows: Range<usize>,
+    /// Compressed bytes.
+    bytes: u64,
+}
+
+/// The pages of a chunk that hold `rows`; none where the file has no index of them.
 fn pages_covering(
     parquet: &ParquetFile,
     chunk: ColumnChunkId,
     rows: &Range<usize>,
-) -> Vec<(usize, Range<usize>)> {
+) -> Vec<PageLocation> {
     let index = parquet.metadata.page_index();
     let locations = index
         .and_then(|index| index.page_locations(chunk.group, chunk.leaf))
@@ -164,17 +210,18 @@ fn pages_covering(
     let after = locations.partition_point(|page| {
         usize::try_from(page.first_row_index).is_ok_and(|first| first <= rows.start)
     });
-    let pages = after.saturating_sub(1)..locations.len();
-    // One more than is of use is enough to know that there are too many.
-    pages
-        .map(|page| (page, start(page)..start(page + 1)))
-        .take_while(|(_, page)| page.start < rows.end)
-        .take(MAX_CACHED_PAGES + 1)
-        .collect()
+    let location =
+        |(page, location): (usize, &parquet::file::page_index::offset_index::PageLocation)| {
+            let bytes = u64::try_from(location.compressed_page_size).unwrap_or(u64::MAX);
+            PageLocation { page, rows: start(page)..start(page + 1), bytes }
+        };
+    let first = after.saturating_sub(1);
+    let pages = (first..).zip(locations.get(first..).unwrap_or_default());
+    pages.map(location).take_while(|page| page.rows.start < rows.end).collect()
 }
 
 /// `rows` out of the parts of a column.
-fn concat_parts(parts: &[PageSlice], rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
+fn concat_parts(parts: &[&PageSlice], rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
     let short =
         || ArrowError::InvalidArgumentError("a page has fewer rows than its index says".to_owned());
     let mut cut = Vec::with_capacity(parts.len());

@@ -14,6 +14,8 @@ counters! {
         scans: Counter,
         /// Pages decoded for small reads; large ones keep none and are not counted.
         pages: Counter,
+        /// Bytes of these pages once decoded.
+        page_bytes: Counter,
         /// Row groups that a text was looked for in.
         groups_searched: Counter,
         /// Those of them whose dictionaries told that it is not there, so that no row was read.

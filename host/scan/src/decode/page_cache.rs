@@ -16,9 +16,9 @@ use super::metrics::ReadMetrics;
 /// looks at are far fewer.
 const PAGE_CACHE_BYTES: u64 = 64 << 20;
 
-/// Bytes of a page that is kept at most; what is larger is mostly geometry, read once and then not
-/// soon again.
-const MAX_CACHED_PAGE_BYTES: usize = 1 << 20;
+/// Bytes of a page that is kept at most, a sixteenth of all: pages of geometry have a quarter of a
+/// mebibyte, and in files of older releases one mebibyte; a single geometry may be larger.
+const MAX_CACHED_PAGE_BYTES: usize = 4 << 20;
 
 /// Bytes of dictionaries, with their folded copies.
 const DICTIONARY_CACHE_BYTES: u64 = 64 << 20;

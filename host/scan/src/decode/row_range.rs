@@ -30,6 +30,14 @@ pub(crate) struct ReadTaskLimits {
     pub(crate) rows: usize,
 }
 
+impl ReadTaskLimits {
+    /// The same for a small scan, which takes the pages of a few rows: no row group that publishing
+    /// writes has more than twice the default, and so each is one task.
+    pub(crate) fn for_small_scan(self) -> Self {
+        Self { bytes: self.bytes.saturating_mul(4), ..self }
+    }
+}
+
 impl Default for ReadTaskLimits {
     fn default() -> Self {
         Self { bytes: 8 << 20, rows: 256 << 10 }

@@ -63,6 +63,11 @@ fn reading(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
         read.pages,
     )?;
     counter(
+        "yearbook_query_page_bytes_decoded",
+        "Bytes of the pages decoded for small reads, once decoded.",
+        read.page_bytes,
+    )?;
+    counter(
         "yearbook_query_row_groups_searched",
         "Row groups that a text was looked for in.",
         read.groups_searched,

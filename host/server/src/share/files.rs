@@ -6,8 +6,9 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use http::Uri;
+use moka::future::Cache;
 use yearbook_catalog::Caller;
-use yearbook_domain::Plan;
+use yearbook_domain::{Digest, Plan, StoredFile};
 
 use super::ShareRefusal;
 use super::file_address::SignedAddress;
@@ -19,6 +20,33 @@ use crate::response::body;
 use crate::response::bulk_headers::BulkHead;
 use crate::response::reservation::Patience;
 use crate::state::AppState;
+
+/// Sizes of files that are remembered: a client reads one file in some ten ranges, and the store
+/// need not be asked for its size each time. A megabyte.
+const MAX_SIZES: u64 = 8_192;
+
+/// Sizes of files by digest, which never change.
+pub(super) struct FileSizes(Cache<Digest, u64>);
+
+impl Default for FileSizes {
+    fn default() -> Self {
+        Self(Cache::new(MAX_SIZES))
+    }
+}
+
+impl FileSizes {
+    /// Returns the stored file with this digest; none where there is none.
+    async fn find(&self, app: &AppState, sha256: Digest) -> Result<Option<StoredFile>, Error> {
+        if let Some(bytes) = self.0.get(&sha256).await {
+            return Ok(Some(StoredFile { sha256, bytes }));
+        }
+        let found = app.storage.find(sha256).await?;
+        if let Some(file) = &found {
+            self.0.insert(sha256, file.bytes).await;
+        }
+        Ok(found)
+    }
+}
 
 /// `GET /share/files/{digest}`.
 pub(super) async fn download(State(app): State<AppState>, request: Request) -> Response {
@@ -64,7 +92,7 @@ async fn send(
     let holder = app.open_responses.holder(Some(caller.id().as_str()), address_block_of(&request));
     let (parts, _) = request.into_parts();
     // Gone only where an operator removed it by hand: `gc` waits for the last address.
-    let found = app.storage.find(address.digest).await?;
+    let found = app.share.sizes.find(app, address.digest).await?;
     let file = found.ok_or_else(|| Error::from(ShareRefusal::AddressForbidden))?;
     let head = BulkHead::for_share(&file);
     if let Some(response) = head.without_body(&parts)? {

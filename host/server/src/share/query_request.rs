@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::ShareRefusal;
 use crate::error::Error;
@@ -59,7 +60,10 @@ impl QueryRequest {
         if bytes.trim_ascii().is_empty() {
             return Ok(Self::default());
         }
-        let mut request: Self = serde_json::from_slice(bytes).map_err(|failure| {
+        // An object first: a list of values in the order of the fields is none of the protocol.
+        let fields = serde_json::from_slice::<Map<String, Value>>(bytes);
+        let parsed = fields.and_then(|fields| serde_json::from_value(Value::Object(fields)));
+        let mut request: Self = parsed.map_err(|failure| {
             invalid(format!(
                 "The body is not a query ({failure}); send a JSON object, {{}} for all rows."
             ))

@@ -8,6 +8,17 @@ use crate::{Column, DataType, Error, Field, Schema};
 
 /// Turns one column of text into bytes, value by value; each value of a dictionary once, however
 /// many batches use it.
+///
+/// ```
+/// use yearbook_sdk::batch::Recoder;
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new().text("region", &[Some("north"), None]);
+/// let batch = batches(&table, false)?.remove(0);
+/// let mut recoder: Recoder<usize> = Recoder::new(batch.schema().clone(), 0);
+/// assert_eq!(recoder.schema().fields[0].format, "z");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Recoder<S> {
     column: usize,
@@ -25,6 +36,16 @@ struct RecodedDictionary<S> {
 impl<S> Recoder<S> {
     /// For the column at `column` in tables of `schema`.
     ///
+    /// ```
+    /// use yearbook_sdk::batch::Recoder;
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().text("region", &[Some("north"), None]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let mut recoder: Recoder<usize> = Recoder::new(batch.schema().clone(), 0);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
+    ///
     /// # Panics
     /// When there is no such column.
     #[must_use]
@@ -40,6 +61,17 @@ impl<S> Recoder<S> {
     }
 
     /// The schema with the column as bytes.
+    ///
+    /// ```
+    /// use yearbook_sdk::batch::Recoder;
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().text("region", &[Some("north"), None]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let mut recoder: Recoder<usize> = Recoder::new(batch.schema().clone(), 0);
+    /// assert_eq!(recoder.schema().fields[0].name, "region");
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
@@ -47,6 +79,26 @@ impl<S> Recoder<S> {
 
     /// The batch with the column as bytes. `write` appends what a text becomes and may say
     /// something of it; `said` hears that once for each row that is not null.
+    ///
+    /// ```
+    /// use yearbook_sdk::batch::Recoder;
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().text("region", &[Some("north"), None]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let mut recoder: Recoder<usize> = Recoder::new(batch.schema().clone(), 0);
+    /// let mut lengths = Vec::new();
+    /// let bytes = recoder.apply(
+    ///     batch,
+    ///     |text, out| {
+    ///         out.extend(text.bytes().rev());
+    ///         Ok(text.len())
+    ///     },
+    ///     |length| lengths.push(*length),
+    /// )?;
+    /// assert_eq!((bytes.rows(), lengths), (2, vec![5]));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of `write`; [`Error::Internal`] when the column is not text or becomes larger than 2

@@ -9,6 +9,51 @@ use crate::raw::numbers;
 use crate::{DataType, Field};
 
 /// Text or binary values of which offsets crossed.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, encode};
+/// use yearbook_sdk::view::HeldText;
+/// use yearbook_sdk::{
+///     Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View,
+/// };
+///
+/// struct Notes(usize);
+///
+/// impl Encoder for Notes {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "notes",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "Long notes.",
+/// #         }
+/// #     }
+///     fn open(schema: Schema, _: &Options) -> Result<Self, Error> {
+///         Ok(Self(schema.fields.len()))
+///     }
+///     fn views(&self) -> Vec<View> {
+///         let text = HeldText { mean_bytes: 100, all: Traits::NONE, each: Traits::ASCII };
+///         vec![View::held(text); self.0]
+///     }
+///     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+///         let column = batch.column(0);
+///         assert!(matches!(&column.values, Values::Held(_)));
+///         out.pass(&column, 0);
+///         Ok(())
+///     }
+/// }
+///
+/// let long = "a note ".repeat(100);
+/// let table = Table::new().text("note", &[Some(long.as_str())]);
+/// assert_eq!(encode::<Notes>(&table, &[])?, long.as_bytes());
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct HeldColumn<'a> {
     offsets: Offsets<'a>,
@@ -34,6 +79,53 @@ impl<'a> HeldColumn<'a> {
     }
 
     /// Position of a row's value among all values: start and length, bytes.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, encode};
+    /// use yearbook_sdk::view::HeldText;
+    /// use yearbook_sdk::{
+    ///     Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View,
+    /// };
+    ///
+    /// struct Notes(usize);
+    ///
+    /// impl Encoder for Notes {
+    /// #     fn describe() -> Description {
+    /// #         Description {
+    /// #             format: "notes",
+    /// #             version: "0.1.0",
+    /// #             media_type: "text/plain",
+    /// #             extension: "txt",
+    /// #             separator: Some(b""),
+    /// #             part_rows: None,
+    /// #             dictionaries: false,
+    /// #             compressible: true,
+    /// #             parameters: vec![],
+    /// #             docs: "Long notes.",
+    /// #         }
+    /// #     }
+    ///     fn open(schema: Schema, _: &Options) -> Result<Self, Error> {
+    ///         Ok(Self(schema.fields.len()))
+    ///     }
+    ///     fn views(&self) -> Vec<View> {
+    ///         let text = HeldText { mean_bytes: 100, all: Traits::NONE, each: Traits::ASCII };
+    ///         vec![View::held(text); self.0]
+    ///     }
+    ///     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+    ///         let column = batch.column(0);
+    ///         if let Values::Held(held) = &column.values {
+    ///             assert_eq!(held.range(0), (0, 700));
+    ///         }
+    ///         out.pass(&column, 0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let long = "a note ".repeat(100);
+    /// let table = Table::new().text("note", &[Some(long.as_str())]);
+    /// assert_eq!(encode::<Notes>(&table, &[])?, long.as_bytes());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn range(&self, row: usize) -> (usize, usize) {
@@ -46,6 +138,53 @@ impl<'a> HeldColumn<'a> {
 
     /// Returns whether a row's value has all traits that were asked for each value; true where none
     /// was.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, encode};
+    /// use yearbook_sdk::view::HeldText;
+    /// use yearbook_sdk::{
+    ///     Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View,
+    /// };
+    ///
+    /// struct Notes(usize);
+    ///
+    /// impl Encoder for Notes {
+    /// #     fn describe() -> Description {
+    /// #         Description {
+    /// #             format: "notes",
+    /// #             version: "0.1.0",
+    /// #             media_type: "text/plain",
+    /// #             extension: "txt",
+    /// #             separator: Some(b""),
+    /// #             part_rows: None,
+    /// #             dictionaries: false,
+    /// #             compressible: true,
+    /// #             parameters: vec![],
+    /// #             docs: "Long notes.",
+    /// #         }
+    /// #     }
+    ///     fn open(schema: Schema, _: &Options) -> Result<Self, Error> {
+    ///         Ok(Self(schema.fields.len()))
+    ///     }
+    ///     fn views(&self) -> Vec<View> {
+    ///         let text = HeldText { mean_bytes: 100, all: Traits::NONE, each: Traits::ASCII };
+    ///         vec![View::held(text); self.0]
+    ///     }
+    ///     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+    ///         let column = batch.column(0);
+    ///         if let Values::Held(held) = &column.values {
+    ///             assert!(held.has_each(0), "all of it is ASCII");
+    ///         }
+    ///         out.pass(&column, 0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let long = "a note ".repeat(100);
+    /// let table = Table::new().text("note", &[Some(long.as_str())]);
+    /// assert_eq!(encode::<Notes>(&table, &[])?, long.as_bytes());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn has_each(&self, row: usize) -> bool {
@@ -54,6 +193,17 @@ impl<'a> HeldColumn<'a> {
 }
 
 /// One buffer of a column.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new()
+///     .text("region", &[Some("north"), None])
+///     .numbers("value", &[Some(1.5), Some(2.0)]);
+/// let batch = batches(&table, false)?.remove(0);
+/// assert!(batch.column(1).buffers().all(|buffer| !buffer.is_held()));
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnBuffer<'a> {
     /// Its length in bytes.
@@ -77,6 +227,51 @@ impl<'a> ColumnBuffer<'a> {
     }
 
     /// Returns whether it stays with the host.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, encode};
+    /// use yearbook_sdk::view::HeldText;
+    /// use yearbook_sdk::{
+    ///     Batch, Description, Encoder, Error, Options, Output, Schema, Traits, Values, View,
+    /// };
+    ///
+    /// struct Notes(usize);
+    ///
+    /// impl Encoder for Notes {
+    /// #     fn describe() -> Description {
+    /// #         Description {
+    /// #             format: "notes",
+    /// #             version: "0.1.0",
+    /// #             media_type: "text/plain",
+    /// #             extension: "txt",
+    /// #             separator: Some(b""),
+    /// #             part_rows: None,
+    /// #             dictionaries: false,
+    /// #             compressible: true,
+    /// #             parameters: vec![],
+    /// #             docs: "Long notes.",
+    /// #         }
+    /// #     }
+    ///     fn open(schema: Schema, _: &Options) -> Result<Self, Error> {
+    ///         Ok(Self(schema.fields.len()))
+    ///     }
+    ///     fn views(&self) -> Vec<View> {
+    ///         let text = HeldText { mean_bytes: 100, all: Traits::NONE, each: Traits::ASCII };
+    ///         vec![View::held(text); self.0]
+    ///     }
+    ///     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+    ///         let column = batch.column(0);
+    ///         assert!(column.buffers().any(|buffer| buffer.is_held()));
+    ///         out.pass(&column, 0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let long = "a note ".repeat(100);
+    /// let table = Table::new().text("note", &[Some(long.as_str())]);
+    /// assert_eq!(encode::<Notes>(&table, &[])?, long.as_bytes());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.held.is_some()

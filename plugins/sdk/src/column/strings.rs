@@ -5,6 +5,18 @@ use std::borrow::Cow;
 use crate::raw::{Pod, numbers};
 
 /// Text or binary values: offsets into one buffer.
+///
+/// ```
+/// use yearbook_sdk::Values;
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new().text("region", &[Some("north"), Some("south")]);
+/// let batch = batches(&table, false)?.remove(0);
+/// let column = batch.column(0);
+/// let Values::Utf8(strings) = &column.values else { unreachable!("a column of text") };
+/// assert_eq!(strings.bytes(1), b"south");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Strings<'a, O: Pod> {
     offsets: Cow<'a, [O]>,
@@ -12,6 +24,12 @@ pub struct Strings<'a, O: Pod> {
 }
 
 /// An offset of Arrow's: 32 or 64 bits, never negative.
+///
+/// ```
+/// use yearbook_sdk::column::Offset;
+///
+/// assert_eq!((7_i32.index(), 7_i64.index()), (7, 7));
+/// ```
 pub trait Offset: Pod {
     /// As an index.
     fn index(self) -> usize;
@@ -37,6 +55,18 @@ impl<'a, O: Offset> Strings<'a, O> {
     }
 
     /// Position of a row's value in [`Strings::buffer`]: start and length.
+    ///
+    /// ```
+    /// use yearbook_sdk::Values;
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().text("region", &[Some("north"), Some("south")]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let column = batch.column(0);
+    /// let Values::Utf8(strings) = &column.values else { unreachable!("a column of text") };
+    /// assert_eq!(strings.range(1), (5, 5));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn range(&self, row: usize) -> (usize, usize) {
@@ -45,6 +75,18 @@ impl<'a, O: Offset> Strings<'a, O> {
     }
 
     /// The bytes of a row.
+    ///
+    /// ```
+    /// use yearbook_sdk::Values;
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().text("region", &[Some("north"), Some("south")]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let column = batch.column(0);
+    /// let Values::Utf8(strings) = &column.values else { unreachable!("a column of text") };
+    /// assert_eq!(strings.bytes(0), b"north");
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn bytes(&self, row: usize) -> &'a [u8] {
@@ -53,12 +95,36 @@ impl<'a, O: Offset> Strings<'a, O> {
     }
 
     /// Start of each value in [`Strings::buffer`], and the end of the last one.
+    ///
+    /// ```
+    /// use yearbook_sdk::Values;
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().text("region", &[Some("north"), Some("south")]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let column = batch.column(0);
+    /// let Values::Utf8(strings) = &column.values else { unreachable!("a column of text") };
+    /// assert_eq!(strings.offsets(), [0, 5, 10]);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn offsets(&self) -> &[O] {
         &self.offsets
     }
 
     /// All values, one after the other, without a mark between them.
+    ///
+    /// ```
+    /// use yearbook_sdk::Values;
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().text("region", &[Some("north"), Some("south")]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let column = batch.column(0);
+    /// let Values::Utf8(strings) = &column.values else { unreachable!("a column of text") };
+    /// assert_eq!(strings.buffer(), b"northsouth");
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn buffer(&self) -> &'a [u8] {
         let end = self.offsets.last().map_or(0, |end| end.index());
@@ -67,6 +133,17 @@ impl<'a, O: Offset> Strings<'a, O> {
 }
 
 /// A bitmap, least significant bit first.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new().integers("n", &[Some(1), None, Some(3)]);
+/// let batch = batches(&table, false)?.remove(0);
+/// let column = batch.column(0);
+/// let validity = column.validity().expect("one row is null");
+/// assert!(validity.get(0) && !validity.get(1));
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Bits<'a> {
     bytes: &'a [u8],
@@ -79,6 +156,17 @@ impl<'a> Bits<'a> {
     }
 
     /// The bit of a row.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().integers("n", &[Some(1), None, Some(3)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let column = batch.column(0);
+    /// let validity = column.validity().expect("one row is null");
+    /// assert!(!validity.get(1));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn get(&self, row: usize) -> bool {
@@ -86,18 +174,51 @@ impl<'a> Bits<'a> {
     }
 
     /// The bytes, of which the last may be filled up with bits of any value.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().integers("n", &[Some(1), None, Some(3)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let column = batch.column(0);
+    /// let validity = column.validity().expect("one row is null");
+    /// assert_eq!(validity.bytes()[0] & 0b111, 0b101);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
     /// Number of bits.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().integers("n", &[Some(1), None, Some(3)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let column = batch.column(0);
+    /// let validity = column.validity().expect("one row is null");
+    /// assert_eq!(validity.len(), 3);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.length
     }
 
     /// Returns whether there are none.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().integers("n", &[Some(1), None, Some(3)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let column = batch.column(0);
+    /// let validity = column.validity().expect("one row is null");
+    /// assert!(!validity.is_empty());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.length == 0

@@ -5,6 +5,12 @@ use super::{BulkFiles, Column, ColumnType, Dataset, File, Plan, Request, Role};
 
 /// The environment variable that generated programs take the key from, where their tool has no
 /// place for secrets.
+///
+/// ```
+/// use yearbook_sdk::generator::KEY_VARIABLE;
+///
+/// assert_eq!(format!("os.environ[{KEY_VARIABLE:?}]"), "os.environ[\"SERVICE_API_KEY\"]");
+/// ```
 pub const KEY_VARIABLE: &str = "SERVICE_API_KEY";
 
 /// Cells of a page: a tool holds a page in memory, parsed, which takes some 100 bytes a cell.
@@ -16,6 +22,12 @@ const SPATIAL_ROWS: u64 = 500;
 
 impl File {
     /// A file of text; a line break at its end is added where it lacks one.
+    ///
+    /// ```
+    /// use yearbook_sdk::generator::File;
+    ///
+    /// assert_eq!(File::text("a.txt", "text/plain", "a").content, b"a\n");
+    /// ```
     #[must_use]
     pub fn text(path: &str, media_type: &str, content: impl Into<String>) -> Self {
         let mut content = content.into();
@@ -32,6 +44,13 @@ impl File {
 
 impl Plan {
     /// Rows of a page: `wanted`, or what the plan lets a request have.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// assert_eq!(request.plan.page(80_000), 50_000, "the cap of the plan");
+    /// ```
     #[must_use]
     pub fn page(&self, wanted: u64) -> u64 {
         self.row_cap.map_or(wanted, |cap| cap.min(wanted)).max(1)
@@ -39,6 +58,15 @@ impl Plan {
 
     /// A warning that responses end at the plan's row cap, continued by `consequence`; none without
     /// a cap.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// let warning = request.plan.row_cap_warning("so pages are read one by one.");
+    /// let warning = warning.unwrap_or_default();
+    /// assert!(warning.contains("50000 rows"));
+    /// ```
     #[must_use]
     pub fn row_cap_warning(&self, consequence: &str) -> Option<String> {
         let cap = self.row_cap?;
@@ -46,6 +74,14 @@ impl Plan {
     }
 
     /// A warning about a run of `requests` on a plan with a monthly limit; none without a limit.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// let warning = request.plan.cost(5).unwrap_or_default();
+    /// assert!(warning.ends_with("2 such runs fit into a month."));
+    /// ```
     #[must_use]
     pub fn cost(&self, requests: u64) -> Option<String> {
         let monthly = self.monthly_requests?;
@@ -63,6 +99,12 @@ impl Plan {
 
 impl ColumnType {
     /// The type's name in JSON Schema; a date is a string there.
+    ///
+    /// ```
+    /// use yearbook_sdk::generator::ColumnType;
+    ///
+    /// assert_eq!(ColumnType::Number.json_type(), "number");
+    /// ```
     #[must_use]
     pub fn json_type(self) -> &'static str {
         match self {
@@ -77,6 +119,13 @@ impl ColumnType {
 impl Column {
     /// Names of the types in JSON Schema that a value may have: `null` is one where the column is
     /// nullable.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// assert_eq!(request.datasets[0].columns[3].json_types(), ["number", "null"]);
+    /// ```
     #[must_use]
     pub fn json_types(&self) -> Vec<&'static str> {
         let null = self.nullable.then_some("null");
@@ -86,6 +135,13 @@ impl Column {
 
 impl Dataset {
     /// Requests that read all rows in pages of `page`; at least one.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// assert_eq!(request.datasets[0].requests(50_000), 3);
+    /// ```
     #[must_use]
     pub fn requests(&self, page: u64) -> u64 {
         self.rows.div_ceil(page.max(1)).max(1)
@@ -93,6 +149,14 @@ impl Dataset {
 
     /// Rows of a request that any tool can hold parsed: fewer where rows are wide, few with
     /// `geometry` where there is one, and never more than the plan allows.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// let places = &request.datasets[2];
+    /// assert_eq!(places.page(&request.plan, true), 500, "geometries are large");
+    /// ```
     #[must_use]
     pub fn page(&self, plan: &Plan, geometry: bool) -> u64 {
         let columns = u64::try_from(self.columns.len()).unwrap_or(u64::MAX).max(1);
@@ -101,18 +165,40 @@ impl Dataset {
     }
 
     /// The address of the whole file, where both licence and plan allow it.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// assert_eq!(request.datasets[0].file(&request.plan), None, "the plan has no files");
+    /// ```
     #[must_use]
     pub fn file(&self, plan: &Plan) -> Option<&str> {
         self.bulk_url.as_deref().filter(|_| plan.bulk != BulkFiles::None)
     }
 
     /// The geometry column of a spatial dataset.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// let geometry = request.datasets[2].geometry().map(|column| column.name.as_str());
+    /// assert_eq!(geometry, Some("geometry_wkt"));
+    /// ```
     #[must_use]
     pub fn geometry(&self) -> Option<&Column> {
         self.columns.iter().find(|column| column.role == Role::Geometry)
     }
 
     /// Title, or name where there is none, on one line.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// assert_eq!(request.datasets[3].label(), "codes", "it has no title");
+    /// ```
     #[must_use]
     pub fn label(&self) -> String {
         one_line(self.title.as_deref().unwrap_or(&self.name))
@@ -122,6 +208,13 @@ impl Dataset {
 impl Request {
     /// Cost of reading every dataset in pages of [`Dataset::page`]; nothing without a monthly
     /// limit.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// assert!(request.cost().is_some_and(|warning| warning.contains("requests")));
+    /// ```
     #[must_use]
     pub fn cost(&self) -> Option<String> {
         self.plan.cost(
@@ -133,6 +226,14 @@ impl Request {
     }
 
     /// Names of the datasets that are `wanted`, with commas; `None` when there is none.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// let spatial = request.names(|dataset| dataset.geometry().is_some());
+    /// assert_eq!(spatial.as_deref(), Some("places"));
+    /// ```
     #[must_use]
     pub fn names(&self, wanted: impl Fn(&Dataset) -> bool) -> Option<String> {
         let names: Vec<&str> = self
@@ -145,6 +246,13 @@ impl Request {
     }
 
     /// Names of the datasets without a primary key.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// assert_eq!(request.keyless().as_deref(), Some("codes"));
+    /// ```
     #[must_use]
     pub fn keyless(&self) -> Option<String> {
         self.names(|dataset| dataset.primary_key.is_empty())
@@ -152,12 +260,28 @@ impl Request {
 
     /// A warning that names the datasets without a primary key: `Without a primary key`, then
     /// `consequence`, which is empty or begins with a comma; none where all have a key.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// let warning = request.keyless_warning(", so rows are appended").unwrap_or_default();
+    /// assert_eq!(warning, "Without a primary key, so rows are appended: codes.");
+    /// ```
     #[must_use]
     pub fn keyless_warning(&self, consequence: &str) -> Option<String> {
         self.keyless().map(|names| format!("Without a primary key{consequence}: {names}."))
     }
 
     /// README.md: `# <title> for <service>`, then `body` (Markdown), the warnings and the credits.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// let readme = request.readme("A project", "Run it.", &[]);
+    /// assert!(readme.content.starts_with(b"# A project for https://data.example.org"));
+    /// ```
     #[must_use]
     pub fn readme(&self, title: &str, body: &str, warnings: &[String]) -> File {
         let notes: String = warnings.iter().map(|warning| format!("- {warning}\n")).collect();
@@ -172,6 +296,13 @@ impl Request {
     }
 
     /// A Markdown list with what must be passed on with each dataset.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// assert_eq!(request.credits().matches("Licence: CC-BY-4.0").count(), 4);
+    /// ```
     #[must_use]
     pub fn credits(&self) -> String {
         let line = |dataset: &Dataset| {

@@ -19,7 +19,7 @@ use generator_world::exports::yearbook::plugin::generator as wit;
 )]
 pub mod generator_world {
     wit_bindgen::generate!({
-        path: "../../wit/1.1.0",
+        path: "wit/1.1.0",
         world: "generator-plugin",
         pub_export_macro: true,
         export_macro_name: "export_generator_world",

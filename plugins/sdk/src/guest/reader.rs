@@ -22,7 +22,7 @@ use reader_world::exports::yearbook::plugin::reader as wit;
 )]
 pub mod reader_world {
     wit_bindgen::generate!({
-        path: "../../wit/1.1.0",
+        path: "wit/1.1.0",
         world: "reader-plugin",
         pub_export_macro: true,
         export_macro_name: "export_reader_world",

@@ -7,6 +7,25 @@ impl RowBuilder {
     /// Adds the value that `text` writes in the requested type. A date or a period may be any form
     /// that [`TimePeriod`] knows; `last_day` takes the last day of a period for a date.
     ///
+    /// ```
+    /// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+    ///
+    /// let column = ReadColumn {
+    ///     name: "value".to_owned(),
+    ///     read_type: ReadType::Text,
+    ///     role: None,
+    ///     unit: None,
+    ///     description: None,
+    /// };
+    /// let mut rows = RowBuilder::new(&[column]);
+    /// use yearbook_sdk::reader::RequestedType;
+    ///
+    /// assert!(rows.parse(0, RequestedType::Date, "soon", false).is_err());
+    /// assert_eq!(rows.parse(0, RequestedType::Date, "2026-Q2", false), Ok(()));
+    /// rows.end_row();
+    /// assert_eq!(rows.rows(), 1);
+    /// ```
+    ///
     /// # Errors
     /// What is wrong with it; nothing is added then.
     pub fn parse(

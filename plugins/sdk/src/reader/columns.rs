@@ -7,6 +7,14 @@ use super::{ColumnRequest, FilePlace, ReadRefusal, RequestedType};
 const NAMES_LISTED: usize = 20;
 
 /// A requested column and its place among the file's columns.
+///
+/// ```
+/// use yearbook_sdk::reader::match_columns;
+///
+/// let found = match_columns(&["REF_AREA", "OBS_VALUE"], &[])?;
+/// assert_eq!((found[1].name.as_str(), found[1].position), ("OBS_VALUE", 1));
+/// # Ok::<(), yearbook_sdk::reader::ReadRefusal>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnMatch {
     /// Name that was requested; without requests the file's own.
@@ -19,6 +27,14 @@ pub struct ColumnMatch {
 
 /// Finds each request among `names`, the file's columns. Without requests every column is there, as
 /// text.
+///
+/// ```
+/// use yearbook_sdk::reader::match_columns;
+///
+/// let found = match_columns(&["REF_AREA", "OBS_VALUE"], &[])?;
+/// assert_eq!((found[1].name.as_str(), found[1].position), ("OBS_VALUE", 1));
+/// # Ok::<(), yearbook_sdk::reader::ReadRefusal>(())
+/// ```
 ///
 /// # Errors
 /// [`ReadRefusal::Unsupported`] for a column that the file does not have, or that two of its names
@@ -83,6 +99,12 @@ fn list_names<T: AsRef<str>>(names: &[T]) -> String {
 }
 
 /// A name in snake_case: letters and digits in lower case, anything else one underscore.
+///
+/// ```
+/// use yearbook_sdk::reader::snake_case;
+///
+/// assert_eq!(snake_case("Time period (TIME)"), "time_period_time");
+/// ```
 #[must_use]
 pub fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len());

@@ -5,6 +5,14 @@
 use std::fmt;
 
 /// A period of time: its first and last day, and what it is called here.
+///
+/// ```
+/// use yearbook_sdk::reader::TimePeriod;
+///
+/// let quarter = TimePeriod::parse("2026-Q2")?;
+/// assert_eq!(quarter.day(false)?.as_str(), "2026-04-01");
+/// # Ok::<(), yearbook_sdk::reader::PeriodError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimePeriod {
     /// Days since 1970-01-01, the last one included; none for a financial year, which begins
@@ -24,6 +32,12 @@ enum PeriodForm {
 }
 
 /// Text that is no period, or a period that has no such form.
+///
+/// ```
+/// use yearbook_sdk::reader::TimePeriod;
+///
+/// assert!(TimePeriod::parse("soon").is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeriodError {
     /// Not a period of time.
@@ -47,11 +61,25 @@ impl fmt::Display for PeriodError {
 impl std::error::Error for PeriodError {}
 
 /// A day as `YYYY-MM-DD`.
+///
+/// ```
+/// use yearbook_sdk::reader::TimePeriod;
+///
+/// assert_eq!(TimePeriod::parse("2026")?.day(true)?.as_str(), "2026-12-31");
+/// # Ok::<(), yearbook_sdk::reader::PeriodError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayText([u8; 10]);
 
 impl DayText {
     /// The text.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::TimePeriod;
+    ///
+    /// assert_eq!(TimePeriod::parse("2026-02")?.day(true)?.as_str(), "2026-02-28");
+    /// # Ok::<(), yearbook_sdk::reader::PeriodError>(())
+    /// ```
     #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
@@ -73,6 +101,12 @@ impl DayText {
 impl TimePeriod {
     /// Reads a period.
     ///
+    /// ```
+    /// use yearbook_sdk::reader::TimePeriod;
+    ///
+    /// assert!(TimePeriod::parse("2026-Q2").is_ok() && TimePeriod::parse("2026-Q9").is_err());
+    /// ```
+    ///
     /// # Errors
     /// [`PeriodError::Unknown`].
     pub fn parse(text: &str) -> Result<Self, PeriodError> {
@@ -80,6 +114,13 @@ impl TimePeriod {
     }
 
     /// Its first or last day.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::TimePeriod;
+    ///
+    /// assert_eq!(TimePeriod::parse("2026-02")?.day(false)?.as_str(), "2026-02-01");
+    /// # Ok::<(), yearbook_sdk::reader::PeriodError>(())
+    /// ```
     ///
     /// # Errors
     /// [`PeriodError::NoDay`].
@@ -89,6 +130,13 @@ impl TimePeriod {
     }
 
     /// Its code: `YYYY`, `YYYY-Qn`, `YYYY-MM` or `YYYY/YY`.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::TimePeriod;
+    ///
+    /// assert_eq!(TimePeriod::parse("2026-Q2")?.code()?, "2026-Q2");
+    /// # Ok::<(), yearbook_sdk::reader::PeriodError>(())
+    /// ```
     ///
     /// # Errors
     /// [`PeriodError::NoCode`].

@@ -5,6 +5,12 @@ use std::fmt;
 use crate::Error;
 
 /// Place in a file, as far as its format has such places.
+///
+/// ```
+/// use yearbook_sdk::reader::FilePlace;
+///
+/// assert_eq!(FilePlace::line(7, "OBS_VALUE").to_string(), "line 7, OBS_VALUE");
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilePlace {
     /// Line, from 1.
@@ -17,12 +23,24 @@ pub struct FilePlace {
 
 impl FilePlace {
     /// A line, from 1, and a column.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::FilePlace;
+    ///
+    /// assert_eq!(FilePlace::line(7, "").line, Some(7));
+    /// ```
     #[must_use]
     pub fn line(line: u64, path: impl Into<String>) -> Self {
         Self { line: Some(line), byte: None, path: path.into() }
     }
 
     /// A member alone.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::FilePlace;
+    ///
+    /// assert_eq!(FilePlace::path("$.size[0]").to_string(), "$.size[0]");
+    /// ```
     #[must_use]
     pub fn path(path: impl Into<String>) -> Self {
         Self { path: path.into(), ..Self::default() }
@@ -40,6 +58,13 @@ impl fmt::Display for FilePlace {
 }
 
 /// A fault of a file, with its place.
+///
+/// ```
+/// use yearbook_sdk::reader::{FilePlace, ReadFault};
+///
+/// let fault = ReadFault { place: FilePlace::path("$.size"), sentence: "is missing".to_owned() };
+/// assert_eq!(fault.place.to_string(), "$.size");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadFault {
     /// Its place.
@@ -50,6 +75,13 @@ pub struct ReadFault {
 
 /// Reason for which a file is not read. Anything else that goes wrong should panic: the host then
 /// stops the guest, and the plugin is at fault.
+///
+/// ```
+/// use yearbook_sdk::reader::{FilePlace, ReadRefusal};
+///
+/// let refusal = ReadRefusal::malformed(FilePlace::line(7, "OBS_VALUE"), "is no number");
+/// assert_eq!(refusal.to_string(), "line 7, OBS_VALUE: is no number");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadRefusal {
     /// The file is not of the format, or is damaged.
@@ -64,12 +96,26 @@ pub enum ReadRefusal {
 
 impl ReadRefusal {
     /// A file that is not of the format.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::{FilePlace, ReadRefusal};
+    ///
+    /// let refusal = ReadRefusal::malformed(FilePlace::default(), "is empty");
+    /// assert!(matches!(refusal, ReadRefusal::Malformed(_)));
+    /// ```
     #[must_use]
     pub fn malformed(place: FilePlace, sentence: impl Into<String>) -> Self {
         Self::Malformed(ReadFault { place, sentence: sentence.into() })
     }
 
     /// A file of which the requested table cannot be made.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::{FilePlace, ReadRefusal};
+    ///
+    /// let refusal = ReadRefusal::unsupported(FilePlace::path("$.class"), "is no dataset");
+    /// assert!(matches!(refusal, ReadRefusal::Unsupported(_)));
+    /// ```
     #[must_use]
     pub fn unsupported(place: FilePlace, sentence: impl Into<String>) -> Self {
         Self::Unsupported(ReadFault { place, sentence: sentence.into() })

@@ -11,6 +11,22 @@ const BATCH_BYTES: usize = 1 << 20;
 
 /// Rows that a reader adds, value by value. Each row has one value or null for every column, in any
 /// order, and ends with [`RowBuilder::end_row`].
+///
+/// ```
+/// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+///
+/// let column = ReadColumn {
+///     name: "value".to_owned(),
+///     read_type: ReadType::Number,
+///     role: None,
+///     unit: None,
+///     description: None,
+/// };
+/// let mut rows = RowBuilder::new(&[column]);
+/// rows.number(0, 1.5);
+/// rows.end_row();
+/// assert_eq!(rows.rows(), 1);
+/// ```
 #[derive(Debug)]
 pub struct RowBuilder {
     columns: Vec<ValueBuffer>,
@@ -32,6 +48,22 @@ struct ValueBuffer {
 
 impl RowBuilder {
     /// No rows yet, of these columns.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+    ///
+    /// let column = ReadColumn {
+    ///     name: "value".to_owned(),
+    ///     read_type: ReadType::Text,
+    ///     role: None,
+    ///     unit: None,
+    ///     description: None,
+    /// };
+    /// let mut rows = RowBuilder::new(&[column]);
+    /// rows.null(0);
+    /// rows.end_row();
+    /// assert_eq!(rows.rows(), 1);
+    /// ```
     #[must_use]
     pub fn new(columns: &[ReadColumn]) -> Self {
         let columns = columns.iter().map(|column| ValueBuffer::new(column.read_type)).collect();
@@ -39,6 +71,22 @@ impl RowBuilder {
     }
 
     /// Adds text. A text of 2 GiB and more does not fit into a batch, nor into a plugin's memory.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+    ///
+    /// let column = ReadColumn {
+    ///     name: "value".to_owned(),
+    ///     read_type: ReadType::Text,
+    ///     role: None,
+    ///     unit: None,
+    ///     description: None,
+    /// };
+    /// let mut rows = RowBuilder::new(&[column]);
+    /// rows.text(0, "north");
+    /// rows.end_row();
+    /// assert_eq!(rows.rows(), 1);
+    /// ```
     ///
     /// # Panics
     /// Where the column is of another type; a plugin's tests find that out.
@@ -52,6 +100,22 @@ impl RowBuilder {
 
     /// Adds an integer.
     ///
+    /// ```
+    /// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+    ///
+    /// let column = ReadColumn {
+    ///     name: "value".to_owned(),
+    ///     read_type: ReadType::Integer,
+    ///     role: None,
+    ///     unit: None,
+    ///     description: None,
+    /// };
+    /// let mut rows = RowBuilder::new(&[column]);
+    /// rows.integer(0, 7);
+    /// rows.end_row();
+    /// assert_eq!(rows.rows(), 1);
+    /// ```
+    ///
     /// # Panics
     /// As [`RowBuilder::text`].
     pub fn integer(&mut self, column: usize, value: i64) {
@@ -62,6 +126,22 @@ impl RowBuilder {
     }
 
     /// Adds a number.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+    ///
+    /// let column = ReadColumn {
+    ///     name: "value".to_owned(),
+    ///     read_type: ReadType::Number,
+    ///     role: None,
+    ///     unit: None,
+    ///     description: None,
+    /// };
+    /// let mut rows = RowBuilder::new(&[column]);
+    /// rows.number(0, 0.1);
+    /// rows.end_row();
+    /// assert_eq!(rows.rows(), 1);
+    /// ```
     ///
     /// # Panics
     /// As [`RowBuilder::text`].
@@ -74,6 +154,22 @@ impl RowBuilder {
 
     /// Adds a boolean.
     ///
+    /// ```
+    /// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+    ///
+    /// let column = ReadColumn {
+    ///     name: "value".to_owned(),
+    ///     read_type: ReadType::Boolean,
+    ///     role: None,
+    ///     unit: None,
+    ///     description: None,
+    /// };
+    /// let mut rows = RowBuilder::new(&[column]);
+    /// rows.boolean(0, true);
+    /// rows.end_row();
+    /// assert_eq!(rows.rows(), 1);
+    /// ```
+    ///
     /// # Panics
     /// As [`RowBuilder::text`].
     pub fn boolean(&mut self, column: usize, value: bool) {
@@ -84,12 +180,44 @@ impl RowBuilder {
     }
 
     /// Adds a null.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+    ///
+    /// let column = ReadColumn {
+    ///     name: "value".to_owned(),
+    ///     read_type: ReadType::Number,
+    ///     role: None,
+    ///     unit: None,
+    ///     description: None,
+    /// };
+    /// let mut rows = RowBuilder::new(&[column]);
+    /// rows.null(0);
+    /// rows.end_row();
+    /// assert_eq!(rows.rows(), 1);
+    /// ```
     pub fn null(&mut self, column: usize) {
         self.columns[column].push_null();
         self.bytes += size_of::<i64>();
     }
 
     /// Ends a row.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+    ///
+    /// let column = ReadColumn {
+    ///     name: "value".to_owned(),
+    ///     read_type: ReadType::Text,
+    ///     role: None,
+    ///     unit: None,
+    ///     description: None,
+    /// };
+    /// let mut rows = RowBuilder::new(&[column]);
+    /// rows.text(0, "a");
+    /// rows.end_row();
+    /// assert_eq!(rows.rows(), 1);
+    /// ```
     pub fn end_row(&mut self) {
         self.rows += 1;
         debug_assert!(
@@ -99,12 +227,45 @@ impl RowBuilder {
     }
 
     /// Number of whole rows.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+    ///
+    /// let column = ReadColumn {
+    ///     name: "value".to_owned(),
+    ///     read_type: ReadType::Text,
+    ///     role: None,
+    ///     unit: None,
+    ///     description: None,
+    /// };
+    /// let mut rows = RowBuilder::new(&[column]);
+    /// rows.text(0, "a");
+    /// rows.end_row();
+    /// assert_eq!(rows.rows(), 1);
+    /// ```
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Returns whether it has as many rows or bytes as a batch should have.
+    ///
+    /// ```
+    /// use yearbook_sdk::reader::{ReadColumn, ReadType, RowBuilder};
+    ///
+    /// let column = ReadColumn {
+    ///     name: "value".to_owned(),
+    ///     read_type: ReadType::Text,
+    ///     role: None,
+    ///     unit: None,
+    ///     description: None,
+    /// };
+    /// let mut rows = RowBuilder::new(&[column]);
+    /// assert!(!rows.is_full(), "nothing is in it yet");
+    /// rows.text(0, "a");
+    /// rows.end_row();
+    /// assert_eq!(rows.rows(), 1);
+    /// ```
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES

@@ -2,6 +2,13 @@
 //! (<https://arrow.apache.org/docs/format/CDataInterface.html#data-type-description-format-strings>).
 
 /// The unit of a time, timestamp or duration.
+///
+/// ```
+/// use yearbook_sdk::DataType;
+/// use yearbook_sdk::schema::TimeUnit;
+///
+/// assert_eq!(DataType::parse("ttm"), Some(DataType::Time(TimeUnit::Millisecond)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum TimeUnit {
@@ -12,6 +19,13 @@ pub enum TimeUnit {
 }
 
 /// An Arrow type. Children of nested types stand in [`crate::Field::children`].
+///
+/// ```
+/// use yearbook_sdk::DataType;
+///
+/// assert_eq!(DataType::parse("g"), Some(DataType::Float64));
+/// assert_eq!(DataType::parse("?"), None);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "Arrow's own names")]
 pub enum DataType {
@@ -70,6 +84,13 @@ pub enum DataType {
 
 impl DataType {
     /// Parses a format string; `None` when it is none of Arrow 1.5's.
+    ///
+    /// ```
+    /// use yearbook_sdk::DataType;
+    ///
+    /// assert_eq!(DataType::parse("g"), Some(DataType::Float64));
+    /// assert_eq!(DataType::parse("?"), None);
+    /// ```
     #[must_use]
     pub fn parse(format: &str) -> Option<Self> {
         Some(match format {
@@ -145,6 +166,12 @@ impl TimeUnit {
     }
 
     /// Units in a second.
+    ///
+    /// ```
+    /// use yearbook_sdk::schema::TimeUnit;
+    ///
+    /// assert_eq!(TimeUnit::Microsecond.per_second(), 1_000_000);
+    /// ```
     #[must_use]
     pub fn per_second(self) -> i64 {
         match self {
@@ -156,6 +183,12 @@ impl TimeUnit {
     }
 
     /// Digits after the point of a second.
+    ///
+    /// ```
+    /// use yearbook_sdk::schema::TimeUnit;
+    ///
+    /// assert_eq!(TimeUnit::Nanosecond.digits(), 9);
+    /// ```
     #[must_use]
     pub fn digits(self) -> usize {
         match self {

@@ -6,6 +6,13 @@ use super::{Table, encode, encode_apart, encode_by_turns, encode_parts};
 use crate::{Encoder, Error};
 
 /// A table, and what it is there for.
+///
+/// ```
+/// use yearbook_sdk::testing::conformance;
+///
+/// let huge = conformance::cases().into_iter().find(|case| case.name == "one huge cell");
+/// assert!(huge.is_some_and(|case| !case.optional));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Case {
     /// The rule that it tries.
@@ -21,6 +28,13 @@ impl Case {
     /// The same with columns of every role that a dataset's columns may have: tried where an
     /// encoder declines the plain table, because its format wants a geometry, say. It must then
     /// take this one.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{batches, conformance};
+    ///
+    /// let case = conformance::cases().remove(0).furnished();
+    /// assert!(case.table.rows() == 0);
+    /// ```
     #[must_use]
     pub fn furnished(self) -> Self {
         Self { table: self.table.furnished(), ..self }
@@ -29,6 +43,42 @@ impl Case {
 
 /// Runs an encoder with its default options over every case. `count_rows` reads a response back
 /// with a library of its own and says how many rows it holds.
+///
+/// ```
+/// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};
+/// # struct Lines;
+/// # impl Encoder for Lines {
+/// #     fn describe() -> Description {
+/// #         Description {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             media_type: "text/plain",
+/// #             extension: "txt",
+/// #             separator: Some(b""),
+/// #             part_rows: None,
+/// #             dictionaries: false,
+/// #             compressible: true,
+/// #             parameters: vec![],
+/// #             docs: "The first column, one line a row.",
+/// #         }
+/// #     }
+/// #     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+/// #         Ok(Self)
+/// #     }
+/// #     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+/// #         for row in 0..batch.rows() {
+/// #             let cell = batch.column(0).text(row).map_or("-", |_| "x");
+/// #             out.extend_from_slice(cell.as_bytes());
+/// #             out.push(b'\n');
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::conformance;
+///
+/// // Every row is a line here, so lines are counted; most formats need a library of their own.
+/// conformance::check::<Lines>(|body| body.iter().filter(|byte| **byte == b'\n').count());
+/// ```
 ///
 /// # Panics
 /// With all that went wrong, one line each.
@@ -86,6 +136,12 @@ fn faults<E: Encoder>(case: &Case, count_rows: &impl Fn(&[u8]) -> usize) -> Vec<
 }
 
 /// The tables. The column that a case is about is called `subject`.
+///
+/// ```
+/// use yearbook_sdk::testing::conformance;
+///
+/// assert!(conformance::cases().iter().any(|case| case.name == "no rows"));
+/// ```
 #[must_use]
 pub fn cases() -> Vec<Case> {
     let none: [Option<&str>; 0] = [];

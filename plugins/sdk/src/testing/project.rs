@@ -7,9 +7,45 @@ use crate::{Error, Generator, Value};
 
 /// Text that breaks what is not quoted: every quote, braces, what templates open with, a comment, a
 /// break, an emoji, and words and numbers that some formats take for something else.
+///
+/// ```
+/// use yearbook_sdk::testing::project::{self, HARD};
+///
+/// assert_eq!(project::long().title.as_deref(), Some(HARD));
+/// ```
 pub const HARD: &str = "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | > 1e3 {{ a }} {% b %} {# c #} \"\"\" ''' #(lf)\n--- \u{1f33e} Māori </script>";
 
 /// Runs a generator natively as the host would.
+///
+/// ```
+/// use yearbook_sdk::generator::{Description, File, Project, Request};
+/// use yearbook_sdk::testing::project;
+/// use yearbook_sdk::{Error, Generator, Options};
+///
+/// struct Links;
+///
+/// impl Generator for Links {
+///     fn describe() -> Description {
+///         Description {
+///             tool: "links",
+///             version: "0.1.0",
+///             title: "Links",
+///             parameters: Vec::new(),
+///             docs: "The address of each dataset.",
+///         }
+///     }
+///     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
+///         let links = request.datasets.iter().map(|set| set.data_url.as_str());
+///         let links: Vec<&str> = links.collect();
+///         let file = File::text("links.txt", "text/plain", links.join("\n"));
+///         Ok(Project { files: vec![file], warnings: Vec::new() })
+///     }
+/// }
+///
+/// let made = project::generate::<Links>(&project::request(), &[])?;
+/// assert_eq!(project::text(&made, "links.txt").lines().count(), 4);
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 ///
 /// # Errors
 /// The error with which the generator declines.
@@ -22,6 +58,13 @@ pub fn generate<G: Generator>(
 
 /// A request of a free key for every shape of dataset: [`long`], [`wide`], [`spatial`],
 /// [`undated`].
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// let request = project::request();
+/// assert_eq!(request.plan.name, "free");
+/// ```
 #[must_use]
 pub fn request() -> Request {
     Request {
@@ -38,6 +81,15 @@ pub fn request() -> Request {
 
 /// A file's text.
 ///
+/// ```
+/// use yearbook_sdk::generator::{File, Project};
+/// use yearbook_sdk::testing::project;
+///
+/// let file = File::text("a.txt", "text/plain", "a");
+/// let made = Project { files: vec![file], warnings: Vec::new() };
+/// assert_eq!(project::text(&made, "a.txt"), "a\n");
+/// ```
+///
 /// # Panics
 /// When there is no such file or it is not UTF-8.
 #[must_use]
@@ -48,6 +100,12 @@ pub fn text<'a>(project: &'a Project, path: &str) -> &'a str {
 }
 
 /// A row an observation, with a date, a period and a primary key.
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// assert_eq!(project::long().primary_key, ["date", "region"]);
+/// ```
 #[must_use]
 pub fn long() -> Dataset {
     let columns = vec![
@@ -64,6 +122,12 @@ pub fn long() -> Dataset {
 }
 
 /// A column a series.
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// assert_eq!(project::wide().columns.len(), 3);
+/// ```
 #[must_use]
 pub fn wide() -> Dataset {
     let columns = vec![
@@ -78,6 +142,12 @@ pub fn wide() -> Dataset {
 }
 
 /// With geometry and a date, not to be redistributed in bulk.
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// assert!(project::spatial().geometry().is_some());
+/// ```
 #[must_use]
 pub fn spatial() -> Dataset {
     let columns = vec![
@@ -90,6 +160,12 @@ pub fn spatial() -> Dataset {
 }
 
 /// Without date and without a key.
+///
+/// ```
+/// use yearbook_sdk::testing::project;
+///
+/// assert_eq!(project::undated().date_column, None);
+/// ```
 #[must_use]
 pub fn undated() -> Dataset {
     let columns = vec![

@@ -11,6 +11,58 @@ use crate::{Options, Reader, Value, reader};
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// A file, read.
+///
+/// ```
+/// # use yearbook_sdk::reader::{
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
+/// # };
+/// # use yearbook_sdk::{Options, Reader};
+/// # struct Lines {
+/// #     columns: Vec<ColumnMatch>,
+/// #     pending: String,
+/// # }
+/// # impl Reader for Lines {
+/// #     fn describe() -> ReaderDescription {
+/// #         ReaderDescription {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             title: "Lines of text",
+/// #             parameters: vec![],
+/// #             example: b"north\nsouth\n",
+/// #             docs: "One line a row, in the column `line`.",
+/// #         }
+/// #     }
+/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
+/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
+/// #     }
+/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
+/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
+/// #         Ok(())
+/// #     }
+/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
+/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
+/// #     }
+/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
+/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
+/// #             if rows.is_full() {
+/// #                 break;
+/// #             }
+/// #             for at in 0..self.columns.len() {
+/// #                 rows.text(at, line);
+/// #             }
+/// #             rows.end_row();
+/// #             self.pending = rest.to_owned();
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::reading;
+///
+/// let table = reading::read::<Lines>(b"north\n", &[], &[])?;
+/// assert_eq!(table.columns[0].name, "line");
+/// # Ok::<(), yearbook_sdk::reader::ReadRefusal>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadTable {
     /// The columns.
@@ -21,6 +73,58 @@ pub struct ReadTable {
 
 impl ReadTable {
     /// The values of a column.
+    ///
+    /// ```
+    /// # use yearbook_sdk::reader::{
+    /// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+    /// #     match_columns,
+    /// # };
+    /// # use yearbook_sdk::{Options, Reader};
+    /// # struct Lines {
+    /// #     columns: Vec<ColumnMatch>,
+    /// #     pending: String,
+    /// # }
+    /// # impl Reader for Lines {
+    /// #     fn describe() -> ReaderDescription {
+    /// #         ReaderDescription {
+    /// #             format: "lines",
+    /// #             version: "0.1.0",
+    /// #             title: "Lines of text",
+    /// #             parameters: vec![],
+    /// #             example: b"north\nsouth\n",
+    /// #             docs: "One line a row, in the column `line`.",
+    /// #         }
+    /// #     }
+    /// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
+    /// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
+    /// #     }
+    /// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
+    /// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
+    /// #         Ok(())
+    /// #     }
+    /// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
+    /// #         Some(self.columns.iter().map(ReadColumn::from).collect())
+    /// #     }
+    /// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
+    /// #         while let Some((line, rest)) = self.pending.split_once('\n') {
+    /// #             if rows.is_full() {
+    /// #                 break;
+    /// #             }
+    /// #             for at in 0..self.columns.len() {
+    /// #                 rows.text(at, line);
+    /// #             }
+    /// #             rows.end_row();
+    /// #             self.pending = rest.to_owned();
+    /// #         }
+    /// #         Ok(())
+    /// #     }
+    /// # }
+    /// use yearbook_sdk::testing::reading;
+    ///
+    /// let table = reading::read::<Lines>(b"north\nsouth\n", &[], &[])?;
+    /// assert_eq!(table.column("line"), [Some("north"), Some("south")]);
+    /// # Ok::<(), yearbook_sdk::reader::ReadRefusal>(())
+    /// ```
     ///
     /// # Panics
     /// When there is no such column.
@@ -34,6 +138,57 @@ impl ReadTable {
 
 /// Reads a file whole.
 ///
+/// ```
+/// # use yearbook_sdk::reader::{
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
+/// # };
+/// # use yearbook_sdk::{Options, Reader};
+/// # struct Lines {
+/// #     columns: Vec<ColumnMatch>,
+/// #     pending: String,
+/// # }
+/// # impl Reader for Lines {
+/// #     fn describe() -> ReaderDescription {
+/// #         ReaderDescription {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             title: "Lines of text",
+/// #             parameters: vec![],
+/// #             example: b"north\nsouth\n",
+/// #             docs: "One line a row, in the column `line`.",
+/// #         }
+/// #     }
+/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
+/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
+/// #     }
+/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
+/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
+/// #         Ok(())
+/// #     }
+/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
+/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
+/// #     }
+/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
+/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
+/// #             if rows.is_full() {
+/// #                 break;
+/// #             }
+/// #             for at in 0..self.columns.len() {
+/// #                 rows.text(at, line);
+/// #             }
+/// #             rows.end_row();
+/// #             self.pending = rest.to_owned();
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::reading;
+///
+/// assert_eq!(reading::read::<Lines>(b"north\n", &[], &[])?.rows.len(), 1);
+/// # Ok::<(), yearbook_sdk::reader::ReadRefusal>(())
+/// ```
+///
 /// # Errors
 /// As the reader refuses it.
 pub fn read<R: Reader>(
@@ -45,6 +200,59 @@ pub fn read<R: Reader>(
 }
 
 /// Reads a file in chunks of so many bytes.
+///
+/// ```
+/// # use yearbook_sdk::reader::{
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
+/// # };
+/// # use yearbook_sdk::{Options, Reader};
+/// # struct Lines {
+/// #     columns: Vec<ColumnMatch>,
+/// #     pending: String,
+/// # }
+/// # impl Reader for Lines {
+/// #     fn describe() -> ReaderDescription {
+/// #         ReaderDescription {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             title: "Lines of text",
+/// #             parameters: vec![],
+/// #             example: b"north\nsouth\n",
+/// #             docs: "One line a row, in the column `line`.",
+/// #         }
+/// #     }
+/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
+/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
+/// #     }
+/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
+/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
+/// #         Ok(())
+/// #     }
+/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
+/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
+/// #     }
+/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
+/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
+/// #             if rows.is_full() {
+/// #                 break;
+/// #             }
+/// #             for at in 0..self.columns.len() {
+/// #                 rows.text(at, line);
+/// #             }
+/// #             rows.end_row();
+/// #             self.pending = rest.to_owned();
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::reading;
+///
+/// let file = b"north\nsouth\n";
+/// let pieces = reading::read_in_chunks::<Lines>(file, 3, &[], &[])?;
+/// assert_eq!(pieces, reading::read::<Lines>(file, &[], &[])?);
+/// # Ok::<(), yearbook_sdk::reader::ReadRefusal>(())
+/// ```
 ///
 /// # Errors
 /// As the reader refuses it.
@@ -76,6 +284,60 @@ pub fn read_in_chunks<R: Reader>(
 }
 
 /// A request for a column of that name and type, which the reader finds by its name.
+///
+/// ```
+/// # use yearbook_sdk::reader::{
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
+/// # };
+/// # use yearbook_sdk::{Options, Reader};
+/// # struct Lines {
+/// #     columns: Vec<ColumnMatch>,
+/// #     pending: String,
+/// # }
+/// # impl Reader for Lines {
+/// #     fn describe() -> ReaderDescription {
+/// #         ReaderDescription {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             title: "Lines of text",
+/// #             parameters: vec![],
+/// #             example: b"north\nsouth\n",
+/// #             docs: "One line a row, in the column `line`.",
+/// #         }
+/// #     }
+/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
+/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
+/// #     }
+/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
+/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
+/// #         Ok(())
+/// #     }
+/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
+/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
+/// #     }
+/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
+/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
+/// #             if rows.is_full() {
+/// #                 break;
+/// #             }
+/// #             for at in 0..self.columns.len() {
+/// #                 rows.text(at, line);
+/// #             }
+/// #             rows.end_row();
+/// #             self.pending = rest.to_owned();
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::reading;
+///
+/// use yearbook_sdk::reader::RequestedType;
+///
+/// let wanted = [reading::request("line", RequestedType::Text)];
+/// assert_eq!(reading::read::<Lines>(b"north\n", &wanted, &[])?.columns.len(), 1);
+/// # Ok::<(), yearbook_sdk::reader::ReadRefusal>(())
+/// ```
 #[must_use]
 pub fn request(name: &str, requested_type: reader::RequestedType) -> ColumnRequest {
     ColumnRequest { name: name.to_owned(), source: None, requested_type }
@@ -83,6 +345,56 @@ pub fn request(name: &str, requested_type: reader::RequestedType) -> ColumnReque
 
 /// Checks a reader by its own example: it is read, gives the same rows in pieces of any size, and
 /// neither what is cut off nor what is damaged makes it panic.
+///
+/// ```
+/// # use yearbook_sdk::reader::{
+/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
+/// #     match_columns,
+/// # };
+/// # use yearbook_sdk::{Options, Reader};
+/// # struct Lines {
+/// #     columns: Vec<ColumnMatch>,
+/// #     pending: String,
+/// # }
+/// # impl Reader for Lines {
+/// #     fn describe() -> ReaderDescription {
+/// #         ReaderDescription {
+/// #             format: "lines",
+/// #             version: "0.1.0",
+/// #             title: "Lines of text",
+/// #             parameters: vec![],
+/// #             example: b"north\nsouth\n",
+/// #             docs: "One line a row, in the column `line`.",
+/// #         }
+/// #     }
+/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
+/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
+/// #     }
+/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
+/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
+/// #         Ok(())
+/// #     }
+/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
+/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
+/// #     }
+/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
+/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
+/// #             if rows.is_full() {
+/// #                 break;
+/// #             }
+/// #             for at in 0..self.columns.len() {
+/// #                 rows.text(at, line);
+/// #             }
+/// #             rows.end_row();
+/// #             self.pending = rest.to_owned();
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// use yearbook_sdk::testing::reading;
+///
+/// reading::check::<Lines>();
+/// ```
 ///
 /// # Panics
 /// When the reader breaks one of these.

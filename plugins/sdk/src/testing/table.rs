@@ -7,6 +7,14 @@ use crate::view::Crossing;
 use crate::{View, wire};
 
 /// A table to encode. Columns are added one by one and must all have the same number of rows.
+///
+/// ```
+/// use yearbook_sdk::testing::Table;
+///
+/// let table = Table::new().text("region", &[Some("north"), None]);
+/// let table = table.integers("n", &[Some(1), Some(2)]);
+/// assert_eq!(table.rows(), 2);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     columns: Vec<(String, Data)>,
@@ -19,24 +27,52 @@ pub struct Table {
 
 impl Table {
     /// A table without columns.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new();
+    /// assert_eq!(table.rows(), 0);
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a text column.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().text("region", &[Some("north"), None]);
+    /// assert_eq!(table.rows(), 2);
+    /// ```
     #[must_use]
     pub fn text<T: AsRef<str>>(self, name: &str, values: &[Option<T>]) -> Self {
         self.with(name, Data::Variable { format: "u", cells: owned(values) })
     }
 
     /// Adds a text column that the host would dictionary-encode.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
+    /// assert_eq!(table.rows(), 2);
+    /// ```
     #[must_use]
     pub fn dictionary<T: AsRef<str>>(self, name: &str, values: &[Option<T>]) -> Self {
         self.with(name, Data::dictionary(owned(values)))
     }
 
     /// Adds a column of 64-bit integers.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().integers("n", &[Some(1), None]);
+    /// assert_eq!(table.rows(), 2);
+    /// ```
     #[must_use]
     pub fn integers(self, name: &str, values: &[Option<i64>]) -> Self {
         let cells =
@@ -45,6 +81,13 @@ impl Table {
     }
 
     /// Adds a column of 64-bit floats.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().numbers("value", &[Some(f64::NAN), None]);
+    /// assert_eq!(table.rows(), 2);
+    /// ```
     #[must_use]
     pub fn numbers(self, name: &str, values: &[Option<f64>]) -> Self {
         let cells =
@@ -53,6 +96,13 @@ impl Table {
     }
 
     /// Adds a column of booleans.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().booleans("final", &[Some(true), None]);
+    /// assert_eq!(table.rows(), 2);
+    /// ```
     #[must_use]
     pub fn booleans(self, name: &str, values: &[Option<bool>]) -> Self {
         self.with(name, Data::Boolean(values.to_vec()))
@@ -60,6 +110,13 @@ impl Table {
 
     /// Adds a column of any type of fixed width, by its format string in the Arrow C data interface
     /// and the little-endian bytes of each value.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().fixed("small", "s", 2, vec![Some(vec![1, 0]), None]);
+    /// assert_eq!(table.rows(), 2);
+    /// ```
     ///
     /// # Panics
     /// When a value is not `width` bytes long.
@@ -80,6 +137,13 @@ impl Table {
 
     /// Adds a column of variable length: `u`, `U` (then the bytes must be UTF-8), `z` or `Z`.
     ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().variable("blob", "z", vec![Some(vec![0xff]), None]);
+    /// assert_eq!(table.rows(), 2);
+    /// ```
+    ///
     /// # Panics
     /// When text is not UTF-8, or the format is another one.
     #[must_use]
@@ -97,12 +161,27 @@ impl Table {
     }
 
     /// Adds a column of lists of integers.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().lists("n", &[Some(vec![1, 2]), None]);
+    /// assert_eq!(table.rows(), 2);
+    /// ```
     #[must_use]
     pub fn lists(self, name: &str, values: &[Option<Vec<i64>>]) -> Self {
         self.with(name, Data::List(values.to_vec()))
     }
 
     /// Adds a column of structs whose fields are the columns of another table.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let point = Table::new().numbers("x", &[Some(1.0)]).numbers("y", &[Some(2.0)]);
+    /// let table = Table::new().structs("point", point, &[true]);
+    /// assert_eq!(table.rows(), 1);
+    /// ```
     ///
     /// # Panics
     /// When the other table has another number of rows.
@@ -113,12 +192,26 @@ impl Table {
     }
 
     /// Adds a column of nulls.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().nulls("nothing", 2);
+    /// assert_eq!(table.rows(), 2);
+    /// ```
     #[must_use]
     pub fn nulls(self, name: &str, rows: usize) -> Self {
         self.with(name, Data::Null(rows))
     }
 
     /// Adds an entry to the schema's metadata, such as `yearbook.source`.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().metadata("yearbook.source", "Stats NZ");
+    /// assert_eq!(table.rows(), 0);
+    /// ```
     #[must_use]
     pub fn metadata(mut self, key: &str, value: &str) -> Self {
         self.metadata.push((key.to_owned(), value.to_owned()));
@@ -126,6 +219,14 @@ impl Table {
     }
 
     /// Adds an entry to a column's metadata, such as `yearbook.role`.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().text("day", &[Some("2026-01-31")]);
+    /// let table = table.about("day", "yearbook.type", "date");
+    /// assert_eq!(table.rows(), 1);
+    /// ```
     ///
     /// # Panics
     /// When there is no such column.
@@ -141,6 +242,16 @@ impl Table {
 
     /// The same with what a format may ask of a dataset: a column each of the roles geometry, date,
     /// dimension and value, behind those that are there.
+    ///
+    /// ```
+    /// use yearbook_sdk::generator::Role;
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().integers("n", &[Some(1)]).furnished();
+    /// let batch = batches(&table, false)?.remove(0);
+    /// assert!(batch.schema().position(Role::Geometry).is_some());
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn furnished(self) -> Self {
         let rows = 0..self.rows;
@@ -172,6 +283,14 @@ impl Table {
     }
 
     /// Cuts the table into batches of so many rows; one batch otherwise.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().integers("n", &[Some(1), Some(2), Some(3)]).batches_of(2);
+    /// assert_eq!(batches(&table, false)?.len(), 2);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn batches_of(mut self, rows: usize) -> Self {
         self.batch_rows = Some(rows.max(1));
@@ -179,6 +298,13 @@ impl Table {
     }
 
     /// Number of its rows.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::Table;
+    ///
+    /// let table = Table::new().integers("n", &[Some(1), None]);
+    /// assert_eq!(table.rows(), 2);
+    /// ```
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows

@@ -2,6 +2,13 @@
 //! "chrono-Compatible Low-Level Date Algorithms"). Never touches text but ISO 8601's.
 
 /// A date.
+///
+/// ```
+/// use yearbook_sdk::text::CivilDate;
+///
+/// let leap = CivilDate { year: 2024, month: 2, day: 29 };
+/// assert_eq!(leap.iso(), "2024-02-29");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CivilDate {
     /// Year; 0 is 1 BC.
@@ -15,6 +22,12 @@ pub struct CivilDate {
 impl CivilDate {
     /// The date so many days after 1970-01-01. (The year begins in March here, which puts the
     /// day that leap years add at its end.)
+    ///
+    /// ```
+    /// use yearbook_sdk::text::CivilDate;
+    ///
+    /// assert_eq!(CivilDate::from_days(-1), CivilDate { year: 1969, month: 12, day: 31 });
+    /// ```
     #[must_use]
     pub fn from_days(days: i64) -> Self {
         let shifted = days + 719_468;
@@ -33,6 +46,12 @@ impl CivilDate {
     }
 
     /// Days since 1970-01-01.
+    ///
+    /// ```
+    /// use yearbook_sdk::text::CivilDate;
+    ///
+    /// assert_eq!(CivilDate { year: 1970, month: 2, day: 1 }.days(), 31);
+    /// ```
     #[must_use]
     pub fn days(self) -> i64 {
         let year = self.year - i64::from(self.month <= 2);
@@ -45,6 +64,12 @@ impl CivilDate {
     }
 
     /// As ISO 8601 writes it, for years from 0 to 9999.
+    ///
+    /// ```
+    /// use yearbook_sdk::text::CivilDate;
+    ///
+    /// assert_eq!(CivilDate::from_days(0).iso(), "1970-01-01");
+    /// ```
     #[must_use]
     pub fn iso(self) -> String {
         format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)

@@ -32,6 +32,22 @@ pub(super) fn is_supported<D: Dialect>(field: &Field) -> bool {
 }
 
 /// Appends the value of a row. Types that [`Rows::new`](super::Rows::new) declines are null.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+///
+/// let table = Table::new()
+///     .text("region", &[Some("north"), None])
+///     .numbers("value", &[Some(1.5), Some(2.0)]);
+/// let batch = batches(&table, false)?.remove(0);
+/// use yearbook_sdk::text::json::Json;
+/// use yearbook_sdk::text::render;
+///
+/// let mut out = Vec::new();
+/// render(&Json, &batch.column(0), 1, &mut out);
+/// assert_eq!(out, b"null");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 pub fn render<D: Dialect>(dialect: &D, column: &Column<'_>, row: usize, out: &mut Vec<u8>) {
     if !column.is_valid(row) {
         out.extend_from_slice(D::NULL);

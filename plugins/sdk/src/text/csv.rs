@@ -5,6 +5,15 @@ use crate::Traits;
 use crate::view::HeldText;
 
 /// CSV's spelling of values.
+///
+/// ```
+/// use yearbook_sdk::text::Dialect;
+/// use yearbook_sdk::text::csv::Csv;
+///
+/// let mut out = Vec::new();
+/// Csv { delimiter: b';' }.text(b"a;b", &mut out);
+/// assert_eq!(out, b"\"a;b\"");
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Csv {
     /// Stands between fields.

@@ -5,6 +5,15 @@ use crate::view::HeldText;
 use crate::{Error, Field, Traits};
 
 /// JSON's spelling of values.
+///
+/// ```
+/// use yearbook_sdk::text::Dialect;
+/// use yearbook_sdk::text::json::Json;
+///
+/// let mut out = Vec::new();
+/// Json.text("a \"b\"".as_bytes(), &mut out);
+/// assert_eq!(out, br#""a \"b\"""#);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Json;
 
@@ -45,6 +54,19 @@ impl Dialect for Json {
 }
 
 /// Rows as objects with every column present. `end` ends a row, its closing brace included.
+///
+/// ```
+/// use yearbook_sdk::Output;
+/// use yearbook_sdk::testing::{Table, batches};
+/// use yearbook_sdk::text::json;
+///
+/// let batch = batches(&Table::new().integers("n", &[Some(1), None]), false)?.remove(0);
+/// let mut rows = json::objects(&batch.schema().fields, b"}\n")?;
+/// let mut out = Output::default();
+/// rows.write(&batch, &mut out);
+/// assert_eq!(out.as_slice(), b"{\"n\":1}\n{\"n\":null}\n");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::UnsupportedSchema`] naming a column that JSON cannot carry.

@@ -6,6 +6,23 @@ use super::{Dialect, cell};
 use crate::{Batch, DataType, Error, Field, Output, View};
 
 /// Writes rows of a dialect. Keeps what can be kept between batches: rendered dictionaries.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+/// use yearbook_sdk::text::Rows;
+/// use yearbook_sdk::text::csv::Csv;
+/// use yearbook_sdk::Output;
+///
+/// let table = Table::new().text("region", &[Some("a,b")]).numbers("value", &[Some(1.5)]);
+/// let batch = batches(&table, false)?.remove(0);
+/// let leads = vec![Vec::new(), b",".to_vec()];
+/// let csv = Csv { delimiter: b',' };
+/// let mut rows = Rows::new(csv, &batch.schema().fields, leads, b"\n")?;
+/// let mut out = Output::default();
+/// rows.write(&batch, &mut out);
+/// assert_eq!(out.as_slice(), b"\"a,b\",1.5\n");
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Rows<D> {
     dialect: D,
@@ -19,6 +36,17 @@ pub struct Rows<D> {
 const SAMPLE: usize = 64;
 
 /// Checks that a dialect can write all of some columns, and that there are any.
+///
+/// ```
+/// use yearbook_sdk::testing::{Table, batches};
+/// use yearbook_sdk::text::csv::Csv;
+/// use yearbook_sdk::text::{self, json::Json};
+///
+/// let batch = batches(&Table::new().lists("n", &[Some(vec![1])]), false)?.remove(0);
+/// let fields = &batch.schema().fields;
+/// assert!(text::check::<Json>(fields).is_ok() && text::check::<Csv>(fields).is_err());
+/// # Ok::<(), yearbook_sdk::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::UnsupportedSchema`] naming a column that the dialect cannot write.
@@ -40,6 +68,23 @@ pub fn check<D: Dialect>(fields: &[Field]) -> Result<(), Error> {
 
 impl<D: Dialect> Rows<D> {
     /// `leads` are what stands before the cells of each column (`,"name":`); `end` ends a row.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    /// use yearbook_sdk::text::Rows;
+    /// use yearbook_sdk::text::csv::Csv;
+    /// use yearbook_sdk::Output;
+    ///
+    /// let table = Table::new().text("region", &[Some("a,b")]).numbers("value", &[Some(1.5)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let leads = vec![Vec::new(), b",".to_vec()];
+    /// let csv = Csv { delimiter: b',' };
+    /// let mut rows = Rows::new(csv, &batch.schema().fields, leads, b"\n")?;
+    /// let mut out = Output::default();
+    /// rows.write(&batch, &mut out);
+    /// assert_eq!(out.as_slice(), b"\"a,b\",1.5\n");
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::UnsupportedSchema`] naming a column that the dialect cannot write.
@@ -63,12 +108,44 @@ impl<D: Dialect> Rows<D> {
 
     /// Views for [`crate::Encoder::views`]: long text that needs no escaping stays with
     /// the host.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    /// use yearbook_sdk::text::Rows;
+    /// use yearbook_sdk::text::csv::Csv;
+    /// use yearbook_sdk::Output;
+    ///
+    /// let table = Table::new().text("region", &[Some("a,b")]).numbers("value", &[Some(1.5)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let leads = vec![Vec::new(), b",".to_vec()];
+    /// let csv = Csv { delimiter: b',' };
+    /// let mut rows = Rows::new(csv, &batch.schema().fields, leads, b"\n")?;
+    /// assert_eq!(rows.views().len(), 2, "one for each column");
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     #[must_use]
     pub fn views(&self) -> Vec<View> {
         self.views.clone()
     }
 
     /// Appends all rows of a batch.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    /// use yearbook_sdk::text::Rows;
+    /// use yearbook_sdk::text::csv::Csv;
+    /// use yearbook_sdk::Output;
+    ///
+    /// let table = Table::new().text("region", &[Some("a,b")]).numbers("value", &[Some(1.5)]);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// let leads = vec![Vec::new(), b",".to_vec()];
+    /// let csv = Csv { delimiter: b',' };
+    /// let mut rows = Rows::new(csv, &batch.schema().fields, leads, b"\n")?;
+    /// let mut out = Output::default();
+    /// rows.write(&batch, &mut out);
+    /// assert_eq!(out.as_slice(), b"\"a,b\",1.5\n");
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
     pub fn write(&mut self, batch: &Batch, out: &mut Output) {
         let Self { dialect, lanes, end, block, .. } = self;
         let prepared: Vec<PreparedColumn<'_>> = lanes

@@ -2,6 +2,12 @@
 //! instructions of the machine at hand (SSE2, NEON, simd128).
 
 /// Returns whether any byte satisfies the test, which should be free of branches.
+///
+/// ```
+/// use yearbook_sdk::text::any_byte;
+///
+/// assert!(any_byte(b"a,b", |byte| byte == b','));
+/// ```
 #[inline(always)]
 pub fn any_byte(bytes: &[u8], test: impl Fn(u8) -> bool) -> bool {
     let (blocks, rest) = bytes.as_chunks::<64>();
@@ -24,6 +30,12 @@ pub fn any_byte(bytes: &[u8], test: impl Fn(u8) -> bool) -> bool {
 }
 
 /// Position of the first byte that satisfies the test, which should be free of branches.
+///
+/// ```
+/// use yearbook_sdk::text::first_byte;
+///
+/// assert_eq!(first_byte(b"a,b", |byte| byte == b','), Some(1));
+/// ```
 #[inline(always)]
 pub fn first_byte(bytes: &[u8], test: impl Fn(u8) -> bool) -> Option<usize> {
     let clean = clean::<64>(bytes, &test);

@@ -39,7 +39,7 @@ fn malformed(reason: &str) -> String {
 
 fn interface(reason: &str) -> String {
     format!(
-        "the component exports neither yearbook:plugin/encoder@1.0.0 nor yearbook:plugin/generator@1.0.0 as documented: {reason}"
+        "the component exports neither an encoder nor a generator of yearbook:plugin 1.0.0 or 1.1.0 as documented: {reason}"
     )
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn list() -> Vec<AttackCase> {
             "exports-nothing",
             "exports nothing",
             none,
-            &interface("no exported instance named `yearbook:plugin/encoder@1.0.0`"),
+            &interface("no exported instance named `yearbook:plugin/encoder@1.1.0`"),
             EXPORTS,
         ),
         text(

@@ -58,7 +58,7 @@ fn project(kind: TemplateKind, name: &str) -> anyhow::Result<BTreeMap<String, St
         ("yearbook/plugins/sdk/Cargo.toml".to_owned(), manifest::sdk_manifest()?),
     ]);
     add_folder(&SDK, "yearbook/plugins/sdk/src", &mut files)?;
-    add_folder(&INTERFACE, "yearbook/wit/1.1.0", &mut files)?;
+    add_folder(&INTERFACE, "yearbook/plugins/sdk/wit/1.1.0", &mut files)?;
     Ok(files)
 }
 

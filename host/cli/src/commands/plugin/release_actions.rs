@@ -1,7 +1,7 @@
 //! `yearbook plugin rollback`, `remove` and `pin`.
 
 use serde_json::json;
-use yearbook_domain::{Digest, PluginKind};
+use yearbook_domain::Digest;
 use yearbook_releases::ReleaseActionResult;
 
 use crate::arguments::Actor;
@@ -63,9 +63,6 @@ fn print_outcome(
                     release.version,
                     release.id.digest.short()
                 ),
-                None if *kind == PluginKind::Reader => {
-                    format!(" No release of the reader {name} is left; `publish` takes the one that is built in, if there is one.")
-                }
                 None => format!(" No release of the {kind} {name} may serve: requests for it are answered 503 until one is promoted."),
             });
         }

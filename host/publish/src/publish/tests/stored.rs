@@ -7,7 +7,7 @@ use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader}
 use yearbook_domain::BoundingBox;
 
 use super::*;
-use crate::table::row_blocks::GROUP_ROWS;
+use crate::sort::GROUP_ROWS;
 
 #[tokio::test]
 async fn rows_are_sorted_by_date_then_key_then_file_order_contract_3() {

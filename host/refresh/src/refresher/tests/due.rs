@@ -1,4 +1,4 @@
-//! Which sources are asked: by cadence, by lease, and not when they are retired.
+//! The choice of sources to ask: by cadence, by lease, and not when they are retired.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

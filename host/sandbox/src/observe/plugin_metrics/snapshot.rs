@@ -42,7 +42,8 @@ counters! {
         /// Instances that live now.
         instances: Gauge,
         /// Responses by the time from their place among the instances to their first bytes: one
-        /// bucket for each of [`FIRST_BYTES_BUCKETS_US`] (not cumulative), and one for longer times.
+        /// bucket for each of [`FIRST_BYTES_BUCKETS_US`] (not cumulative), and one for longer
+        /// times.
         first_bytes: [Counter; FIRST_BYTES_BUCKETS_US.len() + 1],
         /// Those times together.
         first_bytes_time: TimeCounter,

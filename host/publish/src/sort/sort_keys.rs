@@ -1,0 +1,41 @@
+//! Comparable keys of rows: Arrow's row format, whose bytes sort like the values. Text sorts by its
+//! UTF-8 bytes, numbers by value.
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::Schema;
+use arrow::error::ArrowError;
+use arrow::row::{RowConverter, Rows, SortField};
+
+/// Encoder of the key of each row.
+pub(crate) struct KeyEncoder {
+    /// Positions of the key's columns in a batch.
+    positions: Vec<usize>,
+    converter: RowConverter,
+}
+
+impl KeyEncoder {
+    /// Keys of the columns at `positions` of `schema`.
+    pub(crate) fn new(schema: &Schema, positions: &[usize]) -> Result<Self, ArrowError> {
+        let fields = positions.iter().filter_map(|position| schema.fields().get(*position));
+        let fields = fields.map(|field| SortField::new(field.data_type().clone())).collect();
+        Ok(Self { positions: positions.to_vec(), converter: RowConverter::new(fields)? })
+    }
+
+    /// Positions of the key's columns.
+    pub(crate) fn positions(&self) -> &[usize] {
+        &self.positions
+    }
+
+    /// The keys of a batch; none where a key has no columns.
+    pub(crate) fn encode(&self, batch: &RecordBatch) -> Result<Option<Rows>, ArrowError> {
+        if self.positions.is_empty() {
+            return Ok(None);
+        }
+        let columns: Vec<ArrayRef> = self
+            .positions
+            .iter()
+            .filter_map(|position| batch.columns().get(*position).cloned())
+            .collect();
+        self.converter.convert_columns(&columns).map(Some)
+    }
+}

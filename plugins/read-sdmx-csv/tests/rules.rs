@@ -1,0 +1,145 @@
+//! Rules of SDMX-CSV, read natively; the files are written to the field guide of the format.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use yearbook_read_sdmx_csv::SdmxCsvReader;
+use yearbook_sdk::Value;
+use yearbook_sdk::reader::{ColumnRequest, RequestedType};
+use yearbook_sdk::testing::reading::{check, read, read_in_chunks, request};
+
+const HEAD: &str = "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,TIME_PERIOD,OBS_VALUE,OBS_STATUS\n";
+
+fn file(rows: &[&str]) -> String {
+    let lead = "dataflow,TESTS:CROPS(1.0),I,";
+    rows.iter().fold(HEAD.to_owned(), |file, row| format!("{file}{lead}{row}\n"))
+}
+
+fn refusal(file: &str, requests: &[ColumnRequest]) -> String {
+    read::<SdmxCsvReader>(file.as_bytes(), requests, &[]).unwrap_err().to_string()
+}
+
+fn from(name: &str, source: &str, requested_type: RequestedType) -> ColumnRequest {
+    ColumnRequest { name: name.to_owned(), source: Some(source.to_owned()), requested_type }
+}
+
+#[test]
+fn it_holds_what_every_reader_must() {
+    check::<SdmxCsvReader>();
+}
+
+#[test]
+fn periods_of_every_form_become_dates_and_codes_contract_7() {
+    let text = file(&[
+        "A,NZ,2023,1,A",
+        "Q,NZ,2024-Q1,2,A",
+        "M,NZ,2024-M02,3,A",
+        "A,NZ,2024-01-01/P1Y,4,A",
+    ]);
+    let requests = [
+        from("date", "TIME_PERIOD", RequestedType::Date),
+        from("period", "TIME_PERIOD", RequestedType::Period),
+        request("obs_value", RequestedType::Number),
+    ];
+    let table = read::<SdmxCsvReader>(text.as_bytes(), &requests, &[]).unwrap();
+    assert_eq!(
+        table.column("date").into_iter().flatten().collect::<Vec<_>>(),
+        ["2023-01-01", "2024-01-01", "2024-02-01", "2024-01-01"]
+    );
+    assert_eq!(
+        table.column("period").into_iter().flatten().collect::<Vec<_>>(),
+        ["2023", "2024-Q1", "2024-02", "2024"]
+    );
+    let last = [("period_date", Value::Text("last".to_owned()))];
+    let table = read::<SdmxCsvReader>(text.as_bytes(), &requests[..1], &last).unwrap();
+    assert_eq!(table.column("date")[2], Some("2024-02-29"));
+}
+
+#[test]
+fn codes_and_labels_of_both_are_columns_of_their_own() {
+    let text = "STRUCTURE[;],STRUCTURE_ID,ACTION,REF_AREA:Reference area,TIME_PERIOD:Time,OBS_VALUE:Value,NOTE[]:Notes\n\
+        dataflow,T:C(1.0): Crops,I,NZ: New Zealand: all of it,2024,1,\n\
+        dataflow,T:C(1.0): Crops,I,AU,2024,2,a;b\n";
+    let requests = [
+        request("ref_area", RequestedType::Text),
+        from("name", "REF_AREA label", RequestedType::Text),
+        request("note", RequestedType::Text),
+    ];
+    let table = read::<SdmxCsvReader>(text.as_bytes(), &requests, &[]).unwrap();
+    assert_eq!(table.column("ref_area"), [Some("NZ"), Some("AU")]);
+    assert_eq!(table.column("name"), [Some("New Zealand: all of it"), None]);
+    assert_eq!(table.column("note"), [None, Some("a;b")]);
+    assert_eq!(table.columns[0].description.as_deref(), Some("Reference area"));
+}
+
+#[test]
+fn version_1_delimiters_marks_and_line_ends_are_taken() {
+    let text = "\u{feff}DATAFLOW;REF_AREA;TIME_PERIOD;OBS_VALUE\r\nT:C(1.0);NZ;2024;\"1.5\"\r\n\r\nT:C(1.0);\"A\nU\";2025;NaN";
+    let requests =
+        [request("ref_area", RequestedType::Text), request("obs_value", RequestedType::Number)];
+    for bytes in [1, 2, 3, 1000] {
+        let table =
+            read_in_chunks::<SdmxCsvReader>(text.as_bytes(), bytes, &requests, &[]).unwrap();
+        assert_eq!(table.column("ref_area"), [Some("NZ"), Some("A\nU")]);
+        assert_eq!(table.column("obs_value"), [Some("1.5"), None]);
+    }
+}
+
+#[test]
+fn a_row_without_any_component_is_an_empty_answer() {
+    let text = file(&[",,,,"]);
+    let table = read::<SdmxCsvReader>(text.as_bytes(), &[], &[]).unwrap();
+    assert!(table.rows.is_empty() && table.columns.len() == 5);
+}
+
+#[test]
+fn sdmx_csv_is_refused_with_line_and_column_contract_7() {
+    let value = [request("obs_value", RequestedType::Number)];
+    let good = "A,NZ,2023,1,A";
+    for (text, requests, expected) in [
+        (
+            file(&[good, "A,NZ,2024,many,A"]),
+            &value[..],
+            "line 3, obs_value: \"many\" is not a number",
+        ),
+        (file(&[good, "A,NZ,2024"]), &value, "line 3: has 6 fields where the header has 8"),
+        (file(&[good, "A,NZ,\"2024,1,A"]), &value, "line 3: has a quote that is not closed"),
+        (
+            file(&[good, "A,\"NZ\"x,2024,1,A"]),
+            &value,
+            "line 3: has something behind a closing quote",
+        ),
+        (file(&[good]).replace(",I,", ",D,"), &value, "line 2, ACTION: deletes observations"),
+        (file(&[good]).replace(",I,", ",X,"), &value, "line 2, ACTION: \"X\" is none of"),
+        (
+            file(&[good]) + "dataflow,TESTS:OTHER(1.0),I,A,NZ,2024,1,A\n",
+            &value,
+            "line 3, STRUCTURE_ID: ",
+        ),
+        ("a,b\n1,2\n".to_owned(), &value, "line 1: the first column is \"a\""),
+        (String::new(), &value, "line 1: the file is empty"),
+        (
+            file(&[good]),
+            &[request("price", RequestedType::Number)][..],
+            "line 1, price: the file has no column \"price\"",
+        ),
+    ] {
+        let refused = refusal(&text, requests);
+        assert!(refused.starts_with(expected), "{refused}");
+    }
+    let weeks = [from("period", "TIME_PERIOD", RequestedType::Period)];
+    let refused = refusal(&file(&["W,NZ,2024-W05,1,A"]), &weeks);
+    assert!(refused.starts_with("line 2, period: \"2024-W05\" has no code"), "{refused}");
+    let no_text = [HEAD.as_bytes(), b"dataflow,T:C(1.0),I,A,\xff,2024,1,A\n"].concat();
+    let area = [request("ref_area", RequestedType::Text)];
+    let refused = read::<SdmxCsvReader>(&no_text, &area, &[]).unwrap_err().to_string();
+    assert!(refused.starts_with("line 2, ref_area: is not UTF-8"), "{refused}");
+}
+
+#[test]
+fn a_quote_that_nobody_closes_holds_no_more_than_a_record_may_have() {
+    let mut text = file(&["A,NZ,2023,1,A"]).into_bytes();
+    text.extend_from_slice(b"dataflow,TESTS:CROPS(1.0),I,\"");
+    text.resize(20 << 20, b'\n');
+    let refused = read::<SdmxCsvReader>(&text, &[], &[]).unwrap_err().to_string();
+    assert!(refused.starts_with("line 3: begins a record of more than"), "{refused}");
+}
