@@ -11,6 +11,7 @@ import logging
 import os
 import pathlib
 import random
+import re
 import shutil
 import socket
 import struct
@@ -261,9 +262,7 @@ def decode(data, kind):
 @proof
 def duckdb_reads_the_same_rows(tally, ground, key, tables):
     def attach():
-        connection = duckdb.connect()
-        for extension in ("httpfs", "avro", "iceberg"):
-            install(connection, extension)
+        connection = duckdb_with_extensions()
         connection.execute(f"CREATE SECRET catalog (TYPE iceberg, TOKEN '{key}')")
         connection.execute(f"ATTACH 'yearbook' AS lake (TYPE iceberg, ENDPOINT '{ground.base}/share/iceberg', SECRET catalog)")
         return connection
@@ -277,11 +276,34 @@ def duckdb_reads_the_same_rows(tally, ground, key, tables):
         tally.check(f"DuckDB: {name}", check)
 
 
-def install(connection, extension):
+def duckdb_with_extensions():
+    connection = duckdb.connect()
+    for extension in ("httpfs", "avro", "iceberg"):
+        load(connection, extension)
+    return connection
+
+
+def load(connection, extension):
     """Loads an extension from its package."""
     folder = importlib.util.find_spec(f"duckdb_extension_{extension}").submodule_search_locations[0]
     (path,) = pathlib.Path(folder).glob(f"extensions/v{duckdb.__version__}/{extension}.duckdb_extension")
     connection.execute(f"LOAD '{path}'")
+
+
+@proof
+def the_recipes_of_iceberg_run_as_they_are_written(tally, ground, key, page):
+    """The Python and the SQL of the page, with this service and a key in place of its own."""
+    _, _, rest = page.read_text().partition("\n## Iceberg\n")
+    text, _, _ = rest.partition("\n## ")
+    text = text.replace("https://data.example.org", ground.base).replace("THE KEY", key)
+    python, sql = (re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "sql"))
+    tally.check("recipes: the page has both", lambda: expect(python and sql, "no recipe"))
+    for block in python:
+        found = {}
+        tally.check("recipe of PyIceberg", lambda: exec(block, found))
+        tally.check("recipe of PyIceberg: rows", lambda: expect(found["newest"].num_rows and found["first"].num_rows, "no rows"))
+    for block in sql:
+        tally.check("recipe of DuckDB", lambda: expect(duckdb_with_extensions().execute(block).fetchall(), "no rows"))
 
 
 def package(folder, number):
@@ -368,6 +390,7 @@ def main():
     arguments.add_argument("--binary", required=True)
     arguments.add_argument("--work", required=True, type=pathlib.Path)
     arguments.add_argument("--packages", required=True, type=pathlib.Path, help="folder of the demo's data packages")
+    arguments.add_argument("--page", required=True, type=pathlib.Path, help="docs/share.md")
     arguments.add_argument("--difficult", required=True, type=pathlib.Path, help="script that writes packages of difficult values")
     arguments.add_argument("--plugins", help="folder of plugins, for a binary without its own")
     given = arguments.parse_args()
@@ -390,6 +413,7 @@ def main():
             descriptions_say_what_the_file_holds(tally, ground, catalog, identifier)
         tally.check("some table has two versions", lambda: expect(versions > len(tables), versions))
         duckdb_reads_the_same_rows(tally, ground, key, tables)
+        the_recipes_of_iceberg_run_as_they_are_written(tally, ground, key, given.page)
         older_versions_are_described_later(tally, ground, catalog)
         a_killed_publication_leaves_each_version_complete_or_absent(tally, ground, key)
     finally:

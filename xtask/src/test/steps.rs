@@ -148,6 +148,8 @@ pub(super) fn iceberg(repository: &Repository) -> Result<CheckCounts> {
         .arg(ground.folder().join("work"))
         .arg("--packages")
         .arg(repository.root().join("datasets"))
+        .arg("--page")
+        .arg(repository.root().join("docs/share.md"))
         .arg("--difficult")
         .arg(repository.root().join("tests/external/readers/difficult.py"));
     suites::count(&mut run)

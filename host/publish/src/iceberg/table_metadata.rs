@@ -197,3 +197,29 @@ fn table_uuid(version: &NewVersion<'_>) -> String {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
+
+#[cfg(test)]
+mod tests {
+    use yearbook_domain::ColumnRole;
+
+    use super::*;
+
+    #[test]
+    fn ids_belong_to_names_for_ever_contract_12() {
+        let column = |name: &str, kind| Column::new(name, kind, ColumnRole::Attribute);
+        let first = [column("a", ColumnType::Integer), column("b", ColumnType::String)];
+        let ids = FieldIds::new(None, &first);
+        let schemas = [schema(None, &first, &ids)];
+        assert_eq!((ids.get("a"), ids.get("b"), ids.last()), (Some(1), Some(2), 2));
+        let stored = json!({"properties": {NAME_MAPPING: ids.mapping()}, "schemas": schemas});
+
+        // `a` is gone, `b` has another type, `c` is new: nobody gets the id of `a`.
+        let second = [column("c", ColumnType::Date), column("b", ColumnType::Number)];
+        let ids = FieldIds::new(Some(&stored), &second);
+        assert_eq!((ids.get("a"), ids.get("b"), ids.get("c")), (Some(1), Some(2), Some(3)));
+        let changed = schema(Some(&stored), &second, &ids);
+        assert_eq!(changed["schema-id"], 1);
+        assert_eq!(changed["fields"][1]["type"], "double");
+        assert_eq!(schema(Some(&stored), &first, &ids)["schema-id"], 0, "as it was");
+    }
+}

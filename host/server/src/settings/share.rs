@@ -137,6 +137,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn properties_have_the_names_that_readers_know_contract_12() {
+        let s3 = S3Properties {
+            access_key_id: Some("A".to_owned()),
+            region: Some("r".to_owned()),
+            ..S3Properties::default()
+        };
+        let credentials = IcebergCredentials { s3 };
+        let expected = [("s3.access-key-id", "A"), ("s3.region", "r"), ("client.region", "r")];
+        assert_eq!(credentials.properties(), expected);
+        assert!(!format!("{credentials:?}").contains('A'), "a log would tell the secret");
+    }
+
+    #[test]
     fn a_share_has_a_name_that_clients_can_write_contract_12() {
         for (text, expected) in [
             ("yearbook", true),

@@ -100,3 +100,37 @@ impl ObjectStorage {
 fn companion_key(sha256: &Digest, name: &str) -> String {
     format!("{FOLDER}/{sha256}/{name}")
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::Arc;
+
+    use object_store::memory::InMemory;
+
+    use super::super::RemoteSettings;
+    use super::*;
+
+    #[tokio::test]
+    async fn descriptions_go_with_their_file_contract_12() {
+        let remote =
+            RemoteSettings { address: Some("s3://shelf/a".to_owned()), ..RemoteSettings::default() };
+        let files = ObjectStorage::new(Arc::new(InMemory::new()), None, remote);
+        let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
+        for (sha256, name) in [(&one, "v0.json"), (&one, "v2.json"), (&other, "v1.json")] {
+            files.put_companion(sha256, name, Bytes::from_static(b"{}")).await.unwrap();
+        }
+        let address = format!("s3://shelf/a/iceberg/{one}/v0.json");
+        assert_eq!(files.companion_address(&one, "v0.json"), Some(address));
+        files.remove(&Stored::snapshot(&one)).await.unwrap();
+        for (sha256, name, expected) in
+            [(&one, "v0.json", false), (&one, "v2.json", false), (&other, "v1.json", true)]
+        {
+            let found = files.get_companion(sha256, name, 2).await.unwrap();
+            assert_eq!(found.is_some(), expected, "{sha256}/{name}");
+        }
+        let failure = files.get_companion(&other, "v1.json", 1).await.unwrap_err();
+        assert!(matches!(failure, StorageFailure::Damaged { .. }), "{failure}");
+    }
+}
