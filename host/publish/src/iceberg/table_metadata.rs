@@ -160,7 +160,8 @@ pub(super) fn table_metadata(
     json!({
         "format-version": 2,
         "table-uuid": table_uuid(version),
-        "location": format!("{}/iceberg/{}", version.root, version.name),
+        // Above every file of the table: readers scope their credentials by it.
+        "location": version.root,
         "last-sequence-number": version.number,
         "last-updated-ms": at,
         "last-column-id": ids.last(),
