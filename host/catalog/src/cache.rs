@@ -222,7 +222,7 @@ impl CatalogCache {
         let fetch = async {
             with_query_timeout(&self.store, self.store.check_summary()).await.map(Arc::new)
         };
-        checks.try_get_with((), fetch).await.map_err(CatalogError::Shared)
+        Box::pin(checks.try_get_with((), fetch)).await.map_err(CatalogError::Shared)
     }
 
     /// Polls the database now instead of at the next tick. On failure the last view stays and

@@ -19,7 +19,7 @@ use yearbook_scan::{Reader, Scan};
 use yearbook_storage::{ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
-use crate::memory_budget::MemoryBudget;
+use crate::memory_budget::PublishMemory;
 use crate::progress::ProgressReporter;
 use crate::sort::SortError;
 
@@ -35,7 +35,7 @@ use self::row_fates::RowFates;
 /// # Errors
 /// A [`Failure`] that names the file at fault, the older one's included.
 pub(crate) async fn compare_snapshots(
-    memory: MemoryBudget,
+    memory: PublishMemory,
     files: &ObjectStorage,
     workers: &Arc<Workers>,
     old: &Snapshot,

@@ -34,7 +34,7 @@ pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
 #[cfg(feature = "catalog")]
 pub use iceberg::{IcebergFailure, IcebergWriter};
-pub use memory_budget::MemoryBudget;
+pub use memory_budget::PublishMemory;
 pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
 #[cfg(feature = "catalog")]
 pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};

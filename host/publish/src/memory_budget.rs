@@ -8,17 +8,17 @@ const OTHER_BYTES: u64 = 256 << 20;
 
 /// Bytes that publishing one table may use, about: rows beyond it go through temporary files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryBudget {
+pub struct PublishMemory {
     bytes: u64,
 }
 
-impl Default for MemoryBudget {
+impl Default for PublishMemory {
     fn default() -> Self {
         Self::new(Self::DEFAULT_BYTES)
     }
 }
 
-impl MemoryBudget {
+impl PublishMemory {
     /// Bytes of the default budget.
     pub const DEFAULT_BYTES: u64 = 1 << 30;
 

@@ -13,7 +13,7 @@ use yearbook_workers::Workers;
 
 use crate::diff;
 use crate::error::PublishError;
-use crate::memory_budget::MemoryBudget;
+use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
 
@@ -39,7 +39,7 @@ pub struct SnapshotDraft {
 /// snapshot, if it has one: when the id comes out the same and its file is intact, nothing is
 /// written.
 ///
-/// Changes since `current` are stored beside it. Memory: [`MemoryBudget::default`].
+/// Changes since `current` are stored beside it. Memory: [`PublishMemory::default`].
 ///
 /// # Errors
 /// [`PublishError::Table`] with the faults, and the other variants as they say.
@@ -50,7 +50,7 @@ pub async fn publish(
     current: Option<&Snapshot>,
     progress: &dyn ProgressReporter,
 ) -> Result<SnapshotDraft, PublishError> {
-    publish_within(MemoryBudget::default(), files, workers, package, current, progress).await
+    publish_within(PublishMemory::default(), files, workers, package, current, progress).await
 }
 
 /// The same within another budget of memory, which changes no byte and no fault. Temporary disk:
@@ -61,7 +61,7 @@ pub async fn publish(
 /// # Errors
 /// As [`publish`].
 pub async fn publish_within(
-    memory: MemoryBudget,
+    memory: PublishMemory,
     files: &ObjectStorage,
     workers: &Arc<Workers>,
     package: &DataPackage,
@@ -132,7 +132,7 @@ pub async fn publish_within(
 /// The changes since `old`. None when its file cannot be read: what is wrong with the past must not
 /// keep the present from being published, and clients are told that the history begins anew.
 async fn compare_with_current(
-    memory: MemoryBudget,
+    memory: PublishMemory,
     files: &ObjectStorage,
     workers: &Arc<Workers>,
     old: &Snapshot,

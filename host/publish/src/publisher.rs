@@ -12,7 +12,7 @@ use yearbook_workers::Workers;
 use crate::error::PublishError;
 use crate::format_reader::ReaderProvider;
 use crate::iceberg::{IcebergFailure, IcebergWriter};
-use crate::memory_budget::MemoryBudget;
+use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
 use crate::publish::publish_within;
@@ -29,7 +29,7 @@ pub struct Publisher {
     workers: Arc<Workers>,
     retention: Retention,
     at: Option<Millis>,
-    memory: MemoryBudget,
+    memory: PublishMemory,
     readers: Option<Arc<dyn ReaderProvider>>,
     iceberg: Option<IcebergWriter>,
 }
@@ -93,7 +93,7 @@ impl Publisher {
             at: None,
             readers: None,
             iceberg: None,
-            memory: MemoryBudget::default(),
+            memory: PublishMemory::default(),
         }
     }
 
@@ -118,7 +118,7 @@ impl Publisher {
 
     /// The same within another budget of memory.
     #[must_use]
-    pub fn with_memory(self, memory: MemoryBudget) -> Self {
+    pub fn with_memory(self, memory: PublishMemory) -> Self {
         Self { memory, ..self }
     }
 

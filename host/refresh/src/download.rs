@@ -45,7 +45,7 @@ pub(crate) fn write_body(
     let target = BoundedFile { file, hasher: Sha256::new(), bytes: 0, max_bytes, fault: None };
     let mut decoder = match coding {
         BodyCoding::Identity => Decoder::Identity(target),
-        BodyCoding::Gzip => Decoder::Gzip(MultiGzDecoder::new(target)),
+        BodyCoding::Gzip => Decoder::Gzip(Box::new(MultiGzDecoder::new(target))),
     };
     while let Some(chunk) = body.blocking_recv() {
         decoder.write(&chunk)?;
@@ -56,7 +56,7 @@ pub(crate) fn write_body(
 
 enum Decoder {
     Identity(BoundedFile),
-    Gzip(MultiGzDecoder<BoundedFile>),
+    Gzip(Box<MultiGzDecoder<BoundedFile>>),
 }
 
 impl Decoder {

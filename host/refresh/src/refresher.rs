@@ -124,7 +124,7 @@ impl Refresher {
         let claimed =
             self.catalog.claim_source(name, self.settings.lease(), !due_only, self.at).await?;
         let state = match claimed {
-            ClaimOutcome::Claimed(state) => state,
+            ClaimOutcome::Claimed(state) => *state,
             ClaimOutcome::Held(until) => {
                 let reason =
                     format!("another refresh asks it, until {} at most", until.to_rfc3339());

@@ -4,8 +4,8 @@
 //! is untrusted until this crate has checked it.
 //!
 //! Imports go one way: `sandbox`, `trial` and `replay` use `encode`, `generate` and `read`, these
-//! use `guest`, this uses `admission`, `engine` and `observe`. `limits`, `sanitize`, `trap`, `error`,
-//! `options` and `generator_request` are leaves.
+//! use `guest`, this uses `admission`, `engine` and `observe`. `limits`, `sanitize`, `trap`,
+//! `error`, `options` and `generator_request` are leaves.
 
 mod admission;
 mod encode;

@@ -174,7 +174,7 @@ fn side_of(polygon: &[Vec<Position>], border: f64, right: bool) -> Vec<Vec<Vec<P
         let edges = &ring[..ring.len() - 1];
         match edges.iter().position(|position| !inside(*position)) {
             None => whole.push(ring.clone()),
-            Some(outside) => add_chains(edges, outside, border, &inside, &mut chains),
+            Some(outside) => add_chains(edges, outside, border, inside, &mut chains),
         }
     }
     // A chain that runs along the border alone has no area.

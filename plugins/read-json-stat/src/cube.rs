@@ -131,7 +131,7 @@ impl Cube {
             let (cell, number) = match &self.values {
                 Values::Sparse(cells) => {
                     let (cell, number) = *cells.get(index)?;
-                    (cell, number.is_nan().then_some(None).unwrap_or(Some(number)))
+                    (cell, (!number.is_nan()).then_some(number))
                 }
                 Values::Dense { numbers, valid } => {
                     let number = *numbers.get(index)?;

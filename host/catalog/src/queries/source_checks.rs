@@ -135,7 +135,7 @@ pub struct SourceAnswer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimOutcome {
     /// The source is the caller's until it ends the check or the lease runs out.
-    Claimed(SourceState),
+    Claimed(Box<SourceState>),
     /// Another refresh asks it, until this time at most.
     Held(Millis),
 }
@@ -335,7 +335,7 @@ async fn claim(
     }
     let until = now.0.saturating_add(i64::try_from(lease.as_millis()).unwrap_or(i64::MAX));
     connection.query(CLAIM).bind(dataset.as_str()).bind(until).execute().await?;
-    Ok(ClaimOutcome::Claimed(known))
+    Ok(ClaimOutcome::Claimed(Box::new(known)))
 }
 
 async fn release(

@@ -201,8 +201,8 @@ async fn find_dataset(store: &Catalog, name: &DatasetName) -> anyhow::Result<Dat
     }
 }
 
-/// "No such dataset", with the reason where its refresh failed, else with the nearest name where one
-/// is near.
+/// "No such dataset", with the reason where its refresh failed, else with the nearest name where
+/// one is near.
 async fn unknown_dataset(store: &Catalog, name: &DatasetName) -> anyhow::Error {
     let source = store.source_state(name).await.ok();
     let never_published = source.filter(|source| source.checked_at.is_none());

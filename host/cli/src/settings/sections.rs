@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
-use yearbook_publish::MemoryBudget;
+use yearbook_publish::PublishMemory;
 use yearbook_refresh::RefreshSettings;
 use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_server::{LimitSettings, PageSettings, ServerSettings, ShareSettings};
@@ -102,23 +102,23 @@ pub struct PublishSection {
 impl PublishSection {
     /// The budget.
     #[must_use]
-    pub fn memory(self) -> MemoryBudget {
-        MemoryBudget::new(self.memory_bytes)
+    pub fn memory(self) -> PublishMemory {
+        PublishMemory::new(self.memory_bytes)
     }
 }
 
 impl Default for PublishSection {
     fn default() -> Self {
-        Self { memory_bytes: MemoryBudget::DEFAULT_BYTES }
+        Self { memory_bytes: PublishMemory::DEFAULT_BYTES }
     }
 }
 
 fn publish_memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let bytes = u64::deserialize(deserializer)?;
-    if bytes < MemoryBudget::MIN_BYTES {
+    if bytes < PublishMemory::MIN_BYTES {
         return Err(D::Error::custom(format!(
             "expected a whole number of at least {} (bytes)",
-            MemoryBudget::MIN_BYTES
+            PublishMemory::MIN_BYTES
         )));
     }
     Ok(bytes)

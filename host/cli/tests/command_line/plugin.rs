@@ -22,8 +22,8 @@ fn a_good_plugin_passes_its_check_and_nothing_is_left_behind_contract_6() {
     let said = yearbook.run(&["plugin", "check", &built("csv")]).ok();
     assert!(said.stdout.starts_with("csv 0.1.0 (encoder)\ndigest   "), "{}", said.stdout);
     for part in [
-        "imports  yearbook:plugin/log@1.0.0",
-        "exports  yearbook:plugin/encoder@1.0.0",
+        "imports  yearbook:plugin/log@1.1.0, yearbook:plugin/types@1.1.0",
+        "exports  yearbook:plugin/encoder@1.1.0",
         "sandbox.cpu_ms_per_call",
         "Nothing is wrong.",
     ] {

@@ -12,7 +12,7 @@ use yearbook_workers::Workers;
 
 use crate::error::PublishError;
 use crate::faults::FaultList;
-use crate::memory_budget::MemoryBudget;
+use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::preview_facts::{LinePass, TablePass, TableShape};
 use crate::progress::ProgressReporter;
@@ -40,7 +40,7 @@ pub(super) async fn complete(
 pub(super) async fn read(
     workers: &Workers,
     package: &Arc<DataPackage>,
-    memory: MemoryBudget,
+    memory: PublishMemory,
     progress: &dyn ProgressReporter,
 ) -> Result<(Arc<SortedRows>, TableFacts), PublishError> {
     const STAGE: &str = "reading and checking";
@@ -81,8 +81,8 @@ pub(super) async fn read(
             .map_or(told + rows.num_rows() as u64, |position| position.load(Ordering::Relaxed));
         progress.advance(now - told);
         told = now;
-        // Rows that nobody will ask for again are not kept: faults are found chunk by chunk, but for
-        // repeated keys.
+        // Rows that nobody will ask for again are not kept: faults are found chunk by chunk, but
+        // for repeated keys.
         if faults.is_empty() || (!key.is_empty() && faults.is_clean(&key)) {
             sorter.push(rows);
         }

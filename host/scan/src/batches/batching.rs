@@ -11,8 +11,8 @@ use crate::decode::{ParquetFile, Projection};
 /// entity tag. [`crate::decode::ReadTaskLimits`] counts as slicing, and so do the values in a
 /// dictionary. 2: a few rows carry only the values that they use, which changes Parquet made of
 /// them. 3: columns say what they are for, which Arrow and Parquet pass on. 4: batches of half a
-/// mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB. 6: batches of a few rows with
-/// long text end where its pages end.
+/// mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB. 6: batches of a few rows
+/// with long text end where its pages end.
 pub const BATCHING_VERSION: u32 = 6;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it

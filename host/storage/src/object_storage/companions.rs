@@ -114,8 +114,10 @@ mod tests {
 
     #[tokio::test]
     async fn descriptions_go_with_their_file_contract_12() {
-        let remote =
-            RemoteSettings { address: Some("s3://shelf/a".to_owned()), ..RemoteSettings::default() };
+        let remote = RemoteSettings {
+            address: Some("s3://shelf/a".to_owned()),
+            ..RemoteSettings::default()
+        };
         let files = ObjectStorage::new(Arc::new(InMemory::new()), None, remote);
         let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
         for (sha256, name) in [(&one, "v0.json"), (&one, "v2.json"), (&other, "v1.json")] {

@@ -121,6 +121,8 @@ pub fn snake_case(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
 
     fn request(name: &str, source: Option<&str>) -> ColumnRequest {

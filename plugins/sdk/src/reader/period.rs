@@ -328,6 +328,8 @@ fn digits(text: &[u8]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
 
     #[test]

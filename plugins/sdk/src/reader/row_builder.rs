@@ -358,6 +358,8 @@ fn push_bit(bits: &mut Vec<u8>, at: usize, value: bool) {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
 
     fn column(read_type: ReadType) -> ReadColumn {

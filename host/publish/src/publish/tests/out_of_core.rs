@@ -78,7 +78,7 @@ fn write(fixture: &Fixture, rows: &[Row], in_a_batch: usize) {
     writer.finish().unwrap();
 }
 
-/// What both budgets make of the package: a draft, or the text of the faults.
+/// Outcome of the package within a budget: a draft, or the text of the faults.
 async fn outcome(
     fixture: &Fixture,
     current: Option<&Snapshot>,
@@ -87,7 +87,7 @@ async fn outcome(
     fixture.write_descriptor();
     let package = DataPackage::open(fixture.folder.path()).unwrap();
     let (files, workers) = (&fixture.files, &fixture.workers);
-    let memory = MemoryBudget::new(bytes);
+    let memory = PublishMemory::new(bytes);
     publish_within(memory, files, workers, &package, current, &SilentReporter)
         .await
         .map_err(|error| error.to_string())
