@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::Catalog;
-use yearbook_publish::{IcebergWriter, Publisher};
+use yearbook_publish::{IcebergFailure, IcebergWriter, Publisher};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
@@ -43,13 +43,19 @@ impl CommandContext {
     /// Opens the object store.
     ///
     /// # Errors
-    /// Fails when the data directory cannot be made or the store cannot be opened.
+    /// Fails when the data directory cannot be made, the store cannot be opened, or it is a folder
+    /// and readers of Iceberg need a bucket.
     pub fn files(&self) -> anyhow::Result<ObjectStorage> {
         self.create_data_dir()?;
         let url = self.settings.storage_url();
         let opened =
             ObjectStorage::open_with(&url, &self.settings.values.storage.store, &self.variables);
-        opened.with_context(|| format!("cannot open the object store {}", redact_password(&url)))
+        let opened = opened
+            .with_context(|| format!("cannot open the object store {}", redact_password(&url)))?;
+        if self.settings.values.share.iceberg && opened.bucket_root().is_none() {
+            return Err(IcebergFailure::NoBucket.into());
+        }
+        Ok(opened)
     }
 
     /// Makes the threads for work that keeps a core busy, guests with the limits of the settings

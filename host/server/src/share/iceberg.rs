@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, Request, State};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use http::StatusCode;
@@ -19,7 +20,6 @@ use super::metrics::ShareOperation;
 use super::{ShareRefusal, document, recipient};
 use crate::error::Error;
 use crate::state::AppState;
-use axum::middleware::from_fn_with_state;
 
 /// Routes that clients may use; without this list they assume more.
 const ENDPOINTS: [&str; 7] = [
