@@ -155,7 +155,7 @@ impl Publisher {
             )
             .await?;
             if let Some(iceberg) = &self.iceberg {
-                iceberg.describe_next(name, &draft.snapshot, self.at).await?;
+                Box::pin(iceberg.describe_next(name, &draft.snapshot, self.at)).await?;
             }
             let publication = Publication {
                 name: draft.name,
@@ -176,7 +176,7 @@ impl Publisher {
                     tracing::info!(%name, tries_left, %stored, "storing again")
                 }
                 Ok(committed) => {
-                    self.check_description(name).await;
+                    Box::pin(self.check_description(name)).await;
                     return Ok(PublishResult {
                         publication,
                         unchanged: committed == CommitOutcome::Unchanged,
@@ -190,8 +190,8 @@ impl Publisher {
         Err(PublishFailure::TooManyConflicts { name: name.clone() })
     }
 
-    /// Describes the table again where the commit gave another version than was described: that of a
-    /// dataset that was retired. A failure is logged; the next publication tries again.
+    /// Describes the table again where the commit gave another version than was described: that of
+    /// a dataset that was retired. A failure is logged; the next publication tries again.
     async fn check_description(&self, name: &DatasetName) {
         let Some(iceberg) = &self.iceberg else { return };
         let described = async {

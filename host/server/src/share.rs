@@ -1,6 +1,6 @@
-//! The warehouse share (contract-12): Delta Sharing in URL mode and Iceberg REST, read-only. A share is this
-//! installation, a schema a namespace, a table a dataset, a version a snapshot. Files are the
-//! stored ones. Never copies data, and never decides who holds a key.
+//! The warehouse share (contract-12): Delta Sharing in URL mode and Iceberg REST, read-only. A
+//! share is this installation, a schema a namespace, a table a dataset, a version a snapshot. Files
+//! are the stored ones. Never copies data, and never decides who holds a key.
 
 mod actions;
 mod answer;

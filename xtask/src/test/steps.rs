@@ -136,8 +136,8 @@ pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
     suites::count(&mut run)
 }
 
-/// Checks Iceberg REST: `tests/external/iceberg` publishes to an S3 server of its own, has PyIceberg,
-/// DuckDB and fastavro read every table and version, and kills publications.
+/// Checks Iceberg REST: `tests/external/iceberg` publishes to an S3 server of its own, has
+/// PyIceberg, DuckDB and fastavro read every table and version, and kills publications.
 pub(super) fn iceberg(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "iceberg")?;
     let ground = ServerFixture::prepare(repository, "iceberg")?;

@@ -1,6 +1,6 @@
 //! `yearbook migrate`: brings the database up to date as a step of its own (contract-6-fresh), and
-//! computes what older versions did not: preview facts and counts of changes (contract-9-facts), and
-//! descriptions for readers of Iceberg (contract-12-iceberg-files).
+//! computes what older versions did not: preview facts and counts of changes (contract-9-facts),
+//! and descriptions for readers of Iceberg (contract-12-iceberg-files).
 
 use std::sync::Arc;
 

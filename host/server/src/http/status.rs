@@ -9,6 +9,8 @@ use crate::share::ShareRefusal;
 
 /// 200: the service is ready.
 pub(crate) const OK: StatusCode = StatusCode::OK;
+/// 204: taken, and there is nothing to say.
+pub(crate) const NO_CONTENT: StatusCode = StatusCode::NO_CONTENT;
 /// 206: one range of a stored file.
 pub(crate) const PARTIAL_CONTENT: StatusCode = StatusCode::PARTIAL_CONTENT;
 /// 304: the client has the body already.

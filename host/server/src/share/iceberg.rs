@@ -10,7 +10,6 @@ use axum::extract::{Path, Request, State};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use http::StatusCode;
 use http::header::ALLOW;
 use serde_json::{Value, json};
 use yearbook_domain::Dataset;
@@ -19,6 +18,7 @@ use super::index::is_shared;
 use super::metrics::ShareOperation;
 use super::{ShareRefusal, document, recipient};
 use crate::error::Error;
+use crate::http::status;
 use crate::state::AppState;
 
 /// Routes that clients may use; without this list they assume more.
@@ -116,7 +116,7 @@ async fn report(
 ) -> Result<Response, Error> {
     app.share.metrics.count(ShareOperation::IcebergReport);
     find_table(&app, &namespace, &table)?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    Ok(status::NO_CONTENT.into_response())
 }
 
 /// Tables of a namespace, sorted by name.
