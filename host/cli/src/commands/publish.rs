@@ -60,7 +60,7 @@ async fn publish_package(
 ) -> anyhow::Result<PublishSummary> {
     let package = DataPackage::open(path)?;
     let progress = PublishProgress::new(context.output, package.name().as_str());
-    let published = publisher.publish(&package, &progress).await;
+    let published = Box::pin(publisher.publish(&package, &progress)).await;
     progress.finish();
     let yearbook_publish::PublishResult { publication, unchanged } =
         published.map_err(|failure| match failure {
