@@ -41,6 +41,7 @@ pub(crate) enum ServedStep {
     ClientsR,
     Discovery,
     Share,
+    Iceberg,
 }
 
 impl ServedStep {
@@ -81,6 +82,9 @@ impl ServedStep {
             Self::Share => {
                 "share: the client of Delta Sharing and polars read every table, version and change"
             }
+            Self::Iceberg => {
+                "iceberg: PyIceberg and DuckDB read every table of a bucket, whatever was killed"
+            }
         }
     }
 
@@ -100,6 +104,7 @@ impl ServedStep {
             Self::ClientsR => 200,
             Self::Discovery => 40,
             Self::Share => 60,
+            Self::Iceberg => 150,
         })
     }
 
@@ -118,6 +123,7 @@ impl ServedStep {
             Self::ClientsR => clients::r(repository),
             Self::Discovery => steps::discovery(repository),
             Self::Share => share::check(repository),
+            Self::Iceberg => steps::iceberg(repository),
         }
     }
 

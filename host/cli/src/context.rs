@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::Catalog;
+use yearbook_publish::{IcebergFailure, IcebergWriter, Publisher};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
@@ -42,13 +43,19 @@ impl CommandContext {
     /// Opens the object store.
     ///
     /// # Errors
-    /// Fails when the data directory cannot be made or the store cannot be opened.
+    /// Fails when the data directory cannot be made, the store cannot be opened, or it is a folder
+    /// and readers of Iceberg need a bucket.
     pub fn files(&self) -> anyhow::Result<ObjectStorage> {
         self.create_data_dir()?;
         let url = self.settings.storage_url();
         let opened =
             ObjectStorage::open_with(&url, &self.settings.values.storage.store, &self.variables);
-        opened.with_context(|| format!("cannot open the object store {}", redact_password(&url)))
+        let opened = opened
+            .with_context(|| format!("cannot open the object store {}", redact_password(&url)))?;
+        if self.settings.values.share.iceberg && opened.bucket_root().is_none() {
+            return Err(IcebergFailure::NoBucket.into());
+        }
+        Ok(opened)
     }
 
     /// Makes the threads for work that keeps a core busy, guests with the limits of the settings
@@ -57,6 +64,26 @@ impl CommandContext {
     pub fn workers(&self) -> Arc<Workers> {
         let sandbox = &self.settings.values.sandbox;
         Workers::with_stack(sandbox.threads, sandbox.limits.thread_stack_bytes())
+    }
+
+    /// Makes the publisher of the settings: what it retains, and whether it describes tables for
+    /// readers of Iceberg.
+    ///
+    /// # Errors
+    /// Fails where tables are to be described and the store is no bucket.
+    pub fn publisher(
+        &self,
+        catalog: &Arc<Catalog>,
+        files: &ObjectStorage,
+        workers: Arc<Workers>,
+    ) -> anyhow::Result<Publisher> {
+        let retention = self.settings.retention();
+        let publisher = Publisher::new(Arc::clone(catalog), files, Arc::clone(&workers), retention);
+        if !self.settings.values.share.iceberg {
+            return Ok(publisher);
+        }
+        let writer = IcebergWriter::new(Arc::clone(catalog), files, workers)?;
+        Ok(publisher.with_iceberg(writer))
     }
 
     /// Path of the data directory, which is made when it is missing, for its owner alone: it holds

@@ -1,9 +1,9 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
 //! `progress`, `memory_budget`, `sort` <- `package` <- `geometry`, `table` <- `write`,
-//! `snapshot_id`, `preview_facts` <- `diff` <- `publish` <- `publisher`, `gc`. A server links none
-//! of it. Never touches HTTP, guests, arguments or environment; the feature `catalog` adds what
-//! needs a catalogue.
+//! `snapshot_id`, `preview_facts` <- `diff` <- `publish`, `iceberg` <- `publisher`, `gc`. A server
+//! links none of it. Never touches HTTP, guests, arguments or environment; the feature `catalog`
+//! adds what needs a catalogue.
 
 mod diff;
 mod error;
@@ -12,6 +12,8 @@ mod format_reader;
 #[cfg(feature = "catalog")]
 mod gc;
 mod geometry;
+#[cfg(feature = "catalog")]
+mod iceberg;
 mod memory_budget;
 mod package;
 mod preview_facts;
@@ -30,6 +32,8 @@ pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
 pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
+#[cfg(feature = "catalog")]
+pub use iceberg::{IcebergFailure, IcebergWriter};
 pub use memory_budget::PublishMemory;
 pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
 #[cfg(feature = "catalog")]

@@ -11,6 +11,7 @@ use yearbook_workers::Workers;
 
 use crate::error::PublishError;
 use crate::format_reader::ReaderProvider;
+use crate::iceberg::{IcebergFailure, IcebergWriter};
 use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
@@ -30,6 +31,7 @@ pub struct Publisher {
     at: Option<Millis>,
     memory: PublishMemory,
     readers: Option<Arc<dyn ReaderProvider>>,
+    iceberg: Option<IcebergWriter>,
 }
 
 /// A package that is published.
@@ -60,6 +62,9 @@ pub enum PublishFailure {
         /// The catalog's error.
         source: CatalogError,
     },
+    /// The table was not described for readers of Iceberg, so nothing was committed.
+    #[error(transparent)]
+    Iceberg(#[from] IcebergFailure),
     /// Others publish the same dataset again and again.
     #[error(
         "other publishers of {name} were faster {MAX_ATTEMPTS} times in a row; let one process publish it"
@@ -87,6 +92,7 @@ impl Publisher {
             retention,
             at: None,
             readers: None,
+            iceberg: None,
             memory: PublishMemory::default(),
         }
     }
@@ -101,6 +107,13 @@ impl Publisher {
     #[must_use]
     pub fn with_readers(self, readers: Arc<dyn ReaderProvider>) -> Self {
         Self { readers: Some(readers), ..self }
+    }
+
+    /// The same, which describes each version for readers of Iceberg before it is visible
+    /// (contract-12-iceberg-files).
+    #[must_use]
+    pub fn with_iceberg(self, writer: IcebergWriter) -> Self {
+        Self { iceberg: Some(writer), ..self }
     }
 
     /// The same within another budget of memory.
@@ -141,6 +154,9 @@ impl Publisher {
                 progress,
             )
             .await?;
+            if let Some(iceberg) = &self.iceberg {
+                Box::pin(iceberg.describe_next(name, &draft.snapshot, self.at)).await?;
+            }
             let publication = Publication {
                 name: draft.name,
                 namespace: draft.namespace,
@@ -160,6 +176,7 @@ impl Publisher {
                     tracing::info!(%name, tries_left, %stored, "storing again")
                 }
                 Ok(committed) => {
+                    Box::pin(self.check_description(name)).await;
                     return Ok(PublishResult {
                         publication,
                         unchanged: committed == CommitOutcome::Unchanged,
@@ -171,6 +188,22 @@ impl Publisher {
             }
         }
         Err(PublishFailure::TooManyConflicts { name: name.clone() })
+    }
+
+    /// Describes the table again where the commit gave another version than was described: that of
+    /// a dataset that was retired. A failure is logged; the next publication tries again.
+    async fn check_description(&self, name: &DatasetName) {
+        let Some(iceberg) = &self.iceberg else { return };
+        let described = async {
+            let dataset = self.store.dataset(name).await?;
+            match dataset {
+                Some(dataset) => iceberg.describe_retained(&dataset).await,
+                None => Ok(0),
+            }
+        };
+        if let Err(failure) = described.await {
+            tracing::warn!(%name, %failure, "the table is not described for readers of Iceberg");
+        }
     }
 
     /// The package with its reader, where it needs one that it does not have.

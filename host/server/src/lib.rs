@@ -25,7 +25,7 @@ pub use openapi::openapi;
 pub use response::response_cache::ResponseCacheStats;
 pub use router::app;
 pub use settings::{
-    ContactAddress, ForwardedHeader, LimitSettings, PageSettings, PublicUrl, ServerSettings,
-    ServiceSettings, ShareName, ShareSettings, TrustedProxies,
+    ContactAddress, ForwardedHeader, IcebergCredentials, LimitSettings, PageSettings, PublicUrl,
+    S3Properties, ServerSettings, ServiceSettings, ShareName, ShareSettings, TrustedProxies,
 };
 pub use state::{AppContext, AppState, Services};

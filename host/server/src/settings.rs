@@ -14,7 +14,7 @@ use yearbook_domain::PlanTable;
 
 pub use pages::{ContactAddress, PageSettings};
 pub use proxies::{ForwardedHeader, TrustedProxies};
-pub use share::{ShareName, ShareSettings};
+pub use share::{IcebergCredentials, S3Properties, ShareName, ShareSettings};
 
 /// Everything that this crate is told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
-//! The warehouse share (contract-12): Delta Sharing in URL mode, read-only. A share is this
-//! installation, a schema a namespace, a table a dataset, a version a snapshot. Files are the
-//! stored ones. Never copies data, and never decides who holds a key.
+//! The warehouse share (contract-12): Delta Sharing in URL mode and Iceberg REST, read-only. A
+//! share is this installation, a schema a namespace, a table a dataset, a version a snapshot. Files
+//! are the stored ones. Never copies data, and never decides who holds a key.
 
 mod actions;
 mod answer;
@@ -10,6 +10,7 @@ mod file_address;
 mod files;
 mod hints;
 mod history;
+mod iceberg;
 mod index;
 mod list;
 mod metrics;
@@ -39,7 +40,7 @@ use crate::state::AppState;
 
 pub(crate) use metrics::ShareOperation;
 pub(crate) use query_request::MAX_QUERY_BYTES;
-pub(crate) use refusal::{ShareRefusal, is_share_path, render as render_refusal};
+pub(crate) use refusal::{ShareRefusal, is_iceberg_path, is_share_path, render as render_refusal};
 
 /// State that the share keeps between requests.
 pub(crate) struct ShareState {
@@ -90,6 +91,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route(&table("/query"), recipient(query))
         .route(&table("/changes"), recipient(get(changes::show)))
         .route("/share/files/{digest}", get(files::download))
+        .merge(iceberg::routes(state))
 }
 
 /// A small JSON document, which changes with the next publication.

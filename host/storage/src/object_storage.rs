@@ -2,6 +2,7 @@
 //! Knows nothing of what the files hold.
 
 mod block_checksums;
+mod companions;
 mod components;
 mod hash;
 mod listing;
@@ -63,6 +64,8 @@ pub struct ObjectStorage {
 #[derive(Clone, Default)]
 struct RemoteSettings {
     settings: StorageSettings,
+    /// Address of the bucket's part that is ours, without a slash at its end; none: no bucket.
+    address: Option<String>,
     /// The bucket, where it is one: it signs addresses.
     #[cfg(feature = "s3")]
     bucket: Option<Arc<Bucket>>,

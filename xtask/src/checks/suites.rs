@@ -145,6 +145,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "deploy:",
         "citations:",
         "share:",
+        "iceberg:",
         "signup:",
         "clients-python:",
         "clients-r:",

@@ -136,6 +136,25 @@ pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
     suites::count(&mut run)
 }
 
+/// Checks Iceberg REST: `tests/external/iceberg` publishes to an S3 server of its own, has
+/// PyIceberg, DuckDB and fastavro read every table and version, and kills publications.
+pub(super) fn iceberg(repository: &Repository) -> Result<CheckCounts> {
+    let python = tools::check_python(repository, "iceberg")?;
+    let ground = ServerFixture::prepare(repository, "iceberg")?;
+    let mut run = ground.script(&python, "iceberg/main.py");
+    run.arg("--binary")
+        .arg(ground.yearbook().get_program())
+        .arg("--work")
+        .arg(ground.folder().join("work"))
+        .arg("--packages")
+        .arg(repository.root().join("datasets"))
+        .arg("--page")
+        .arg(repository.root().join("docs/share.md"))
+        .arg("--difficult")
+        .arg(repository.root().join("tests/external/readers/difficult.py"));
+    suites::count(&mut run)
+}
+
 /// Checks the guide: `tests/external/guide` runs the examples of `docs/api.md` against a server
 /// with the demo datasets and compares the output. A missing R is one failure.
 pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {

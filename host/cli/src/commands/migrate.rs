@@ -1,8 +1,11 @@
 //! `yearbook migrate`: brings the database up to date as a step of its own (contract-6-fresh), and
-//! computes what older versions did not: preview facts and counts of changes (contract-9-facts).
+//! computes what older versions did not: preview facts and counts of changes (contract-9-facts),
+//! and descriptions for readers of Iceberg (contract-12-iceberg-files).
+
+use std::sync::Arc;
 
 use serde_json::json;
-use yearbook_publish::{BackfillSummary, MissingFacts, backfill_facts};
+use yearbook_publish::{BackfillSummary, IcebergWriter, MissingFacts, backfill_facts};
 
 use crate::context::{CommandContext, redact_password};
 use crate::output::PublishProgress;
@@ -19,6 +22,14 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         progress.finish();
         done?
     };
+    let mut described = 0;
+    if context.settings.values.share.iceberg {
+        let writer =
+            IcebergWriter::new(Arc::clone(&catalog), &context.files()?, context.workers())?;
+        for dataset in catalog.datasets().await? {
+            described += writer.describe_retained(&dataset).await?;
+        }
+    }
     catalog.close().await;
     let url = redact_password(&context.settings.database_url());
     let BackfillSummary { snapshots, changes, unreadable } = done;
@@ -28,17 +39,21 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         "facts_computed": snapshots,
         "changes_counted": changes,
         "unreadable": unreadable,
+        "described_for_iceberg": described,
     });
-    context.output.print_result(&report, || describe(&url, done))
+    context.output.print_result(&report, || describe(&url, done, described))
 }
 
-fn describe(url: &str, done: BackfillSummary) -> String {
+fn describe(url: &str, done: BackfillSummary, described: u64) -> String {
     let BackfillSummary { snapshots, changes, unreadable } = done;
     let mut text = format!("The catalog {url} is up to date.");
     if snapshots + changes > 0 {
         text += &format!(
             " Preview facts of {snapshots} snapshots and {changes} counts of changes were computed."
         );
+    }
+    if described > 0 {
+        text += &format!(" {described} snapshots were described for readers of Iceberg.");
     }
     if unreadable > 0 {
         text += &format!(

@@ -4,7 +4,6 @@
 mod failure_report;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::Serialize;
 use yearbook_domain::SnapshotId;
@@ -32,10 +31,9 @@ pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::
     let store = context.catalog().await?;
     let (files, workers) = (context.files()?, context.workers());
     let readers = Readers::new(context, &store, &files, &workers)?;
+    let memory = context.settings.values.publish.memory();
     let publisher =
-        Publisher::new(Arc::clone(&store), &files, workers, context.settings.retention())
-            .with_readers(readers)
-            .with_memory(context.settings.values.publish.memory());
+        context.publisher(&store, &files, workers)?.with_readers(readers).with_memory(memory);
     let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
         match publish_package(context, &publisher, path).await {
@@ -62,7 +60,7 @@ async fn publish_package(
 ) -> anyhow::Result<PublishSummary> {
     let package = DataPackage::open(path)?;
     let progress = PublishProgress::new(context.output, package.name().as_str());
-    let published = publisher.publish(&package, &progress).await;
+    let published = Box::pin(publisher.publish(&package, &progress)).await;
     progress.finish();
     let yearbook_publish::PublishResult { publication, unchanged } =
         published.map_err(|failure| match failure {

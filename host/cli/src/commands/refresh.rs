@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
-use yearbook_publish::Publisher;
 use yearbook_refresh::{RefreshOutcome, RefreshReport, Refresher, find_packages};
 
 use crate::context::CommandContext;
@@ -29,10 +28,9 @@ pub(super) async fn run(
     let catalog = context.catalog().await?;
     let (files, workers) = (context.files()?, context.workers());
     let readers = Readers::new(context, &catalog, &files, &workers)?;
+    let memory = context.settings.values.publish.memory().shared_by(settings.parallel);
     let publisher =
-        Publisher::new(Arc::clone(&catalog), &files, workers, context.settings.retention())
-            .with_readers(readers)
-            .with_memory(context.settings.values.publish.memory().shared_by(settings.parallel));
+        context.publisher(&catalog, &files, workers)?.with_readers(readers).with_memory(memory);
     let refresher = Refresher::new(Arc::clone(&catalog), publisher, settings)
         .context("sources cannot be asked")?;
     let progress = RefreshProgress::new(context.output);

@@ -9,6 +9,8 @@ use crate::share::ShareRefusal;
 
 /// 200: the service is ready.
 pub(crate) const OK: StatusCode = StatusCode::OK;
+/// 204: taken, and there is nothing to say.
+pub(crate) const NO_CONTENT: StatusCode = StatusCode::NO_CONTENT;
 /// 206: one range of a stored file.
 pub(crate) const PARTIAL_CONTENT: StatusCode = StatusCode::PARTIAL_CONTENT;
 /// 304: the client has the body already.
@@ -76,6 +78,7 @@ impl Error {
                 ShareRefusal::InvalidParameter(_) => (StatusCode::BAD_REQUEST, "invalid_parameter"),
                 ShareRefusal::VersionGone(_) => (StatusCode::BAD_REQUEST, "version_gone"),
                 ShareRefusal::UnknownName { .. } => (StatusCode::NOT_FOUND, "unknown_name"),
+                ShareRefusal::NotDescribed(_) => (StatusCode::NOT_FOUND, "not_described"),
                 ShareRefusal::PlanForbidden => (StatusCode::FORBIDDEN, "plan_forbidden"),
                 ShareRefusal::LicenceForbidden => (StatusCode::FORBIDDEN, "licence_forbidden"),
                 ShareRefusal::AddressForbidden => (StatusCode::FORBIDDEN, "address_forbidden"),

@@ -19,6 +19,63 @@ pub struct ShareSettings {
     /// True: addresses of files are those that the object store signs, where it is S3. The store
     /// then sends the bytes; a revoked key ends none of them before its time. Default false.
     pub redirect: bool,
+    /// True: publishing describes tables for readers of Iceberg, and `/share/iceberg` serves them,
+    /// where the store is S3. Default false.
+    pub iceberg: bool,
+    /// Properties that readers of Iceberg are handed with a table. Default none: readers bring
+    /// their own credentials.
+    pub iceberg_credentials: IcebergCredentials,
+}
+
+/// Properties of readers, `s3.*`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct IcebergCredentials {
+    /// Those of S3.
+    pub s3: S3Properties,
+}
+
+/// Properties of S3 as Iceberg calls them, with underscores in place of hyphens.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct S3Properties {
+    /// `s3.access-key-id`: of a user that may only read.
+    pub access_key_id: Option<String>,
+    /// `s3.secret-access-key`.
+    pub secret_access_key: Option<String>,
+    /// `s3.session-token`.
+    pub session_token: Option<String>,
+    /// `s3.endpoint`, as readers reach it.
+    pub endpoint: Option<String>,
+    /// `s3.region`, `client.region` too.
+    pub region: Option<String>,
+    /// `s3.path-style-access`: `true` or `false`.
+    pub path_style_access: Option<String>,
+}
+
+impl IcebergCredentials {
+    /// Returns the properties that are set, by their names.
+    #[must_use]
+    pub fn properties(&self) -> Vec<(&'static str, &str)> {
+        let s3 = &self.s3;
+        let named = [
+            ("s3.access-key-id", &s3.access_key_id),
+            ("s3.secret-access-key", &s3.secret_access_key),
+            ("s3.session-token", &s3.session_token),
+            ("s3.endpoint", &s3.endpoint),
+            ("s3.region", &s3.region),
+            ("client.region", &s3.region),
+            ("s3.path-style-access", &s3.path_style_access),
+        ];
+        named.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).collect()
+    }
+}
+
+/// Says nothing of the values, which are secret.
+impl std::fmt::Debug for S3Properties {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("S3Properties")
+    }
 }
 
 /// The name of a share: 1 to 255 characters, no blank, slash or control character.
@@ -28,7 +85,13 @@ pub struct ShareName(String);
 
 impl Default for ShareSettings {
     fn default() -> Self {
-        Self { name: ShareName("yearbook".to_owned()), url_seconds: 3_600, redirect: false }
+        Self {
+            name: ShareName("yearbook".to_owned()),
+            url_seconds: 3_600,
+            redirect: false,
+            iceberg: false,
+            iceberg_credentials: IcebergCredentials::default(),
+        }
     }
 }
 
@@ -72,6 +135,19 @@ fn url_seconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn properties_have_the_names_that_readers_know_contract_12() {
+        let s3 = S3Properties {
+            access_key_id: Some("A".to_owned()),
+            region: Some("r".to_owned()),
+            ..S3Properties::default()
+        };
+        let credentials = IcebergCredentials { s3 };
+        let expected = [("s3.access-key-id", "A"), ("s3.region", "r"), ("client.region", "r")];
+        assert_eq!(credentials.properties(), expected);
+        assert!(!format!("{credentials:?}").contains('A'), "a log would tell the secret");
+    }
 
     #[test]
     fn a_share_has_a_name_that_clients_can_write_contract_12() {

@@ -25,11 +25,21 @@ pub(crate) enum ShareOperation {
     TableChanges,
     /// A file by its address.
     File,
+    /// Settings of Iceberg's catalog.
+    IcebergConfig,
+    /// Namespaces of Iceberg's catalog.
+    IcebergNamespaces,
+    /// Tables of one of them.
+    IcebergTables,
+    /// A table of Iceberg's catalog.
+    IcebergTable,
+    /// A report of a reader of Iceberg.
+    IcebergReport,
 }
 
 impl ShareOperation {
     /// All of them.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::ListShares,
         Self::GetShare,
         Self::ListSchemas,
@@ -40,6 +50,11 @@ impl ShareOperation {
         Self::TableQuery,
         Self::TableChanges,
         Self::File,
+        Self::IcebergConfig,
+        Self::IcebergNamespaces,
+        Self::IcebergTables,
+        Self::IcebergTable,
+        Self::IcebergReport,
     ];
 
     /// Its label.
@@ -55,6 +70,11 @@ impl ShareOperation {
             Self::TableQuery => "query",
             Self::TableChanges => "changes",
             Self::File => "file",
+            Self::IcebergConfig => "iceberg_config",
+            Self::IcebergNamespaces => "iceberg_namespaces",
+            Self::IcebergTables => "iceberg_tables",
+            Self::IcebergTable => "iceberg_table",
+            Self::IcebergReport => "iceberg_report",
         }
     }
 }

@@ -33,6 +33,8 @@ pub(crate) enum ShareRefusal {
         /// The name.
         name: String,
     },
+    /// 404: a table, by its name, that was published before `share.iceberg` was on.
+    NotDescribed(String),
     /// 400: a version that is no longer kept, or whose changes are not known, with the sentence.
     VersionGone(String),
     /// 403: the key is of another plan.
@@ -57,6 +59,9 @@ impl ShareRefusal {
             Self::UnknownName { kind, name } => {
                 format!("There is no {kind} called '{name}'; the lists of the share have the names.")
             }
+            Self::NotDescribed(name) => format!(
+                "The table '{name}' is not described for Iceberg yet; ask the operator to run yearbook migrate."
+            ),
             Self::PlanForbidden => {
                 "The share needs a key of the Enterprise plan; ask the operator for one.".to_owned()
             }
@@ -80,13 +85,30 @@ pub(crate) fn is_share_path(path: &str) -> bool {
     path.strip_prefix("/share").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Gives a declined request of the share its status, headers and body.
-pub(crate) fn render(error: &Error, id: &str, mut response: Response) -> Response {
+/// Returns whether `path` is one of Iceberg REST, which has a shape of its own.
+pub(crate) fn is_iceberg_path(path: &str) -> bool {
+    path.strip_prefix("/share/iceberg").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Gives a declined request of the share its status, headers and body. `is_iceberg`: in the shape
+/// of Iceberg REST.
+pub(crate) fn render(
+    error: &Error,
+    id: &str,
+    is_iceberg: bool,
+    mut response: Response,
+) -> Response {
     let is_too_fast = error.status() == status::TOO_MANY_REQUESTS;
     if is_too_fast {
         *response.status_mut() = status::SERVICE_UNAVAILABLE;
     }
-    let body = json!({"errorCode": protocol_code(error), "message": message(error, id)});
+    let body = if is_iceberg {
+        let status = response.status().as_u16();
+        let kind = iceberg_type(error, status);
+        json!({"error": {"message": iceberg_message(error, id), "type": kind, "code": status}})
+    } else {
+        json!({"errorCode": protocol_code(error), "message": message(error, id)})
+    };
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_types::JSON));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -125,9 +147,9 @@ fn protocol_code(error: &Error) -> &'static str {
     match error {
         Error::Share(refusal) => match refusal {
             ShareRefusal::InvalidParameter(_) => "INVALID_PARAMETER_VALUE",
-            ShareRefusal::UnknownName { .. } | ShareRefusal::VersionGone(_) => {
-                "RESOURCE_DOES_NOT_EXIST"
-            }
+            ShareRefusal::UnknownName { .. }
+            | ShareRefusal::NotDescribed(_)
+            | ShareRefusal::VersionGone(_) => "RESOURCE_DOES_NOT_EXIST",
             ShareRefusal::PlanForbidden
             | ShareRefusal::LicenceForbidden
             | ShareRefusal::AddressForbidden => "PERMISSION_DENIED",
@@ -140,6 +162,41 @@ fn protocol_code(error: &Error) -> &'static str {
         other if other.status() == status::SERVICE_UNAVAILABLE => "TEMPORARILY_UNAVAILABLE",
         other if other.status().is_server_error() => "INTERNAL_ERROR",
         _ => "MALFORMED_REQUEST",
+    }
+}
+
+/// Name of the exception that Iceberg's own clients raise.
+fn iceberg_type(error: &Error, status: u16) -> &'static str {
+    match (error, status) {
+        (Error::Share(ShareRefusal::UnknownName { kind: "namespace", .. }), _) => {
+            "NoSuchNamespaceException"
+        }
+        (Error::Share(ShareRefusal::UnknownName { .. } | ShareRefusal::NotDescribed(_)), _) => {
+            "NoSuchTableException"
+        }
+        (_, 401) => "NotAuthorizedException",
+        (_, 403) => "ForbiddenException",
+        (_, 404) => "NotFoundException",
+        (_, 405) => "UnsupportedOperationException",
+        (_, 503) => "ServiceUnavailableException",
+        (_, 500..) => "InternalServerError",
+        _ => "BadRequestException",
+    }
+}
+
+fn iceberg_message(error: &Error, id: &str) -> String {
+    match error {
+        Error::Refused(Refusal::KeyInvalid) => {
+            "The key is malformed, unknown or revoked; check the token of the catalog.".to_owned()
+        }
+        Error::NoSuchRoute => {
+            "There is no such address; the catalog is at /share/iceberg where share.iceberg is on."
+                .to_owned()
+        }
+        Error::MethodNotAllowed => {
+            "This address does not take this method; the catalog is read-only.".to_owned()
+        }
+        other => message(other, id),
     }
 }
 
@@ -174,7 +231,7 @@ mod tests {
             Error::from(Refusal::RateLimited { retry_after: 7 }),
             Error::from(Refusal::CallerShareExceeded { retry_after: 7 }),
         ] {
-            let response = render(&error, "id", Response::new(Body::empty()));
+            let response = render(&error, "id", false, Response::new(Body::empty()));
             assert_eq!(response.status(), status::SERVICE_UNAVAILABLE);
             assert_eq!(response.headers().get(RETRY_AFTER).unwrap(), "7");
         }

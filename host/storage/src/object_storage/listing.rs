@@ -69,6 +69,7 @@ impl ObjectStorage {
     /// # Errors
     /// The store's refusal; some may be gone by then.
     pub async fn remove(&self, stored: &Stored) -> Result<(), StorageFailure> {
+        self.remove_companions(stored).await?;
         let endings = OBJECT_KINDS
             .into_iter()
             .filter(|(kind, ..)| *kind == stored.kind)

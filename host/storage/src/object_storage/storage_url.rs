@@ -53,7 +53,12 @@ pub(super) fn open(
             Ok(ObjectStorage::new(
                 Arc::clone(&bucket) as _,
                 None,
-                RemoteSettings { settings: *settings, bucket: Some(bucket), requests },
+                RemoteSettings {
+                    settings: *settings,
+                    address: Some(url.trim_end_matches('/').to_owned()),
+                    bucket: Some(bucket),
+                    requests,
+                },
             ))
         }
         #[cfg(not(feature = "s3"))]

@@ -21,7 +21,7 @@ use crate::http::headers::{ERROR_CODE, WATERMARK};
 use crate::http::media_types::{JSON, PROBLEM_JSON};
 use crate::openapi::body_schema::{BodySchema, json_body};
 use crate::request::accept;
-use crate::share::{is_share_path, render_refusal};
+use crate::share::{is_iceberg_path, is_share_path, render_refusal};
 
 json_body! {
     /// Body of 422.
@@ -70,12 +70,13 @@ impl BodySchema for ValidationError {
 /// Gives declined requests their body.
 pub(crate) async fn render(request: Request, next: Next) -> Response {
     let is_share = is_share_path(request.uri().path());
+    let is_iceberg = is_iceberg_path(request.uri().path());
     let problem = accept::names(request.headers(), PROBLEM_JSON);
     let id = request.extensions().get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
     let mut response = next.run(request).await;
     let Some(error) = response.extensions().get::<Arc<Error>>().cloned() else { return response };
     if is_share {
-        return render_refusal(&error, &id, response);
+        return render_refusal(&error, &id, is_iceberg, response);
     }
     let (content_type, body) = body(&error, problem, &id);
     let headers = response.headers_mut();

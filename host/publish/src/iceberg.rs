@@ -1,0 +1,210 @@
+//! Descriptions of tables for readers of Iceberg (contract-12-iceberg-files): metadata, manifest
+//! list and manifest of each version, beside its file in the bucket and before the commit that
+//! makes the version visible. Rows are never copied.
+
+mod avro;
+mod manifest;
+mod table_metadata;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::Value;
+use yearbook_catalog::{Catalog, CatalogError, clock};
+use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot};
+use yearbook_scan::Reader;
+use yearbook_storage::{ObjectStorage, StorageFailure};
+use yearbook_workers::Workers;
+
+use self::manifest::TableFile;
+use self::table_metadata::{FieldIds, NewVersion};
+
+/// Bytes of metadata that are read: those of a thousand versions of a wide table.
+const MAX_METADATA_BYTES: u64 = 16 << 20;
+
+/// Reasons for which a table is not described. Published versions stay as they are.
+#[derive(Debug, thiserror::Error)]
+pub enum IcebergFailure {
+    /// The catalog did not say what is retained.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// The object store failed.
+    #[error("cannot describe the table for Iceberg")]
+    Storage(#[from] StorageFailure),
+    /// The store is a folder.
+    #[error("share.iceberg needs a bucket; set storage.url to s3://bucket/prefix")]
+    NoBucket,
+}
+
+/// Describes tables in one bucket.
+pub struct IcebergWriter {
+    catalog: Arc<Catalog>,
+    files: ObjectStorage,
+    reader: Reader,
+    root: String,
+}
+
+/// A version that may be handed on.
+struct ShownVersion {
+    version: u64,
+    at: Millis,
+    snapshot: Snapshot,
+}
+
+impl IcebergWriter {
+    /// With the catalog that says which versions there are.
+    ///
+    /// # Errors
+    /// [`IcebergFailure::NoBucket`] where `files` is a folder.
+    pub fn new(
+        catalog: Arc<Catalog>,
+        files: &ObjectStorage,
+        workers: Arc<Workers>,
+    ) -> Result<Self, IcebergFailure> {
+        let root = files.bucket_root().ok_or(IcebergFailure::NoBucket)?.to_owned();
+        let reader = Reader::new(files.clone(), workers);
+        Ok(Self { catalog, files: files.clone(), reader, root })
+    }
+
+    /// Describes `next`, which is about to be committed at `at`, and before it every retained
+    /// version that has no description yet.
+    ///
+    /// # Errors
+    /// [`IcebergFailure`].
+    pub async fn describe_next(
+        &self,
+        name: &DatasetName,
+        next: &Snapshot,
+        at: Option<Millis>,
+    ) -> Result<(), IcebergFailure> {
+        let dataset = self.catalog.dataset(name).await?;
+        let mut versions = match &dataset {
+            Some(dataset) => self.retained(dataset).await?,
+            None => Vec::new(),
+        };
+        let newest = dataset.as_ref().and_then(|dataset| dataset.snapshots.last());
+        let (version, created_at) = match newest {
+            // Stored anew: the version is the same one still.
+            Some(newest) if newest.id == next.id => (newest.version, newest.created_at),
+            Some(newest) => (newest.version + 1, at.unwrap_or_else(clock::now)),
+            None => (0, at.unwrap_or_else(clock::now)),
+        };
+        versions.retain(|shown| shown.version != version);
+        if !next.bulk_redistribution {
+            return Ok(());
+        }
+        versions.push(ShownVersion { version, at: created_at, snapshot: next.clone() });
+        self.describe(name, &versions).await.map(drop)
+    }
+
+    /// Describes every retained version of `dataset` that has no description yet; how many there
+    /// were.
+    ///
+    /// # Errors
+    /// [`IcebergFailure`].
+    pub async fn describe_retained(&self, dataset: &Dataset) -> Result<u64, IcebergFailure> {
+        let versions = self.retained(dataset).await?;
+        self.describe(&dataset.name, &versions).await
+    }
+
+    /// Retained versions whose licence lets them be handed on, oldest first.
+    async fn retained(&self, dataset: &Dataset) -> Result<Vec<ShownVersion>, CatalogError> {
+        let mut versions = Vec::with_capacity(dataset.snapshots.len());
+        for summary in &dataset.snapshots {
+            let found = self.catalog.snapshot(&dataset.name, &summary.id).await?;
+            if let Some(snapshot) = found.filter(|snapshot| snapshot.bulk_redistribution) {
+                let (version, at) = (summary.version, summary.created_at);
+                versions.push(ShownVersion { version, at, snapshot });
+            }
+        }
+        Ok(versions)
+    }
+
+    /// Describes what follows the newest version that is described, oldest first, so that what is
+    /// there is always whole.
+    async fn describe(
+        &self,
+        name: &DatasetName,
+        versions: &[ShownVersion],
+    ) -> Result<u64, IcebergFailure> {
+        let retained: BTreeSet<i64> = versions.iter().map(|shown| number(shown.version)).collect();
+        let mut previous = None;
+        let mut first = 0;
+        for (position, shown) in versions.iter().enumerate().rev() {
+            previous = self.stored_metadata(shown).await?;
+            if previous.is_some() {
+                first = position + 1;
+                break;
+            }
+        }
+        for shown in versions.iter().skip(first) {
+            previous = Some(self.write(name, shown, previous.as_ref(), &retained).await?);
+        }
+        Ok((versions.len() - first) as u64)
+    }
+
+    /// Metadata that was written for a version; none where there is none that can be read.
+    async fn stored_metadata(&self, shown: &ShownVersion) -> Result<Option<Value>, StorageFailure> {
+        let (sha256, name) = (&shown.snapshot.file.sha256, metadata_name(shown.version));
+        let bytes = self.files.get_companion(sha256, &name, MAX_METADATA_BYTES).await?;
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    /// Writes manifest, list and metadata of one version, in this order: each names only what is
+    /// there.
+    async fn write(
+        &self,
+        name: &DatasetName,
+        shown: &ShownVersion,
+        previous: Option<&Value>,
+        retained: &BTreeSet<i64>,
+    ) -> Result<Value, IcebergFailure> {
+        let ShownVersion { version, snapshot, .. } = shown;
+        let (number, sha256) = (number(*version), &snapshot.file.sha256);
+        let ids = FieldIds::new(previous, &snapshot.columns);
+        let schema = table_metadata::schema(previous, &snapshot.columns, &ids);
+        let statistics = self.reader.statistics(snapshot).await?;
+        let file = TableFile {
+            address: &self.files.bucket_address(&snapshot.file).ok_or(IcebergFailure::NoBucket)?,
+            bytes: snapshot.file.bytes,
+            statistics: &statistics,
+            number,
+            schema: &schema,
+        };
+        let address =
+            |name: &str| self.files.companion_address(sha256, name).ok_or(IcebergFailure::NoBucket);
+        let (manifest_name, list_name) =
+            (format!("v{version}.manifest.avro"), format!("v{version}.snapshot.avro"));
+        let manifest = manifest::manifest(&file, &ids);
+        let parent = previous.and_then(|table| table["current-snapshot-id"].as_i64());
+        let list =
+            manifest::manifest_list(&address(&manifest_name)?, manifest.len(), &file, parent);
+        let described = NewVersion {
+            name,
+            snapshot,
+            number,
+            at: shown.at,
+            schema: &schema,
+            manifest_list: &address(&list_name)?,
+            root: &self.root,
+        };
+        let metadata = table_metadata::table_metadata(previous, &described, &ids, retained);
+        let (manifest, list) = (Bytes::from(manifest), Bytes::from(list));
+        self.files.put_companion(sha256, &manifest_name, manifest).await?;
+        self.files.put_companion(sha256, &list_name, list).await?;
+        let text = Bytes::from(metadata.to_string());
+        self.files.put_companion(sha256, &metadata_name(*version), text).await?;
+        Ok(metadata)
+    }
+}
+
+/// Name of the metadata of a version beside its file.
+fn metadata_name(version: u64) -> String {
+    format!("v{version}.metadata.json")
+}
+
+/// Snapshot id and sequence number of a version: from 1, since 0 means none to some readers.
+fn number(version: u64) -> i64 {
+    i64::try_from(version).unwrap_or(i64::MAX - 1) + 1
+}

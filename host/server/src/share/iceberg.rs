@@ -1,0 +1,154 @@
+//! Iceberg REST at `/share/iceberg`, read-only (contract-12-iceberg): the tables of the share as
+//! publishing described them in the bucket. Never writes, and never reads a row.
+
+mod table_document;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use http::header::ALLOW;
+use serde_json::{Value, json};
+use yearbook_domain::Dataset;
+
+use super::index::is_shared;
+use super::metrics::ShareOperation;
+use super::{ShareRefusal, document, recipient};
+use crate::error::Error;
+use crate::http::status;
+use crate::state::AppState;
+
+/// Routes that clients may use; without this list they assume more.
+const ENDPOINTS: [&str; 7] = [
+    "GET /v1/{prefix}/namespaces",
+    "GET /v1/{prefix}/namespaces/{namespace}",
+    "HEAD /v1/{prefix}/namespaces/{namespace}",
+    "GET /v1/{prefix}/namespaces/{namespace}/tables",
+    "GET /v1/{prefix}/namespaces/{namespace}/tables/{table}",
+    "HEAD /v1/{prefix}/namespaces/{namespace}/tables/{table}",
+    "POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics",
+];
+
+/// Every route; none where the settings say so.
+pub(super) fn routes(state: &AppState) -> Router<AppState> {
+    if !state.settings.share.iceberg {
+        return Router::new();
+    }
+    let recipient = |route: MethodRouter<AppState>| {
+        route.route_layer(from_fn_with_state(state.clone(), recipient::check))
+    };
+    let metrics = post(report).fallback(|| async {
+        ([(ALLOW, "POST, OPTIONS")], Error::MethodNotAllowed).into_response()
+    });
+    let namespace = |route: &str| format!("/share/iceberg/v1/namespaces/{{namespace}}{route}");
+    Router::new()
+        .route("/share/iceberg/v1/config", recipient(get(config)))
+        .route("/share/iceberg/v1/namespaces", recipient(get(namespaces)))
+        .route(&namespace(""), recipient(get(show_namespace)))
+        .route(&namespace("/tables"), recipient(get(tables)))
+        .route(&namespace("/tables/{table}"), recipient(get(load_table)))
+        .route(&namespace("/tables/{table}/metrics"), recipient(metrics))
+}
+
+/// `GET /v1/config`.
+async fn config(State(app): State<AppState>) -> Result<Response, Error> {
+    app.share.metrics.count(ShareOperation::IcebergConfig);
+    document(&json!({"defaults": {}, "overrides": {}, "endpoints": ENDPOINTS}))
+}
+
+/// `GET /v1/namespaces`. A parent has no children.
+async fn namespaces(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
+    app.share.metrics.count(ShareOperation::IcebergNamespaces);
+    let pairs = yearbook_domain::query::parse_pairs(request.uri().query().unwrap_or_default());
+    let parent = pairs.iter().find(|(name, _)| name == "parent").map(|(_, value)| value);
+    if let Some(parent) = parent.filter(|parent| !parent.is_empty()) {
+        namespace_tables(&app, parent)?;
+        return document(&json!({"namespaces": []}));
+    }
+    let tables = app.share.index.tables(&app.catalog_cache);
+    let mut names: Vec<&str> = tables.iter().map(|table| table.namespace.as_str()).collect();
+    names.dedup();
+    let names: Vec<[&str; 1]> = names.into_iter().map(|name| [name]).collect();
+    document(&json!({"namespaces": names}))
+}
+
+/// `GET /v1/namespaces/{namespace}`.
+async fn show_namespace(
+    State(app): State<AppState>,
+    Path(namespace): Path<String>,
+) -> Result<Response, Error> {
+    app.share.metrics.count(ShareOperation::IcebergNamespaces);
+    namespace_tables(&app, &namespace)?;
+    document(&json!({"namespace": [namespace], "properties": {}}))
+}
+
+/// `GET /v1/namespaces/{namespace}/tables`.
+async fn tables(
+    State(app): State<AppState>,
+    Path(namespace): Path<String>,
+) -> Result<Response, Error> {
+    app.share.metrics.count(ShareOperation::IcebergTables);
+    let tables = namespace_tables(&app, &namespace)?;
+    let identifiers: Vec<Value> = tables
+        .iter()
+        .map(|table| json!({"namespace": [table.namespace], "name": table.name}))
+        .collect();
+    document(&json!({"identifiers": identifiers}))
+}
+
+/// `GET /v1/namespaces/{namespace}/tables/{table}`.
+async fn load_table(
+    State(app): State<AppState>,
+    Path((namespace, table)): Path<(String, String)>,
+) -> Result<Response, Error> {
+    app.share.metrics.count(ShareOperation::IcebergTable);
+    let dataset = find_table(&app, &namespace, &table)?;
+    document(&table_document::load(&app, &dataset).await?)
+}
+
+/// `POST …/metrics`: what a reader says of its scan is not kept.
+async fn report(
+    State(app): State<AppState>,
+    Path((namespace, table)): Path<(String, String)>,
+) -> Result<Response, Error> {
+    app.share.metrics.count(ShareOperation::IcebergReport);
+    find_table(&app, &namespace, &table)?;
+    Ok(status::NO_CONTENT.into_response())
+}
+
+/// Tables of a namespace, sorted by name.
+///
+/// # Errors
+/// 404 where nothing of it is shared.
+fn namespace_tables(app: &AppState, namespace: &str) -> Result<Vec<Arc<Dataset>>, Error> {
+    let tables = app.share.index.tables(&app.catalog_cache);
+    let start = tables.partition_point(|table| table.namespace.as_str() < namespace);
+    let found: Vec<_> = tables[start..]
+        .iter()
+        .take_while(|table| table.namespace.as_str() == namespace)
+        .cloned()
+        .collect();
+    if found.is_empty() {
+        return Err(unknown("namespace", namespace.to_owned()));
+    }
+    Ok(found)
+}
+
+/// The dataset of a table.
+///
+/// # Errors
+/// 404 where there is none, or it is not shared.
+fn find_table(app: &AppState, namespace: &str, table: &str) -> Result<Arc<Dataset>, Error> {
+    let dataset = app
+        .catalog_cache
+        .dataset(table)
+        .filter(|dataset| is_shared(dataset) && dataset.namespace.as_str() == namespace);
+    dataset.ok_or_else(|| unknown("table", format!("{namespace}.{table}")))
+}
+
+fn unknown(kind: &'static str, name: String) -> Error {
+    ShareRefusal::UnknownName { kind, name }.into()
+}
