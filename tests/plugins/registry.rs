@@ -168,7 +168,7 @@ async fn debians_registry_takes_and_gives_plugins_and_signatures_contract_14() {
     let config = get(&registry, &format!("blobs/{}", config["digest"].as_str().unwrap())).await;
     assert_eq!((&config["architecture"], &config["os"]), (&json!("wasm"), &json!("wasip2")));
     assert_eq!(config["layerDigests"], json!([format!("sha256:{}", pushed.component)]));
-    assert_eq!(config["component"]["exports"], json!(["yearbook:plugin/encoder@1.0.0"]));
+    assert_eq!(config["component"]["exports"], json!(["yearbook:plugin/encoder@1.1.0"]));
     let absent = pull(&registry.reference("agency/formats/ndjson:2")).await.unwrap_err();
     assert!(matches!(absent, RegistryError::NotFound { .. }), "{absent}");
 }
