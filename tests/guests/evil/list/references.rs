@@ -2,7 +2,7 @@
 //! and views that fit nothing.
 
 use super::limits::OUTPUT;
-use super::{AttackCase, ExpectedEnd, broken, complete_body};
+use super::{AttackCase, broken, complete_body};
 use crate::guest::{Guest, Image};
 
 /// Views of 1.1 that hold every buffer back, as bytes: plain, padding, the case, its payload.
