@@ -33,8 +33,9 @@ from tally import Tally, proof
 
 BUCKET, PREFIX = "shelf", "some/prefix"
 ACCESS, SECRET, REGION = "test-key", "test-secret", "us-east-1"
-# Publications that are killed, and the longest that one is let run, seconds.
-KILLED, LONGEST = 100, 2.0
+# Publications that are killed, and the longest that one is let run, seconds. The last ones come to their end: how long a publication
+# takes differs with what else the machine does.
+KILLED, LONGEST, SPARED = 100, 2.0, 3
 
 
 def expect(condition, why):
@@ -351,7 +352,7 @@ def a_killed_publication_leaves_each_version_complete_or_absent(tally, ground, k
             process = subprocess.Popen(
                 ground.command("publish", package(folder, number)), env=ground.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
-                process.wait(usual * number / KILLED)
+                process.wait(usual * number / KILLED if number <= KILLED - SPARED else None)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
