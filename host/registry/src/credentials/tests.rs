@@ -1,3 +1,5 @@
+//! Credentials that a registry is sent, from files, helpers and variables of its own.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use crate::text::CivilDate;
+
 /// A period of time: its first and last day, and what it is called here.
 ///
 /// ```
@@ -297,28 +299,15 @@ fn add_months(first: i64, count: i64) -> Option<i64> {
     (year <= 10_000).then(|| (days(year, month, 1) + day - 1).min(last))
 }
 
-/// Days since 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+/// Days since 1970-01-01.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
+    CivilDate { year, month, day }.days()
 }
 
 /// Year, month and day.
 fn civil(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let month = (month_from_march + 2) % 12 + 1;
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day_of_year - (153 * month_from_march + 2) / 5 + 1)
+    let CivilDate { year, month, day } = CivilDate::from_days(days);
+    (year, month, day)
 }
 
 fn digits(text: &[u8]) -> Option<i64> {
