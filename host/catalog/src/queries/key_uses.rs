@@ -39,6 +39,9 @@ async fn record(
     connection: &mut Connection<'_>,
     uses: &[(KeyId, Millis)],
 ) -> Result<(), sqlx::Error> {
+    // Each row stays locked until the end: one order for all hosts rules deadlocks out.
+    let mut uses: Vec<&(KeyId, Millis)> = uses.iter().collect();
+    uses.sort_unstable_by(|left, right| left.0.cmp(&right.0));
     for (key, at) in uses {
         connection.query(UPSERT_USE).bind(key.as_str()).bind(at.0).execute().await?;
     }
