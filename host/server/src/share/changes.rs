@@ -209,19 +209,25 @@ pub(super) async fn replaced_files(
         ..describe(app, dataset, &newest_snapshot, first)
     });
     let mut before = match first.checked_sub(1) {
-        Some(before) => Some(retained(app, dataset, before).await?.1),
+        Some(before) => {
+            let (_, snapshot) = retained(app, dataset, before).await?;
+            let url = addresses.url(&snapshot.file).await?;
+            Some((snapshot, url))
+        }
         None => None,
     };
     for version in versions {
         let (summary, snapshot) = retained(app, dataset, version).await?;
-        let removed = before.replace(Arc::clone(&snapshot));
-        let files = [(FileKind::Remove, removed), (FileKind::Add, Some(snapshot))];
-        for (kind, snapshot) in files {
-            let Some(snapshot) = snapshot else { continue };
+        // A file is added and, a version later, removed: one address serves both.
+        let url = addresses.url(&snapshot.file).await?;
+        let removed = before.replace((Arc::clone(&snapshot), url.clone()));
+        let files = [(FileKind::Remove, removed), (FileKind::Add, Some((snapshot, url)))];
+        for (kind, file) in files {
+            let Some((snapshot, url)) = file else { continue };
             lines.file(&FileAction {
                 kind,
                 file: &snapshot.file,
-                url: addresses.url(&snapshot.file).await?,
+                url,
                 version,
                 timestamp: summary.created_at,
                 expires: addresses.expires,

@@ -1,6 +1,6 @@
 //! Counters of the share: requests by operation, and bytes of files (contract-12-records).
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use yearbook_counters::{Counter, Metric as _};
 
 /// Operation of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,28 +82,28 @@ impl ShareOperation {
 /// The counters.
 #[derive(Debug, Default)]
 pub(crate) struct ShareMetrics {
-    requests: [AtomicU64; ShareOperation::ALL.len()],
-    file_bytes: AtomicU64,
+    requests: [Counter; ShareOperation::ALL.len()],
+    file_bytes: Counter,
 }
 
 impl ShareMetrics {
     /// Counts a request, whatever comes of it.
     pub(super) fn count(&self, operation: ShareOperation) {
-        self.requests[operation as usize].fetch_add(1, Ordering::Relaxed);
+        self.requests[operation as usize].increment();
     }
 
     /// Adds bytes of a file that were handed to the connection.
     pub(super) fn add_file_bytes(&self, bytes: u64) {
-        self.file_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.file_bytes.add(bytes);
     }
 
     /// Requests of `operation` so far.
     pub(crate) fn requests(&self, operation: ShareOperation) -> u64 {
-        self.requests[operation as usize].load(Ordering::Relaxed)
+        self.requests[operation as usize].read()
     }
 
     /// Bytes of files so far.
     pub(crate) fn file_bytes(&self) -> u64 {
-        self.file_bytes.load(Ordering::Relaxed)
+        self.file_bytes.read()
     }
 }
