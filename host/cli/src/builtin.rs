@@ -105,18 +105,7 @@ pub fn reader(folder: Option<&Path>, format: &str) -> anyhow::Result<Option<Buil
     let Some(at) = READ_FORMATS.iter().position(|known| *known == format) else {
         return Ok(None);
     };
-    let name = READERS[at];
-    let component = match (folder, EMBEDDED_READERS) {
-        (Some(folder), _) => component_file(folder, name)?,
-        (None, Some(embedded)) => {
-            BuiltInComponent { name, bytes: Cow::Borrowed(embedded[at]), by: "embedded".to_owned() }
-        }
-        (None, None) => match work_tree_dist() {
-            Some(folder) => component_file(&folder, name)?,
-            None => bail!("this binary carries no plugins; {HOW_TO_BUILD}"),
-        },
-    };
-    Ok(Some(component))
+    find(folder, EMBEDDED_READERS.map(|embedded| embedded[at]), READERS[at]).map(Some)
 }
 
 /// Loads the encoder that looks at no cell, from where [`components`] are.
@@ -124,14 +113,25 @@ pub fn reader(folder: Option<&Path>, format: &str) -> anyhow::Result<Option<Buil
 /// # Errors
 /// When it is missing; the sentence says how to build it.
 pub fn idle(folder: Option<&Path>) -> anyhow::Result<Cow<'static, [u8]>> {
-    let folder = match (folder, IDLE) {
-        (None, Some(embedded)) => return Ok(Cow::Borrowed(embedded)),
-        (folder, _) => folder.map(Path::to_owned).or_else(work_tree_dist),
-    };
-    let path = folder.unwrap_or_default().join("idle.wasm");
-    std::fs::read(&path)
-        .map(Cow::Owned)
-        .with_context(|| format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display()))
+    find(folder, IDLE, "idle").map(|component| component.bytes)
+}
+
+/// One component: from the folder that was named, else from the binary, else from the work tree.
+fn find(
+    folder: Option<&Path>,
+    embedded: Option<&'static [u8]>,
+    name: &'static str,
+) -> anyhow::Result<BuiltInComponent> {
+    match (folder, embedded) {
+        (Some(folder), _) => component_file(folder, name),
+        (None, Some(bytes)) => {
+            Ok(BuiltInComponent { name, bytes: Cow::Borrowed(bytes), by: "embedded".to_owned() })
+        }
+        (None, None) => match work_tree_dist() {
+            Some(folder) => component_file(&folder, name),
+            None => bail!("this binary carries no plugins; {HOW_TO_BUILD}"),
+        },
+    }
 }
 
 fn from_folder(folder: &Path) -> anyhow::Result<Vec<BuiltInComponent>> {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
-use yearbook_catalog::{KeyRecord, key};
+use yearbook_catalog::{Catalog, IssuedKey, KeyRecord, key};
 use yearbook_domain::{KeyId, Millis, Plan};
 
 use crate::arguments::KeysCommand;
@@ -17,8 +17,12 @@ pub(super) async fn run(context: &CommandContext, command: KeysCommand) -> anyho
     }
 }
 
-async fn create(context: &CommandContext, plan: Plan, label: Option<String>) -> anyhow::Result<()> {
-    let store = context.catalog().await?;
+/// Makes a key and stores it.
+pub(super) async fn issue(
+    store: &Catalog,
+    plan: Plan,
+    label: Option<String>,
+) -> anyhow::Result<(KeyRecord, IssuedKey)> {
     let (issued, hash) = key::issue()?;
     let record = KeyRecord {
         id: key::new_id()?,
@@ -31,6 +35,12 @@ async fn create(context: &CommandContext, plan: Plan, label: Option<String>) -> 
         .insert_key(&record, &hash)
         .await
         .context("the key was not stored and is therefore not valid; try again")?;
+    Ok((record, issued))
+}
+
+async fn create(context: &CommandContext, plan: Plan, label: Option<String>) -> anyhow::Result<()> {
+    let store = context.catalog().await?;
+    let (record, issued) = issue(&store, plan, label).await?;
     let text = issued.expose();
     context.output.print_result(&json!({ "id": record.id, "key": text, "plan": plan }), || {
         format!(

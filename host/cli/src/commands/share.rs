@@ -4,9 +4,11 @@ use std::io::Read as _;
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
-use yearbook_catalog::{Catalog, KeyRecord, key};
+use yearbook_catalog::{Catalog, key};
+
 use yearbook_domain::Plan;
 
+use super::keys;
 use crate::arguments::ShareCommand;
 use crate::context::CommandContext;
 
@@ -29,18 +31,7 @@ pub(super) async fn run(context: &CommandContext, command: ShareCommand) -> anyh
 
 async fn issue(context: &CommandContext, label: Option<String>) -> anyhow::Result<()> {
     let store = context.catalog().await?;
-    let (issued, hash) = key::issue()?;
-    let record = KeyRecord {
-        id: key::new_id()?,
-        label,
-        plan: Plan::Enterprise,
-        created_at: yearbook_catalog::clock::now(),
-        revoked_at: None,
-    };
-    store
-        .insert_key(&record, &hash)
-        .await
-        .context("the key was not stored and is therefore not valid; try again")?;
+    let (record, issued) = keys::issue(&store, Plan::Enterprise, label).await?;
     context.output.note(&format!(
         "Key {} is in this profile file, which is shown only now. Revoke it with: yearbook keys revoke {}",
         record.id, record.id
