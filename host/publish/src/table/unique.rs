@@ -81,18 +81,14 @@ fn has_same_columns(left: &[usize], right: &[usize]) -> bool {
 fn has_equal_neighbours(rows: &SortedRows) -> Result<bool, SortError> {
     let columns = rows.sorted_by().to_vec();
     let schema = rows.schema().project(&columns)?;
-    let keys = KeyEncoder::new(&schema, &(0..columns.len()).collect::<Vec<_>>())?;
+    let mut order = KeyOrder::new(&schema, &(0..columns.len()).collect::<Vec<_>>())?;
     let mut ordered = rows.read(columns, BlockLimits::FILE)?;
-    let mut last: Option<OwnedRow> = None;
     while let Some(block) = ordered.next_block()? {
-        let Some(keys) = keys.encode(&block.rows)? else { continue };
-        let first = keys.iter().next();
-        if last.as_ref().zip(first).is_some_and(|(last, first)| last.row() == first)
-            || !keys.iter().is_sorted_by(|a, b| a != b)
-        {
+        // Sorted keys that do not ascend strictly are equal.
+        order.update(&block.rows)?;
+        if !order.is_strictly_ascending() {
             return Ok(true);
         }
-        last = keys.num_rows().checked_sub(1).map(|last| keys.row(last).owned());
     }
     Ok(false)
 }

@@ -100,7 +100,7 @@ impl FileSource {
     /// The parts of a chunk that make up `rows`, with what is in memory.
     fn cached_parts(&self, chunk: ColumnChunkId, rows: &Range<usize>) -> Vec<PageSlice> {
         let pages = pages_covering(&self.parquet, chunk, rows);
-        let bytes: u64 = pages.iter().map(|page| page.bytes).sum();
+        let bytes = pages.iter().map(|page| page.bytes).fold(0, u64::saturating_add);
         if pages.is_empty() || bytes > MAX_CACHED_READ_BYTES {
             let rows = rows.clone();
             return vec![PageSlice { rows, array: None, page: None, is_large: false }];
