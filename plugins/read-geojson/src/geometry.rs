@@ -51,7 +51,7 @@ impl Coordinates {
     /// The geometry; none of a type without coordinates.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Fails with the fault of the geometry.
     pub(crate) fn read(self) -> Result<MultiGeometry, String> {
         let Self { kind, tokens } = self;
         let kind = kind.ok_or("has no type")?;

@@ -7,7 +7,7 @@ use crate::{Batch, Description, Error, Options, Output, Schema, View};
 ///
 /// When [`Description::separator`] is given, the host may serve one response with several values,
 /// each of which sees some of the batches; `head` and `tail` are then called on one of them only.
-/// What the tail must know of the parts travels in their [notes](Encoder::note).
+/// Facts about the parts that the tail needs travel in their [notes](Encoder::note).
 ///
 /// ```
 /// # use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema};

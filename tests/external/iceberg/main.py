@@ -365,7 +365,7 @@ def a_killed_publication_leaves_each_version_complete_or_absent(tally, ground, k
 
 @proof
 def older_versions_are_described_later(tally, ground, catalog):
-    """What was published while the setting was off is described by `migrate`, and gone snapshots are not told."""
+    """Versions that were published while the setting was off are described by `migrate`, and gone snapshots are not told."""
     def check():
         folder = ground.work / "later"
         for number in (1, 2):

@@ -27,7 +27,7 @@ impl RowBuilder {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with it; nothing is added then.
+    /// Fails with the fault of the text; nothing is added then.
     pub fn parse(
         &mut self,
         column: usize,
