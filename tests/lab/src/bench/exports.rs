@@ -59,6 +59,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
         });
     }
     for (name, table, omitted, format) in [
+        ("areas with geometry, JSON", "areas", "", "json"),
         ("areas with geometry, CSV", "areas", "", "csv"),
         ("areas, geometry=false, CSV", "areas", "&geometry=false", "csv"),
         ("areas that never had geometry, CSV", "places", "", "csv"),
@@ -71,8 +72,11 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
         ));
         let columns =
             if omitted.is_empty() { "" } else { "?columns=area_code,name,population,density" };
-        let media_type =
-            if format == "csv" { "application/csv" } else { "application/vnd.apache.parquet" };
+        let media_type = match format {
+            "json" => "application/json",
+            "csv" => "application/csv",
+            _ => "application/vnd.apache.parquet",
+        };
         let hidden = if omitted.is_empty() { "" } else { "&_nocol=geometry_wkt" };
         let stream = Ok(HttpRequest::get(format!(
             "{datasette}/tables/{table}.csv?_stream=on&_size=max{hidden}"
