@@ -228,7 +228,7 @@ impl TargetEvaluator<'_> {
         }
         for (format, bound) in [("JSON", 1.5), ("CSV", 1.5), ("Parquet", 1.0)] {
             let case = format!("areas with geometry, {format}");
-            let size = |who| of(&case, who, "megabytes");
+            let size = |who: &str| of(&case, who, "megabytes");
             // Peers whose files are much larger did less work.
             let comparable = |who: &&str| {
                 format != "Parquet"
