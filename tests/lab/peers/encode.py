@@ -8,8 +8,10 @@ A line `FORMAT WHO TIMES` is answered with `{"seconds": …, "bytes": …}` for 
 `check FORMAT PATH` or `check FORMAT WHO` with `{"same": true}` where the file, or what that peer makes, holds the table. The table comes from an Arrow stream, without dictionaries.
 """
 
+import itertools
 import json
 import os
+import pathlib
 import sys
 import time
 
@@ -28,6 +30,8 @@ pa.set_cpu_count(1)
 pa.set_io_thread_count(1)
 # In memory, and overwritten each time.
 SCRATCH = "/dev/shm/yearbook-encode"
+# In front of the coordinates of a feature in GeoJSON.
+COORDINATES = '{"type":"MultiPolygon","coordinates":'
 
 
 def pyarrow_arrow(table, path):
@@ -55,7 +59,12 @@ ENCODERS = {
 CANNOT = {
     ("json", "pyarrow"): "reads JSON, does not write it",
     ("arrow", "duckdb"): "hands its result to pyarrow, which writes it",
+    ("geojson", "pyarrow"): "writes no GeoJSON",
+    ("geojson", "polars"): "writes no GeoJSON",
+    ("geojson", "duckdb"): "by an extension that has to be downloaded",
 }
+# They are given plain text, so that there is nothing to keep.
+CANNOT |= {("arrow.dictionaries=true", who): "as `arrow`" for who in ("pyarrow", "polars", "duckdb")}
 
 
 def same(expected, format_name, path):
@@ -65,8 +74,10 @@ def same(expected, format_name, path):
             found = pl.read_csv(path, schema=expected.schema)
         case "json":
             found = pl.read_json(path, schema=expected.schema)
-        case "arrow":
+        case "arrow" | "arrow.dictionaries=true":
             found = pl.read_ipc_stream(path).cast(expected.schema)
+        case "geojson":
+            return same_features(expected, path)
         case _:
             found = pl.read_parquet(path).cast(expected.schema)
     if format_name == "csv":
@@ -74,6 +85,35 @@ def same(expected, format_name, path):
         texts = [pl.col(name).fill_null("") for name, kind in expected.schema.items() if kind == pl.String]
         found, expected = found.with_columns(texts), expected.with_columns(texts)
     return found.equals(expected)
+
+
+def same_features(expected, path):
+    """Return true if a FeatureCollection holds the table: the geometries ring by ring, which may be turned, the rest as JSON."""
+    text = pathlib.Path(path).read_text()
+    rest, at = [], 0
+    for geometry in expected["geometry_wkt"]:
+        start = text.index(COORDINATES, at)
+        end = text.index("}", start)
+        if not same_rings(geometry, text[start + len(COORDINATES) : end]):
+            return False
+        rest.append(text[at:start] + "null")
+        at = end + 1
+    features = json.loads("".join(rest) + text[at:])["features"]
+    properties = pl.DataFrame([feature["properties"] for feature in features], schema=expected.drop("geometry_wkt").schema)
+    return properties.equals(expected.drop("geometry_wkt"))
+
+
+def same_rings(geometry, coordinates):
+    """Return true if the coordinates are those of a MULTIPOLYGON, digit by digit."""
+    polygons = [polygon.split("), (") for polygon in geometry.removeprefix("MULTIPOLYGON (((").removesuffix(")))").split(")), ((")]
+    found = [polygon.split("]],[[") for polygon in coordinates.removeprefix("[[[[").removesuffix("]]]]").split("]]],[[[")]
+    if [len(polygon) for polygon in polygons] != [len(polygon) for polygon in found]:
+        return False
+    for ring, other in zip(itertools.chain(*polygons), itertools.chain(*found)):
+        points = ring.replace(" ", ",").split(",,")
+        if other not in ("],[".join(points), "],[".join(reversed(points))):
+            return False
+    return True
 
 
 def main():

@@ -17,7 +17,7 @@ import pyarrow.parquet
 from fastapi import FastAPI, Response
 from fastapi.responses import StreamingResponse
 
-TABLES = ("long", "areas", "places", "datasets")
+TABLES = ("long", "areas", "places", "boundaries", "datasets")
 DIMENSIONS = {"long": ["series_code", "region", "industry", "measure"]}
 # Rows a batch of an export: DuckDB's own vectors, joined to some megabytes of text.
 BATCH = 65_536

@@ -16,7 +16,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 # Primary keys, which SQLite gets an index for. Its order is the order in which the service sends rows.
-KEYS = {"long": ["date", "series_code"], "areas": ["area_code"], "places": ["area_code"], "datasets": ["name"]}
+KEYS = {"long": ["date", "series_code"], "areas": ["area_code"], "places": ["area_code"], "boundaries": ["area_code"], "datasets": ["name"]}
 SQLITE_TYPES = {pa.utf8(): "TEXT", pa.float64(): "REAL", pa.int64(): "INTEGER", pa.bool_(): "INTEGER"}
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 DIMENSIONS = {"long": ["series_code", "region", "industry", "measure"]}
 # Total orders of the tables, to compare answers that promise none.
-KEYS = {"long": ["date", "series_code"], "areas": ["area_code"], "places": ["area_code"], "datasets": ["name"]}
+KEYS = {"long": ["date", "series_code"], "areas": ["area_code"], "places": ["area_code"], "boundaries": ["area_code"], "datasets": ["name"]}
 
 
 class Difference(Exception):

@@ -7,14 +7,18 @@ use std::time::Instant;
 
 use futures::StreamExt;
 use tokio::runtime::Runtime;
-use yearbook_sandbox::{EncodedBody, Limits, PluginEncoder, Sandbox, SandboxConfig};
-use yearbook_sdk::Batch;
+use yearbook_arrow::ArrowEncoder;
+use yearbook_sandbox::{EncodedBody, Limits, OptionValue, PluginEncoder, Sandbox, SandboxConfig};
 use yearbook_sdk::testing::{self, Table};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Output, Schema, View};
 use yearbook_tests::components::component;
 use yearbook_workers::Workers;
 
 use super::client::ChunkSink;
 use super::tables::{BenchBatches, BenchTable};
+
+/// Plugins that are measured.
+const PLUGINS: [&str; 5] = ["csv", "json", "arrow", "parquet", "geojson"];
 
 /// Every encoder, in a sandbox with one worker and in one whose responses may have two workers and
 /// instances.
@@ -37,7 +41,7 @@ impl YearbookEncoders {
                 Workers::new(threads),
             )
             .unwrap();
-            super::FORMATS
+            PLUGINS
                 .into_iter()
                 .map(|name| (name, sandbox.load_encoder(&component(name)).unwrap()))
                 .collect()
@@ -54,10 +58,12 @@ impl YearbookEncoders {
         client: &mut impl ChunkSink,
     ) {
         let batches: Vec<_> = input.batches.iter().cloned().map(Ok).collect();
-        let guest = &self.guests[threads - 1][format];
+        let (plugin, option) = format.split_once('.').unwrap_or((format, ""));
+        let guest = &self.guests[threads - 1][plugin];
+        let options: Vec<_> = option.split_once('=').map(chosen(guest)).into_iter().collect();
         self.runtime.block_on(async {
             match guest
-                .encode(Arc::clone(&input.schema), &[], futures::stream::iter(batches).boxed())
+                .encode(Arc::clone(&input.schema), &options, futures::stream::iter(batches).boxed())
                 .await
                 .unwrap()
             {
@@ -72,6 +78,15 @@ impl YearbookEncoders {
     }
 }
 
+/// Reads a name and a value as an option that the plugin declares.
+fn chosen(guest: &PluginEncoder) -> impl Fn((&str, &str)) -> OptionValue {
+    |(name, value)| {
+        let mut declared = guest.description().parameters.iter();
+        let parameter = declared.find(|parameter| parameter.name == name).unwrap();
+        OptionValue { name: name.to_owned(), value: parameter.parse(value).unwrap() }
+    }
+}
+
 /// Seconds of one native encoding, the mean of `times`. Making its input is not counted.
 pub(crate) fn native(
     format: &str,
@@ -82,7 +97,9 @@ pub(crate) fn native(
     match format {
         "csv" => timed::<yearbook_csv::CsvEncoder>(tables, times, client),
         "json" => timed::<yearbook_json::JsonEncoder>(tables, times, client),
-        "arrow" => timed::<yearbook_arrow::ArrowEncoder>(tables, times, client),
+        "arrow" => timed::<ArrowEncoder>(tables, times, client),
+        super::tables::DICTIONARIES => timed::<ArrowWithDictionaries>(tables, times, client),
+        "geojson" => timed::<yearbook_geojson::GeoJsonEncoder>(tables, times, client),
         _ => timed::<yearbook_parquet::ParquetEncoder>(tables, times, client),
     }
 }
@@ -101,4 +118,36 @@ fn timed<E: yearbook_sdk::Encoder>(
         testing::respond::<E>(batches, |chunk| client.take(chunk.into())).unwrap();
     }
     start.elapsed().as_secs_f64() / times as f64
+}
+
+/// The encoder of Arrow with another default, for runs that choose no option.
+struct ArrowWithDictionaries(ArrowEncoder);
+
+impl Encoder for ArrowWithDictionaries {
+    fn describe() -> Description {
+        let mut description = ArrowEncoder::describe();
+        let mut declared = description.parameters.iter_mut();
+        declared.find(|parameter| parameter.name == "dictionaries").unwrap().default = "true";
+        description
+    }
+
+    fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
+        ArrowEncoder::open(schema, options).map(Self)
+    }
+
+    fn views(&self) -> Vec<View> {
+        self.0.views()
+    }
+
+    fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.0.head(out)
+    }
+
+    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
+        self.0.part(batch, out)
+    }
+
+    fn tail(&mut self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
+        self.0.tail(notes, out)
+    }
 }

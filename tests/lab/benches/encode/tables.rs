@@ -2,6 +2,7 @@
 //! the peers get plain text, our encoders get few-valued text as dictionaries, which the batches of
 //! a row group share, as stored tables are read.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use arrow::array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
 };
 use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
+use yearbook_generate::SplitMix64;
 use yearbook_sdk::testing::Table;
 
 /// One table to encode.
@@ -22,6 +24,30 @@ pub(crate) struct BenchTable {
     /// For native runs of our encoders.
     pub(crate) tables: BenchBatches,
 }
+
+impl BenchTable {
+    /// Returns true if a format shows something of this table: GeoJSON needs a geometry, and that
+    /// Arrow keeps dictionaries matters where most columns are such.
+    pub(crate) fn is_encoded_as(&self, format: &str) -> bool {
+        let fields = self.schema.fields();
+        let is_dictionary = |data_type: &DataType| matches!(data_type, DataType::Dictionary(..));
+        let dictionaries = fields.iter().filter(|field| is_dictionary(field.data_type())).count();
+        match format {
+            "geojson" => fields.iter().any(|field| field.name() == GEOMETRY),
+            DICTIONARIES => dictionaries * 2 > fields.len() && self.rows > BATCH_ROWS,
+            _ => true,
+        }
+    }
+}
+
+/// The format of Arrow that keeps the dictionaries which it is given.
+pub(crate) const DICTIONARIES: &str = "arrow.dictionaries=true";
+
+/// Column of the geometry.
+const GEOMETRY: &str = "geometry_wkt";
+
+/// Rows of a batch of `long`.
+const BATCH_ROWS: usize = 8_192;
 
 /// The same table in batches as they are read, and in larger ones.
 pub(crate) struct BenchBatches {
@@ -44,10 +70,11 @@ const GROUP_ROWS: usize = 131_072;
 type TableFactory = fn() -> BenchTable;
 
 /// Every table with its name.
-pub(crate) const ALL: [(&str, TableFactory); 4] = [
+pub(crate) const ALL: [(&str, TableFactory); 5] = [
     ("long", || long(1_000_000)),
     ("wide", || wide(200_000)),
     ("spatial", || spatial(20_000)),
+    ("boundaries", || boundaries(500)),
     ("small", || long(100)),
 ];
 
@@ -71,7 +98,7 @@ pub(crate) fn long(rows: usize) -> BenchTable {
         "Ōtaki",
         "Southland",
     ];
-    build(rows, 8192, |from, to, random| {
+    build(rows, BATCH_ROWS, |from, to, random| {
         let month = |row: usize| (1960 + row / 12 % 60, row % 12 + 1);
         vec![
             (
@@ -157,7 +184,27 @@ pub(crate) fn spatial(rows: usize) -> BenchTable {
                     (from..to).map(|row| Some(format!("Area {row}, \"north\""))).collect(),
                 ),
             ),
-            ("geometry_wkt", ColumnCells::Texts((from..to).map(&mut ring).collect())),
+            (GEOMETRY, ColumnCells::Texts((from..to).map(&mut ring).collect())),
+        ]
+    })
+}
+
+/// An id, a name and a boundary of 200 bytes to 5 MB, as `cargo xtask generate` makes them. As many
+/// rows a batch as the store reads of a table with that mean.
+pub(crate) fn boundaries(rows: usize) -> BenchTable {
+    build(rows, 4, |from, to, _| {
+        let mut random = SplitMix64::new(4);
+        let mut boundary =
+            |row: usize| Some(yearbook_generate::boundary(row as u64, rows as u64, &mut random));
+        vec![
+            ("code", ColumnCells::Texts((from..to).map(|row| Some(format!("{row:06}"))).collect())),
+            (
+                "name",
+                ColumnCells::Texts(
+                    (from..to).map(|row| Some(format!("Area {row}, \"north\""))).collect(),
+                ),
+            ),
+            (GEOMETRY, ColumnCells::Texts((from..to).map(&mut boundary).collect())),
         ]
     })
 }
@@ -238,17 +285,30 @@ fn record_batch(
     let fields: Vec<Field> = cells
         .iter()
         .zip(&arrays)
-        .map(|((name, _), array)| Field::new(*name, DataType::clone(array.data_type()), true))
+        .map(|((name, _), array)| {
+            let field = Field::new(*name, DataType::clone(array.data_type()), true);
+            // Peers and arrow-rs get the table without what only our encoders read.
+            if dictionaries && *name == GEOMETRY { field.with_metadata(role()) } else { field }
+        })
         .collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
 }
 
+/// Metadata of the column that holds the geometry.
+fn role() -> HashMap<String, String> {
+    HashMap::from([("yearbook.role".to_owned(), "geometry".to_owned())])
+}
+
 fn table(cells: &[(&'static str, ColumnCells)]) -> Table {
-    cells.iter().fold(Table::new(), |table, (name, cells)| match cells {
+    let table = cells.iter().fold(Table::new(), |table, (name, cells)| match cells {
         ColumnCells::FewTexts(texts) => table.dictionary(name, texts),
         ColumnCells::Texts(texts) => table.text(name, texts),
         ColumnCells::Numbers(numbers) => table.numbers(name, numbers),
         ColumnCells::Integers(integers) => table.integers(name, integers),
         ColumnCells::Booleans(booleans) => table.booleans(name, booleans),
-    })
+    });
+    if cells.iter().all(|(name, _)| *name != GEOMETRY) {
+        return table;
+    }
+    role().iter().fold(table, |table, (key, value)| table.about(GEOMETRY, key, value))
 }

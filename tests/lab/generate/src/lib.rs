@@ -9,12 +9,14 @@ use std::str::FromStr;
 use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder};
 
+mod boundaries;
 mod cell;
 mod long;
 mod random;
 mod spatial;
 mod wide;
 
+pub use boundaries::boundary;
 pub use random::SplitMix64;
 
 /// Columns and rows of a table.
@@ -24,8 +26,10 @@ pub enum TableShape {
     Long,
     /// Thirty series a row; days.
     Wide,
-    /// Areas without dates.
+    /// Areas without dates, with boundaries of much the same size.
     Spatial,
+    /// Areas without dates, with boundaries of 200 bytes to 5 MB.
+    Boundaries,
 }
 
 impl TableShape {
@@ -37,6 +41,7 @@ impl TableShape {
             Self::Long => "long",
             Self::Wide => "wide",
             Self::Spatial => "spatial",
+            Self::Boundaries => "boundaries",
         }
     }
 
@@ -46,6 +51,7 @@ impl TableShape {
             Self::Long => 1,
             Self::Wide => 2,
             Self::Spatial => 3,
+            Self::Boundaries => 4,
         }
     }
 }
@@ -54,7 +60,7 @@ impl FromStr for TableShape {
     type Err = anyhow::Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        [Self::Long, Self::Wide, Self::Spatial]
+        [Self::Long, Self::Wide, Self::Spatial, Self::Boundaries]
             .into_iter()
             .find(|shape| shape.name() == name)
             .with_context(|| format!("`{name}` is no shape of a table"))
@@ -134,7 +140,10 @@ fn write_package(
     let value = match shape {
         TableShape::Long => long::descriptor(name, &table),
         TableShape::Wide => wide::descriptor(name, &table),
-        TableShape::Spatial => spatial::descriptor(name, &table),
+        TableShape::Spatial => spatial::descriptor(name, &table, "areas with boundaries"),
+        TableShape::Boundaries => {
+            spatial::descriptor(name, &table, "areas with boundaries of very different sizes")
+        }
     };
     let text = serde_json::to_string_pretty(&value).context("cannot print the descriptor")?;
     fs::write(&descriptor, text + "\n")
@@ -147,6 +156,7 @@ fn write_rows(shape: TableShape, rows: u64, seed: u64, out: &mut dyn Write) -> s
         TableShape::Long => long::write(rows, seed, out),
         TableShape::Wide => wide::write(rows, seed, out),
         TableShape::Spatial => spatial::write(rows, seed, out),
+        TableShape::Boundaries => boundaries::write(rows, seed, out),
     }
 }
 

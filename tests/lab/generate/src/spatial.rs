@@ -12,6 +12,16 @@ use super::random::SplitMix64;
 const CORNERS: u32 = 64;
 
 pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
+    write_areas(rows, seed, out, |_, random, out| geometry(out, random))
+}
+
+/// Writes a table of areas; `geometry` writes the quoted boundary of a row.
+pub(super) fn write_areas(
+    rows: u64,
+    seed: u64,
+    out: &mut dyn Write,
+    mut geometry: impl FnMut(u64, &mut SplitMix64, &mut dyn Write) -> Result<()>,
+) -> Result<()> {
     out.write_all(b"area_code,name,population,density,geometry_wkt\n")?;
     let mut random = SplitMix64::new(seed);
     for row in 0..rows {
@@ -22,7 +32,7 @@ pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
         out.write_all(b",")?;
         // One area in a thousand has no boundary.
         if random.next_below(1_000) != 0 {
-            geometry(out, &mut random)?;
+            geometry(row, &mut random, out)?;
         }
         out.write_all(b"\n")?;
     }
@@ -47,7 +57,7 @@ fn geometry(out: &mut dyn Write, random: &mut SplitMix64) -> Result<()> {
     write!(out, "{east:.6} {north:.6})))\"")
 }
 
-pub(super) fn descriptor(name: &str, table: &str) -> Value {
+pub(super) fn descriptor(name: &str, table: &str, title: &str) -> Value {
     let fields = json!([
         { "name": "area_code", "type": "string", "description": "Code with leading zeros." },
         { "name": "name", "type": "string", "description": "Made-up name." },
@@ -56,5 +66,5 @@ pub(super) fn descriptor(name: &str, table: &str) -> Value {
         { "name": "geometry_wkt", "type": "string", "description": "Made-up boundary, EPSG:4326, longitude before latitude." },
     ]);
     let more = json!({ "dimensions": ["area_code", "name"], "layout": "wide" });
-    super::descriptor(name, table, "areas with boundaries", &["area_code"], fields, &more)
+    super::descriptor(name, table, title, &["area_code"], fields, &more)
 }

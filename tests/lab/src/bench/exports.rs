@@ -7,7 +7,7 @@ use serde_json::json;
 use super::BenchCase;
 use super::equivalence::{self, EquivalenceResult};
 use super::peers::{DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
-use super::tables::{AREA_ROWS, LONG_ROWS};
+use super::tables::{AREA_ROWS, BOUNDARY_ROWS, LONG_ROWS};
 use crate::http::HttpRequest;
 use crate::http::{self, Download};
 use crate::measurements::{Measurements, median};
@@ -66,9 +66,13 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
         ("areas with geometry, Parquet", "areas", "", "parquet"),
         ("areas, geometry=false, Parquet", "areas", "&geometry=false", "parquet"),
         ("areas that never had geometry, Parquet", "places", "", "parquet"),
+        ("boundaries of 200 B to 5 MB, JSON", "boundaries", "", "json"),
+        ("boundaries of 200 B to 5 MB, CSV", "boundaries", "", "csv"),
+        ("boundaries of 200 B to 5 MB, Parquet", "boundaries", "", "parquet"),
     ] {
+        let rows = if table == "boundaries" { BOUNDARY_ROWS } else { AREA_ROWS };
         let ask = HttpRequest::get(format!(
-            "{ours}/v1/datasets/{table}/data?limit={AREA_ROWS}&format={format}{omitted}"
+            "{ours}/v1/datasets/{table}/data?limit={rows}&format={format}{omitted}"
         ));
         let columns =
             if omitted.is_empty() { "" } else { "?columns=area_code,name,population,density" };
@@ -83,7 +87,7 @@ pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
         )));
         cases.push(BenchCase {
             name,
-            rows: AREA_ROWS,
+            rows,
             question: json!({ "table": table, "geometry": omitted.is_empty() }),
             format,
             ways: vec![

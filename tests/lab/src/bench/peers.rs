@@ -96,7 +96,7 @@ fn supports_setting(binary: &Path, data_dir: &Path, variable: &str) -> bool {
 fn roapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<MeasuredProcess> {
     let [http, postgres, flight] =
         [server::free_address()?, server::free_address()?, server::free_address()?];
-    let list: Vec<_> = ["long", "areas", "places", "datasets"]
+    let list: Vec<_> = ["long", "areas", "places", "boundaries", "datasets"]
         .map(|name| json!({ "name": name, "uri": tables.join(format!("{name}.parquet")), "option": { "format": "parquet" } }))
         .into();
     let config = json!({

@@ -17,6 +17,8 @@ use yearbook_xtask::{command, demo};
 pub(super) const LONG_ROWS: u64 = demo::ROWS;
 /// Rows of `areas` and `places`.
 pub(super) const AREA_ROWS: u64 = 20_000;
+/// Rows of `boundaries`, some 33 MB.
+pub(super) const BOUNDARY_ROWS: u64 = 250;
 /// All datasets together.
 pub(super) const DATASET_ROWS: u64 = 1_500;
 /// Text that a search for the end of the table looks for: in one row of eight of its last 4 %, and
@@ -25,8 +27,8 @@ pub(super) const LATE_MATCH: &str = "chatham";
 /// A search that finds one row of each month.
 pub(super) const RARE_MATCH: &str = "S0001666";
 
-/// Publishes `long`, `areas`, `places` (the same areas, which never had geometry) and small ones,
-/// [`DATASETS`] in all.
+/// Publishes `long`, `areas`, `places` (the same areas, which never had geometry), `boundaries` and
+/// small ones, [`DATASET_ROWS`] in all.
 pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Result<()> {
     let folder = bench.folder.join("packages");
     let mut descriptors = vec![long(bench, &folder.join("long"))?];
@@ -34,7 +36,14 @@ pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Resu
         yearbook_generate::package(AREA_ROWS, TableShape::Spatial, false, &folder.join("areas"))?;
     descriptors.push(copy_renamed(&areas, &areas, "areas", |_| ())?);
     descriptors.push(places(&areas, &folder.join("places"))?);
-    for number in 4..=DATASET_ROWS {
+    let boundaries = yearbook_generate::package(
+        BOUNDARY_ROWS,
+        TableShape::Boundaries,
+        false,
+        &folder.join("boundaries"),
+    )?;
+    descriptors.push(copy_renamed(&boundaries, &boundaries, "boundaries", |_| ())?);
+    for number in 5..=DATASET_ROWS {
         // One row, to be one of many datasets.
         descriptors.push(yearbook_generate::numbered_package(number, 1, 1, &folder)?);
     }
