@@ -85,10 +85,16 @@ impl FileSource {
             let wanted = places.iter().filter_map(|&place| leaves.get(place).copied());
             self.decode_columns(group, wanted.collect(), start..end)
         });
-        let decoded: Vec<_> = stream::iter(reads.collect::<Vec<_>>())
-            .buffered(if self.files.is_local() { 1 } else { CONCURRENT_RUNS })
-            .try_collect()
-            .await?;
+        let decoded = if self.files.is_local() {
+            let mut decoded = Vec::with_capacity(runs.len());
+            for read in reads {
+                decoded.push(read.await?);
+            }
+            decoded
+        } else {
+            let reads = stream::iter(reads.collect::<Vec<_>>());
+            reads.buffered(CONCURRENT_RUNS).try_collect().await?
+        };
         for (((start, end), places), arrays) in runs.into_iter().zip(decoded) {
             for (place, array) in places.into_iter().zip(arrays) {
                 let (Some(parts), Some(&leaf)) = (columns.get_mut(place), leaves.get(place)) else {
