@@ -10,6 +10,9 @@ import zipfile
 
 import patient
 
+# A tool that takes longer hangs: some install packages first.
+SECONDS = 1800
+
 
 class Server:
     """A running server and the key to ask it with."""
@@ -56,7 +59,7 @@ class Server:
 
 def run(command, **more):
     """Return the output of a program on both streams; raise an error unless it succeeds."""
-    found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600, **more)
+    found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, **more)
     assert found.returncode == 0, f"{command} ended with {found.returncode}:\n{found.stdout[-6000:]}"
     return found.stdout
 
