@@ -97,7 +97,7 @@ def same_in_curl(page, key):
     form = route(page)
     command = form.locator("> pre").inner_text()
     assert key not in command and '"X-API-Key: $KEY"' in command, command
-    ran = subprocess.run(["bash", "-c", command], env={**os.environ, "KEY": key}, capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run(["bash", "-c", command], env={**os.environ, "KEY": key}, capture_output=True, text=True, timeout=300, check=True)
     assert json.loads(ran.stdout) == json.loads(shown(form)), ran.stdout
 
 
