@@ -259,6 +259,20 @@ def test_the_core_needs_urllib3_alone_and_is_imported_at_once_contract_11():
         assert re.search(rf"^{extra} = \[", text, re.M)
 
 
+def test_public_names_are_found_before_their_modules_are_imported():
+    program = (
+        "import sys, yearbook_client as yb\n"
+        "assert set(yb.__all__) <= set(dir(yb)), set(yb.__all__) - set(dir(yb))\n"
+        "assert 'yearbook_client.credits' not in sys.modules\n"
+        "assert all(getattr(yb, name) is not None for name in yb.__all__)\n"
+        "print(yb.credit.__module__, yb.Rows.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.split() == ["yearbook_client.credits", "Rows"], done.stderr
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = yb.nothing
+
+
 @proof
 def test_names_are_those_of_the_contract_contract_11():
     text = (HERE.parent / "pyproject.toml").read_text(encoding="utf-8")

@@ -66,6 +66,11 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    # Completion finds what is not imported yet.
+    return sorted({*globals(), *_LATER})
+
+
 __all__ = [
     "Account",
     "AsyncClient",
