@@ -1,12 +1,13 @@
 //! The format `geojson`: a FeatureCollection (RFC 7946), a feature a row. The geometry comes from
 //! the column whose role that is; the other columns are properties, with the values that `json`
-//! has.
+//! has. Long text among them stays with the host; a geometry cannot, since brackets come to stand
+//! around every position.
 
 use yearbook_sdk::batch::Recoder;
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::text::{Dialect as _, Rows, first_byte, json};
 use yearbook_sdk::{
-    Batch, Column, Description, Encoder, Error, Note, Options, Output, Schema, Values,
+    Batch, Column, Description, Encoder, Error, Note, Options, Output, Schema, Values, View,
 };
 
 pub mod transcode;
@@ -71,6 +72,12 @@ impl Encoder for GeoJsonEncoder {
         })
     }
 
+    fn views(&self) -> Vec<View> {
+        let mut views = self.properties.as_ref().map_or_else(Vec::new, Rows::views);
+        views.insert(self.geometry, View::WHOLE);
+        views
+    }
+
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&self.head);
         Ok(())
@@ -88,7 +95,7 @@ impl Encoder for GeoJsonEncoder {
             rows.write(&others, &mut self.lines);
         }
         let geometries = geometries.column(0);
-        let mut lines = self.lines.as_slice();
+        let (lines, mut written) = (&self.lines, 0);
         for row in 0..others.rows() {
             if row > 0 {
                 out.push(b',');
@@ -97,10 +104,10 @@ impl Encoder for GeoJsonEncoder {
             out.extend_from_slice(geometry_json(&geometries, row).unwrap_or(b"null"));
             out.extend_from_slice(PROPERTIES_KEY);
             // JSON has no line feed but those between the rows.
-            match first_byte(lines, |byte| byte == b'\n') {
-                Some(end) => {
-                    out.extend_from_slice(&lines[..end]);
-                    lines = &lines[end + 1..];
+            match first_byte(&lines[written..], |byte| byte == b'\n') {
+                Some(length) => {
+                    out.extend_from_output(lines, written..written + length);
+                    written += length + 1;
                 }
                 None => out.extend_from_slice(b"null"),
             }

@@ -3,8 +3,8 @@
 
 use geojson::FeatureCollection;
 use yearbook_geojson::GeoJsonEncoder;
-use yearbook_sdk::Error;
-use yearbook_sdk::testing::{Table, conformance, encode};
+use yearbook_sdk::testing::{Table, batches_for, conformance, encode};
+use yearbook_sdk::{Error, Values};
 
 fn text(table: &Table) -> String {
     String::from_utf8(encode::<GeoJsonEncoder>(table, &[]).unwrap()).unwrap()
@@ -45,6 +45,45 @@ fn a_row_is_a_feature_and_credit_stands_beside_them() {
         text(&table),
         r#"{"type":"FeatureCollection","licence":"CC-BY-4.0","attribution":"\"A\"","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[174.76,-36.85]},"properties":{"name":"two\nlines","value":null}},{"type":"Feature","geometry":null,"properties":{"name":null,"value":1.5}}]}"#
     );
+}
+
+#[test]
+fn long_properties_stay_with_the_host_and_stand_where_they_belong() {
+    let story = |row: usize| format!("{row} {}", "Tāmaki Makaurau ".repeat(20 + row));
+    let texts: Vec<_> = (0..7).map(|row| (row % 3 != 1).then(|| story(row))).collect();
+    let table = |texts: &[Option<String>]| {
+        Table::new()
+            .text("before", texts)
+            .text("shape", &vec![Some(format!("POINT ({} 1)", "1".repeat(200))); 7])
+            .dictionary("behind", texts)
+            .integers("n", &[Some(1); 7])
+            .about("shape", "yearbook.role", "geometry")
+            .batches_of(3)
+    };
+    let expected = |texts: &[Option<String>]| {
+        let features: Vec<_> = texts
+            .iter()
+            .map(|text| {
+                let text = serde_json::to_string(text).unwrap();
+                format!(
+                    r#"{{"type":"Feature","geometry":{{"type":"Point","coordinates":[{},1]}},"properties":{{"before":{text},"behind":{text},"n":1}}}}"#,
+                    "1".repeat(200)
+                )
+            })
+            .collect();
+        format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, features.join(","))
+    };
+    let held: Vec<_> = batches_for::<GeoJsonEncoder>(&table(&texts))
+        .unwrap()
+        .iter()
+        .flat_map(|batch| [0, 1].map(|at| matches!(batch.column(at).values, Values::Held(_))))
+        .collect();
+    assert_eq!(held, [true, false].repeat(3), "the geometry crosses");
+    assert_eq!(text(&table(&texts)), expected(&texts));
+    // One text that needs an escape: its batch crosses whole, and the bytes are as ever.
+    let mut escaped = texts.clone();
+    escaped[0] = Some(format!("\"{}", "long ".repeat(90)));
+    assert_eq!(text(&table(&escaped)), expected(&escaped));
 }
 
 #[test]

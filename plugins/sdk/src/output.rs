@@ -1,7 +1,7 @@
 //! Output of a part: bytes, and ranges of the input that the host puts between them. What is passed
 //! on that way never comes into the guest and is never copied out of it.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 
 use crate::column::ColumnBuffer;
 use crate::{Column, Values, wire};
@@ -124,6 +124,51 @@ impl Output {
         }
     }
 
+    /// Appends a range of the bytes of `other`, together with what was passed on between them. What
+    /// was passed right before the first byte is among it, what was passed right before the next
+    /// one is not, unless there is none.
+    ///
+    /// ```
+    /// use yearbook_sdk::Output;
+    ///
+    /// let lines = Output::from(b"a\nb\n".to_vec());
+    /// let mut out = Output::default();
+    /// out.extend_from_output(&lines, 2..4);
+    /// out.extend_from_output(&lines, 0..2);
+    /// assert_eq!(out.as_slice(), b"b\na\n");
+    /// ```
+    ///
+    /// # Panics
+    /// When `other` has fewer bytes.
+    pub fn extend_from_output(&mut self, other: &Self, range: Range<usize>) {
+        let before =
+            |end: usize| other.splices.partition_point(|splice| (splice.at as usize) < end);
+        let last =
+            if range.end == other.bytes.len() { other.splices.len() } else { before(range.end) };
+        let mut copied = range.start;
+        for splice in other.splices.get(before(range.start)..last).unwrap_or_default() {
+            let at = splice.at as usize;
+            self.bytes.extend_from_slice(&other.bytes[copied..at]);
+            self.splices.push(wire::RawSplice { at: position(self.bytes.len()), ..*splice });
+            copied = at;
+        }
+        self.bytes.extend_from_slice(&other.bytes[copied..range.end]);
+    }
+
+    /// Takes away all bytes and all that was passed on, and keeps the memory.
+    ///
+    /// ```
+    /// use yearbook_sdk::Output;
+    ///
+    /// let mut out = Output::from(b"a".to_vec());
+    /// out.clear();
+    /// assert!(out.is_empty());
+    /// ```
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.splices.clear();
+    }
+
     /// Puts a range of an input buffer behind the first `at` bytes.
     #[inline]
     pub(crate) fn splice(&mut self, at: usize, buffer: u32, offset: usize, length: usize) {
@@ -193,5 +238,29 @@ mod tests {
             assert_eq!(bytes, b"northx\ny\n\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0");
             assert_eq!(splices, []);
         }
+    }
+
+    #[test]
+    fn ranges_of_an_output_keep_what_was_passed_on_between_their_bytes() {
+        let mut lines = Output::from(b"ab".to_vec());
+        lines.splice(0, 7, 0, 1);
+        lines.splice(1, 7, 1, 2);
+        lines.splice(1, 7, 3, 3);
+        lines.splice(2, 7, 6, 4);
+        let taken = |ranges: &[Range<usize>]| {
+            let mut out = Output::from(b"-".to_vec());
+            ranges.iter().for_each(|range| out.extend_from_output(&lines, range.clone()));
+            let (bytes, splices) = out.into_parts();
+            let places = splices.iter().map(|splice| (splice.at, splice.length)).collect();
+            (String::from_utf8(bytes).unwrap(), places)
+        };
+        let found: (String, Vec<(u32, u32)>) = taken(&[0..2]);
+        assert_eq!(found, ("-ab".to_owned(), vec![(1, 1), (2, 2), (2, 3), (3, 4)]));
+        assert_eq!(taken(&[0..1, 1..2]), found, "each is taken once");
+        assert_eq!(taken(&[0..1]), ("-a".to_owned(), vec![(1, 1)]));
+        assert_eq!(taken(&[1..2]), ("-b".to_owned(), vec![(1, 2), (1, 3), (2, 4)]));
+        lines.clear();
+        let (bytes, splices) = lines.into_parts();
+        assert!(bytes.is_empty() && splices.is_empty());
     }
 }
