@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::command;
 
 /// Longest time for a server to answer `/health`, and to end after a signal.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A running server; dropping it stops it.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl ServerProcess {
     /// one it shares ours. `settings` are environment variables.
     ///
     /// # Errors
-    /// Fails when the server cannot be run, or is not healthy within 60 s.
+    /// Fails when the server cannot be run, or is not healthy within 180 s.
     pub fn start(
         binary: &Path,
         data_dir: &Path,
@@ -73,7 +73,7 @@ impl ServerProcess {
     /// Asks the server to finish what it is doing and end, and waits for it.
     ///
     /// # Errors
-    /// Fails when the server does not end within 60 s; it is then killed.
+    /// Fails when the server does not end within 180 s; it is then killed.
     pub fn stop(&mut self) -> Result<()> {
         if self.has_ended()? {
             return Ok(());

@@ -61,7 +61,9 @@ pub(crate) fn check_python(repository: &Repository, name: &str) -> Result<PathBu
 }
 
 /// The interpreter of the environment called `name`, with everything in the file `pins` (from the
-/// top of the tree) installed.
+/// top of the tree) installed. A file beside it that ends in `.lock` has the versions of what comes
+/// with them, so that a later release of another project changes no check. An environment that is
+/// there is not made again for it.
 ///
 /// # Errors
 /// Fails when the pins cannot be read, or a package cannot be installed.
@@ -81,18 +83,14 @@ pub fn python_environment(repository: &Repository, name: &str, pins: &str) -> Re
     }
     ensure_python()?;
     command::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    command::run(
-        Command::new(&python)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "--requirement",
-            ])
-            .arg(&pins),
-    )?;
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    install.arg("--requirement").arg(&pins);
+    let versions = pins.with_extension("lock");
+    if versions.is_file() {
+        install.arg("--constraint").arg(&versions);
+    }
+    command::run(&mut install)?;
     // Last, so that an installation that failed is tried again.
     fs::write(&stamp, pinned).with_context(|| format!("cannot write {}", stamp.display()))?;
     Ok(python)

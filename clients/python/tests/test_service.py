@@ -334,12 +334,12 @@ def test_an_assistant_is_served_by_a_real_client():
             ]
             return tools, [json.loads((await session.call_tool(name, arguments)).content[0].text) for name, arguments in asked]
 
-    tools, (found, preview, about, cited, rows, refused) = asyncio.run(asyncio.wait_for(run(), 60))
+    tools, (found, preview, about, cited, rows, refused) = asyncio.run(asyncio.wait_for(run(), 600))
     assert tools == {"search", "describe", "preview", "get", "cite"}
     assert found["datasets"][0]["name"] == MACRO
     assert preview["row_count"] == 203
     assert about["has_geometry"] is True
-    assert "2026" in cited["citation"]
+    assert yb.describe(MACRO).snapshots[-1].created_at[:4] in cited["citation"]
     assert rows["rows"] == [{"date": "2009-01-01", "unemp": 0.081}, {"date": "2009-04-01", "unemp": 0.092}]
     assert rows["complete"] is False
     assert rows["attribution"]
@@ -352,7 +352,7 @@ def command(*arguments, plan="enterprise", **environment):
 
     known = {name: value for name, value in os.environ.items() if name != "SERVICE_API_KEY"}
     known |= {"SERVICE_BASE_URL": conftest.SERVICE, "SERVICE_API_KEY": conftest.KEYS.get(plan, plan), "PYTHONPATH": ":".join(sys.path)} | environment
-    return subprocess.run([sys.executable, "-m", "yearbook_client", *arguments], capture_output=True, encoding="utf-8", env=known, timeout=120)
+    return subprocess.run([sys.executable, "-m", "yearbook_client", *arguments], capture_output=True, encoding="utf-8", env=known, timeout=600)
 
 
 @proof
@@ -414,7 +414,7 @@ def test_a_key_is_kept_in_the_keyring(tmp_path):
     known = {name: value for name, value in os.environ.items() if name != "SERVICE_API_KEY"} | ring | {"SERVICE_BASE_URL": conftest.SERVICE}
 
     def run(*arguments, text=""):
-        return subprocess.run([sys.executable, "-m", "yearbook_client", *arguments], input=text, capture_output=True, encoding="utf-8", env=known, timeout=60)
+        return subprocess.run([sys.executable, "-m", "yearbook_client", *arguments], input=text, capture_output=True, encoding="utf-8", env=known, timeout=600)
 
     assert run("me").returncode == 3
     done = run("login", "--key-from-stdin", text=conftest.KEYS["enterprise"] + "\n")

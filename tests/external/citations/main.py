@@ -118,7 +118,7 @@ def formats_are_read_by_their_tools(tally, base, path, title, work):
     def classic_bibtex():
         (work / "cited.bib").write_text(ask(base, f"{path}format=bibtex")[1])
         (work / "cited.aux").write_text("\\citation{*}\n\\bibdata{cited}\n\\bibstyle{plain}\n")
-        done = subprocess.run(["bibtex", "cited"], cwd=work, capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(["bibtex", "cited"], cwd=work, capture_output=True, text=True, timeout=300, check=False)
         return expect(done.returncode == 0, done.stdout)
 
     checks = {"cff": cff, "datacite-json": datacite, "csl-json": csl, "ris": ris, "bibtex": bibtex}

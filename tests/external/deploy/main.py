@@ -346,7 +346,7 @@ def refresh_job(tally, binary):
 
 
 def answered(address):
-    with urllib.request.urlopen(address, timeout=10) as response:
+    with urllib.request.urlopen(address, timeout=60) as response:
         exactly(response.status, 200)
 
 

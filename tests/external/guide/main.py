@@ -14,7 +14,7 @@ import blocks
 from tally import Tally
 
 # An example that takes longer hangs.
-SECONDS = 120
+SECONDS = 600
 
 COMMANDS = {
     "sh": ["bash", "-euo", "pipefail"],

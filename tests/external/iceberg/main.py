@@ -13,7 +13,6 @@ import pathlib
 import random
 import re
 import shutil
-import socket
 import struct
 import subprocess
 import sys
@@ -27,9 +26,11 @@ import fastavro
 import pyarrow
 import pyarrow.parquet
 from moto.server import ThreadedMotoServer
+from ports import HOST, free_port
 from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
 from tally import Tally, proof
+from waiting import until
 
 BUCKET, PREFIX = "shelf", "some/prefix"
 ACCESS, SECRET, REGION = "test-key", "test-secret", "us-east-1"
@@ -42,12 +43,6 @@ def expect(condition, why):
     assert condition, why
 
 
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
 class Ground:
     """A bucket, a data directory and the product."""
 
@@ -55,9 +50,9 @@ class Ground:
         self.binary, self.work, self.plugins = binary, work, plugins
         port = free_port()
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
-        self.server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
+        self.server = ThreadedMotoServer(ip_address=HOST, port=port, verbose=False)
         self.server.start()
-        self.endpoint = f"http://127.0.0.1:{port}"
+        self.endpoint = f"http://{HOST}:{port}"
         self.s3 = boto3.client(
             "s3", endpoint_url=self.endpoint, region_name=REGION, aws_access_key_id=ACCESS, aws_secret_access_key=SECRET)
         self.s3.create_bucket(Bucket=BUCKET)
@@ -83,16 +78,23 @@ class Ground:
 
     def serve(self):
         """Starts the service and waits until it answers."""
-        self.base = f"http://127.0.0.1:{free_port()}"
+        self.base = f"http://{HOST}:{free_port()}"
         log = open(self.work / "server.log", "w")
         self.service = subprocess.Popen(
             self.command("serve", "--listen", self.base.removeprefix("http://")), env=self.environment, stdout=log, stderr=log)
-        for _ in range(600):
-            try:
-                return urllib.request.urlopen(f"{self.base}/health", timeout=5).read()
-            except OSError:
-                time.sleep(0.1)
-        raise SystemExit("the service does not answer")
+        until(self.answers, "the service answers")
+
+    def answers(self):
+        try:
+            with urllib.request.urlopen(f"{self.base}/health", timeout=5) as answer:
+                return answer.read()
+        except OSError:
+            expect(self.service.poll() is None, "the service has ended: server.log says why")
+            return None
+
+    def published(self, name):
+        """Numbers of the versions of a dataset that the catalog has, whatever the service knows of them by now."""
+        return [snapshot["version"] for snapshot in json.loads(self.run("datasets", "snapshots", name, "--json"))]
 
     def key(self, plan):
         return json.loads(self.run("keys", "create", "--plan", plan, "--json"))["key"]
@@ -133,6 +135,28 @@ def same_rows(found, stored):
 
 def connect(ground, key):
     return load_catalog("yearbook", type="rest", uri=f"{ground.base}/share/iceberg", token=key)
+
+
+def listed(ground, key, name):
+    """True where the service has a dataset."""
+    request = urllib.request.Request(f"{ground.base}/v1/datasets", headers={"X-API-Key": key})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return name in [entry["name"] for entry in json.loads(answer.read())]
+
+
+def served(ground, catalog, name):
+    """The table of a dataset once the service, which follows the catalog within seconds, has every version in it. An Iceberg id is
+    the version's number and one, for it is positive."""
+    newest = ground.published(name)[-1] + 1
+
+    def followed():
+        try:
+            table = catalog.load_table(f"tests.{name}")
+        except NoSuchTableError:
+            return None
+        return table if table.metadata.snapshots[-1].snapshot_id >= newest else None
+
+    return until(followed, f"version {newest} of {name} is served")
 
 
 @proof
@@ -334,7 +358,7 @@ def a_killed_publication_leaves_each_version_complete_or_absent(tally, ground, k
 
     def whole(number):
         """The newest version and all before it can be read, and the newest is one that was published."""
-        table = catalog.load_table("tests.killed")
+        table = served(ground, catalog, "killed")
         versions = [snapshot.snapshot_id for snapshot in table.metadata.snapshots]
         expect(versions == list(range(versions[0], versions[0] + len(versions))), versions)
         for snapshot in table.metadata.snapshots[-3:]:
@@ -356,7 +380,6 @@ def a_killed_publication_leaves_each_version_complete_or_absent(tally, ground, k
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            time.sleep(0.6)
             whole(number)
         expect(0 < whole.killed < KILLED, f"{whole.killed} of {KILLED} were killed before their commit")
 
@@ -364,7 +387,7 @@ def a_killed_publication_leaves_each_version_complete_or_absent(tally, ground, k
 
 
 @proof
-def older_versions_are_described_later(tally, ground, catalog):
+def older_versions_are_described_later(tally, ground, catalog, key):
     """Versions that were published while the setting was off are described by `migrate`, and gone snapshots are not told."""
     def check():
         folder = ground.work / "later"
@@ -372,14 +395,15 @@ def older_versions_are_described_later(tally, ground, catalog):
             path = package(folder, number)
             path.write_text(path.read_text().replace('"killed"', '"later"'))
             ground.run("publish", path, YEARBOOK_SHARE__ICEBERG="false")
-        time.sleep(2)
+        until(lambda: listed(ground, key, "later"), "the service has the dataset")
         try:
             catalog.load_table("tests.later")
-            raise SystemExit("a table that is not described loads")
         except NoSuchTableError:
             pass
+        else:
+            raise AssertionError("a table that is not described loads")
         ground.run("migrate")
-        table = catalog.load_table("tests.later")
+        table = served(ground, catalog, "later")
         expect([snapshot.snapshot_id for snapshot in table.metadata.snapshots] == [1, 2], table.metadata.snapshots)
         expect(table.scan(snapshot_id=1).to_arrow()["value"][0].as_py() == 1000, "first version")
 
@@ -415,7 +439,7 @@ def main():
         tally.check("some table has two versions", lambda: expect(versions > len(tables), versions))
         duckdb_reads_the_same_rows(tally, ground, key, tables)
         the_recipes_of_iceberg_run_as_they_are_written(tally, ground, key, given.page)
-        older_versions_are_described_later(tally, ground, catalog)
+        older_versions_are_described_later(tally, ground, catalog, key)
         a_killed_publication_leaves_each_version_complete_or_absent(tally, ground, key)
     finally:
         if hasattr(ground, "service"):

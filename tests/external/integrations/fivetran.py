@@ -3,7 +3,6 @@ SDK project driven over gRPC as Fivetran drives it."""
 
 import datetime
 import json
-import socket
 import subprocess
 import sys
 
@@ -13,11 +12,14 @@ import service
 import yaml
 from fivetran_connector_sdk.protos import common_pb2, connector_sdk_pb2, connector_sdk_pb2_grpc
 from openapi_schema_validator import OAS30Validator, oas30_format_checker
+from ports import HOST, free_port
 
 from tally import proof
 
 # With a second version to come.
 CHANGED = "synthetic_nz_retail_quarterly"
+# A project that takes longer to start, or to answer, hangs.
+SECONDS = 300
 # Long, in pages; wide; without a primary key; spatial.
 NAMES = ["us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes", "london_boroughs", CHANGED]
 
@@ -78,26 +80,26 @@ def sync(folder, server, state):
     configuration = json.loads((folder / "configuration.json").read_text())
     equal(configuration, {"base_url": server.base, "api_key": "<YOUR_API_KEY>"})
     configuration["api_key"] = server.key
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     program = f"import connector; connector.connector.run(port={port})"
-    process = subprocess.Popen([sys.executable, "-c", program], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    # A pipe that nobody reads would fill, and the project would wait for its reader.
+    with open(folder / "connector.log", "a") as log:
+        process = subprocess.Popen([sys.executable, "-c", program], cwd=folder, stdout=log, stderr=log)
     try:
-        channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=[("grpc.max_receive_message_length", -1)])
-        grpc.channel_ready_future(channel).result(timeout=60)
+        channel = grpc.insecure_channel(f"{HOST}:{port}", options=[("grpc.max_receive_message_length", -1)])
+        grpc.channel_ready_future(channel).result(timeout=SECONDS)
         stub = connector_sdk_pb2_grpc.SourceConnectorStub(channel)
-        tables = stub.Schema(connector_sdk_pb2.SchemaRequest(configuration=configuration), timeout=60).without_schema.tables
+        tables = stub.Schema(connector_sdk_pb2.SchemaRequest(configuration=configuration), timeout=SECONDS).without_schema.tables
         synced = Synced({table.name: table for table in tables})
         request = connector_sdk_pb2.UpdateRequest(configuration=configuration, state_json=json.dumps(state))
-        for response in stub.Update(request, timeout=600):
+        for response in stub.Update(request, timeout=service.SECONDS):
             note(synced, response)
         if synced.state is None:
             synced.state = state
         return synced
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.wait(SECONDS)
 
 
 def note(synced, response):

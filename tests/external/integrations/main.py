@@ -17,6 +17,7 @@ import factory
 import fivetran
 import loading
 import meltano
+import month
 import packages
 import power_query
 import quoting
@@ -60,13 +61,14 @@ def main():
     projects = given.work / "meltano", given.work / "fivetran"
     first = meltano.check_first(tally, starter, unlimited, given.meltano, projects[0])
     synced = fivetran.check_first(tally, starter, unlimited, projects[1])
-    tally.check("a new version is published meanwhile", lambda: service.run(given.publish))
+    tally.check("a new version is published meanwhile", lambda: revisions.publish_and_wait(given.publish, unlimited, fivetran.CHANGED))
     if synced:
         fivetran.check_second(tally, starter, unlimited, projects[1], synced)
     tally.check("the dataset that changes does", lambda: revise(revisions.SECOND))
     if first:
         meltano.check_second(tally, starter, unlimited, given.meltano, projects[0], first)
     if loaded:
+        month.wait_for_room(service.SECONDS / 2)
         loading.check_second(tally, starter, unlimited, given.loaders, pipeline)
     if read:
         airbyte.check_second(tally, starter, unlimited, given.airbyte, source, read)

@@ -4,6 +4,7 @@ import json
 
 import service
 import yaml
+from waiting import until
 
 # Every quote, braces, what templates open with, a comment, words and numbers that YAML 1.1 takes for something else.
 HARD = "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | > 1e3 {{ a }} {% b %} {# c #} \"\"\" ''' #(lf) \U0001f33e Māori </script>"
@@ -59,11 +60,13 @@ def package(columns):
 
 
 def wait_for(server, name, snapshot=None):
-    """A running server sees a new dataset, or the new snapshot of one, within two seconds."""
-    for _ in range(50):
+    """A new dataset, or the new snapshot of one, once the running server has it."""
+
+    def served():
         with server.open("/v1/datasets") as response:
-            if any(dataset["name"] == name for dataset in json.load(response)):
-                found = server.dataset(name)
-                if snapshot in (None, found["current_snapshot_id"]):
-                    return found
-    raise AssertionError(f"{name} was published but is not served")
+            if all(dataset["name"] != name for dataset in json.load(response)):
+                return None
+        found = server.dataset(name)
+        return found if snapshot in (None, found["current_snapshot_id"]) else None
+
+    return until(served, f"{name} was published and is served", every=0.5)

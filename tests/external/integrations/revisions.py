@@ -34,5 +34,10 @@ def publish(command, server, folder, rows):
     described["resources"] = [{"name": NAME, "path": "data.csv", "schema": {"fields": fields, "primaryKey": ["date", "region"]}}]
     descriptor = folder / "datapackage.json"
     descriptor.write_text(json.dumps(described))
-    said = service.run([*command, descriptor])
-    quoting.wait_for(server, NAME, re.search(r"snapshot (\w+)", said)[1])
+    publish_and_wait([*command, descriptor], server, NAME)
+
+
+def publish_and_wait(command, server, name):
+    """Publishes a version of a dataset and waits until it is served."""
+    said = service.run(command)
+    quoting.wait_for(server, name, re.search(r"snapshot (\w+)", said)[1])

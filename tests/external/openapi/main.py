@@ -16,8 +16,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from tally import Tally
 
 HERE = pathlib.Path(__file__).parent
-# GET and HEAD are operations of their own.
-BUDGET_SECONDS = 240
+# Each of some thousand requests is answered within this time, and all of them within that.
+REQUEST_SECONDS, BUDGET_SECONDS = 60, 1200
 
 
 def fetch(base):
@@ -81,7 +81,7 @@ def schemathesis(base, key, work):
     command = [
         pathlib.Path(sys.executable).with_name("schemathesis"), "--config-file", HERE / "schemathesis.toml", "run", f"{base}/openapi.json",
         "--url", base, "--header", f"X-API-Key: {key}", "--phases", "examples,coverage,fuzzing", "--max-examples", "60",
-        "--seed", "20261121", "--workers", "2", "--request-timeout", "20", "--continue-on-failure", "--no-color",
+        "--seed", "20261121", "--workers", "2", "--request-timeout", str(REQUEST_SECONDS), "--continue-on-failure", "--no-color",
     ]
     environment = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"}
     try:

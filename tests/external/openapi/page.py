@@ -22,7 +22,7 @@ def check(tally, base, key, document, work):
         # Tests may run as root, where Chromium's own sandbox does not; the page is ours.
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(120_000)
         asked, said = [], []
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: said.append(f"{message.type}: {message.text}") if message.type in ("error", "warning") else None)
@@ -97,7 +97,7 @@ def same_in_curl(page, key):
     form = route(page)
     command = form.locator("> pre").inner_text()
     assert key not in command and '"X-API-Key: $KEY"' in command, command
-    ran = subprocess.run(["bash", "-c", command], env={**os.environ, "KEY": key}, capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run(["bash", "-c", command], env={**os.environ, "KEY": key}, capture_output=True, text=True, timeout=300, check=True)
     assert json.loads(ran.stdout) == json.loads(shown(form)), ran.stdout
 
 

@@ -15,6 +15,7 @@ import signup
 from playwright import sync_api
 
 from tally import Tally, proof
+from waiting import until
 
 HERE = pathlib.Path(__file__).parent
 # A long table, a wide one, places across 180°, a table without dates, and words that try to leave their places.
@@ -45,7 +46,7 @@ class Pages:
 def valid(pages, modules):
     """html-validate has nothing to say."""
     texts = {path: fetch(pages.base + path)[2].decode() for path in pages.paths}
-    ran = subprocess.run(["node", HERE / "validate.cjs", modules.parent], input=json.dumps(texts), capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run(["node", HERE / "validate.cjs", modules.parent], input=json.dumps(texts), capture_output=True, text=True, timeout=600, check=True)
     findings = json.loads(ran.stdout)
     assert not findings, "\n    ".join(["", *findings[:40]])
 
@@ -116,16 +117,21 @@ def works_without_script(browser, pages):
     page.get_by_label("Search the datasets").fill("unemployment industry")
     page.get_by_role("button", name="Search").click()
     page.get_by_role("link", name="series", exact=True).first.click()
-    assert "shape=series" in page.url and "q=unemployment" in page.url, page.url
+    page.wait_for_url(lambda url: "shape=series" in url and "q=unemployment" in url)
     page.locator("ol.results a").first.click()
-    assert page.url == f"{pages.base}/datasets/us_unemployment_by_industry", page.url
+    page.wait_for_url(f"{pages.base}/datasets/us_unemployment_by_industry")
     assert page.locator("#latest").is_visible()
     page.locator("summary", has_text="Other series").click()
     page.locator("details[open] a").first.click()
-    assert "?series=" in page.url, page.url
+    page.wait_for_url(lambda url: "?series=" in url)
     assert page.locator("#preview table").first.is_visible()
     assert page.locator("figure.copy button").count() == 0
     context.close()
+
+
+def focus(page, attribute, value):
+    """Waits until the element that has the focus is the one with this attribute."""
+    until(lambda: page.evaluate(f"document.activeElement.{attribute}") == value, f"the focus is on {value}", within=30)
 
 
 @proof
@@ -135,11 +141,11 @@ def works_by_keyboard(browser, pages):
     page = browser.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page.goto(f"{pages.base}/")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "skip"
+    focus(page, "className", "skip")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    focus(page, "id", "main")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.id") == "q"
+    focus(page, "id", "q")
     page.keyboard.type("mauna loa")
     page.keyboard.press("Enter")
     page.wait_for_url("**/datasets?q=mauna*")
@@ -253,10 +259,9 @@ def copies(browser, pages):
     page.goto(f"{pages.base}/datasets/{DATASETS[0]}")
     figure = page.locator("figure.copy", has_text="Data address")
     figure.get_by_role("button").click()
-    figure.get_by_role("button", name="Copy").wait_for()
-    copied = page.evaluate("navigator.clipboard.readText()")
+    wanted = f"{pages.base}/v1/series/{DATASETS[0]}/data"
+    until(lambda: page.evaluate("navigator.clipboard.readText()") == wanted, f"{wanted} is copied", within=30)
     context.close()
-    assert copied == f"{pages.base}/v1/series/{DATASETS[0]}/data", copied
 
 
 def pictures(browser, pages, work):

@@ -39,7 +39,7 @@ def run(server, package, fields, folder, readers):
     command = ["Rscript", "--vanilla", pathlib.Path(__file__).with_name("readback.R"), address, columns, folder, *readers]
     # Outside of a UTF-8 locale R cannot print all that it has.
     environment = {**os.environ, "YEARBOOK_KEY": server.key, "LC_ALL": "C.UTF-8"}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800, check=False)
 
 
 def table(path, fields, ran):

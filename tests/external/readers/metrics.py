@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import urllib.request
 
+import waiting
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_families
 from prometheus_client.parser import text_string_to_metric_families as classic_families
 
@@ -30,14 +31,17 @@ def samples(families):
 
 
 def check_formats(admin):
-    """Both formats are valid and say the same."""
-    text, content_type = scrape(admin, "application/openmetrics-text")
-    assert content_type.startswith("application/openmetrics-text; version=1.0.0"), content_type
-    strict = samples(open_families(text))
-    text, content_type = scrape(admin, "text/plain")
-    assert content_type.startswith("text/plain; version=0.0.4"), content_type
-    assert samples(classic_families(text)) == strict
-    return strict
+    """Both formats are valid and say the same, once nothing happens between two readings."""
+
+    def same():
+        text, content_type = scrape(admin, "application/openmetrics-text")
+        assert content_type.startswith("application/openmetrics-text; version=1.0.0"), content_type
+        strict = samples(open_families(text))
+        text, content_type = scrape(admin, "text/plain")
+        assert content_type.startswith("text/plain; version=0.0.4"), content_type
+        return strict if samples(classic_families(text)) == strict else None
+
+    return waiting.until(same, "both formats say the same", within=30, every=1)
 
 
 def check_counts(admin, formats):

@@ -2,11 +2,10 @@
 
 import asyncio
 import email
-import time
 
 from aiosmtpd.controller import Controller
-
-HOST = "127.0.0.1"
+from ports import HOST
+from waiting import until
 
 
 class Mailboxes:
@@ -36,16 +35,11 @@ class MailServer:
     def stop(self):
         self.controller.stop()
 
-    def wait(self, address, within=5.0):
-        """The one mail to `address`, within so many seconds."""
-        ends = time.monotonic() + within
-        while time.monotonic() < ends:
-            found = [mail for mail in self.boxes.mails if mail[1] == [address]]
-            if found:
-                assert len(found) == 1, f"{len(found)} mails to {address}"
-                return found[0][0], email.message_from_bytes(found[0][2]), found[0][2]
-            time.sleep(0.05)
-        raise AssertionError(f"no mail to {address} within {within} s")
+    def wait(self, address):
+        """The one mail to `address`."""
+        found = until(lambda: [mail for mail in self.boxes.mails if mail[1] == [address]], f"a mail to {address}")
+        assert len(found) == 1, f"{len(found)} mails to {address}"
+        return found[0][0], email.message_from_bytes(found[0][2]), found[0][2]
 
     def count(self, address):
         return sum(mail[1] == [address] for mail in self.boxes.mails)

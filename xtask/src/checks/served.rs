@@ -106,7 +106,7 @@ impl ServerFixture {
     /// Serves the data with `settings`, environment variables, and logs to a file.
     ///
     /// # Errors
-    /// Fails when the server cannot be run, or is not healthy within 60 s.
+    /// Fails when the server cannot be run, or is not healthy within 180 s.
     pub fn serve(&self, log: &Path, settings: &[(&str, &str)]) -> Result<ServerProcess> {
         ServerProcess::start(
             &self.binary,

@@ -34,6 +34,8 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
         // What 200 slow clients hold is measured; with the default some of them would wait, and be
         // told 503.
         ("YEARBOOK_SERVER__BODY_BYTES", "1073741824"),
+        // They are slow for as long as it takes to open them all.
+        ("YEARBOOK_SERVER__WRITE_IDLE_MS", "600000"),
         ("YEARBOOK_SERVER__ADMIN_LISTEN", admin.as_str()),
     ];
     let tally = ground.count(&settings, |server| {

@@ -14,30 +14,32 @@ from typing import TYPE_CHECKING
 from . import errors
 from ._version import __version__
 from .client import Client
-from .credits import Credit, credit
 from .errors import YearbookError
-from .models import Account, Column, Dataset, DatasetSummary, Integration, Preview, Snapshot
-from .results.rows import ColumnType, Rows
 
 if TYPE_CHECKING:
     from .aio import AsyncClient
     from .change_feed import Changes
+    from .credits import Credit, credit
     from .downloads import Download
     from .local_library import LocalTable
+    from .models import Account, Column, Dataset, DatasetSummary, Integration, Preview, Snapshot
     from .pivot import pivot_longer, pivot_wider
+    from .results.rows import ColumnType, Rows
     from .verification import Verification, digest
 
 # Names that a script may never use, by the module that has them: it is imported when they are.
-_LATER = {
-    "AsyncClient": "aio",
-    "Changes": "change_feed",
-    "Download": "downloads",
-    "LocalTable": "local_library",
-    "Verification": "verification",
-    "digest": "verification",
-    "pivot_longer": "pivot",
-    "pivot_wider": "pivot",
+_MODULES = {
+    "aio": "AsyncClient",
+    "change_feed": "Changes",
+    "credits": "Credit credit",
+    "downloads": "Download",
+    "local_library": "LocalTable",
+    "models": "Account Column Dataset DatasetSummary Integration Preview Snapshot",
+    "pivot": "pivot_longer pivot_wider",
+    "results.rows": "ColumnType Rows",
+    "verification": "Verification digest",
 }
+_LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 _client = Client()
 
@@ -62,6 +64,11 @@ def __getattr__(name: str) -> object:
     if name in _LATER:
         return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    # Completion finds what is not imported yet.
+    return sorted({*globals(), *_LATER})
 
 
 __all__ = [

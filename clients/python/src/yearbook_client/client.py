@@ -1,5 +1,6 @@
 """The client: every verb as a method. Owns what lives longer than a call: connections, the memory
-of refused bulk files, and explicit settings; all else is read at each call (contract-11-verbs)."""
+of refused bulk files, and explicit settings; all else is read at each call (contract-11-verbs). A
+verb imports its modules when it is called, so that a script waits for none that it does not use."""
 
 from __future__ import annotations
 
@@ -8,26 +9,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .credits import Credit, credit
 from .errors import UsageError
 from .http.transport import Transport
-from .models import Account, Dataset, DatasetSummary, Integration, Preview
-from .progress import progress_of
-from .pull import pull, stream
-from .ranking import rank
-from .results.rows import Rows, To, choose, convert, convert_batches, reads_parquet
 from .selection import Criteria, Selection, selecting
-from .session import Documents, Progress, Session
 from .settings import ApiKey, api_key, cache_bytes, cache_dir, library_dir, origin
-from .store import Store
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .change_feed import Changes
-    from .credits import CitationFormat
+    from .credits import CitationFormat, Credit
     from .downloads import Download
     from .local_library import LocalTable, Sync
+    from .models import Account, Dataset, DatasetSummary, Integration, Preview
+    from .results.rows import Rows, To
+    from .session import Progress, Session
     from .verification import Verification
 
 PathLike = str | os.PathLike[str]
@@ -61,6 +57,10 @@ class Client:
         return f"Client(base_url={self._base_url!r})"
 
     def _session(self) -> Session:
+        from .progress import progress_of
+        from .session import Documents, Session
+        from .store import Store
+
         service = origin(self._base_url)
         folder = cache_dir(self._cache)
         return Session(
@@ -75,16 +75,22 @@ class Client:
 
     def datasets(self) -> list[DatasetSummary]:
         """Returns all datasets, by name. An unchanged list costs no request."""
+        from .models import DatasetSummary
+
         session = self._session()
         document, _ = session.documents.get(session.origin, session.key, "/v1/datasets")
         return [DatasetSummary.parse(one) for one in document]
 
     def search(self, words: str, limit: int = 20) -> list[DatasetSummary]:
         """Returns the datasets that have all words, best first. It costs what `datasets` costs."""
+        from .ranking import rank
+
         return rank(self.datasets(), words, limit)
 
     def describe(self, name: str) -> Dataset:
         """Returns a dataset's columns, versions and provenance."""
+        from .models import Dataset
+
         session = self._session()
         path = f"/v1/datasets/{Selection.of(name).name}"
         document, _ = session.documents.get(session.origin, session.key, path)
@@ -130,6 +136,9 @@ class Client:
 
         `start` and `end` are inclusive dates, `dimensions` a text that any dimension contains,
         `snapshot` a version to read. Raises an exception rather than return a short table."""
+        from .pull import pull
+        from .results.rows import choose, convert, reads_parquet
+
         kind = choose(to)
         selection = Selection.of(name, **criteria)
         with self._session() as session:
@@ -147,6 +156,9 @@ class Client:
     ) -> Iterator[Any]:
         """Yields the rows that `get` returns in tables of bounded size, so that a table may be larger
         than the memory. All are of one snapshot."""
+        from .pull import stream
+        from .results.rows import choose, convert_batches, reads_parquet
+
         kind = choose(to)
         selection = Selection.of(name, **criteria)
         with self._session() as session:
@@ -166,6 +178,7 @@ class Client:
         """Returns the rows that came, went and were revised since a watermark or a snapshot id; None
         is the oldest version that is kept. Each answer of the service costs a request."""
         from .change_feed import ChangeRequest, changes
+        from .results.rows import choose
 
         kind = choose(to)
         request = ChangeRequest(Selection.of(name).name, since, geometry)
@@ -229,7 +242,7 @@ class Client:
         """Compares the digest of a table in memory with `expected`, a digest or a citation that has
         one, else with the service's. `recompute` has the service read the rows again, which costs a
         request; without it only a whole snapshot can be compared."""
-        from .credits import known_digest, service_digest
+        from .credits import credit, known_digest, service_digest
         from .verification import Verification, digest
 
         own = digest(table)
@@ -242,6 +255,8 @@ class Client:
 
     def integration(self, tool: str, datasets: str | Sequence[str]) -> Integration:
         """Returns the files of a project for a data tool, such as meltano."""
+        from .models import Integration
+
         names = [datasets] if isinstance(datasets, str) else list(datasets)
         if not tool.replace("-", "").isalnum():
             raise UsageError(f"{tool!r} is no name of a tool.")
@@ -262,6 +277,8 @@ class Client:
         self._transport.close()
 
     def _credit(self, session: Session, result: Any) -> Credit:
+        from .credits import Credit, credit
+
         if isinstance(result, Credit):
             return result
         if not isinstance(result, str):

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from .errors import IntegrityError
+from .http.answers import items
 
 _Kind = TypeVar("_Kind")
 Document = Mapping[str, Any]
@@ -217,8 +218,3 @@ def _list(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 def _names(document: Mapping[str, Any], name: str) -> list[str]:
     return [str(one) for one in items(document.get(name))]
-
-
-def items(value: object) -> list[Any]:
-    """Returns a list of JSON, an empty one where the value is none."""
-    return list(value) if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]

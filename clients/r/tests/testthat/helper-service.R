@@ -213,7 +213,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
       slow = {
         res$set_header("Content-Length", size)
         res$write(body[1:10])
-        Sys.sleep(3)
+        Sys.sleep(6)
         res$send(body[-(1:10)])
       },
       res$send(body)

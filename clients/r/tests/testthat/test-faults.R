@@ -92,13 +92,15 @@ test_that("a 410 begins the pull again once (contract-11-one-snapshot)", {
 
 test_that("a stalled transfer is cut off and tried again", {
   skip_on_cran()
-  withr::local_options(yearbook.stall_seconds = 1)
+  # The service is silent for three times as long, and five attempts take longer than it is.
+  withr::local_options(yearbook.stall_seconds = 2)
   fake <- local_fake(faults = list("1" = "slow"))
   began <- Sys.time()
   expect_identical(plain(right_or_typed(fake)), demo())
   # One for each of the three pages, and at least one more.
   expect_gt(length(gets_of(fake)), 3)
-  expect_lt(as.numeric(Sys.time() - began, "secs"), 60)
+  # A busy machine takes its time; a wait for the whole of a stalled answer, again and again, would have no end.
+  expect_lt(as.numeric(Sys.time() - began, "secs"), 300)
 })
 
 test_that("errors are never stored (contract-11-cache-errors)", {

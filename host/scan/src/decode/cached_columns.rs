@@ -9,6 +9,7 @@ use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray};
 use arrow::compute::concat;
 use arrow::datatypes::Int32Type;
 use arrow::error::ArrowError;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
@@ -24,6 +25,10 @@ const MAX_CACHED_READ_BYTES: u64 = 8 << 20;
 /// Compressed bytes of a page that is decoded by itself, so that it is kept without its neighbours
 /// and never copied: above it, starting a decoder costs little beside the decoding.
 const LARGE_PAGE_BYTES: u64 = 64 << 10;
+
+/// Runs that are read at once from a store behind a network, where each waits for an answer; from
+/// a local folder they come one after another.
+const CONCURRENT_RUNS: usize = 8;
 
 /// Part of a column: rows of the row group, and the array that starts with the first of them.
 struct PageSlice {
@@ -75,13 +80,27 @@ impl FileSource {
             .iter()
             .map(|&leaf| self.cached_parts(self.parquet.chunk_id(group, leaf), &rows))
             .collect();
-        for ((start, end), places) in missing_runs(&columns) {
-            let wanted: Vec<usize> =
-                places.iter().filter_map(|&place| leaves.get(place).copied()).collect();
-            let decoded = self.decode_columns(group, &wanted, start..end).await?;
-            for ((place, leaf), array) in places.into_iter().zip(wanted).zip(decoded) {
-                let parts = columns.get_mut(place).into_iter().flatten();
-                for part in parts.filter(|part| {
+        let runs = missing_runs(&columns);
+        let reads = runs.iter().map(|(&(start, end), places)| {
+            let wanted = places.iter().filter_map(|&place| leaves.get(place).copied());
+            self.decode_columns(group, wanted.collect(), start..end)
+        });
+        let decoded = if self.files.is_local() {
+            let mut decoded = Vec::with_capacity(runs.len());
+            for read in reads {
+                decoded.push(read.await?);
+            }
+            decoded
+        } else {
+            let reads = stream::iter(reads.collect::<Vec<_>>());
+            reads.buffered(CONCURRENT_RUNS).try_collect().await?
+        };
+        for (((start, end), places), arrays) in runs.into_iter().zip(decoded) {
+            for (place, array) in places.into_iter().zip(arrays) {
+                let (Some(parts), Some(&leaf)) = (columns.get_mut(place), leaves.get(place)) else {
+                    continue;
+                };
+                for part in parts.iter_mut().filter(|part| {
                     part.array.is_none() && part.rows.start >= start && part.rows.end <= end
                 }) {
                     self.cache.metrics.pages.increment();
@@ -118,7 +137,7 @@ impl FileSource {
     async fn decode_columns(
         &self,
         group: usize,
-        leaves: &[usize],
+        leaves: Vec<usize>,
         rows: Range<usize>,
     ) -> Result<Vec<ArrayRef>, StorageFailure> {
         let mask = ProjectionMask::leaves(

@@ -234,13 +234,11 @@ fn build(
     let (mut batches, mut plain) = (Vec::new(), Vec::new());
     for from in (0..rows).step_by(GROUP_ROWS) {
         let group = from..rows.min(from + GROUP_ROWS);
-        for (into, dictionaries) in [(&mut batches, true), (&mut plain, false)] {
-            let group = record_batch(&cells, group.clone(), dictionaries);
-            into.extend(
-                (0..group.num_rows())
-                    .step_by(batch_rows)
-                    .map(|at| group.slice(at, batch_rows.min(group.num_rows() - at))),
-            );
+        let few_valued = record_batch(&cells, group.clone(), true);
+        for at in group.step_by(batch_rows) {
+            let rows = at..rows.min(from + GROUP_ROWS).min(at + batch_rows);
+            batches.push(read_batch(&cells, rows.clone(), &few_valued, at - from));
+            plain.push(record_batch(&cells, rows, false));
         }
     }
     BenchTable {
@@ -250,6 +248,27 @@ fn build(
         plain,
         tables: BenchBatches { table: table(&cells), batch_rows },
     }
+}
+
+/// A batch as the store reads it: dictionaries are those of its row group, which has them all from
+/// row `at` on, everything else was decoded for it.
+fn read_batch(
+    cells: &[(&'static str, ColumnCells)],
+    rows: Range<usize>,
+    group: &RecordBatch,
+    at: usize,
+) -> RecordBatch {
+    let shared = group.slice(at, rows.len());
+    let own = record_batch(cells, rows, true);
+    let columns = shared.columns().iter().zip(own.columns());
+    let columns = columns.map(|(shared, own)| {
+        Arc::clone(if matches!(shared.data_type(), DataType::Dictionary(..)) {
+            shared
+        } else {
+            own
+        })
+    });
+    RecordBatch::try_new(shared.schema(), columns.collect()).unwrap()
 }
 
 fn record_batch(

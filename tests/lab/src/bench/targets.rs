@@ -72,6 +72,8 @@ const GROWTH_MIB: f64 = 128.0;
 const CONCURRENT_MIB: f64 = 512.0;
 /// To the first byte of an export, milliseconds.
 const FIRST_BYTE_MS: f64 = 50.0;
+/// The same for an export with geometry.
+const AREAS_FIRST_BYTE_MS: f64 = 10.0;
 
 /// Every target, in the order of the parts.
 pub(super) fn evaluate(figures: &Measurements) -> Vec<PerformanceTarget> {
@@ -142,6 +144,7 @@ impl TargetEvaluator<'_> {
             rate("100 areas, geometry=false", YEARBOOK),
             rate("100 areas that never had geometry", YEARBOOK),
         );
+        let areas = "100 areas with geometry";
         vec![
             target(
                 "100 rows, JSON, fresh sandbox: requests against ROAPI",
@@ -185,6 +188,18 @@ impl TargetEvaluator<'_> {
                 TargetBound::AtLeast(0.9),
                 hidden,
             ),
+            target(
+                format!("{areas}: requests against ROAPI"),
+                "×",
+                TargetBound::AtLeast(2.0),
+                ratio(rate(areas, YEARBOOK), rate(areas, ROAPI)),
+            ),
+            target(
+                format!("{areas}: p99 of ROAPI's"),
+                "×",
+                TargetBound::AtMost(0.5),
+                ratio(of(areas, YEARBOOK, "p99_ms"), of(areas, ROAPI, "p99_ms")),
+            ),
         ]
     }
 
@@ -227,6 +242,30 @@ impl TargetEvaluator<'_> {
                 "areas, geometry=false, {format}: time against a table that never had geometry"
             );
             targets.push(target(what, "×", TargetBound::AtMost(1.1), ratio(without, never)));
+        }
+        for (format, bound) in [("JSON", 1.5), ("CSV", 1.5), ("Parquet", 1.0)] {
+            let case = format!("areas with geometry, {format}");
+            let size = |who: &str| of(&case, who, "megabytes");
+            // Peers whose files are much larger did less work.
+            let comparable = |who: &&str| {
+                format != "Parquet"
+                    || ratio(size(who), size(YEARBOOK)).is_some_and(|share| share <= 1.1)
+            };
+            let peers = [ROAPI, DATASETTE, FASTAPI].into_iter().filter(comparable);
+            let speeds = peers.map(|who| ratio(Some(1.0), seconds(&case, who)));
+            let ours = ratio(Some(1.0), seconds(&case, YEARBOOK));
+            targets.push(target(
+                format!("{case}: speed against the best peer"),
+                "×",
+                TargetBound::AtLeast(bound),
+                ratio(ours, maximum(speeds)),
+            ));
+            targets.push(target(
+                format!("{case}: first byte"),
+                "ms",
+                TargetBound::AtMost(AREAS_FIRST_BYTE_MS),
+                of(&case, YEARBOOK, "first_byte_ms"),
+            ));
         }
         targets
     }

@@ -12,7 +12,6 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar, cast
 
 from .. import errors
-from ..models import items
 
 _LINK = re.compile(r'<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^",;\s]+))*)')
 
@@ -179,6 +178,11 @@ def _detail(body: bytes) -> Any:
     except ValueError:
         return None
     return cast("dict[str, Any]", document).get("detail") if isinstance(document, dict) else None
+
+
+def items(value: object) -> list[Any]:
+    """Returns a list of JSON, an empty one where the value is none."""
+    return list(value) if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
 def _problems(detail: Any) -> tuple[dict[str, Any], ...]:

@@ -33,6 +33,7 @@ impl<'a> HeldCells<'a> {
     }
 
     /// Null with the lead before it.
+    #[inline(always)]
     pub(super) fn write_null(&self, sheet: &mut BlockWriter<'_>) {
         self.null.write(sheet);
     }

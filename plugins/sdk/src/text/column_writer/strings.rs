@@ -49,6 +49,7 @@ impl<'a, O: Offset> Text<'a, O> {
     }
 
     /// Null with the lead before it.
+    #[inline(always)]
     pub(super) fn write_null(&self, sheet: &mut BlockWriter<'_>) {
         self.null.write(sheet);
     }
