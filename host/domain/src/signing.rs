@@ -1,5 +1,5 @@
-//! HMAC-SHA-256 (RFC 2104) under a secret that all hosts of a catalog share: what one of them signs,
-//! every other can check. Never makes or keeps a secret.
+//! HMAC-SHA-256 (RFC 2104) under a secret that all hosts of a catalog share: what one of them
+//! signs, every other can check. Never makes or keeps a secret.
 
 use hmac::{Hmac, KeyInit};
 use sha2::Sha256;

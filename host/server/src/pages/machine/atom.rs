@@ -88,8 +88,8 @@ fn entry(view: &DatasetView<'_>, snapshot: &SnapshotSummary) -> String {
     )
 }
 
-/// Returns an address over dataset and snapshot: two datasets may share the id of a snapshot, and an
-/// entry has no other.
+/// Returns the id of an entry, over dataset and snapshot: two datasets may share the id of a
+/// snapshot, and an entry has no other.
 fn entry_id(dataset: &str, snapshot: &str) -> String {
     format!("urn:uuid:{}", uuid_of_name(&format!("{dataset}\0{snapshot}")))
 }

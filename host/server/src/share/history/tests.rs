@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use yearbook_domain::credit::Credit;
 use yearbook_domain::{
-    DatasetName, Digest, Namespace, Snapshot, SnapshotId, StoredFile, TableLayout,
+    DatasetName, Digest, Millis, Namespace, Snapshot, SnapshotId, StoredFile, TableLayout,
 };
 
 use super::*;

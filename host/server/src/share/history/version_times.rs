@@ -1,7 +1,6 @@
-//! Times of a table's versions: the version that was the newest at an instant, and the first one from
-//! an instant on (contract-12-time-travel). The catalog in memory has those of retained versions;
-//! those of dropped ones are read where an instant lies between two versions that do not follow
-//! each other.
+//! Times of a table's versions: the version that was the newest at an instant, and the first one
+//! from an instant on (contract-12-time-travel). Memory has those of retained versions; those of
+//! dropped ones are read where an instant lies between two versions that do not follow each other.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
