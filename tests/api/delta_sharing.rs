@@ -328,7 +328,7 @@ async fn time_leads_to_the_version_of_that_time_contract_12() {
 
 #[tokio::test]
 async fn times_of_dropped_versions_are_known_and_their_rows_are_not_contract_12() {
-    const NOON: i64 = 1_795_262_400_000; // 2026-11-21T12:00:00Z
+    const NOON: i64 = 1_605_960_000_000; // 2020-11-21T12:00:00Z
     const HOUR: i64 = 3_600_000;
     let app = TestApp::start().await;
     let rows = |value: &str| {
@@ -347,11 +347,11 @@ async fn times_of_dropped_versions_are_known_and_their_rows_are_not_contract_12(
     app.live.refresh().await.unwrap();
     let key = app.key(Plan::Enterprise).await;
     for (timestamp, expected) in [
-        ("2026-11-21T12:00:00Z", Some("0")),
-        ("2026-11-21T12:59:59Z", Some("0")),
-        ("2026-11-21T13:00:00Z", None),
-        ("2026-11-21T14:30:00Z", None),
-        ("2026-11-21T15:00:00Z", Some("3")),
+        ("2020-11-21T12:00:00Z", Some("0")),
+        ("2020-11-21T12:59:59Z", Some("0")),
+        ("2020-11-21T13:00:00Z", None),
+        ("2020-11-21T14:30:00Z", None),
+        ("2020-11-21T15:00:00Z", Some("3")),
     ] {
         let reply = query(&app, &key, &json!({"timestamp": timestamp})).send().await;
         match expected {
@@ -361,10 +361,10 @@ async fn times_of_dropped_versions_are_known_and_their_rows_are_not_contract_12(
             }
         }
     }
-    let path = format!("{TABLE}/version?startingTimestamp=2026-11-21T12:30:00Z");
+    let path = format!("{TABLE}/version?startingTimestamp=2020-11-21T12:30:00Z");
     let reply = app.get(&path).bearer(&key).send().await;
     assert_eq!(reply.header("delta-table-version"), "1");
-    let range = "startingTimestamp=2026-11-21T12:30:00Z&endingTimestamp=2026-11-21T14:30:00Z";
+    let range = "startingTimestamp=2020-11-21T12:30:00Z&endingTimestamp=2020-11-21T14:30:00Z";
     let changes = app.get(&format!("{TABLE}/changes?{range}")).bearer(&key).send().await;
     let versions: Vec<Value> =
         changes.json_lines()[2..].iter().map(|line| line["cdf"]["version"].clone()).collect();
