@@ -94,6 +94,8 @@ async fn tables_are_datasets_that_may_be_handed_on_contract_12() {
         (&json!("farms"), &json!("yearbook")),
         "{table}"
     );
+    // The same in every release: clients know tables by it.
+    assert_eq!(table["shareId"], "2d17f11a-7593-8cc2-8348-766028b76d6d", "{table}");
     assert_eq!(names(&ask(&format!("{SHARES}/yearbook/all-tables")).await), ["harvest"]);
     assert_eq!(ask(&format!("{SHARES}/YearBook")).await.json()["share"]["name"], "yearbook");
     // Names have any case.

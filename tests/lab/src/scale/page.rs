@@ -5,9 +5,7 @@ use anyhow::Result;
 use super::DatabaseCosts;
 use super::model::{self, DATASETS, REFRESHES_A_DAY, REQUESTS, TARGET_UTILISATION, TRAFFIC_MIX};
 use super::page_costs::{CROWD, FEW, PageCost, PageKind};
-use super::share_costs::{
-    CONNECTIONS as QUERY_CONNECTIONS, PAGE_TABLES, PUBLISHED, QueryCost,
-};
+use super::share_costs::{CONNECTIONS as QUERY_CONNECTIONS, PAGE_TABLES, PUBLISHED, QueryCost};
 use crate::page::ColumnAlign::{Left, Right};
 use crate::page::{ReportPage, ReportTable, format_number};
 
