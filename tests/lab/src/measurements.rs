@@ -123,11 +123,11 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 pub(crate) fn quantile(values: &[f64], part: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let below = sorted
+    let mut below = sorted
         .iter()
         .enumerate()
         .filter(|(index, _)| (*index as f64) <= part * sorted.len() as f64);
-    below.last().map_or(f64::NAN, |(_, value)| *value)
+    below.next_back().map_or(f64::NAN, |(_, value)| *value)
 }
 
 #[cfg(test)]
