@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use yearbook_catalog::key;
-use yearbook_domain::{Digest, KeyId, Millis, Plan};
+use yearbook_catalog::{HoldOutcome, Retention, key};
+use yearbook_domain::{DatasetName, Digest, KeyId, Millis, Plan, SnapshotId};
 use yearbook_server::{LimitSettings, ServiceSettings};
 use yearbook_tests::app::{Reply, TestApp, TestRequest, TestTable, harvest, parks, unbounded};
 
@@ -94,6 +94,8 @@ async fn tables_are_datasets_that_may_be_handed_on_contract_12() {
         (&json!("farms"), &json!("yearbook")),
         "{table}"
     );
+    // The same in every release: clients know tables by it.
+    assert_eq!(table["shareId"], "2d17f11a-7593-8cc2-8348-766028b76d6d", "{table}");
     assert_eq!(names(&ask(&format!("{SHARES}/yearbook/all-tables")).await), ["harvest"]);
     assert_eq!(ask(&format!("{SHARES}/YearBook")).await.json()["share"]["name"], "yearbook");
     // Names have any case.
@@ -324,6 +326,51 @@ async fn time_leads_to_the_version_of_that_time_contract_12() {
             None => assert_eq!(refusal(&reply), refused(400, "INVALID_PARAMETER_VALUE")),
         }
     }
+}
+
+#[tokio::test]
+async fn times_of_dropped_versions_are_known_and_their_rows_are_not_contract_12() {
+    const NOON: i64 = 1_605_960_000_000; // 2020-11-21T12:00:00Z
+    const HOUR: i64 = 3_600_000;
+    let app = TestApp::start().await;
+    let rows = |value: &str| {
+        harvest().with_rows(&format!("date,region,value,final\n2020-01-01,Auckland,{value},true\n"))
+    };
+    let mut ids = Vec::new();
+    for (hour, table) in (0..).zip([harvest(), rows("1.5"), rows("2.5"), rows("3.5")]) {
+        ids.push(app.publish_at(&table, Millis(NOON + hour * HOUR)).await);
+    }
+    let (name, first) = (DatasetName::parse("harvest").unwrap(), SnapshotId::parse(&ids[0]));
+    let held = app.store.hold_snapshot(&name, &first.unwrap()).await.unwrap();
+    assert_eq!(held, HoldOutcome::Held);
+    // Versions 0 and 3 stay.
+    let dropped = app.store.apply_retention(Retention { snapshots: 1, hours: 0 }, false).await;
+    assert_eq!(dropped.unwrap().len(), 2);
+    app.live.refresh().await.unwrap();
+    let key = app.key(Plan::Enterprise).await;
+    for (timestamp, expected) in [
+        ("2020-11-21T12:00:00Z", Some("0")),
+        ("2020-11-21T12:59:59Z", Some("0")),
+        ("2020-11-21T13:00:00Z", None),
+        ("2020-11-21T14:30:00Z", None),
+        ("2020-11-21T15:00:00Z", Some("3")),
+    ] {
+        let reply = query(&app, &key, &json!({"timestamp": timestamp})).send().await;
+        match expected {
+            Some(expected) => assert_eq!(reply.header("delta-table-version"), expected),
+            None => {
+                assert_eq!(refusal(&reply), refused(400, "RESOURCE_DOES_NOT_EXIST"), "{timestamp}")
+            }
+        }
+    }
+    let path = format!("{TABLE}/version?startingTimestamp=2020-11-21T12:30:00Z");
+    let reply = app.get(&path).bearer(&key).send().await;
+    assert_eq!(reply.header("delta-table-version"), "1");
+    let range = "startingTimestamp=2020-11-21T12:30:00Z&endingTimestamp=2020-11-21T14:30:00Z";
+    let changes = app.get(&format!("{TABLE}/changes?{range}")).bearer(&key).send().await;
+    let versions: Vec<Value> =
+        changes.json_lines()[2..].iter().map(|line| line["cdf"]["version"].clone()).collect();
+    assert_eq!(versions, [json!(1), json!(2)]);
 }
 
 #[tokio::test]

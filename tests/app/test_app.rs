@@ -13,8 +13,7 @@ use yearbook_catalog::{
     Catalog, CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Quota, Retention, key,
 };
 use yearbook_domain::{Millis, Plan};
-use yearbook_publish::Publisher;
-use yearbook_publish::{DataPackage, SilentReporter};
+use yearbook_publish::{DataPackage, IcebergWriter, Publisher, SilentReporter};
 use yearbook_releases::{ReleaseMonitor, ReleaseMonitorSettings};
 use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_scan::{ReadMetricsSnapshot, Reader};
@@ -298,13 +297,14 @@ impl TestApp {
     pub async fn publish_at(&self, table: &TestTable, at: Millis) -> String {
         let folder = TempDir::new().unwrap();
         let package = DataPackage::open(&table.write(folder.path())).unwrap();
-        let publisher = Publisher::new(
-            Arc::clone(&self.store),
-            &self.files,
-            Arc::clone(&self.workers),
-            Retention::default(),
-        )
-        .with_created_at(at);
+        let (store, workers) = (Arc::clone(&self.store), Arc::clone(&self.workers));
+        let mut publisher =
+            Publisher::new(store, &self.files, workers, Retention::default()).with_created_at(at);
+        if self.state.settings.share.iceberg {
+            let (store, workers) = (Arc::clone(&self.store), Arc::clone(&self.workers));
+            let writer = IcebergWriter::new(store, &self.files, workers).unwrap();
+            publisher = publisher.with_iceberg(writer);
+        }
         let published = Box::pin(publisher.publish(&package, &SilentReporter)).await.unwrap();
         self.live.refresh().await.unwrap();
         published.publication.snapshot.id.to_string()

@@ -25,6 +25,7 @@ pub(crate) mod source_checks;
 pub(crate) mod sql_enum;
 pub(crate) mod unreferenced;
 pub(crate) mod usage;
+pub(crate) mod versions;
 
 use yearbook_domain::Millis;
 

@@ -24,8 +24,10 @@ pub mod refresh;
 pub mod refusal;
 pub mod release;
 pub mod result_digest;
+pub mod signing;
 pub mod source_column;
 pub mod time;
+pub mod uuid;
 pub mod validation;
 
 pub use changes::ChangeCounts;

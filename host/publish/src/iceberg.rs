@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::Value;
-use yearbook_catalog::{Catalog, CatalogError, clock};
-use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot};
+use yearbook_catalog::{Catalog, CatalogError, RetainedVersion, clock};
+use yearbook_domain::{DatasetName, Millis, Snapshot};
 use yearbook_scan::Reader;
 use yearbook_storage::{ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
@@ -45,13 +45,6 @@ pub struct IcebergWriter {
     root: String,
 }
 
-/// A version that may be handed on.
-struct ShownVersion {
-    version: u64,
-    at: Millis,
-    snapshot: Snapshot,
-}
-
 impl IcebergWriter {
     /// With the catalog that says which versions there are.
     ///
@@ -68,7 +61,8 @@ impl IcebergWriter {
     }
 
     /// Describes `next`, which is about to be committed at `at`, and before it every retained
-    /// version that has no description yet.
+    /// version that has no description yet. Returns the version that `next` is described as; none
+    /// where its licence keeps it out of the share.
     ///
     /// # Errors
     /// [`IcebergFailure`].
@@ -77,48 +71,35 @@ impl IcebergWriter {
         name: &DatasetName,
         next: &Snapshot,
         at: Option<Millis>,
-    ) -> Result<(), IcebergFailure> {
-        let dataset = self.catalog.dataset(name).await?;
-        let mut versions = match &dataset {
-            Some(dataset) => self.retained(dataset).await?,
-            None => Vec::new(),
-        };
-        let newest = dataset.as_ref().and_then(|dataset| dataset.snapshots.last());
-        let (version, created_at) = match newest {
+    ) -> Result<Option<u64>, IcebergFailure> {
+        if !next.bulk_redistribution {
+            return Ok(None);
+        }
+        let retained = self.catalog.retained_versions(name).await?;
+        let (version, created_at) = match retained.last() {
             // Stored anew: the version is the same one still.
-            Some(newest) if newest.id == next.id => (newest.version, newest.created_at),
+            Some(newest) if newest.snapshot.id == next.id => {
+                (newest.version, newest.snapshot.created_at)
+            }
             Some(newest) => (newest.version + 1, at.unwrap_or_else(clock::now)),
             None => (0, at.unwrap_or_else(clock::now)),
         };
+        let mut versions = shown(retained);
         versions.retain(|shown| shown.version != version);
-        if !next.bulk_redistribution {
-            return Ok(());
-        }
-        versions.push(ShownVersion { version, at: created_at, snapshot: next.clone() });
-        self.describe(name, &versions).await.map(drop)
+        let snapshot = Snapshot { created_at, ..next.clone() };
+        versions.push(RetainedVersion { version, snapshot });
+        self.describe(name, &versions).await?;
+        Ok(Some(version))
     }
 
-    /// Describes every retained version of `dataset` that has no description yet; how many there
-    /// were.
+    /// Describes every retained version of the dataset `name` that has no description yet; how many
+    /// there were.
     ///
     /// # Errors
     /// [`IcebergFailure`].
-    pub async fn describe_retained(&self, dataset: &Dataset) -> Result<u64, IcebergFailure> {
-        let versions = self.retained(dataset).await?;
-        self.describe(&dataset.name, &versions).await
-    }
-
-    /// Retained versions whose licence lets them be handed on, oldest first.
-    async fn retained(&self, dataset: &Dataset) -> Result<Vec<ShownVersion>, CatalogError> {
-        let mut versions = Vec::with_capacity(dataset.snapshots.len());
-        for summary in &dataset.snapshots {
-            let found = self.catalog.snapshot(&dataset.name, &summary.id).await?;
-            if let Some(snapshot) = found.filter(|snapshot| snapshot.bulk_redistribution) {
-                let (version, at) = (summary.version, summary.created_at);
-                versions.push(ShownVersion { version, at, snapshot });
-            }
-        }
-        Ok(versions)
+    pub async fn describe_retained(&self, name: &DatasetName) -> Result<u64, IcebergFailure> {
+        let versions = shown(self.catalog.retained_versions(name).await?);
+        self.describe(name, &versions).await
     }
 
     /// Describes what follows the newest version that is described, oldest first, so that what is
@@ -126,7 +107,7 @@ impl IcebergWriter {
     async fn describe(
         &self,
         name: &DatasetName,
-        versions: &[ShownVersion],
+        versions: &[RetainedVersion],
     ) -> Result<u64, IcebergFailure> {
         let retained: BTreeSet<i64> = versions.iter().map(|shown| number(shown.version)).collect();
         let mut previous = None;
@@ -145,7 +126,10 @@ impl IcebergWriter {
     }
 
     /// Metadata that was written for a version; none where there is none that can be read.
-    async fn stored_metadata(&self, shown: &ShownVersion) -> Result<Option<Value>, StorageFailure> {
+    async fn stored_metadata(
+        &self,
+        shown: &RetainedVersion,
+    ) -> Result<Option<Value>, StorageFailure> {
         let (sha256, name) = (&shown.snapshot.file.sha256, metadata_name(shown.version));
         let bytes = self.files.get_companion(sha256, &name, MAX_METADATA_BYTES).await?;
         Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
@@ -156,11 +140,11 @@ impl IcebergWriter {
     async fn write(
         &self,
         name: &DatasetName,
-        shown: &ShownVersion,
+        shown: &RetainedVersion,
         previous: Option<&Value>,
         retained: &BTreeSet<i64>,
     ) -> Result<Value, IcebergFailure> {
-        let ShownVersion { version, snapshot, .. } = shown;
+        let RetainedVersion { version, snapshot } = shown;
         let (number, sha256) = (number(*version), &snapshot.file.sha256);
         let ids = FieldIds::new(previous, &snapshot.columns);
         let schema = table_metadata::schema(previous, &snapshot.columns, &ids);
@@ -184,7 +168,7 @@ impl IcebergWriter {
             name,
             snapshot,
             number,
-            at: shown.at,
+            at: snapshot.created_at,
             schema: &schema,
             manifest_list: &address(&list_name)?,
             root: &self.root,
@@ -197,6 +181,11 @@ impl IcebergWriter {
         self.files.put_companion(sha256, &metadata_name(*version), text).await?;
         Ok(metadata)
     }
+}
+
+/// Versions whose licence lets them be handed on, oldest first.
+fn shown(retained: Vec<RetainedVersion>) -> Vec<RetainedVersion> {
+    retained.into_iter().filter(|version| version.snapshot.bulk_redistribution).collect()
 }
 
 /// Name of the metadata of a version beside its file.

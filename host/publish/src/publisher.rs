@@ -154,9 +154,12 @@ impl Publisher {
                 progress,
             )
             .await?;
-            if let Some(iceberg) = &self.iceberg {
-                Box::pin(iceberg.describe_next(name, &draft.snapshot, self.at)).await?;
-            }
+            let described = match &self.iceberg {
+                Some(iceberg) => {
+                    Box::pin(iceberg.describe_next(name, &draft.snapshot, self.at)).await?
+                }
+                None => None,
+            };
             let publication = Publication {
                 name: draft.name,
                 namespace: draft.namespace,
@@ -176,7 +179,7 @@ impl Publisher {
                     tracing::info!(%name, tries_left, %stored, "storing again")
                 }
                 Ok(committed) => {
-                    Box::pin(self.check_description(name)).await;
+                    Box::pin(self.check_description(name, described)).await;
                     return Ok(PublishResult {
                         publication,
                         unchanged: committed == CommitOutcome::Unchanged,
@@ -190,18 +193,22 @@ impl Publisher {
         Err(PublishFailure::TooManyConflicts { name: name.clone() })
     }
 
-    /// Describes the table again where the commit gave another version than was described: that of
-    /// a dataset that was retired. A failure is logged; the next publication tries again.
-    async fn check_description(&self, name: &DatasetName) {
-        let Some(iceberg) = &self.iceberg else { return };
-        let described = async {
+    /// Describes the table again where the newest version is not the one that was described: others
+    /// published, and the last of them what was current before. A failure is logged; the next
+    /// publication tries again.
+    async fn check_description(&self, name: &DatasetName, described: Option<u64>) {
+        let (Some(iceberg), Some(described)) = (&self.iceberg, described) else { return };
+        let checked = async {
             let dataset = self.store.dataset(name).await?;
-            match dataset {
-                Some(dataset) => iceberg.describe_retained(&dataset).await,
-                None => Ok(0),
+            let newest = dataset.and_then(|dataset| dataset.snapshots.last().cloned());
+            match newest {
+                Some(newest) if newest.version != described => {
+                    iceberg.describe_retained(name).await
+                }
+                _ => Ok(0),
             }
         };
-        if let Err(failure) = described.await {
+        if let Err(failure) = checked.await {
             tracing::warn!(%name, %failure, "the table is not described for readers of Iceberg");
         }
     }

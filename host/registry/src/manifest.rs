@@ -101,11 +101,11 @@ pub(crate) fn read_digest(text: &str) -> Option<Digest> {
     text.strip_prefix("sha256:").and_then(Digest::parse)
 }
 
-/// Reads the manifest of a plugin and finds its one layer.
+/// Reads the manifest of a plugin and finds its one layer, with the digest of its bytes.
 ///
 /// # Errors
 /// The part that is wrong, as the end of a sentence.
-pub(crate) fn component_layer(content: &[u8]) -> Result<Descriptor, String> {
+pub(crate) fn component_layer(content: &[u8]) -> Result<(Descriptor, Digest), String> {
     let json: serde_json::Value =
         serde_json::from_slice(content).map_err(|_| "its manifest is no JSON".to_owned())?;
     let media_type = json.get("mediaType").and_then(|value| value.as_str());
@@ -128,10 +128,10 @@ pub(crate) fn component_layer(content: &[u8]) -> Result<Descriptor, String> {
         let found = clean(&layer.media_type);
         return Err(format!("its layer has the media type {found:?}, not {WASM_LAYER:?}"));
     }
-    if layer.sha256().is_none() {
-        return Err(format!("its layer has the digest {:?}, not sha256:…", clean(&layer.digest)));
+    match layer.sha256() {
+        Some(file) => Ok((layer.clone(), file)),
+        None => Err(format!("its layer has the digest {:?}, not sha256:…", clean(&layer.digest))),
     }
-    Ok(layer.clone())
 }
 
 /// Foreign text for a message.
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn the_layout_of_wasm_components_is_read_and_nothing_else() {
         let layer = |manifest: &Value| component_layer(manifest.to_string().as_bytes());
-        assert_eq!(layer(&manifest()).map(|layer| layer.sha256()), Ok(Some(Digest::of(b"x"))));
+        assert_eq!(layer(&manifest()).map(|(_, file)| file), Ok(Digest::of(b"x")));
         let mut second = manifest();
         let one = second["layers"][0].clone();
         second["layers"] = json!([one, one]);

@@ -40,8 +40,7 @@ impl Registry {
     /// [`RegistryError`].
     pub async fn resolve(&mut self) -> Result<TaggedComponent, RegistryError> {
         let (host, limit) = (self.transport.host().to_owned(), self.limits.total);
-        let resolved = within(host, limit, self.find_layer()).await?;
-        let (manifest, _, file) = resolved;
+        let (manifest, _, file) = within(host, limit, self.find_layer()).await?;
         Ok(TaggedComponent { manifest, file })
     }
 
@@ -72,10 +71,8 @@ impl Registry {
             let what = format!("{}:{by}", self.reference.repository());
             return Err(RegistryError::NotFound { host, what });
         };
-        let layer = component_layer(&content).map_err(|reason| self.not_a_component(reason))?;
-        let file = layer.sha256();
-        let file =
-            file.ok_or_else(|| self.not_a_component("its layer has no digest".to_owned()))?;
+        let (layer, file) =
+            component_layer(&content).map_err(|reason| self.not_a_component(reason))?;
         Ok((manifest, layer, file))
     }
 

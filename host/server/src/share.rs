@@ -26,13 +26,13 @@ mod table_path;
 
 use axum::Router;
 use axum::body::Body;
-use axum::middleware::from_fn_with_state;
+use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use http::HeaderValue;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
+use yearbook_domain::uuid::uuid_of_name;
 
 use crate::error::Error;
 use crate::http::media_types;
@@ -50,6 +50,8 @@ pub(crate) struct ShareState {
     index: index::TableIndex,
     /// Sizes of files.
     sizes: files::FileSizes,
+    /// Metadata of tables for readers of Iceberg.
+    metadata_files: iceberg::MetadataFiles,
     /// Counters.
     pub(crate) metrics: metrics::ShareMetrics,
 }
@@ -61,6 +63,7 @@ impl ShareState {
             signer: file_address::FileSigner::new(secret),
             index: index::TableIndex::default(),
             sizes: files::FileSizes::default(),
+            metadata_files: iceberg::MetadataFiles::default(),
             metrics: metrics::ShareMetrics::default(),
         }
     }
@@ -68,13 +71,7 @@ impl ShareState {
 
 /// Every route of the share. Files stand apart: their signature is their key.
 pub(crate) fn routes(state: &AppState) -> Router<AppState> {
-    let recipient = |route: MethodRouter<AppState>| {
-        route.route_layer(from_fn_with_state(state.clone(), recipient::check))
-    };
-    // The router's own refusal of a method does not say that this route takes POST.
-    let query = post(table::query).fallback(|| async {
-        ([(ALLOW, "POST, OPTIONS")], Error::MethodNotAllowed).into_response()
-    });
+    let recipient = |route| recipient::guard(state, route);
     // Not nested: a nested router takes the prefix off the path that handlers read names from.
     let table = |route: &str| {
         format!("/share/delta/shares/{{share}}/schemas/{{schema}}/tables/{{table}}{route}")
@@ -88,10 +85,21 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route(&table(""), recipient(get(table::show)))
         .route(&table("/version"), recipient(get(table::version)))
         .route(&table("/metadata"), recipient(get(table::metadata)))
-        .route(&table("/query"), recipient(query))
+        .route(&table("/query"), recipient(post_only(table::query)))
         .route(&table("/changes"), recipient(get(changes::show)))
         .route("/share/files/{digest}", get(files::download))
         .merge(iceberg::routes(state))
+}
+
+/// A route that takes POST alone. The router's own refusal of a method would not say so.
+fn post_only<H, T>(handler: H) -> MethodRouter<AppState>
+where
+    H: Handler<T, AppState>,
+    T: 'static,
+{
+    post(handler).fallback(|| async {
+        ([(ALLOW, "POST, OPTIONS")], Error::MethodNotAllowed).into_response()
+    })
 }
 
 /// A small JSON document, which changes with the next publication.
@@ -108,15 +116,7 @@ fn document(value: &impl Serialize) -> Result<Response, Error> {
     Ok(response)
 }
 
-/// Returns a UUID of version 8 (RFC 9562) over `name`: the same on every host for ever.
+/// Returns the id of what the share calls `name`: the same on every host for ever.
 fn identifier(name: &str) -> String {
-    let hash = Sha256::digest(format!("yearbook share\n{name}"));
-    let mut bytes = [0_u8; 16];
-    for (byte, hashed) in bytes.iter_mut().zip(hash) {
-        *byte = hashed;
-    }
-    bytes[6] = bytes[6] & 0x0f | 0x80;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    uuid_of_name(&format!("yearbook share\n{name}"))
 }

@@ -10,6 +10,7 @@ use chacha20poly1305::aead::{Aead, Payload};
 use hmac::{Hmac, KeyInit as _, Mac};
 use sha2::Sha256;
 use yearbook_catalog::SignupHmac;
+use yearbook_domain::signing::keyed_hmac;
 use yearbook_domain::{MailAddress, Millis};
 
 /// Least age of a form that is sent, milliseconds (contract-10-robots).
@@ -119,10 +120,7 @@ impl SignupSecrets {
 
     /// An HMAC that has taken the purpose and a byte that no purpose contains.
     fn keyed(&self, purpose: &str) -> Hmac<Sha256> {
-        // A key is one block of the hash, filled up with zeros (RFC 2104).
-        let mut block = [0; 64];
-        block[..self.0.len()].copy_from_slice(&self.0);
-        let mut mac = Hmac::<Sha256>::new((&block).into());
+        let mut mac = keyed_hmac(&self.0);
         mac.update(purpose.as_bytes());
         mac.update(&[0]);
         mac

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{DatasetName, Millis, Plan};
 use yearbook_storage::{BulkDelivery, StorageSettings};
 use yearbook_tests::app::{
     HostFixture, Reply, S3Fault, S3Server, TestApp, TestTable, big, harvest, parks, unbounded,
@@ -206,6 +206,54 @@ async fn addresses_of_the_share_are_those_of_the_bucket_where_settings_say_so_co
     assert!(url.contains("X-Amz-Signature=") && !url.contains("/share/files/"), "{url}");
     let fetched = reqwest::get(url).await.unwrap().bytes().await.unwrap();
     assert_eq!(file["id"], yearbook_domain::Digest::of(&fetched).to_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_version_is_described_once_and_its_metadata_read_once_contract_12() {
+    let s3 = S3Server::start().await;
+    let fixture = HostFixture::with_s3(&s3, StorageSettings::default());
+    let mut settings = unbounded();
+    settings.share.iceberg = true;
+    let app = TestApp::with_settings_on(&fixture, settings).await;
+    let key = app.key(Plan::Enterprise).await;
+    let load = || app.get("/share/iceberg/v1/namespaces/farms/tables/harvest").bearer(&key).send();
+    let versions = |reply: &Reply| -> Vec<i64> {
+        let snapshots = reply.json()["metadata"]["snapshots"].as_array().unwrap().clone();
+        snapshots.iter().map(|entry| entry["snapshot-id"].as_i64().unwrap()).collect()
+    };
+    // Names of what describes the newest file.
+    let described = || -> Vec<String> {
+        let file = app.live.dataset("harvest").unwrap().current.file.sha256.to_string();
+        let folder = std::fs::read_dir(s3.below().join("iceberg").join(file));
+        let mut names: Vec<String> = folder
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".metadata.json"))
+            .collect();
+        names.sort();
+        names
+    };
+    app.publish(&harvest()).await;
+    app.publish(&second_version()).await;
+    assert!(app.store.retire_dataset(&DatasetName::parse("harvest").unwrap()).await.unwrap());
+    let third = harvest().with_rows("date,region,value,final\n2020-01-01,Auckland,2.5,true\n");
+    app.publish(&third).await;
+    let first_read = load().await;
+    assert_eq!(versions(&first_read), [1, 2, 3]);
+    assert_eq!(described(), ["v2.metadata.json"], "as what it became, though it was retired");
+    let asked = s3.requests();
+    assert_eq!(load().await.text(), first_read.text());
+    assert_eq!(s3.requests(), asked, "the second answer comes from memory");
+
+    // The rows of version 0, so its file, as another version.
+    app.publish(&harvest()).await;
+    assert_eq!(versions(&load().await), [1, 2, 3, 4]);
+    assert_eq!(described(), ["v0.metadata.json", "v3.metadata.json"]);
+    app.publish(&third.with("/yearbook/bulk_redistribution", serde_json::json!(false))).await;
+    assert_eq!(load().await.status, 404);
+    let newest = "v4.metadata.json".to_owned();
+    assert!(!described().contains(&newest), "what may not be handed on is not described");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,5 @@
-"""Holds /openapi.json against its specification and against the server that it describes, and opens the page that shows it.
+"""Holds /openapi.json against its specification and against the server that it describes, the share against a description of its own,
+and opens the page that shows the first.
 
 Run by `cargo xtask test`; takes the key from YEARBOOK_KEY. The last line counts what passed and what failed."""
 
@@ -11,6 +12,7 @@ import sys
 import urllib.request
 
 import page
+import share
 from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from tally import Tally
@@ -118,6 +120,7 @@ def main():
     }
     for what, findings in checks.items():
         tally.check(what, lambda: none(findings()))
+    share.the_share_answers_as_its_description_says(tally, given.base, key, given.work)
     if not given.without_browser:
         tally.group("/docs in a browser", lambda: page.check(tally, given.base, key, document, given.work))
     sys.exit(tally.end())

@@ -94,6 +94,19 @@ pub(crate) fn get(ask: &HttpRequest) -> Result<Download> {
     Ok(Download { seconds, first_byte: first.map_or(seconds, |first| first.as_secs_f64()), bytes })
 }
 
+/// The body of an answer that says how long it is.
+pub(crate) fn body(ask: &HttpRequest) -> Result<Vec<u8>> {
+    let ResponseStart { mut stream, head, mut body } = send(ask)?;
+    let Some(BodyEnd::Length(length)) = BodyEnd::from_head(&head) else {
+        bail!("{}: {head:?}", ask.url);
+    };
+    stream.read_to_end(&mut body).with_context(|| format!("{} was cut off", ask.url))?;
+    if body.len() as u64 != length {
+        bail!("{} was cut off after {} bytes", ask.url, body.len());
+    }
+    Ok(body)
+}
+
 /// The value of a header of the answer.
 pub(crate) fn response_header(ask: &HttpRequest, name: &str) -> Result<String> {
     header_value(&send(ask)?.head, name)

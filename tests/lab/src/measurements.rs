@@ -116,9 +116,18 @@ impl Measurements {
 
 /// The middle one.
 pub(crate) fn median(values: &[f64]) -> f64 {
+    quantile(values, 0.5)
+}
+
+/// The value that so large a part of `values` lies below, 0 to 1; not a number where there is none.
+pub(crate) fn quantile(values: &[f64], part: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+    let mut below = sorted
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| (*index as f64) <= part * sorted.len() as f64);
+    below.next_back().map_or(f64::NAN, |(_, value)| *value)
 }
 
 #[cfg(test)]

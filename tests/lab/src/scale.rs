@@ -8,6 +8,7 @@ mod deployment;
 mod model;
 mod page;
 mod page_costs;
+mod share_costs;
 
 use std::fs;
 
@@ -23,6 +24,7 @@ use catalog_costs::CatalogCosts;
 use costs::RequestCosts;
 use deployment::ScaleDeployment;
 use page_costs::PageCost;
+use share_costs::{ListCost, QueryCost};
 
 /// Arguments of `cargo xtask scale`.
 #[derive(Clone, Debug, Args)]
@@ -45,6 +47,10 @@ struct DatabaseCosts {
     costs: RequestCosts,
     /// Pages of the catalogue, with the largest number of datasets.
     pages: Vec<PageCost>,
+    /// Queries of the share, with each number of datasets.
+    queries: Vec<QueryCost>,
+    /// Lists of the share, with the largest number of datasets.
+    lists: ListCost,
 }
 
 /// Measures with both databases and replaces the page.
@@ -85,16 +91,19 @@ fn measure(
     args: &ScaleArgs,
 ) -> Result<DatabaseCosts> {
     site.publish_million_rows()?;
-    let (mut catalogs, mut costs) = (Vec::new(), None);
+    let (mut catalogs, mut queries, mut costs) = (Vec::new(), Vec::new(), None);
     let mut published = 0;
     for &datasets in &args.datasets {
         catalogs.push(catalog_costs::measure(site, published, datasets)?);
         published = datasets;
+        queries.push(share_costs::queries(site, datasets, args.seconds)?);
         if costs.is_none() {
             costs = Some(costs::measure(site, args.seconds)?);
         }
     }
     let costs = costs.context("`--datasets` names no number")?;
     let pages = page_costs::measure(site, published, args.seconds)?;
-    Ok(DatabaseCosts { database, catalogs, costs, pages })
+    // Last, because it publishes.
+    let lists = share_costs::lists(site, published)?;
+    Ok(DatabaseCosts { database, catalogs, costs, pages, queries, lists })
 }

@@ -71,7 +71,7 @@ impl Load<'_> {
     }
 
     /// Asks in turn for the paths that `pattern` (of Lua's `string.format`) makes of 1 to `count`,
-    /// with the headers of `ask`.
+    /// with the headers and the body of `ask`.
     pub(crate) fn numbered(
         self,
         ask: &HttpRequest,
@@ -81,7 +81,7 @@ impl Load<'_> {
     ) -> Result<LoadResult> {
         let mut wrk = self.command(ask);
         wrk.arg("--script").arg(scripts.join("numbered.lua")).arg(&ask.url);
-        wrk.arg("--").arg(pattern).arg(count.to_string());
+        wrk.arg("--").arg(pattern).arg(count.to_string()).args(&ask.body);
         measure(&mut wrk, pattern)
     }
 

@@ -195,7 +195,7 @@ pub(super) fn discovery(repository: &Repository) -> Result<CheckCounts> {
 
 /// Checks the machine description: `tests/external/openapi` validates the document, has
 /// schemathesis send every request that it describes, right and wrong, and opens its page in a
-/// browser.
+/// browser. Requests of the share follow a description of their own.
 pub(super) fn openapi(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "openapi")?;
     let browser = tools::chromium();

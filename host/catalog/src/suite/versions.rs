@@ -4,14 +4,14 @@
 
 use std::sync::Arc;
 
-use yearbook_domain::SnapshotId;
+use yearbook_domain::{Millis, Snapshot, SnapshotId};
 
 use super::TestDatabase;
 use super::changes::following;
 use super::fixtures::{
-    DAY, KEEP_NEWEST_ONLY, TODAY, commit, digest, name, publication, publish, snapshot_id,
+    DAY, KEEP_NEWEST_ONLY, TODAY, commit, digest, name, publication, publish, snapshot, snapshot_id,
 };
-use crate::{Catalog, Retention};
+use crate::{Catalog, Retention, SnapshotStatus};
 
 /// Versions of `cpi` with their snapshots, oldest first.
 async fn versions(store: &Catalog) -> Vec<(u64, SnapshotId)> {
@@ -70,4 +70,76 @@ pub(crate) async fn two_hosts_that_publish_give_each_version_once_contract_12(pl
     let given: Vec<u64> =
         versions(&hosts[0]).await.into_iter().map(|(version, _)| version).collect();
     assert_eq!(given, (0..20).collect::<Vec<u64>>());
+}
+
+pub(crate) async fn retained_versions_and_times_of_dropped_ones_are_read_at_once_contract_12(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    assert_eq!(store.retained_versions(&name("cpi")).await.unwrap(), []);
+    publish(&store, "other", "z", TODAY).await;
+    let at = |day: i64| TODAY + day * DAY;
+    commit(&store, &publication("cpi", "b", at(-40)), KEEP_NEWEST_ONLY).await.unwrap();
+    for (from, to, day) in [("b", "c", -9), ("c", "d", -8), ("d", "e", -7)] {
+        commit(&store, &following(from, to, at(day)), KEEP_NEWEST_ONLY).await.unwrap();
+    }
+    store.retire_dataset(&name("cpi")).await.unwrap();
+    // b is what `monthly` names; c and d are gone.
+    let retained = store.retained_versions(&name("cpi")).await.unwrap();
+    let found: Vec<(u64, &Snapshot)> =
+        retained.iter().map(|kept| (kept.version, &kept.snapshot)).collect();
+    assert_eq!(found, [(0, &snapshot("b", at(-40))), (3, &snapshot("e", at(-7)))]);
+    for (versions, expected) in [
+        (0..4, vec![(1, at(-9)), (2, at(-8)), (3, at(-7))]),
+        (1..3, vec![(1, at(-9)), (2, at(-8))]),
+        (2..2, vec![]),
+        (4..9, vec![]),
+    ] {
+        let times = store.commit_times(&name("cpi"), versions.clone()).await.unwrap();
+        let expected: Vec<(u64, Millis)> =
+            expected.into_iter().map(|(version, at)| (version, Millis(at))).collect();
+        assert_eq!(times, expected, "{versions:?}");
+    }
+    assert_eq!(store.commit_times(&name("other"), 0..9).await.unwrap(), []);
+}
+
+pub(crate) async fn licences_along_changes_are_those_of_dropped_snapshots_too_contract_12(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    commit(&store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
+    for (from, to, day, allowed) in [
+        ("a", "b", -40, true),
+        ("b", "c", -9, true),
+        ("c", "d", -8, false),
+        ("d", "e", -7, true),
+        ("e", "f", -6, true),
+        ("f", "g", -5, true),
+    ] {
+        let mut next = following(from, to, TODAY + day * DAY);
+        next.snapshot.bulk_redistribution = allowed;
+        // A text that speaks of it says nothing.
+        next.snapshot.title = Some("\"bulk_redistribution\":false".to_owned());
+        commit(&store, &next, KEEP_NEWEST_ONLY).await.unwrap();
+    }
+    let status = store.snapshot_status(&name("cpi"), &snapshot_id("d")).await.unwrap();
+    assert_eq!(status, SnapshotStatus::Dropped);
+    let forbidden =
+        async |versions| store.changes_forbid_bulk(&name("cpi"), versions).await.unwrap();
+    for (versions, expected) in [
+        (2..=6, true),
+        (2..=2, false),
+        (3..=3, true),
+        (4..=4, true),
+        (5..=6, false),
+        (7..=9, false),
+    ] {
+        assert_eq!(forbidden(versions.clone()).await, expected, "{versions:?}");
+    }
+    // Retained ones alike.
+    let mut newest = following("g", "h", TODAY);
+    newest.snapshot.bulk_redistribution = false;
+    commit(&store, &newest, Retention::default()).await.unwrap();
+    assert!(forbidden(7..=7).await);
+    assert!(!store.changes_forbid_bulk(&name("other"), 0..=9).await.unwrap());
 }

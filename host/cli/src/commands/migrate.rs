@@ -27,7 +27,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         let writer =
             IcebergWriter::new(Arc::clone(&catalog), &context.files()?, context.workers())?;
         for dataset in catalog.datasets().await? {
-            described += writer.describe_retained(&dataset).await?;
+            described += writer.describe_retained(&dataset.name).await?;
         }
     }
     catalog.close().await;

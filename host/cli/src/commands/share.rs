@@ -77,15 +77,20 @@ fn print(context: &CommandContext, key: &str) -> anyhow::Result<()> {
             "server.public_url is not set, so the endpoint is the address that this machine listens at; set it where recipients are elsewhere.",
         );
     }
-    let profile = profile(&settings.base_url(), key);
+    let profile = profile(&settings.base_url(), key, settings.values.share.iceberg);
     let pretty = serde_json::to_string_pretty(&profile)?;
     context.output.print_result(&profile, || pretty)
 }
 
-fn profile(base: &str, key: &str) -> Value {
-    json!({
+/// Profile of the holder of `key`. `has_iceberg`: the tables are served for readers of Iceberg too.
+fn profile(base: &str, key: &str, has_iceberg: bool) -> Value {
+    let mut profile = json!({
         "shareCredentialsVersion": PROFILE_VERSION,
         "endpoint": format!("{base}/share/delta"),
         "bearerToken": key,
-    })
+    });
+    if has_iceberg {
+        profile["icebergEndpoint"] = json!(format!("{base}/share/iceberg"));
+    }
+    profile
 }

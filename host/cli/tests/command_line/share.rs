@@ -24,6 +24,7 @@ fn a_profile_is_issued_once_or_made_of_a_key_contract_12() {
     let profile = yearbook.run_with(&public, &["share", "profile", "--label", "ann"]).ok().json();
     assert_eq!(profile["shareCredentialsVersion"], 1);
     assert_eq!(profile["endpoint"], "https://data.example.org/share/delta");
+    assert!(profile.get("icebergEndpoint").is_none(), "{profile}");
     let key = profile["bearerToken"].as_str().unwrap();
     let keys = || yearbook.run(&["keys", "list", "--json"]).ok().json();
     let listed = keys();
@@ -45,6 +46,11 @@ fn a_profile_is_issued_once_or_made_of_a_key_contract_12() {
         let said = profile_of(&yearbook, text).failed(1);
         assert!(said.contains(expected), "{said}");
     }
+    let with_iceberg = [public[0], ("YEARBOOK_SHARE__ICEBERG", "true")];
+    let both =
+        yearbook.run_with(&with_iceberg, &["share", "profile", "--label", "bob"]).ok().json();
+    assert_eq!(both["icebergEndpoint"], "https://data.example.org/share/iceberg");
+    assert_eq!(both["endpoint"], profile["endpoint"]);
     yearbook.run(&["share", "profile"]).failed(2);
     yearbook.run(&["share", "profile", "--key", key]).failed(2);
 }

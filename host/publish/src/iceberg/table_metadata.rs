@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use yearbook_domain::uuid::uuid_of_name;
 use yearbook_domain::{Column, ColumnType, DatasetName, Millis, Snapshot};
 
 /// Property that leads from names of columns to field ids.
@@ -186,17 +186,9 @@ pub(super) fn table_metadata(
     })
 }
 
-/// A UUID of version 8 (RFC 9562): the same for a dataset of a bucket for ever.
+/// The same for a dataset of a bucket for ever.
 fn table_uuid(version: &NewVersion<'_>) -> String {
-    let hash = Sha256::digest(format!("yearbook iceberg\n{}\n{}", version.root, version.name));
-    let mut bytes = [0_u8; 16];
-    for (byte, hashed) in bytes.iter_mut().zip(hash) {
-        *byte = hashed;
-    }
-    bytes[6] = bytes[6] & 0x0f | 0x80;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    uuid_of_name(&format!("yearbook iceberg\n{}\n{}", version.root, version.name))
 }
 
 #[cfg(test)]

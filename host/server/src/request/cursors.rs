@@ -3,9 +3,10 @@
 //! host wrote.
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use yearbook_domain::CursorPosition;
+use yearbook_domain::signing::keyed_hmac;
 
 /// Bytes of signature kept: forging one takes 2^127 tries on average, and the cursor stays short.
 const TAG_BYTES: usize = 16;
@@ -18,10 +19,7 @@ pub(crate) struct CursorCodec {
 impl CursorCodec {
     /// With the catalog's secret.
     pub(crate) fn new(secret: [u8; 32]) -> Self {
-        // HMAC itself pads a short key with zeros to the size of the hash's block.
-        let mut block = [0; 64];
-        block[..secret.len()].copy_from_slice(&secret);
-        Self { signer: <Hmac<Sha256> as KeyInit>::new(&block.into()) }
+        Self { signer: keyed_hmac(&secret) }
     }
 
     /// The text that stands for `position`.

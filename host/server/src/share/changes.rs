@@ -13,7 +13,7 @@ use yearbook_domain::{Column, Dataset, Snapshot, SnapshotSummary};
 use super::actions::{ActionLines, FileAction, FileKind, TableMetadata};
 use super::answer::{both, describe, instant, number, respond, shared_snapshot};
 use super::capabilities::Capabilities;
-use super::history::{TableHistory, by_number, newest};
+use super::history::{TableHistory, VersionTimes, by_number, newest};
 use super::metrics::ShareOperation;
 use super::signed_files::AddressBook;
 use super::statistics::statistics_text;
@@ -37,7 +37,7 @@ pub(super) async fn show(
     let dataset = table_path::table(&app, &parts.uri)?;
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
     let history = TableHistory::load(&app, &dataset).await?;
-    let versions = change_range(&dataset, &history, &pairs)?;
+    let versions = change_range(&dataset, &history.times(), &pairs)?;
     let sets = history.changes(&versions)?;
     let first = match *versions.start() {
         0 => Some(retained(&app, &dataset, 0).await?),
@@ -131,12 +131,12 @@ fn check_types(shapes: &[&[Column]], newest: &[Column]) -> Result<(), Error> {
 /// The versions that a client asks changes of, both ends included.
 fn change_range(
     dataset: &Dataset,
-    history: &TableHistory<'_>,
+    times: &VersionTimes<'_>,
     pairs: &[(String, String)],
 ) -> Result<RangeInclusive<u64>, Error> {
     let first = match (number(pairs, "startingVersion")?, instant(pairs, "startingTimestamp")?) {
         (Some(version), None) => version,
-        (None, Some(at)) => history.first_from(at)?,
+        (None, Some(at)) => times.first_from(at)?,
         (Some(_), Some(_)) => return Err(both("startingVersion", "startingTimestamp")),
         (None, None) => {
             let sentence = "startingVersion is missing; send it, or startingTimestamp.";
@@ -145,14 +145,7 @@ fn change_range(
     };
     let last = match (number(pairs, "endingVersion")?, instant(pairs, "endingTimestamp")?) {
         (Some(version), None) => version,
-        (None, Some(at)) => {
-            if at > newest(dataset)?.created_at {
-                let time = newest(dataset)?.created_at.to_rfc3339();
-                let sentence = format!("The newest version is of {time}; ask for no later time.");
-                return Err(ShareRefusal::InvalidParameter(sentence).into());
-            }
-            history.last_until(at)?
-        }
+        (None, Some(at)) => times.newest_at(at)?,
         (Some(_), Some(_)) => return Err(both("endingVersion", "endingTimestamp")),
         (None, None) => newest(dataset)?.version,
     };
@@ -179,13 +172,10 @@ async fn check_licences(
     dataset: &Dataset,
     sets: &[ChangeSet],
 ) -> Result<(), Error> {
-    let from = sets.first().map(|set| &set.from);
-    for id in from.into_iter().chain(sets.iter().map(|set| &set.to)) {
-        // Of a snapshot that an older version dropped nothing is known but what is current.
-        let cited = app.catalog_cache.cited_snapshot(&dataset.name, id).await?;
-        if cited.is_some_and(|cited| !cited.snapshot.bulk_redistribution) {
-            return Err(ShareRefusal::LicenceForbidden.into());
-        }
+    let (Some(first), Some(last)) = (sets.first(), sets.last()) else { return Ok(()) };
+    let versions = first.version..=last.version;
+    if app.catalog.changes_forbid_bulk(&dataset.name, versions).await? {
+        return Err(ShareRefusal::LicenceForbidden.into());
     }
     Ok(())
 }

@@ -2,8 +2,9 @@
 //! secret that every host of the catalog shares. Never touches a file or the state of a key.
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
+use yearbook_domain::signing::keyed_hmac;
 use yearbook_domain::{Digest, KeyId};
 
 /// Path of all addresses; the file's digest follows.
@@ -28,10 +29,7 @@ pub(super) struct SignedAddress {
 impl FileSigner {
     /// With the catalog's secret.
     pub(crate) fn new(secret: [u8; 32]) -> Self {
-        // HMAC itself pads a short key with zeros to the size of the hash's block.
-        let mut block = [0; 64];
-        block[..secret.len()].copy_from_slice(&secret);
-        Self { signer: <Hmac<Sha256> as KeyInit>::new(&block.into()) }
+        Self { signer: keyed_hmac(&secret) }
     }
 
     /// Returns path and query of `address`. `sp=r`, the permission to read, tells clients that the

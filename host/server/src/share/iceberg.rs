@@ -1,25 +1,25 @@
 //! Iceberg REST at `/share/iceberg`, read-only (contract-12-iceberg): the tables of the share as
 //! publishing described them in the bucket. Never writes, and never reads a row.
 
+mod metadata_files;
 mod table_document;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, Request, State};
-use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
-use http::header::ALLOW;
+use axum::routing::get;
 use serde_json::{Value, json};
 use yearbook_domain::Dataset;
 
-use super::index::is_shared;
 use super::metrics::ShareOperation;
-use super::{ShareRefusal, document, recipient};
+use super::{ShareRefusal, document, index, post_only, recipient};
 use crate::error::Error;
 use crate::http::status;
 use crate::state::AppState;
+
+pub(super) use metadata_files::MetadataFiles;
 
 /// Routes that clients may use; without this list they assume more.
 const ENDPOINTS: [&str; 7] = [
@@ -37,12 +37,7 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
     if !state.settings.share.iceberg {
         return Router::new();
     }
-    let recipient = |route: MethodRouter<AppState>| {
-        route.route_layer(from_fn_with_state(state.clone(), recipient::check))
-    };
-    let metrics = post(report).fallback(|| async {
-        ([(ALLOW, "POST, OPTIONS")], Error::MethodNotAllowed).into_response()
-    });
+    let recipient = |route| recipient::guard(state, route);
     let namespace = |route: &str| format!("/share/iceberg/v1/namespaces/{{namespace}}{route}");
     Router::new()
         .route("/share/iceberg/v1/config", recipient(get(config)))
@@ -50,7 +45,7 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
         .route(&namespace(""), recipient(get(show_namespace)))
         .route(&namespace("/tables"), recipient(get(tables)))
         .route(&namespace("/tables/{table}"), recipient(get(load_table)))
-        .route(&namespace("/tables/{table}/metrics"), recipient(metrics))
+        .route(&namespace("/tables/{table}/metrics"), recipient(post_only(report)))
 }
 
 /// `GET /v1/config`.
@@ -69,9 +64,7 @@ async fn namespaces(State(app): State<AppState>, request: Request) -> Result<Res
         return document(&json!({"namespaces": []}));
     }
     let tables = app.share.index.tables(&app.catalog_cache);
-    let mut names: Vec<&str> = tables.iter().map(|table| table.namespace.as_str()).collect();
-    names.dedup();
-    let names: Vec<[&str; 1]> = names.into_iter().map(|name| [name]).collect();
+    let names: Vec<[&str; 1]> = index::schemas(&tables).into_iter().map(|name| [name]).collect();
     document(&json!({"namespaces": names}))
 }
 
@@ -124,13 +117,7 @@ async fn report(
 /// # Errors
 /// 404 where nothing of it is shared.
 fn namespace_tables(app: &AppState, namespace: &str) -> Result<Vec<Arc<Dataset>>, Error> {
-    let tables = app.share.index.tables(&app.catalog_cache);
-    let start = tables.partition_point(|table| table.namespace.as_str() < namespace);
-    let found: Vec<_> = tables[start..]
-        .iter()
-        .take_while(|table| table.namespace.as_str() == namespace)
-        .cloned()
-        .collect();
+    let found = app.share.index.tables_of(&app.catalog_cache, namespace);
     if found.is_empty() {
         return Err(unknown("namespace", namespace.to_owned()));
     }
@@ -142,10 +129,7 @@ fn namespace_tables(app: &AppState, namespace: &str) -> Result<Vec<Arc<Dataset>>
 /// # Errors
 /// 404 where there is none, or it is not shared.
 fn find_table(app: &AppState, namespace: &str, table: &str) -> Result<Arc<Dataset>, Error> {
-    let dataset = app
-        .catalog_cache
-        .dataset(table)
-        .filter(|dataset| is_shared(dataset) && dataset.namespace.as_str() == namespace);
+    let dataset = index::find_table(&app.catalog_cache, namespace, table);
     dataset.ok_or_else(|| unknown("table", format!("{namespace}.{table}")))
 }
 

@@ -32,9 +32,30 @@ impl TableIndex {
         *known = Some((datasets, Arc::clone(&tables)));
         tables
     }
+
+    /// Returns the tables of `schema`, sorted by name; empty where nothing of it is shared.
+    pub(super) fn tables_of(&self, live: &CatalogCache, schema: &str) -> Vec<Arc<Dataset>> {
+        let tables = self.tables(live);
+        let start = tables.partition_point(|table| table.namespace.as_str() < schema);
+        let of_schema = |table: &&Arc<Dataset>| table.namespace.as_str() == schema;
+        tables[start..].iter().take_while(of_schema).cloned().collect()
+    }
+}
+
+/// Returns the schemas of `tables`, which are in the order of the index.
+pub(super) fn schemas(tables: &[Arc<Dataset>]) -> Vec<&str> {
+    let mut names: Vec<&str> = tables.iter().map(|table| table.namespace.as_str()).collect();
+    names.dedup();
+    names
+}
+
+/// Returns the table `name` of `schema`; none where there is none or it is not shared.
+pub(super) fn find_table(live: &CatalogCache, schema: &str, name: &str) -> Option<Arc<Dataset>> {
+    let dataset = live.dataset(name)?;
+    (is_shared(&dataset) && dataset.namespace.as_str() == schema).then_some(dataset)
 }
 
 /// Returns whether the licence lets the current file be handed on.
-pub(super) fn is_shared(dataset: &Dataset) -> bool {
+fn is_shared(dataset: &Dataset) -> bool {
     dataset.current.bulk_redistribution
 }

@@ -9,7 +9,7 @@ use yearbook_domain::Dataset;
 use super::metrics::ShareOperation;
 use super::page::PageRequest;
 use super::table_path::{check_share, schema_tables};
-use super::{document, identifier};
+use super::{document, identifier, index};
 use crate::error::Error;
 use crate::state::AppState;
 
@@ -43,8 +43,7 @@ pub(super) async fn schemas(
     check_share(&app, request.uri())?;
     let page = PageRequest::parse(request.uri().query(), "schemas")?;
     let tables = app.share.index.tables(&app.catalog_cache);
-    let mut names: Vec<&str> = tables.iter().map(|table| table.namespace.as_str()).collect();
-    names.dedup();
+    let names = index::schemas(&tables);
     let share = app.settings.share.name.as_str();
     document(&page.cut(
         "schemas",

@@ -2,8 +2,9 @@
 //! The check of keys is that of every other route.
 
 use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use axum::routing::MethodRouter;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use yearbook_domain::{Plan, Refusal};
@@ -13,12 +14,13 @@ use crate::error::Error;
 use crate::request::authentication::{self, RequestSource};
 use crate::state::AppState;
 
+/// Has `route` answer recipients alone.
+pub(super) fn guard(state: &AppState, route: MethodRouter<AppState>) -> MethodRouter<AppState> {
+    route.route_layer(from_fn_with_state(state.clone(), check))
+}
+
 /// Lets recipients pass.
-pub(super) async fn check(
-    State(state): State<AppState>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+async fn check(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let source = RequestSource::new(&request);
     let token = bearer_token(request.headers());
     let authenticated = match authentication::admit(&state, source, token).await {

@@ -4,17 +4,16 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
-};
-use http::{HeaderMap, HeaderValue};
+use http::HeaderValue;
+use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use serde_json::json;
 use yearbook_domain::Refusal;
 
 use crate::error::Error;
 use crate::http::headers::{
-    ERROR_CODE, IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY, RATE_LIMIT, RATE_REMAINING, RATE_RESET,
+    IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY, RATE_LIMIT, RATE_REMAINING, RATE_RESET,
 };
+use crate::http::middleware::error_bodies::insert_error_headers;
 use crate::http::{media_types, status};
 
 /// Seconds until a request that was refused for its speed should be repeated, where nothing better
@@ -110,36 +109,24 @@ pub(crate) fn render(
         json!({"errorCode": protocol_code(error), "message": message(error, id)})
     };
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_types::JSON));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(ERROR_CODE, HeaderValue::from_static(error.code()));
-    let wait = error.retry_after().or(is_too_fast.then_some(DEFAULT_RETRY_AFTER_S));
-    if let Some(seconds) = wait {
-        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    insert_error_headers(error, media_types::JSON, headers);
+    if is_too_fast && error.retry_after().is_none() {
+        headers.insert(RETRY_AFTER, HeaderValue::from(DEFAULT_RETRY_AFTER_S));
     }
     for name in [RATE_LIMIT, RATE_REMAINING, RATE_RESET, IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY] {
         headers.remove(name);
     }
-    insert_details(error, headers);
-    *response.body_mut() = Body::from(body.to_string());
-    response
-}
-
-fn insert_details(error: &Error, headers: &mut HeaderMap) {
     match error {
         Error::Refused(Refusal::KeyMissing | Refusal::KeyInvalid) => {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"yearbook\""));
-        }
-        Error::RangeNotSatisfiable { bytes } => {
-            if let Ok(size) = HeaderValue::try_from(format!("bytes */{bytes}")) {
-                headers.insert(CONTENT_RANGE, size);
-            }
         }
         Error::MethodNotAllowed if !headers.contains_key(ALLOW) => {
             headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
         }
         _ => {}
     }
+    *response.body_mut() = Body::from(body.to_string());
+    response
 }
 
 /// Code of the protocol's servers for `error`.

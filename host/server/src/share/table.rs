@@ -15,7 +15,7 @@ use super::answer::{
 };
 use super::capabilities::Capabilities;
 use super::changes::replaced_files;
-use super::history::{TableHistory, by_number, newest};
+use super::history::{VersionTimes, by_number, newest};
 use super::metrics::ShareOperation;
 use super::query_request::{QueryRequest, refresh_token};
 use super::signed_files::AddressBook;
@@ -46,7 +46,7 @@ pub(super) async fn version(
     let dataset = table_path::table(&app, request.uri())?;
     let pairs = parse_pairs(request.uri().query().unwrap_or_default());
     let version = match instant(&pairs, "startingTimestamp")? {
-        Some(at) => TableHistory::load(&app, &dataset).await?.first_from(at)?,
+        Some(at) => VersionTimes::around(&app, &dataset, at).await?.first_from(at)?,
         None => newest(&dataset)?.version,
     };
     let mut response = Response::new(Body::empty());
@@ -67,7 +67,9 @@ pub(super) async fn metadata(
     let pairs = parse_pairs(request.uri().query().unwrap_or_default());
     let summary = match (number(&pairs, "version")?, instant(&pairs, "timestamp")?) {
         (Some(version), None) => by_number(&dataset, version)?.clone(),
-        (None, Some(at)) => TableHistory::load(&app, &dataset).await?.at(at)?.clone(),
+        (None, Some(at)) => {
+            VersionTimes::around(&app, &dataset, at).await?.retained_at(at)?.clone()
+        }
         (None, None) => newest(&dataset)?.clone(),
         (Some(_), Some(_)) => return Err(both("version", "timestamp")),
     };
@@ -100,7 +102,7 @@ pub(super) async fn query(
         (Some(version), _) => by_number(&dataset, *version)?.clone(),
         (None, Some(text)) => {
             let at = parse_instant("timestamp", text)?;
-            TableHistory::load(&app, &dataset).await?.at(at)?.clone()
+            VersionTimes::around(&app, &dataset, at).await?.retained_at(at)?.clone()
         }
         (None, None) => newest(&dataset)?.clone(),
     };

@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 use yearbook_domain::Dataset;
 
 use super::ShareRefusal;
-use super::index::is_shared;
+use super::index::find_table;
 use crate::error::Error;
 use crate::state::AppState;
 
@@ -38,14 +38,7 @@ pub(super) fn check_share(app: &AppState, uri: &Uri) -> Result<(), Error> {
 pub(super) fn schema_tables(app: &AppState, uri: &Uri) -> Result<Vec<Arc<Dataset>>, Error> {
     check_share(app, uri)?;
     let name = segment(uri, 3);
-    let schema = name.to_ascii_lowercase();
-    let tables = app.share.index.tables(&app.catalog_cache);
-    let start = tables.partition_point(|table| table.namespace.as_str() < schema.as_str());
-    let found: Vec<_> = tables[start..]
-        .iter()
-        .take_while(|table| table.namespace.as_str() == schema)
-        .cloned()
-        .collect();
+    let found = app.share.index.tables_of(&app.catalog_cache, &name.to_ascii_lowercase());
     if found.is_empty() {
         return Err(ShareRefusal::UnknownName { kind: "schema", name }.into());
     }
@@ -59,9 +52,9 @@ pub(super) fn schema_tables(app: &AppState, uri: &Uri) -> Result<Vec<Arc<Dataset
 pub(super) fn table(app: &AppState, uri: &Uri) -> Result<Arc<Dataset>, Error> {
     check_share(app, uri)?;
     let (schema, name) = (segment(uri, 3), segment(uri, 5));
-    let dataset = app.catalog_cache.dataset(&name.to_ascii_lowercase()).filter(|dataset| {
-        is_shared(dataset) && dataset.namespace.as_str().eq_ignore_ascii_case(&schema)
-    });
+    // Names of datasets and namespaces are in lower case.
+    let lower = (schema.to_ascii_lowercase(), name.to_ascii_lowercase());
+    let dataset = find_table(&app.catalog_cache, &lower.0, &lower.1);
     let unknown = || ShareRefusal::UnknownName { kind: "table", name: format!("{schema}.{name}") };
     dataset.ok_or_else(|| unknown().into())
 }

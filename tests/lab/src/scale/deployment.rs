@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result};
 
@@ -89,6 +89,13 @@ impl<'a> ScaleDeployment<'a> {
             command::output(self.yearbook().arg("publish").args(some))?;
         }
         Ok(())
+    }
+
+    /// Begins to publish a few packages and does not wait.
+    pub(super) fn begin_publish(&self, packages: &[PathBuf]) -> Result<Child> {
+        let mut publish = self.yearbook();
+        publish.arg("publish").args(packages).stdout(Stdio::null()).stderr(Stdio::null());
+        publish.spawn().context("cannot run yearbook publish")
     }
 
     /// A new key of `plan`.

@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::DatabaseCosts;
 use super::model::{self, DATASETS, REFRESHES_A_DAY, REQUESTS, TARGET_UTILISATION, TRAFFIC_MIX};
 use super::page_costs::{CROWD, FEW, PageCost, PageKind};
+use super::share_costs::{CONNECTIONS as QUERY_CONNECTIONS, PAGE_TABLES, PUBLISHED, QueryCost};
 use crate::page::ColumnAlign::{Left, Right};
 use crate::page::{ReportPage, ReportTable, format_number};
 
@@ -48,6 +49,8 @@ pub(super) fn render(command: &str, machine: &str, measured: &[DatabaseCosts]) -
     requests(&mut page, measured);
     catalogs(&mut page, measured);
     catalogue_pages(&mut page, measured);
+    share_queries(&mut page, measured);
+    share_lists(&mut page, measured);
     needs(&mut page, measured)?;
     page.text(AFTER);
     Ok(page.render())
@@ -165,6 +168,52 @@ fn catalogue_pages(page: &mut ReportPage, measured: &[DatabaseCosts]) {
                 table.row(cells);
             }
         }
+    }
+    page.table(&table);
+}
+
+fn share_queries(page: &mut ReportPage, measured: &[DatabaseCosts]) {
+    page.section("What the warehouse share costs");
+    page.text(&format!(
+        "`query` of another table each time, by {QUERY_CONNECTIONS} connections, once each table was asked\n\
+        for. The load generator is on the same cores. Times are milliseconds.",
+    ));
+    let mut table = ReportTable::new(&[
+        ("tables", Right),
+        ("database", Left),
+        ("requests/s", Right),
+        ("p50", Right),
+        ("p99", Right),
+    ]);
+    for DatabaseCosts { database, queries, .. } in measured {
+        for QueryCost { datasets, load } in queries {
+            let mut cells = vec![datasets.to_string(), (*database).to_owned()];
+            cells.extend([load.rate, load.p50, load.p99].map(format_number));
+            table.row(cells);
+        }
+    }
+    page.table(&table);
+}
+
+fn share_lists(page: &mut ReportPage, measured: &[DatabaseCosts]) {
+    page.text(&format!(
+        "`all-tables` in pages of {PAGE_TABLES}, one after the other and each on a connection of its own,\n\
+        while {PUBLISHED} datasets are published, half of them new ones. In every list, each table that\n\
+        was there before is there once.",
+    ));
+    let mut table = ReportTable::new(&[
+        ("tables", Right),
+        ("database", Left),
+        ("lists", Right),
+        ("pages", Right),
+        ("p50 of a page", Right),
+        ("p99 of a page", Right),
+    ]);
+    for DatabaseCosts { database, lists, .. } in measured {
+        let mut cells = vec![lists.datasets.to_string(), (*database).to_owned()];
+        cells.extend([lists.lists, lists.pages].map(|count| count.to_string()));
+        cells.extend([lists.page_p50, lists.page_p99].map(format_number));
+        table.row(cells);
     }
     page.table(&table);
 }

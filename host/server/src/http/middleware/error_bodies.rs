@@ -8,10 +8,10 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
-use http::HeaderValue;
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
+use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use yearbook_domain::{Refusal, ValidationError};
 
@@ -80,22 +80,12 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     }
     let (content_type, body) = body(&error, problem, &id);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    headers.insert(ERROR_CODE, HeaderValue::from_static(error.code()));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    insert_error_headers(&error, content_type, headers);
     headers.insert(VARY, HeaderValue::from_static("Accept"));
-    if let Some(seconds) = error.retry_after() {
-        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
     if let Error::Refused(Refusal::WatermarkGone { oldest }) = &*error
         && let Ok(oldest) = HeaderValue::try_from(oldest.as_str())
     {
         headers.insert(WATERMARK, oldest);
-    }
-    if let Error::RangeNotSatisfiable { bytes } = &*error
-        && let Ok(size) = HeaderValue::try_from(format!("bytes */{bytes}"))
-    {
-        headers.insert(CONTENT_RANGE, size);
     }
     if matches!(*error, Error::MethodNotAllowed) {
         // Every route but the forms of sign-up is read-only (spec-1-read-only); OPTIONS is CORS's.
@@ -112,6 +102,26 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     }
     *response.body_mut() = Body::from(body.to_string());
     response
+}
+
+/// Inserts the headers of every declined request, on the share too: type of the body, code of the
+/// refusal, time to wait, size of a file where a range lies beyond it.
+pub(crate) fn insert_error_headers(
+    error: &Error,
+    content_type: &'static str,
+    headers: &mut HeaderMap,
+) {
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(ERROR_CODE, HeaderValue::from_static(error.code()));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(seconds) = error.retry_after() {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let Error::RangeNotSatisfiable { bytes } = error
+        && let Ok(size) = HeaderValue::try_from(format!("bytes */{bytes}"))
+    {
+        headers.insert(CONTENT_RANGE, size);
+    }
 }
 
 /// Returns content type and body for `error`. `problem`: the client names problem details. `id`:

@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-use yearbook_domain::hex::encode_hex;
+use yearbook_domain::uuid::uuid_of_name;
 use yearbook_domain::{Dataset, Millis, SnapshotSummary};
 
 use super::escape::xml_text;
@@ -89,25 +88,10 @@ fn entry(view: &DatasetView<'_>, snapshot: &SnapshotSummary) -> String {
     )
 }
 
-/// Returns a UUID of version 8 (RFC 9562) over dataset and snapshot: two datasets may share the id
-/// of a snapshot, and an entry has no other.
+/// Returns the id of an entry, over dataset and snapshot: two datasets may share the id of a
+/// snapshot, and an entry has no other.
 fn entry_id(dataset: &str, snapshot: &str) -> String {
-    let hash = Sha256::digest(format!("{dataset}\0{snapshot}"));
-    let mut bytes = [0_u8; 16];
-    for (byte, hashed) in bytes.iter_mut().zip(hash) {
-        *byte = hashed;
-    }
-    bytes[6] = bytes[6] & 0x0f | 0x80;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex = encode_hex(&bytes);
-    format!(
-        "urn:uuid:{}-{}-{}-{}-{}",
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..]
-    )
+    format!("urn:uuid:{}", uuid_of_name(&format!("{dataset}\0{snapshot}")))
 }
 
 #[cfg(test)]

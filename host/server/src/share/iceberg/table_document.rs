@@ -12,9 +12,6 @@ use crate::share::ShareRefusal;
 use crate::share::history::newest;
 use crate::state::AppState;
 
-/// Bytes of metadata that are read: those of a thousand versions of a wide table.
-const MAX_METADATA_BYTES: u64 = 16 << 20;
-
 /// Reads and completes the metadata of `dataset`.
 ///
 /// # Errors
@@ -22,7 +19,7 @@ const MAX_METADATA_BYTES: u64 = 16 << 20;
 pub(super) async fn load(app: &AppState, dataset: &Dataset) -> Result<Value, Error> {
     let version = newest(dataset)?.version;
     let (sha256, name) = (&dataset.current.file.sha256, format!("v{version}.metadata.json"));
-    let stored = app.storage.get_companion(sha256, &name, MAX_METADATA_BYTES).await?;
+    let stored = app.share.metadata_files.get(app, sha256, version, &name).await?;
     let (Some(bytes), Some(address)) = (stored, app.storage.companion_address(sha256, &name))
     else {
         return Err(ShareRefusal::NotDescribed(dataset.name.to_string()).into());

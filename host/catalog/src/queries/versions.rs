@@ -1,0 +1,159 @@
+//! Versions of one dataset as protocols for tables ask for them, each question in one transaction:
+//! all retained snapshots, the times of versions that retention dropped, licences along a range of
+//! changes. Never writes.
+
+use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
+
+use yearbook_domain::{DatasetName, Millis, Snapshot};
+
+use super::snapshots::{ColumnRow, SnapshotRow, snapshot_columns};
+use super::sql_enum::{RowContext, encode_u64};
+use crate::catalog::transaction;
+use crate::database::sql::Connection;
+use crate::{Catalog, CatalogError};
+
+const RETAINED: &str = concat!(
+    "SELECT s.version, ",
+    snapshot_columns!(),
+    " FROM snapshots s WHERE s.dataset = $1 ORDER BY s.number"
+);
+
+const RETAINED_COLUMNS: &str = "
+    SELECT c.snapshot, c.name, c.column_type, c.nullable, c.role, c.unit, c.description, c.few_values
+    FROM columns c JOIN snapshots s ON s.number = c.snapshot
+    WHERE s.dataset = $1 ORDER BY c.snapshot, c.position";
+
+const COMMIT_TIMES: &str = "
+    SELECT version, committed_at FROM changes WHERE dataset = $1 AND version >= $2 AND version < $3 ORDER BY version";
+
+/// Counts the snapshots, dropped ones too, that changes lead from or to and whose licence forbids
+/// bulk. The words of a dropped one are JSON as serde writes it: without blanks, and with every
+/// quotation mark inside of a text escaped, so no text looks like the member.
+const BULK_FORBIDDEN: &str = r#"
+    WITH ends AS (
+        SELECT from_id AS id FROM changes WHERE dataset = $1 AND version >= $2 AND version <= $3
+        UNION SELECT to_id FROM changes WHERE dataset = $1 AND version >= $2 AND version <= $3
+    )
+    SELECT (SELECT COUNT(*) FROM snapshots s JOIN ends ON ends.id = s.id WHERE s.dataset = $1 AND NOT s.bulk_redistribution)
+        + (SELECT COUNT(*) FROM dropped_snapshots d JOIN ends ON ends.id = d.id
+            WHERE d.dataset = $1 AND d.snapshot LIKE '%"bulk_redistribution":false%')"#;
+
+/// A version of a dataset whose rows are kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RetainedVersion {
+    /// Its number.
+    pub version: u64,
+    /// Its snapshot.
+    pub snapshot: Snapshot,
+}
+
+impl Catalog {
+    /// Reads every retained version of a dataset, retired or not, oldest first. Some ten kilobytes
+    /// each, as many as retention keeps.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
+    /// version.
+    pub async fn retained_versions(
+        &self,
+        dataset: &DatasetName,
+    ) -> Result<Vec<RetainedVersion>, CatalogError> {
+        transaction!(self, "read the retained versions", Read, |connection| {
+            retained_versions(connection, dataset)
+        })
+    }
+
+    /// Reads when each of `versions` was committed, oldest first, dropped ones included. Versions
+    /// are left out whose changes are not known.
+    ///
+    /// # Errors
+    /// As [`Catalog::retained_versions`].
+    pub async fn commit_times(
+        &self,
+        dataset: &DatasetName,
+        versions: Range<u64>,
+    ) -> Result<Vec<(u64, Millis)>, CatalogError> {
+        transaction!(self, "read times of versions", SingleRead, |connection| {
+            commit_times(connection, dataset, versions)
+        })
+    }
+
+    /// Returns true where the changes that lead to `versions` have rows of a snapshot whose licence
+    /// forbids bulk. Snapshots that an older version dropped count as allowed: it kept no word of
+    /// them.
+    ///
+    /// # Errors
+    /// As [`Catalog::retained_versions`].
+    pub async fn changes_forbid_bulk(
+        &self,
+        dataset: &DatasetName,
+        versions: RangeInclusive<u64>,
+    ) -> Result<bool, CatalogError> {
+        transaction!(self, "look licences of changes up", SingleRead, |connection| {
+            changes_forbid_bulk(connection, dataset, versions)
+        })
+    }
+}
+
+/// A row of `snapshots` with its version.
+#[derive(sqlx::FromRow)]
+struct RetainedRow {
+    version: i64,
+    #[sqlx(flatten)]
+    snapshot: SnapshotRow,
+}
+
+async fn retained_versions(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<Vec<RetainedVersion>, sqlx::Error> {
+    let rows: Vec<RetainedRow> = connection.query(RETAINED).bind(dataset.as_str()).all().await?;
+    let columns: Vec<ColumnRow> =
+        connection.query(RETAINED_COLUMNS).bind(dataset.as_str()).all().await?;
+    let mut columns_of: HashMap<i64, Vec<ColumnRow>> = HashMap::with_capacity(rows.len());
+    for column in columns {
+        columns_of.entry(column.snapshot).or_default().push(column);
+    }
+    let place = RowContext { table: "snapshots", row: dataset.as_str() };
+    rows.into_iter()
+        .map(|RetainedRow { version, snapshot }| {
+            let columns = columns_of.remove(&snapshot.number).unwrap_or_default();
+            let version = place.count("version", version)?;
+            Ok(RetainedVersion { version, snapshot: snapshot.with_columns(columns)? })
+        })
+        .collect()
+}
+
+async fn commit_times(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    versions: Range<u64>,
+) -> Result<Vec<(u64, Millis)>, sqlx::Error> {
+    let rows: Vec<(i64, i64)> = connection
+        .query(COMMIT_TIMES)
+        .bind(dataset.as_str())
+        .bind(encode_u64(versions.start)?)
+        .bind(encode_u64(versions.end)?)
+        .all()
+        .await?;
+    let place = RowContext { table: "changes", row: dataset.as_str() };
+    rows.into_iter()
+        .map(|(version, at)| Ok((place.count("version", version)?, Millis(at))))
+        .collect()
+}
+
+async fn changes_forbid_bulk(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    versions: RangeInclusive<u64>,
+) -> Result<bool, sqlx::Error> {
+    let (forbidden,): (i64,) = connection
+        .query(BULK_FORBIDDEN)
+        .bind(dataset.as_str())
+        .bind(encode_u64(*versions.start())?)
+        .bind(encode_u64(*versions.end())?)
+        .fetch_one()
+        .await?;
+    Ok(forbidden > 0)
+}

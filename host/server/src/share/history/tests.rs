@@ -1,0 +1,155 @@
+//! Tables of versions and what is found in them.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use yearbook_domain::credit::Credit;
+use yearbook_domain::{
+    DatasetName, Digest, Millis, Namespace, Snapshot, SnapshotId, StoredFile, TableLayout,
+};
+
+use super::*;
+
+fn id(version: u64) -> SnapshotId {
+    SnapshotId::from_digest(Digest::of(&version.to_le_bytes()))
+}
+
+/// A dataset that retains `kept`; version n is of n × 10 seconds.
+fn dataset(kept: &[u64]) -> Dataset {
+    let file = StoredFile { sha256: Digest::of(b""), bytes: 1 };
+    let newest = *kept.last().unwrap();
+    let current = Snapshot {
+        id: id(newest),
+        created_at: time(newest),
+        rows: 1,
+        file,
+        title: None,
+        description: None,
+        keywords: Vec::new(),
+        credit: Credit {
+            source: String::new(),
+            attribution: String::new(),
+            licence: String::new(),
+            licence_title: None,
+            licence_url: None,
+            source_url: None,
+            source_url_precision: None,
+            sources: Vec::new(),
+        },
+        refresh_cadence: None,
+        bulk_redistribution: true,
+        columns: Vec::new(),
+        primary_key: Vec::new(),
+        dimensions: Vec::new(),
+        date_column: None,
+        date_range: None,
+        layout: TableLayout::Wide,
+        bbox: None,
+    };
+    let summary = |version: &u64| SnapshotSummary {
+        id: id(*version),
+        version: *version,
+        created_at: time(*version),
+        rows: 1,
+        changes: None,
+        held: false,
+    };
+    Dataset {
+        name: DatasetName::parse("cpi").unwrap(),
+        namespace: Namespace::parse("prices").unwrap(),
+        checked_at: Millis(0),
+        current: Arc::new(current),
+        snapshots: kept.iter().map(summary).collect(),
+    }
+}
+
+fn time(version: u64) -> Millis {
+    Millis(i64::try_from(version).unwrap() * 10_000)
+}
+
+fn changes(versions: RangeInclusive<u64>) -> Vec<ChangeSet> {
+    let set = |version: u64| ChangeSet {
+        from: id(version - 1),
+        to: id(version),
+        version,
+        committed_at: time(version),
+        rows: 1,
+        counts: None,
+        file: StoredFile { sha256: Digest::of(&version.to_le_bytes()), bytes: 1 },
+        columns: Vec::new(),
+        from_credit: None,
+        to_credit: None,
+    };
+    versions.map(set).collect()
+}
+
+#[test]
+fn a_time_names_the_version_that_was_newest_then_contract_12() {
+    let dataset = dataset(&[1, 4, 5]);
+    let times = VersionTimes::new(&dataset, [(2, time(2)), (3, time(3))]);
+    let at = |millis: i64| times.retained_at(Millis(millis)).ok().map(|found| found.version);
+    for (millis, expected) in [
+        (9_999, None),
+        (10_000, Some(1)),
+        (19_999, Some(1)),
+        // Version 2 and 3 were dropped, and nothing else was served then.
+        (20_000, None),
+        (39_999, None),
+        (40_000, Some(4)),
+        (50_000, Some(5)),
+        (50_001, None),
+    ] {
+        assert_eq!(at(millis), expected, "{millis}");
+    }
+    // Without the changes nobody knows when version 2 came.
+    let times = VersionTimes::new(&dataset, []);
+    assert!(times.retained_at(Millis(10_000)).is_ok());
+    assert!(times.retained_at(Millis(10_001)).is_err());
+    assert_eq!(times.first_from(Millis(10_001)).ok(), Some(4));
+    assert!(times.first_from(Millis(50_001)).is_err());
+}
+
+#[test]
+fn times_of_dropped_versions_are_asked_for_only_where_they_matter() {
+    let dataset = dataset(&[1, 4, 5]);
+    let times = VersionTimes::new(&dataset, []);
+    for (millis, expected) in [
+        (9_999, None),
+        (10_000, None),
+        (10_001, Some(2..4)),
+        (39_999, Some(2..4)),
+        (40_000, None),
+        (45_000, None),
+        (50_000, None),
+        (50_001, None),
+    ] {
+        assert_eq!(times.dropped_around(Millis(millis)), expected, "{millis}");
+    }
+}
+
+#[test]
+fn changes_are_those_of_both_ends_and_between_contract_12() {
+    let dataset = dataset(&[0, 3]);
+    let history = TableHistory::new(&dataset, changes(1..=3));
+    let found = |versions: RangeInclusive<u64>| {
+        let sets = history.changes(&versions).ok()?;
+        Some(sets.iter().map(|set| set.version).collect::<Vec<_>>())
+    };
+    for (versions, expected) in [
+        (0..=0, Some(vec![])),
+        (0..=3, Some(vec![1, 2, 3])),
+        (2..=3, Some(vec![2, 3])),
+        (3..=3, Some(vec![3])),
+        (3..=4, None),
+        (4..=4, None),
+    ] {
+        assert_eq!(found(versions.clone()), expected, "{versions:?}");
+    }
+    let dropped = self::dataset(&[2, 3]);
+    let history = TableHistory::new(&dropped, changes(3..=3));
+    for versions in [0..=0, 0..=3, 1..=3, 2..=3, 2..=2] {
+        assert!(history.changes(&versions).is_err(), "{versions:?}");
+    }
+    assert_eq!(history.changes(&(3..=3)).ok().map(<[ChangeSet]>::len), Some(1));
+}
