@@ -43,7 +43,7 @@ fn short_text(column: &DictionaryArray<Int32Type>) -> Option<BinaryArray> {
     let longest = usize::try_from(lengths.max()?).ok()?;
     match longest {
         0..=SMALL_BLOCK => spell::<SMALL_BLOCK>(column, values, longest),
-        ..=LARGE_BLOCK => spell::<LARGE_BLOCK>(column, values, longest),
+        _ if longest <= LARGE_BLOCK => spell::<LARGE_BLOCK>(column, values, longest),
         _ => None,
     }
 }
