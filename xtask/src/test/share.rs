@@ -10,8 +10,8 @@ use crate::checks::served::ServerFixture;
 use crate::repository::Repository;
 use crate::{command, packages, tools};
 
-/// Life of an address, seconds: long enough to read any table on a busy machine, and over by the time
-/// that all have been read.
+/// Life of an address, seconds: long enough to read any table on a busy machine, and over by the
+/// time that all have been read.
 const URL_SECONDS: &str = "60";
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
