@@ -10,8 +10,9 @@ use http::header::{AUTHORIZATION, HeaderName, LOCATION};
 use http::{HeaderMap, Method, StatusCode};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
+use yearbook_domain::NetworkZone;
 
-use crate::address::{AllowedZones, NetworkZone, RefusedName, ZoneResolver};
+use crate::address::{AllowedZones, RefusedName, ZoneResolver};
 use crate::limits::{CONNECT, ERROR_BYTES, REDIRECTS};
 use crate::reference::{ip_literal, is_loopback_host};
 use crate::{RegistryError, RegistryLimits, RegistryReference};
