@@ -11,10 +11,12 @@ use flate2::{Compression, GzBuilder};
 
 mod cell;
 mod long;
+mod observations;
 mod random;
 mod spatial;
 mod wide;
 
+pub use observations::{ObservationPackages, observations};
 pub use random::SplitMix64;
 
 /// Columns and rows of a table.
