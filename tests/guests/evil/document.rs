@@ -44,7 +44,9 @@ fn table(attacks: &[AttackCase]) -> String {
 /// The list of readers as a chapter of its own.
 fn reader_table(attacks: &[ReaderAttack]) -> String {
     let mut text = "\n## The attacks of readers\n".to_owned();
-    text.push_str("| Attack | What it does | The publisher reads | Caught by |\n|---|---|---|---|\n");
+    text.push_str(
+        "| Attack | What it does | The publisher reads | Caught by |\n|---|---|---|---|\n",
+    );
     for ReaderAttack { name, does, ends, caught, .. } in attacks {
         let read = match ends {
             ReadingEnd::Published(rows, unit) => {

@@ -27,8 +27,8 @@ use yearbook_releases::{ComponentFile, check};
 use yearbook_tests::components::sandbox;
 
 use attack_arena::{AttackArena, AttackResult, sandbox_limits};
-use list::{ExpectedEnd, attacks, limits};
 use list::readers::reader_attacks;
+use list::{ExpectedEnd, attacks, limits};
 use neighbour::Neighbour;
 use reader_arena::ReaderArena;
 use resource_snapshot::ResourceSnapshot;

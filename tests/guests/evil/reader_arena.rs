@@ -49,7 +49,8 @@ impl ReaderArena {
             Err(rejected) => return ReadingEnd::Rejected(rejected.to_string()),
         };
         let path = self.folder.path().join(if attack.large { "large" } else { "small" });
-        let package = DataPackage::open(&path).unwrap().with_reader(Arc::new(SandboxReader(reader)));
+        let package =
+            DataPackage::open(&path).unwrap().with_reader(Arc::new(SandboxReader(reader)));
         let store = TempDir::new().unwrap();
         let files = ObjectStorage::open(&format!("file:{}", store.path().display())).unwrap();
         let published =

@@ -227,8 +227,7 @@ fn page(
         Both are the same snapshot.",
         table.rows
     ));
-    let headings =
-        ["format", "MB", "rows", "seconds", "MB/s", "rows/s", "peak of memory, MiB"];
+    let headings = ["format", "MB", "rows", "seconds", "MB/s", "rows/s", "peak of memory, MiB"];
     let mut rows = ReportTable::of_figures(&headings);
     for InputFigures { form, bytes, rows: count, seconds, peak_mebibytes } in figures {
         let megabytes = *bytes as f64 / 1e6;

@@ -131,11 +131,11 @@ fn hazards() -> Vec<ReaderAttack> {
         {
             let ends = match call {
                 "describe" => ReadingEnd::Rejected(format!("describe: {sentence}")),
-                // Columns are asked for before the first chunk, and arguments of `open` are written
-                // by `realloc`.
-                "open" | "columns" | "realloc" => stopped(0, &sentence),
+                "push" => stopped(SMALL_FILE, &sentence),
                 "drop" => one_row(),
-                _ => stopped(SMALL_FILE, &sentence),
+                // Columns and rows are asked for before the first chunk, and arguments of `open` are
+                // written by `realloc`.
+                _ => stopped(0, &sentence),
             };
             let body = if ["post-return", "drop"].contains(&call) {
                 format!("(drop {code})")
@@ -184,7 +184,12 @@ fn batches() -> Vec<ReaderAttack> {
     let damaged = |column: &str, why: &str| format!("a column \"{column}\" that is damaged: {why}");
     vec![
         lie("rows-none", "a batch without rows", |g| g.batch.rows = 0, "a batch without rows"),
-        lie("rows-more", "a batch of more rows than its arrays", |g| g.batch.rows = u32::MAX, shape),
+        lie(
+            "rows-more",
+            "a batch of more rows than its arrays",
+            |g| g.batch.rows = u32::MAX,
+            shape,
+        ),
         lie("length", "an array longer than its batch", |g| g.batch.arrays[0].length = 2, shape),
         lie(
             "length-shared",
@@ -193,35 +198,70 @@ fn batches() -> Vec<ReaderAttack> {
                 g.batch.rows = 1_000_000_000;
                 g.batch.arrays.iter_mut().for_each(|array| array.length = 1_000_000_000);
             },
-            &damaged("value", "Invalid argument error: Need at least 8000000000 bytes in buffers[0] in array of type Int64, but got 8"),
+            &damaged(
+                "value",
+                "Invalid argument error: Need at least 8000000000 bytes in buffers[0] in array of type Int64, but got 8",
+            ),
         ),
-        lie("arrays-fewer", "fewer arrays than columns", |g| drop(g.batch.arrays.pop()), "1 arrays for 2 columns"),
-        lie("buffers-fewer", "fewer buffers than its arrays say", |g| drop(g.batch.buffers.pop()), "a column \"name\" without its buffers"),
-        lie("buffers-more", "more buffers than its arrays say", |g| g.batch.buffers.push(Vec::new()), "buffers that belong to no column"),
-        lie("repeated", "an array that repeats one that never was", |g| g.batch.arrays[0].repeated = true, shape),
+        lie(
+            "arrays-fewer",
+            "fewer arrays than columns",
+            |g| drop(g.batch.arrays.pop()),
+            "1 arrays for 2 columns",
+        ),
+        lie(
+            "buffers-fewer",
+            "fewer buffers than its arrays say",
+            |g| drop(g.batch.buffers.pop()),
+            "a column \"name\" without its buffers",
+        ),
+        lie(
+            "buffers-more",
+            "more buffers than its arrays say",
+            |g| g.batch.buffers.push(Vec::new()),
+            "buffers that belong to no column",
+        ),
+        lie(
+            "repeated",
+            "an array that repeats one that never was",
+            |g| g.batch.arrays[0].repeated = true,
+            shape,
+        ),
         lie(
             "offsets-descending",
             "text that ends before it begins",
             |g| g.batch.buffers[3] = offsets([5, 0]),
-            &damaged("name", "Invalid argument error: Offset invariant failure: non-monotonic offset at slot 1: 5 > 0"),
+            &damaged(
+                "name",
+                "Invalid argument error: First offset 5 in Utf8 is smaller than last offset 0",
+            ),
         ),
         lie(
             "offsets-beyond",
             "text that ends behind its buffer",
             |g| g.batch.buffers[3] = offsets([0, i32::MAX]),
-            &damaged("name", "Invalid argument error: Last offset 2147483647 of Utf8 is larger than values length 5"),
+            &damaged(
+                "name",
+                "Invalid argument error: Last offset 2147483647 of Utf8 is larger than values length 5",
+            ),
         ),
         lie(
             "offsets-negative",
             "text that begins before its buffer",
             |g| g.batch.buffers[3] = offsets([-5, 0]),
-            &damaged("name", "Invalid argument error: Error converting offset[0] (-5) to usize for Utf8"),
+            &damaged(
+                "name",
+                "Invalid argument error: Error converting offset[0] (-5) to usize for Utf8",
+            ),
         ),
         lie(
             "no-utf-8",
             "text that is none",
             |g| g.batch.buffers[4] = vec![0xff; 5],
-            &damaged("name", "Invalid argument error: encountered non UTF-8 data: invalid utf-8 sequence of 1 bytes from index 0"),
+            &damaged(
+                "name",
+                "Invalid argument error: Invalid UTF8 sequence at string index 0 (0..5): invalid utf-8 sequence of 1 bytes from index 0",
+            ),
         ),
         lie(
             "nulls-miscounted",
@@ -241,9 +281,11 @@ fn batches() -> Vec<ReaderAttack> {
         ReaderAttack::new(
             "arrays-many",
             "a list of a hundred million arrays",
-            |guest| guest.does("pull", "(i32.store (i32.const 2196) (i32.const 100000000)) (call $row)"),
-            stopped(SMALL_FILE, &too_many_bytes()),
-            "`output_bytes_per_call`",
+            |guest| {
+                guest.does("pull", "(i32.store (i32.const 2196) (i32.const 100000000)) (call $row)")
+            },
+            stopped(SMALL_FILE, "trapped: list pointer/length out of bounds of memory"),
+            "the component model's lists",
         ),
     ]
 }
@@ -332,11 +374,14 @@ fn endless() -> Vec<ReaderAttack> {
             (call $opened (call $new (i32.const 7)))"
         )
     };
-    let allowed = (64 << 20) + SMALL_FILE * 256;
+    // Rows are asked for before the first chunk.
+    let allowed = 64 << 20;
     let amplified = |batch: u64| {
         let made = (allowed / batch + 1) * batch;
-        let trap = format!("made {made} bytes of rows where its file allows {allowed} (sandbox.read_amplification)");
-        stopped(SMALL_FILE, &trap)
+        let trap = format!(
+            "made {made} bytes of rows where its file allows {allowed} (sandbox.read_amplification)"
+        );
+        stopped(0, &trap)
     };
     let (large, huge) = (text_of(16), text_of(128));
     vec![
@@ -369,7 +414,8 @@ fn words() -> Vec<ReaderAttack> {
     let speaks = |name: &str, does: &str, kind: u32, ends: ReadingEnd| {
         let guest = move |guest: ReaderGuest| {
             let (at, bytes) = (ReaderGuest::EXTRA, SENTENCE.len());
-            let body = format!("(call $fail (i32.const {kind}) (i32.const {at}) (i32.const {bytes}))");
+            let body =
+                format!("(call $fail (i32.const {kind}) (i32.const {at}) (i32.const {bytes}))");
             guest.with(|guest| guest.extra = SENTENCE.into()).does("push", &body)
         };
         ReaderAttack::new(name, does, guest, ends, "sentences are cut and cleaned")
@@ -388,7 +434,12 @@ fn words() -> Vec<ReaderAttack> {
             0,
             ReadingEnd::Refused(format!("line 7: {CLEAN}")),
         ),
-        speaks("sentence-unsupported", "calls the file unsupported, with the same", 1, ReadingEnd::Refused(format!("line 7: {CLEAN}"))),
+        speaks(
+            "sentence-unsupported",
+            "calls the file unsupported, with the same",
+            1,
+            ReadingEnd::Refused(format!("line 7: {CLEAN}")),
+        ),
         speaks(
             "sentence-option",
             "refuses an option with the same",
@@ -399,7 +450,9 @@ fn words() -> Vec<ReaderAttack> {
             "sentence-internal",
             "reports a fault of its own with the same",
             3,
-            ReadingEnd::Refused(format!("reports its own fault at byte {SMALL_FILE} of the data: {CLEAN}; report this to its author")),
+            ReadingEnd::Refused(format!(
+                "reports its own fault at byte {SMALL_FILE} of the data: {CLEAN}; report this to its author"
+            )),
         ),
         flood(
             "sentence-long",

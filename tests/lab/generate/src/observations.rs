@@ -17,8 +17,7 @@ const MONTHS: u64 = 600;
 /// Buffer before each of the files, bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
-const AREAS: [&str; 12] =
-    ["AU", "CA", "CL", "DE", "FI", "FR", "GB", "IE", "JP", "KR", "NZ", "USA"];
+const AREAS: [&str; 12] = ["AU", "CA", "CL", "DE", "FI", "FR", "GB", "IE", "JP", "KR", "NZ", "USA"];
 const MEASURES: [&str; 4] = ["COUNT", "INDEX", "RATE", "SHARE_OF_TOTAL"];
 const STATUSES: [&str; 4] = ["A", "A", "E", "P"];
 const COMMENTS: [&str; 4] = ["revised", "a \"quoted\" word", "one, two, three", "Te Ika-a-Māui"];
@@ -47,7 +46,8 @@ struct TableFile {
 
 impl TableFile {
     fn create(path: &Path, header: &[u8]) -> Result<Self> {
-        let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        let file =
+            File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
         let out = BufWriter::with_capacity(BUFFER_BYTES, file);
         let mut table = Self { out, line: header.to_vec(), bytes: 0 };
         table.end_line()?;
@@ -71,8 +71,7 @@ impl TableFile {
 pub fn observations(name: &str, bytes: u64, directory: &Path) -> Result<ObservationPackages> {
     let package = |form: &str, extension: &str| {
         let folder = directory.join(form);
-        fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let table = format!("{name}.{extension}");
         let path = folder.join("datapackage.json");
         let text = serde_json::to_string_pretty(&descriptor(name, form, &table))
@@ -172,7 +171,8 @@ mod tests {
 
     #[test]
     fn both_files_have_the_same_observations() {
-        let folder = std::env::temp_dir().join(format!("yearbook-observations-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("yearbook-observations-{}", std::process::id()));
         let made = observations("observations", 100_000, &folder).unwrap();
         let read = |path: &Path, table: &str| {
             let text = fs::read_to_string(path.with_file_name(table)).unwrap();
