@@ -44,8 +44,8 @@ const IPV4: [(Ipv4Net, NetworkZone); 15] = [
 ];
 
 /// Networks of IPv6 with a zone of their own; the first that holds an address counts (IANA IPv6
-/// Special-Purpose Address Registry). What is neither here nor in [`GLOBAL_UNICAST`] cannot be used:
-/// 100::/64 for example.
+/// Special-Purpose Address Registry). What is neither here nor in [`GLOBAL_UNICAST`] cannot be
+/// used: 100::/64 for example.
 const IPV6: [(Ipv6Net, NetworkZone); 7] = [
     (v6([0, 0, 0, 0, 0, 0, 0, 1], 128), NetworkZone::Loopback),
     (v6([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7), NetworkZone::Private),

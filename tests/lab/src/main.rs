@@ -1,5 +1,6 @@
-//! The programs that measure, behind `cargo xtask bench`, `scale`, `inputs`, `soak`, `count`, `fleet`
-//! and `hostile`. Owns their command line; a module has each. Never linked into the product.
+//! The programs that measure, behind `cargo xtask bench`, `scale`, `inputs`, `soak`, `count`,
+//! `fleet` and `hostile`. Owns their command line; a module has each. Never linked into the
+//! product.
 
 use std::process::ExitCode;
 

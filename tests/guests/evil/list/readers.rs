@@ -97,7 +97,7 @@ fn too_many_bytes() -> String {
     format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")
 }
 
-/// What any code may do, in every call that the host makes.
+/// Attacks of any code, in every call that the host makes.
 fn hazards() -> Vec<ReaderAttack> {
     let time = format!("stopped after {CPU_MS} ms of processor time (sandbox.cpu_ms_per_call)");
     let kinds = [
@@ -133,8 +133,8 @@ fn hazards() -> Vec<ReaderAttack> {
                 "describe" => ReadingEnd::Rejected(format!("describe: {sentence}")),
                 "push" => stopped(SMALL_FILE, &sentence),
                 "drop" => one_row(),
-                // Columns and rows are asked for before the first chunk, and arguments of `open` are
-                // written by `realloc`.
+                // Columns and rows are asked for before the first chunk, and `realloc` writes the
+                // arguments of `open`.
                 _ => stopped(0, &sentence),
             };
             let body = if ["post-return", "drop"].contains(&call) {
