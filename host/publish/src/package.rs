@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use yearbook_domain::{Column, Credit, DatasetName, Namespace, TableLayout};
+use yearbook_domain::{Cadence, Column, Credit, DatasetName, Namespace, TableLayout};
 
 use crate::PublishError;
 use crate::format_reader::FormatReader;
@@ -58,7 +58,7 @@ pub struct DataPackage {
     pub(crate) description: Option<String>,
     pub(crate) keywords: Vec<String>,
     pub(crate) credit: Credit,
-    pub(crate) refresh_cadence: Option<String>,
+    pub(crate) refresh_cadence: Option<Cadence>,
     pub(crate) bulk_redistribution: bool,
     /// `few_values` is not known yet.
     pub(crate) columns: Vec<Column>,

@@ -68,9 +68,29 @@ pub async fn publish_within(
     current: Option<&Snapshot>,
     progress: &dyn ProgressReporter,
 ) -> Result<SnapshotDraft, PublishError> {
-    let package = stages::complete(workers, Arc::new(package.clone())).await?;
-    let (rows, findings) = stages::read(workers, &package, memory, progress).await?;
-    let id = stages::compute_id(workers, &package, &rows, progress).await?;
+    let package = complete(workers, package).await?;
+    publish_completed(memory, files, workers, &package, current, progress).await
+}
+
+/// The package with what its file tells of the columns, where a reader is needed for that.
+pub(crate) async fn complete(
+    workers: &Workers,
+    package: &DataPackage,
+) -> Result<Arc<DataPackage>, PublishError> {
+    stages::complete(workers, Arc::new(package.clone())).await
+}
+
+/// The same as [`publish_within`] for a package from [`complete`], however often it is compared.
+pub(crate) async fn publish_completed(
+    memory: PublishMemory,
+    files: &ObjectStorage,
+    workers: &Arc<Workers>,
+    package: &Arc<DataPackage>,
+    current: Option<&Snapshot>,
+    progress: &dyn ProgressReporter,
+) -> Result<SnapshotDraft, PublishError> {
+    let (rows, findings) = stages::read(workers, package, memory, progress).await?;
+    let id = stages::compute_id(workers, package, &rows, progress).await?;
     let draft = |snapshot, unchanged, changes, facts| SnapshotDraft {
         name: package.name.clone(),
         namespace: package.namespace.clone(),
@@ -89,7 +109,7 @@ pub async fn publish_within(
         column.few_values = *few;
     }
     let (written, counted) =
-        stages::write(workers, &package, &columns, &id, &rows, progress).await?;
+        stages::write(workers, package, &columns, &id, &rows, progress).await?;
     let facts = stages::draw_lines(workers, counted, &rows, progress).await?;
     progress.stage("storing", None);
     let file = files.put_open_file(written, &std::env::temp_dir()).await?;
@@ -103,7 +123,7 @@ pub async fn publish_within(
         description: package.description.clone(),
         keywords: package.keywords.clone(),
         credit: package.credit.clone(),
-        refresh_cadence: package.refresh_cadence.clone(),
+        refresh_cadence: package.refresh_cadence.map(|cadence| cadence.as_str().to_owned()),
         bulk_redistribution: package.bulk_redistribution,
         columns,
         primary_key: package.primary_key.clone(),

@@ -15,7 +15,7 @@ use crate::iceberg::{IcebergFailure, IcebergWriter};
 use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
-use crate::publish::publish_within;
+use crate::publish::{complete, publish_completed};
 use crate::uploads::UploadRegistry;
 
 /// Attempts at publishing a package: each failed one means that another publisher of
@@ -142,14 +142,15 @@ impl Publisher {
             None => package,
         };
         let name = package.name();
+        let package = complete(&self.workers, package).await?;
         for tries_left in (0..MAX_ATTEMPTS).rev() {
             let current =
                 self.store.current_snapshot(name).await.map_err(PublishFailure::Current)?;
-            let draft = publish_within(
+            let draft = publish_completed(
                 self.memory,
                 &self.files,
                 &self.workers,
-                package,
+                &package,
                 current.as_ref(),
                 progress,
             )

@@ -11,7 +11,7 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use yearbook_domain::{Column, Credit, Digest, SnapshotId, TableLayout};
+use yearbook_domain::{Cadence, Column, Credit, Digest, SnapshotId, TableLayout};
 
 use crate::package::DataPackage;
 
@@ -105,7 +105,7 @@ struct IdentityFields<'a> {
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     keywords: &'a [String],
     credit: &'a Credit,
-    refresh_cadence: &'a Option<String>,
+    refresh_cadence: Option<Cadence>,
     bulk_redistribution: bool,
     columns: &'a [Column],
     primary_key: &'a [String],
@@ -123,7 +123,7 @@ impl<'a> IdentityFields<'a> {
             description: &package.description,
             keywords: &package.keywords,
             credit: &package.credit,
-            refresh_cadence: &package.refresh_cadence,
+            refresh_cadence: package.refresh_cadence,
             bulk_redistribution: package.bulk_redistribution,
             // As the package has them: `few_values` is always false here, being a matter of the
             // file.

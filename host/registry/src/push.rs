@@ -2,6 +2,7 @@
 //! nobody sees a tag whose bytes are missing. The same component and signature under the same
 //! names make the same manifest, byte for byte.
 
+use bytes::Bytes;
 use http::Method;
 use http::header::{CONTENT_TYPE, LOCATION};
 use yearbook_domain::Digest;
@@ -75,16 +76,16 @@ impl Registry {
                 target: None,
             },
         });
-        let manifest = to_json(&Manifest {
+        let manifest = Bytes::from(to_json(&Manifest {
             schema_version: 2,
             media_type: Some(MANIFEST.to_owned()),
             artifact_type: None,
             config: Descriptor::new(WASM_CONFIG, &config),
             layers: vec![layer],
             subject: None,
-        });
-        self.push_blob(component).await?;
-        self.push_blob(config).await?;
+        }));
+        self.push_blob(component.into()).await?;
+        self.push_blob(config.into()).await?;
         let pushed = Digest::of(&manifest);
         // The signature first: who follows the tag finds both or neither.
         if let Some(signature) = signature {
@@ -96,14 +97,14 @@ impl Registry {
     }
 
     /// Uploads a blob in one piece, unless the registry has it.
-    pub(crate) async fn push_blob(&mut self, content: Vec<u8>) -> Result<(), RegistryError> {
+    pub(crate) async fn push_blob(&mut self, content: Bytes) -> Result<(), RegistryError> {
         let digest = spell(&Digest::of(&content));
         let head = RegistryRequest::new(Method::HEAD, self.path(&format!("blobs/{digest}")));
         if self.call(&head, Access::Write).await?.status == status::FOUND {
             return Ok(());
         }
         let begin = RegistryRequest::new(Method::POST, self.path("blobs/uploads/"));
-        let begun = self.call(&begin.with_body(Vec::new()), Access::Write).await?;
+        let begun = self.call(&begin.with_body(Bytes::new()), Access::Write).await?;
         let place = begun.header(LOCATION.as_str()).map(str::to_owned);
         let (status::UPLOAD_BEGUN, Some(place)) = (begun.status, place) else {
             return Err(begun.unexpected("the begin of an upload").await);
@@ -126,7 +127,7 @@ impl Registry {
         &mut self,
         by: &str,
         media_type: &str,
-        content: Vec<u8>,
+        content: Bytes,
     ) -> Result<bool, RegistryError> {
         let request = RegistryRequest::new(Method::PUT, self.path(&format!("manifests/{by}")))
             .with_header(CONTENT_TYPE, media_type)

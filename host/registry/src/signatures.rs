@@ -3,6 +3,7 @@
 //! under the tag `sha256-DIGEST`, as the distribution specification has it. What is found is
 //! bytes: who signed and whether that is trusted is judged elsewhere.
 
+use bytes::Bytes;
 use http::Method;
 use serde_json::{Value, json};
 use yearbook_domain::Digest;
@@ -88,16 +89,16 @@ impl Registry {
         subject: &[u8],
         signature: &[u8],
     ) -> Result<(), RegistryError> {
-        let manifest = to_json(&Manifest {
+        let manifest = Bytes::from(to_json(&Manifest {
             schema_version: 2,
             media_type: Some(MANIFEST.to_owned()),
             artifact_type: Some(SIGNATURE.to_owned()),
             config: Descriptor::new(EMPTY, EMPTY_CONTENT),
             layers: vec![Descriptor::new(SIGNATURE, signature)],
             subject: Some(Descriptor::new(MANIFEST, subject)),
-        });
-        self.push_blob(EMPTY_CONTENT.to_vec()).await?;
-        self.push_blob(signature.to_vec()).await?;
+        }));
+        self.push_blob(Bytes::from_static(EMPTY_CONTENT)).await?;
+        self.push_blob(Bytes::copy_from_slice(signature)).await?;
         let mut listed = Descriptor::new(MANIFEST, &manifest);
         listed.artifact_type = Some(SIGNATURE.to_owned());
         if self.push_manifest(&listed.digest, MANIFEST, manifest).await? {
@@ -106,7 +107,7 @@ impl Registry {
         let tag = list_tag(&Digest::of(subject));
         let known = self.manifest(&tag, None, "list of referrers").await?;
         let index = with_entry(known.map(|(content, _)| content).as_deref(), &listed);
-        self.push_manifest(&tag, INDEX, to_json(&index)).await.map(drop)
+        self.push_manifest(&tag, INDEX, to_json(&index).into()).await.map(drop)
     }
 }
 

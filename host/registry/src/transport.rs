@@ -6,12 +6,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderName, LOCATION};
 use http::{HeaderMap, Method, StatusCode};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
+use yearbook_domain::NetworkZone;
 
-use crate::address::{AllowedZones, NetworkZone, RefusedName, ZoneResolver};
+use crate::address::{AllowedZones, RefusedName, ZoneResolver};
 use crate::limits::{CONNECT, ERROR_BYTES, REDIRECTS};
 use crate::reference::{ip_literal, is_loopback_host};
 use crate::{RegistryError, RegistryLimits, RegistryReference};
@@ -22,7 +24,8 @@ pub(crate) struct RegistryRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: Vec<(HeaderName, String)>,
-    pub(crate) body: Option<Vec<u8>>,
+    /// Shared: a request is sent again after a challenge.
+    pub(crate) body: Option<Bytes>,
 }
 
 impl RegistryRequest {
@@ -35,8 +38,8 @@ impl RegistryRequest {
         self
     }
 
-    pub(crate) fn with_body(mut self, body: Vec<u8>) -> Self {
-        self.body = Some(body);
+    pub(crate) fn with_body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = Some(body.into());
         self
     }
 }

@@ -49,9 +49,9 @@ pub struct Limits {
     /// since that is what a row-wise text format writes for it. Default 8: JSON escapes grow a byte
     /// to six.
     pub amplification: usize,
-    /// Bytes of rows that a reader may make of a byte of its file, beyond 64 MiB. Default 256: a
-    /// cube in JSON-stat has two bytes for a cell, and a row has the code of each of its
-    /// dimensions.
+    /// Bytes of rows that a reader may make of a byte of its file, beyond 64 MiB; a batch counts 1
+    /// KiB at least. Default 256: a cube in JSON-stat has two bytes for a cell, and a row has the
+    /// code of each of its dimensions.
     pub read_amplification: usize,
     /// Bytes that the parts of one response may leave for its tail, together. Default 16 MiB: an
     /// index of 10,000 row groups of 30 columns has some 10 MB.

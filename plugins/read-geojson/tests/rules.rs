@@ -34,6 +34,30 @@ fn it_holds_what_every_reader_must() {
 }
 
 #[test]
+fn a_feed_of_an_agency_is_a_table_contract_7() {
+    let feed = include_str!("../../../tests/fixtures/agencies/usgs_earthquakes.geojson");
+    let requests = [
+        request("id", RequestedType::Text),
+        request("mag", RequestedType::Number),
+        request("place", RequestedType::Text),
+        request("time", RequestedType::Integer),
+        request("felt", RequestedType::Integer),
+        request("geometry_wkt", RequestedType::Text),
+    ];
+    let read = table(feed, &requests);
+    assert_eq!(read.rows.len(), 12);
+    assert_eq!(read.column("id")[4], Some("nc72965406"));
+    assert_eq!(read.column("place")[5], Some("32km W of Healy, Alaska"));
+    assert_eq!(read.column("time")[0], Some("1517966773840"));
+    assert_eq!(read.column("felt").iter().flatten().collect::<Vec<_>>(), [&"0", &"46", &"0"]);
+    // The depth of an event is its third coordinate.
+    assert_eq!(read.column("geometry_wkt")[5], Some("MULTIPOINT ((-149.6259 63.8969))"));
+    let magnitudes: f64 =
+        read.column("mag").iter().map(|mag| mag.unwrap().parse::<f64>().unwrap()).sum();
+    assert!((magnitudes - 26.13).abs() < 1e-9, "{magnitudes}");
+}
+
+#[test]
 fn every_geometry_becomes_its_multi_form_contract_7() {
     for (geometry, expected) in [
         (r#"{"type":"Point","coordinates":[174.5,-41,12]}"#, "MULTIPOINT ((174.5 -41))"),

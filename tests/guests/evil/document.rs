@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use yearbook_tests::components::root;
 
+use crate::list::readers::{ReaderAttack, ReadingEnd, reader_attacks};
 use crate::list::{AttackCase, ExpectedEnd, attacks};
 
 const BEGIN: &str = "<!-- the list, as tests/guests/evil/list.rs has it -->\n";
@@ -40,6 +41,25 @@ fn table(attacks: &[AttackCase]) -> String {
     text
 }
 
+/// The list of readers as a chapter of its own.
+fn reader_table(attacks: &[ReaderAttack]) -> String {
+    let mut text = "\n## The attacks of readers\n".to_owned();
+    text.push_str(
+        "| Attack | What it does | The publisher reads | Caught by |\n|---|---|---|---|\n",
+    );
+    for ReaderAttack { name, does, ends, caught, .. } in attacks {
+        let read = match ends {
+            ReadingEnd::Published(rows, unit) => {
+                let unit = unit.as_ref().map(|unit| format!(", unit {}", code(unit)));
+                format!("published, {rows} row{}", unit.unwrap_or_default())
+            }
+            ReadingEnd::Refused(reason) | ReadingEnd::Rejected(reason) => code(reason),
+        };
+        let _ = writeln!(text, "| `{name}` | {does} | {read} | {caught} |");
+    }
+    text
+}
+
 /// A guest's text in a cell, cut.
 fn code(text: &str) -> String {
     let mut short: String = text.chars().take(200).collect();
@@ -52,17 +72,24 @@ fn code(text: &str) -> String {
 #[test]
 fn the_document_lists_every_attack_with_what_becomes_of_it() {
     let attacks = attacks();
-    let names: HashSet<&str> = attacks.iter().map(|attack| attack.name.as_str()).collect();
+    let readers = reader_attacks();
+    let all: Vec<&str> = attacks
+        .iter()
+        .map(|attack| attack.name.as_str())
+        .chain(readers.iter().map(|attack| attack.name.as_str()))
+        .collect();
+    let names: HashSet<&str> = all.iter().copied().collect();
     assert!(
-        names.len() == attacks.len() && attacks.len() >= 40,
-        "{} names of {} attacks",
+        names.len() == all.len() && attacks.len() >= 40 && readers.len() >= 40,
+        "{} names of {} attacks and {} of readers",
         names.len(),
-        attacks.len()
+        attacks.len(),
+        readers.len()
     );
     let path = root().join("docs/attacks.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let (before, listed) = text.split_once(BEGIN).expect("the document has a list");
-    let expected = table(&attacks);
+    let expected = table(&attacks) + &reader_table(&readers);
     if std::env::var_os("UPDATE_ATTACKS").is_some() {
         std::fs::write(&path, format!("{before}{BEGIN}{expected}")).unwrap();
     } else {

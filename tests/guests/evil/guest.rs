@@ -3,6 +3,7 @@
 //! the test wants.
 
 mod image;
+mod reader;
 mod tool;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use yearbook_sandbox::GeneratorRequest;
 use yearbook_tests::components::root;
 
 pub(crate) use image::{Image, ImageParameter, segment};
+pub(crate) use reader::ReaderGuest;
 pub(crate) use tool::GeneratorGuest;
 
 /// The encoder interface of the version that guests export as a rule.

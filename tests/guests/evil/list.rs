@@ -1,5 +1,6 @@
 //! Every attack by name: what it does, what the client gets, what the operator reads, and what
-//! catches it. `docs/attacks.md` shows this list.
+//! catches it. `docs/attacks.md` shows this list; attacks of readers, which no client reaches,
+//! stand in `readers`.
 
 mod answers;
 mod call_order;
@@ -7,6 +8,7 @@ mod descriptions;
 mod files;
 mod loading;
 mod parts;
+pub(crate) mod readers;
 mod references;
 mod shapes;
 

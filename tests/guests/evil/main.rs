@@ -13,6 +13,7 @@ mod guest;
 mod list;
 mod log;
 mod neighbour;
+mod reader_arena;
 mod resource_snapshot;
 mod return_values;
 mod sharing;
@@ -26,8 +27,10 @@ use yearbook_releases::{ComponentFile, check};
 use yearbook_tests::components::sandbox;
 
 use attack_arena::{AttackArena, AttackResult, sandbox_limits};
+use list::readers::reader_attacks;
 use list::{ExpectedEnd, attacks, limits};
 use neighbour::Neighbour;
+use reader_arena::ReaderArena;
 use resource_snapshot::ResourceSnapshot;
 
 /// One test at a time: they count what the process holds.
@@ -78,6 +81,28 @@ async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
     }
     ResourceSnapshot::wait_for_release(held.unwrap(), 2 * limits::MEMORY).await;
     arena.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
+async fn every_attack_of_a_reader_ends_as_the_document_says_contract_7() {
+    let _alone = exclusive();
+    let arena = ReaderArena::open();
+    let mut wrong = Vec::new();
+    let mut held = None;
+    for round in 0..2 {
+        // Rows without end take seconds, and what they leave is seen in the first round.
+        let attacks = reader_attacks().into_iter();
+        for attack in attacks.filter(|attack| round == 0 || !attack.name.contains("endless")) {
+            let ends = arena.run(&attack).await;
+            if ends != attack.ends {
+                wrong.push(format!("{}\n  {ends:?}\n  not\n  {:?}", attack.name, attack.ends));
+            }
+        }
+        held = held.or_else(|| Some(ResourceSnapshot::now()));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    ResourceSnapshot::wait_for_release(held.unwrap(), 2 * limits::MEMORY).await;
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! The programs that measure, behind `cargo xtask bench`, `scale`, `soak`, `count`, `fleet` and
-//! `hostile`. Owns their command line; a module has each. Never linked into the product.
+//! The programs that measure, behind `cargo xtask bench`, `scale`, `inputs`, `soak`, `count`,
+//! `fleet` and `hostile`. Owns their command line; a module has each. Never linked into the
+//! product.
 
 use std::process::ExitCode;
 
@@ -10,6 +11,7 @@ use yearbook_xtask::repository::Repository;
 mod bench;
 mod count;
 mod http;
+mod inputs;
 mod machine;
 mod measurements;
 mod metrics;
@@ -49,6 +51,8 @@ enum LabCommand {
     Soak(soak::SoakArgs),
     /// Measure what requests and many datasets cost, and write docs/scale.md
     Scale(scale::ScaleArgs),
+    /// Publish one table as SDMX-CSV and as CSV, and compare time and memory
+    Inputs(inputs::InputsArgs),
 }
 
 impl LabCommand {
@@ -76,6 +80,7 @@ impl LabCommand {
             }
             Self::Bench(args) => return bench::run(repository, &args).map(|()| true),
             Self::Scale(args) => return scale::run(repository, &args).map(|()| true),
+            Self::Inputs(args) => return inputs::run(repository, &args).map(|()| true),
         };
         // The last line, which `cargo xtask test` reads.
         let (name, counts) = checked;

@@ -4,11 +4,12 @@
 mod failure_report;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
+use yearbook_catalog::Catalog;
 use yearbook_domain::SnapshotId;
-use yearbook_publish::DataPackage;
-use yearbook_publish::{PublishFailure, Publisher};
+use yearbook_publish::{DataPackage, PublishFailure, PublishMemory, PublishResult, Publisher};
 
 use crate::context::CommandContext;
 use crate::output::PublishProgress;
@@ -29,11 +30,7 @@ struct PublishSummary {
 /// publishing all of them again changes nothing about it.
 pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::Result<()> {
     let store = context.catalog().await?;
-    let (files, workers) = (context.files()?, context.workers());
-    let readers = Readers::new(context, &store, &files, &workers)?;
-    let memory = context.settings.values.publish.memory();
-    let publisher =
-        context.publisher(&store, &files, workers)?.with_readers(readers).with_memory(memory);
+    let publisher = new_publisher(context, &store, context.settings.values.publish.memory())?;
     let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
         match publish_package(context, &publisher, path).await {
@@ -53,6 +50,18 @@ pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::
     Ok(())
 }
 
+/// A publisher into `catalog` with readers for every format, within `memory`.
+pub(super) fn new_publisher(
+    context: &CommandContext,
+    catalog: &Arc<Catalog>,
+    memory: PublishMemory,
+) -> anyhow::Result<Publisher> {
+    let (files, workers) = (context.files()?, context.workers());
+    let readers = Readers::new(context, catalog, &files, &workers)?;
+    let publisher = context.publisher(catalog, &files, workers)?;
+    Ok(publisher.with_readers(readers).with_memory(memory))
+}
+
 async fn publish_package(
     context: &CommandContext,
     publisher: &Publisher,
@@ -62,12 +71,11 @@ async fn publish_package(
     let progress = PublishProgress::new(context.output, package.name().as_str());
     let published = Box::pin(publisher.publish(&package, &progress)).await;
     progress.finish();
-    let yearbook_publish::PublishResult { publication, unchanged } =
-        published.map_err(|failure| match failure {
-            // Its faults are shown in a table.
-            PublishFailure::Package(error) => error.into(),
-            failure => anyhow::Error::from(failure),
-        })?;
+    let PublishResult { publication, unchanged } = published.map_err(|failure| match failure {
+        // Its faults are shown in a table.
+        PublishFailure::Package(error) => error.into(),
+        failure => anyhow::Error::from(failure),
+    })?;
     Ok(PublishSummary {
         dataset: publication.name.to_string(),
         namespace: publication.namespace.to_string(),

@@ -7,9 +7,9 @@ use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 use yearbook_refresh::{RefreshOutcome, RefreshReport, Refresher, find_packages};
 
+use super::publish::new_publisher;
 use crate::context::CommandContext;
 use crate::output::{DetailedError, RefreshProgress, TextTable, pluralize};
-use crate::readers::Readers;
 
 /// Refreshes the packages of `paths`, or of the settings where there are none.
 pub(super) async fn run(
@@ -26,11 +26,8 @@ pub(super) async fn run(
     }
     let packages = find_packages(&paths);
     let catalog = context.catalog().await?;
-    let (files, workers) = (context.files()?, context.workers());
-    let readers = Readers::new(context, &catalog, &files, &workers)?;
     let memory = context.settings.values.publish.memory().shared_by(settings.parallel);
-    let publisher =
-        context.publisher(&catalog, &files, workers)?.with_readers(readers).with_memory(memory);
+    let publisher = new_publisher(context, &catalog, memory)?;
     let refresher = Refresher::new(Arc::clone(&catalog), publisher, settings)
         .context("sources cannot be asked")?;
     let progress = RefreshProgress::new(context.output);

@@ -35,7 +35,7 @@ pub(super) struct YearbookExtension {
     pub(super) source: Option<String>,
     pub(super) attribution: Option<String>,
     pub(super) source_url_precision: Option<SourceUrlPrecision>,
-    pub(super) refresh_cadence: Option<String>,
+    pub(super) refresh_cadence: Option<Cadence>,
     pub(super) date_column: Option<String>,
     pub(super) dimensions: Vec<String>,
     /// None: the licence decides.
@@ -74,10 +74,9 @@ pub(super) fn parse(
         refresh_cadence: parse_keyword(
             node,
             "refresh_cadence",
-            &Cadence::ALL.map(|cadence| (cadence.as_str(), cadence.as_str())),
+            &Cadence::ALL.map(|cadence| (cadence.as_str(), cadence)),
             problems,
-        )
-        .map(str::to_owned),
+        ),
         date_column: schema.and_then(|schema| parse_date_column(node, schema, problems)),
         dimensions: columns(&DIMENSIONS, problems).unwrap_or_default(),
         bulk_redistribution: node.get("bulk_redistribution").and_then(|n| n.boolean(problems)),

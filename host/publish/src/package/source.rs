@@ -75,7 +75,7 @@ impl SourcePackage {
     /// Interval between checks of its source; none: the descriptor does not say.
     #[must_use]
     pub fn cadence(&self) -> Option<Cadence> {
-        Cadence::parse(self.package.refresh_cadence.as_deref()?)
+        self.package.refresh_cadence
     }
 
     /// The place of its table, and what is needed to publish it from there.

@@ -74,7 +74,7 @@ fn a_good_descriptor_is_taken_whole_contract_7() {
     assert_eq!((package.name.as_str(), package.namespace.as_str()), ("cpi", "prices"));
     assert_eq!(package.layout, TableLayout::Long);
     assert_eq!(package.date_column.as_deref(), Some("date"));
-    assert_eq!(package.refresh_cadence.as_deref(), Some("weekly"));
+    assert_eq!(package.refresh_cadence.map(Cadence::as_str), Some("weekly"));
     assert!(package.bulk_redistribution);
     let roles: Vec<ColumnRole> = package.columns.iter().map(|c| c.role).collect();
     assert_eq!(
@@ -101,7 +101,7 @@ fn refresh_cadence_is_from_a_closed_list_contract_7() {
         ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"]
     {
         let package = open(&with("/yearbook/refresh_cadence", json!(cadence))).unwrap();
-        assert_eq!(package.refresh_cadence.as_deref(), Some(cadence));
+        assert_eq!(package.refresh_cadence.map(Cadence::as_str), Some(cadence));
     }
     for cadence in ["fortnightly", "Weekly", "yearly", "", "weekly "] {
         let found = problem(&with("/yearbook/refresh_cadence", json!(cadence)));

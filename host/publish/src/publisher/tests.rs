@@ -5,14 +5,18 @@
 
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use serde_json::{Map, Value};
 use tempfile::TempDir;
 use yearbook_catalog::{DatabaseSettings, open, sqlite_url};
-use yearbook_domain::SnapshotId;
+use yearbook_domain::{SnapshotId, SourceColumn};
 
 use super::*;
+use crate::format_reader::{ColumnFacts, FormatReader, FormatReading};
 use crate::progress::SilentReporter;
 
 /// Time that a publication waits for another before the test has failed.
@@ -93,8 +97,17 @@ async fn interleaved(
     slow: u32,
     fast: &[u32],
 ) -> Result<PublishResult, PublishFailure> {
+    interleaved_with(shared, shared.package(slow), fast).await
+}
+
+/// The same for a package that is published slowly.
+async fn interleaved_with(
+    shared: &Shared,
+    package: DataPackage,
+    fast: &[u32],
+) -> Result<PublishResult, PublishFailure> {
     let ((reached, is_reached), (leave, is_left)) = (channel(), channel());
-    let (publisher, package) = (shared.publisher(), shared.package(slow));
+    let publisher = shared.publisher();
     let gate = Gate { reached, leave: Mutex::new(is_left) };
     let publishing =
         tokio::spawn(async move { Box::pin(publisher.publish(&package, &gate)).await });
@@ -151,6 +164,73 @@ async fn unchanged_is_decided_against_what_is_current_at_the_commit() {
     // And the other way round: what both publish is new once.
     let both = interleaved(&shared, 4, &[4]).await.unwrap();
     assert!(both.unchanged);
+}
+
+/// A reader of one row with `value`, which knows a unit, and counts the files that it begins.
+#[derive(Debug)]
+struct OneRowReader {
+    value: i64,
+    opened: Arc<AtomicUsize>,
+}
+
+impl FormatReader for OneRowReader {
+    fn title(&self) -> &str {
+        "One row"
+    }
+
+    fn open(
+        &self,
+        _columns: &[SourceColumn],
+        _options: &Map<String, Value>,
+    ) -> Result<Box<dyn FormatReading>, String> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(OneRow { value: self.value, pending: false }))
+    }
+}
+
+struct OneRow {
+    value: i64,
+    pending: bool,
+}
+
+impl FormatReading for OneRow {
+    fn push(&mut self, _bytes: &[u8], last: bool) -> Result<(), String> {
+        self.pending = last;
+        Ok(())
+    }
+
+    fn columns(&mut self) -> Result<Option<Vec<ColumnFacts>>, String> {
+        let value = ColumnFacts { unit: Some("tonnes".to_owned()), ..ColumnFacts::default() };
+        Ok(Some(vec![ColumnFacts::default(), value]))
+    }
+
+    fn pull(&mut self) -> Result<Option<RecordBatch>, String> {
+        if !std::mem::take(&mut self.pending) {
+            return Ok(None);
+        }
+        let column = |value| Arc::new(Int64Array::from(vec![value])) as ArrayRef;
+        let columns = [("id", column(1)), ("value", column(self.value))];
+        RecordBatch::try_from_iter(columns).map(Some).map_err(|error| error.to_string())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_file_tells_of_its_columns_is_read_once_however_often_it_is_compared_contract_7() {
+    let shared = Shared::new().await;
+    shared.publish(1).await;
+    let folder = shared.folder.path().join("read");
+    write(&folder, 3);
+    let descriptor = folder.join("datapackage.json");
+    let text = std::fs::read_to_string(&descriptor).unwrap();
+    let text = text.replace(r#""path": "met.csv""#, r#""path": "met.csv", "format": "one-row""#);
+    std::fs::write(&descriptor, text).unwrap();
+    let opened = Arc::new(AtomicUsize::new(0));
+    let reader = OneRowReader { value: 3, opened: Arc::clone(&opened) };
+    let package = DataPackage::open(&folder).unwrap().with_reader(Arc::new(reader));
+    let published = interleaved_with(&shared, package, &[2]).await.unwrap();
+    assert_eq!(published.publication.snapshot.columns[1].unit.as_deref(), Some("tonnes"));
+    // Once for the columns, and once for the rows of each attempt.
+    assert_eq!(opened.load(Ordering::Relaxed), 3);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

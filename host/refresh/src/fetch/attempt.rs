@@ -166,9 +166,13 @@ fn request_headers(conditions: &RequestConditions) -> HeaderMap {
     headers
 }
 
-/// An address as reports show it: what follows `?` may hold a key.
+/// An address as reports show it: without a user and a password, and without what follows `?` and
+/// `#`, which may hold a key.
 pub(super) fn shown(url: &Url) -> String {
     let mut shown = url.clone();
+    // Both fail only for addresses without a host, which have neither.
+    let _ = shown.set_username("");
+    let _ = shown.set_password(None);
     shown.set_query(None);
     shown.set_fragment(None);
     shown.to_string()
@@ -224,5 +228,24 @@ mod tests {
         for to in ["ftp://a.org/", "data:text/csv,a", "https://user@a.org/", "https://:pw@a.org/"] {
             assert!(check("https://a.org/", to).is_err(), "{to}");
         }
+    }
+
+    #[test]
+    fn an_address_is_shown_without_what_may_be_secret_contract_8() {
+        for (address, expected) in [
+            ("https://a.org/x.csv", "https://a.org/x.csv"),
+            ("https://ann:secret@a.org:8443/x.csv", "https://a.org:8443/x.csv"),
+            ("https://secret@a.org/x", "https://a.org/x"),
+            ("https://:secret@a.org/x", "https://a.org/x"),
+            ("https://a.org/x?key=secret&token=secret", "https://a.org/x"),
+            ("https://a.org/x#access_token=secret", "https://a.org/x"),
+            ("https://ann:secret@[2606:4700::1]/x?secret#secret", "https://[2606:4700::1]/x"),
+        ] {
+            assert_eq!(shown(&Url::parse(address).unwrap()), expected, "{address}");
+        }
+        let (from, to) = ("https://ann:secret@a.org/", "http://bob:secret@b.org/?secret");
+        let refused = check_redirect(&Url::parse(from).unwrap(), &Url::parse(to).unwrap());
+        let reason = refused.unwrap_err().reason;
+        assert!(reason.contains("has no TLS") && !reason.contains("secret"), "{reason}");
     }
 }

@@ -43,18 +43,26 @@ pub enum ReadError {
         trap: Trap,
     },
     /// The guest reported its own fault.
-    #[error("the reader {plugin} reports its own fault: {message}; report this to its author")]
+    #[error(
+        "the reader {plugin} reports its own fault at byte {at} of the data: {message}; report this to its author"
+    )]
     Internal {
         /// Format of the plugin.
         plugin: String,
+        /// Bytes that it had been given.
+        at: u64,
         /// Its sentence, cut.
         message: String,
     },
     /// Its output breaks a rule.
-    #[error("the reader {plugin} returned {rule}; report this to its author")]
+    #[error(
+        "the reader {plugin} returned at byte {at} of the data {rule}; report this to its author"
+    )]
     Output {
         /// Format of the plugin.
         plugin: String,
+        /// Bytes that it had been given.
+        at: u64,
         /// The rule.
         rule: String,
     },
@@ -64,8 +72,8 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// A refusal of a guest, made harmless.
-    pub(super) fn from_guest(plugin: &str, refusal: guest::Refusal) -> Self {
+    /// A refusal of a guest that had been given `at` bytes, made harmless.
+    pub(super) fn from_guest(plugin: &str, at: u64, refusal: guest::Refusal) -> Self {
         match refusal {
             guest::Refusal::Malformed(fault) | guest::Refusal::Unsupported(fault) => {
                 Self::Refused(describe_fault(&fault))
@@ -74,7 +82,8 @@ impl ReadError {
                 Self::InvalidOption(sanitize_sentence(&sentence))
             }
             guest::Refusal::Internal(sentence) => {
-                Self::Internal { plugin: plugin.to_owned(), message: sanitize_sentence(&sentence) }
+                let message = sanitize_sentence(&sentence);
+                Self::Internal { plugin: plugin.to_owned(), at, message }
             }
         }
     }

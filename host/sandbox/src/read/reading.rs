@@ -23,6 +23,11 @@ use crate::trap::Trap;
 /// Bytes of rows that any file may become, whatever its size.
 const FREE_OUTPUT_BYTES: u64 = 64 << 20;
 
+/// Bytes that a batch counts for at least. Each costs a call, and without this a guest could go on
+/// for as many calls as it may make bytes. With the default of `read_amplification` a file may have
+/// a batch for every four of its bytes.
+const MIN_BATCH_BYTES: u64 = 1024;
+
 /// A file that is being read. Dropped at any time, it leaves nothing behind.
 pub struct FileReading {
     store: Store<HostState>,
@@ -74,7 +79,7 @@ impl FileReading {
         let opened = opened.map_err(|trap| stopped(&plugin, 0, trap, &input, &limits)).and_then(
             |(instance, reading)| match reading {
                 Ok(reading) => Ok((instance, reading)),
-                Err(refusal) => Err(ReadError::from_guest(&plugin, refusal)),
+                Err(refusal) => Err(ReadError::from_guest(&plugin, 0, refusal)),
             },
         );
         match opened {
@@ -166,7 +171,7 @@ impl FileReading {
 
     fn count_output(&mut self, batch: &guest::Batch) -> Result<(), ReadError> {
         let bytes: usize = batch.buffers.iter().map(Vec::len).sum();
-        self.pulled = self.pulled.saturating_add(bytes as u64);
+        self.pulled = self.pulled.saturating_add((bytes as u64).max(MIN_BATCH_BYTES));
         self.store.data().work().returned(bytes);
         let factor = self.limits.read_amplification as u64;
         let allowed = self.pushed.saturating_mul(factor).saturating_add(FREE_OUTPUT_BYTES);
@@ -181,7 +186,8 @@ impl FileReading {
 
     fn broken_rule(&mut self, call: GuestFunction, rule: String) -> ReadError {
         let rule = crate::sanitize::sanitize_sentence(&rule);
-        self.failed(call, ReadError::Output { plugin: self.plugin.clone(), rule })
+        let (plugin, at) = (self.plugin.clone(), self.pushed);
+        self.failed(call, ReadError::Output { plugin, at, rule })
     }
 
     fn call<T: Send>(
@@ -198,7 +204,8 @@ impl FileReading {
         let outcome = outcome
             .map_err(|trap| stopped(&self.plugin, self.pushed, trap, &self.input, &self.limits))
             .and_then(|returned| {
-                returned.map_err(|refusal| ReadError::from_guest(&self.plugin, refusal))
+                returned
+                    .map_err(|refusal| ReadError::from_guest(&self.plugin, self.pushed, refusal))
             });
         outcome.map_err(|error| self.failed(function, error))
     }

@@ -12,11 +12,13 @@ use flate2::{Compression, GzBuilder};
 mod boundaries;
 mod cell;
 mod long;
+mod observations;
 mod random;
 mod spatial;
 mod wide;
 
 pub use boundaries::boundary;
+pub use observations::{ObservationPackages, observations};
 pub use random::SplitMix64;
 
 /// Columns and rows of a table.

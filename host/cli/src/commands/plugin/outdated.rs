@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use anyhow::Context as _;
+use futures::StreamExt as _;
 use serde_json::{Map, Value, json};
-use tokio::task::JoinSet;
 use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState, lines};
 use yearbook_domain::Digest;
 use yearbook_registry::RegistryReference;
@@ -33,10 +33,9 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         .into_iter()
         .filter_map(|line| line.candidates.into_iter().next().map(|release| release.id))
         .collect();
-    let tagged: Vec<(PluginRelease, RegistryReference)> =
-        releases.iter().filter_map(with_tag).collect();
-    let asked = tagged.len();
-    let (outdated, failures) = ask(context, tagged).await?;
+    let tags = by_tag(releases.iter().filter_map(with_tag));
+    let asked = tags.len();
+    let (outdated, failures) = ask(context, tags).await;
     let known = |found: &OutdatedRelease| {
         let id = ReleaseId { digest: found.newer, ..found.release.id.clone() };
         releases.iter().any(|release| release.id == id && release.state != ReleaseState::Removed)
@@ -86,55 +85,68 @@ fn with_tag(release: &PluginRelease) -> Option<(PluginRelease, RegistryReference
     in_use.then(|| (release.clone(), reference))
 }
 
-/// Asks for every release, a few at a time; what has moved, and what could not be asked.
-async fn ask(
-    context: &CommandContext,
-    tagged: Vec<(PluginRelease, RegistryReference)>,
-) -> anyhow::Result<(Vec<OutdatedRelease>, Vec<(RegistryReference, String)>)> {
-    let (mut outdated, mut failures) = (Vec::new(), Vec::new());
-    for some in tagged.chunks(AT_ONCE) {
-        let mut asked = JoinSet::new();
-        for (at, (release, reference)) in some.iter().cloned().enumerate() {
-            let context = context.clone();
-            asked.spawn(async move {
-                (at, reference.clone(), compare(&context, release, reference).await)
-            });
-        }
-        let mut answers = Vec::new();
-        while let Some(answer) = asked.join_next().await {
-            answers.push(answer.context("a question to a registry was cut short by a panic")?);
-        }
-        answers.sort_by_key(|(at, ..)| *at);
-        for (_, reference, answer) in answers {
-            match answer {
-                Ok(found) => outdated.extend(found),
-                Err(error) => failures.push((reference, error_chain(&error).join(": "))),
-            }
+/// Releases that came by the same tag.
+type ByTag = (RegistryReference, Vec<PluginRelease>);
+
+/// The releases by their tags, each of which is asked for once.
+fn by_tag(tagged: impl Iterator<Item = (PluginRelease, RegistryReference)>) -> Vec<ByTag> {
+    let mut found: Vec<ByTag> = Vec::new();
+    for (release, reference) in tagged {
+        match found.iter_mut().find(|(known, _)| *known == reference) {
+            Some((_, releases)) => releases.push(release),
+            None => found.push((reference, vec![release])),
         }
     }
-    Ok((outdated, failures))
+    found
 }
 
-/// Compares the component that the tag names now with the release. A manifest that is new may name
-/// the same one, and a core module is made a component before it is compared.
+/// Asks for every tag, a few at a time; what has moved, and what could not be asked.
+async fn ask(
+    context: &CommandContext,
+    tags: Vec<ByTag>,
+) -> (Vec<OutdatedRelease>, Vec<(RegistryReference, String)>) {
+    let (mut outdated, mut failures) = (Vec::new(), Vec::new());
+    let asked = tags.into_iter().map(|(reference, releases)| async move {
+        (compare(context, releases, &reference).await, reference)
+    });
+    let mut answers = futures::stream::iter(asked).buffered(AT_ONCE);
+    while let Some((answer, reference)) = answers.next().await {
+        match answer {
+            Ok(found) => outdated.extend(found),
+            Err(error) => failures.push((reference, error_chain(&error).join(": "))),
+        }
+    }
+    (outdated, failures)
+}
+
+/// Compares the component that the tag names now with the releases that came by it. A manifest that
+/// is new may name the same one, and a core module is made a component before it is compared.
 async fn compare(
     context: &CommandContext,
-    release: PluginRelease,
-    reference: RegistryReference,
-) -> anyhow::Result<Option<OutdatedRelease>> {
-    let mut registry = open(context, &reference).await?;
+    releases: Vec<PluginRelease>,
+    reference: &RegistryReference,
+) -> anyhow::Result<Vec<OutdatedRelease>> {
+    let mut registry = open(context, reference).await?;
     let named = registry.resolve().await?;
-    let same_manifest =
-        release.origin.as_ref().is_some_and(|origin| origin.manifest == named.manifest);
-    if same_manifest || named.file == release.id.digest {
-        return Ok(None);
+    let differs = |release: &PluginRelease| {
+        let manifest = release.origin.as_ref().map(|origin| origin.manifest);
+        manifest != Some(named.manifest) && named.file != release.id.digest
+    };
+    let moved: Vec<PluginRelease> = releases.into_iter().filter(differs).collect();
+    if moved.is_empty() {
+        return Ok(Vec::new());
     }
-    let (component, manifest) = pull(&mut registry, context, &reference).await?;
-    if component.digest == release.id.digest {
-        return Ok(None);
-    }
-    let (newer, newer_manifest) = (component.digest, manifest);
-    Ok(Some(OutdatedRelease { release, reference, newer, newer_manifest }))
+    let (component, newer_manifest) = pull(&mut registry, context, reference).await?;
+    let newer = component.digest;
+    let outdated = moved.into_iter().filter(|release| release.id.digest != newer);
+    Ok(outdated
+        .map(|release| OutdatedRelease {
+            release,
+            reference: reference.clone(),
+            newer,
+            newer_manifest,
+        })
+        .collect())
 }
 
 fn to_json(found: &OutdatedRelease, serves: bool, installed: bool) -> Value {
