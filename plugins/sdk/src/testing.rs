@@ -418,7 +418,7 @@ impl<E: Encoder> Instance<E> {
             "{} views for {columns} columns",
             views.len()
         );
-        let decoder = Decoder::new(&schema, &views);
+        let decoder = Decoder::new(schema.clone(), &views);
         Ok(Self { encoder, decoder, schema: schema.as_viewed(&views), views, dictionaries })
     }
 
@@ -621,6 +621,6 @@ fn complete(declared: &[crate::Parameter], options: &[(&str, Value)]) -> Options
 
 fn start(table: &Table, dictionaries: bool) -> Result<(Schema, Decoder), Error> {
     let schema = Schema::from_wire(table.wire_schema(dictionaries))?;
-    let decoder = Decoder::new(&schema, &[]);
+    let decoder = Decoder::new(schema.clone(), &[]);
     Ok((schema, decoder))
 }
