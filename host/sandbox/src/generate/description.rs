@@ -3,11 +3,8 @@
 use serde::Serialize;
 
 use crate::guest::bindings::generator::exports::yearbook::plugin::generator as guest;
-use crate::guest::parameters::{
-    WORD_BYTES, check_docs, check_name, check_parameters, check_word, quote,
-};
+use crate::guest::parameters::{check_docs, check_name, check_parameters, check_title, check_word};
 use crate::options::{OptionValue, PluginParameter, complete, non_default};
-use crate::sanitize::is_hidden;
 
 /// A generator's description, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,12 +44,7 @@ impl GeneratorDescription {
         let guest::Description { tool, version, title, parameters, docs } = raw;
         check_name("tool", &tool, b"-")?;
         check_word("version", &version)?;
-        if title.is_empty() || title.len() > WORD_BYTES || title.chars().any(is_hidden) {
-            return Err(format!(
-                "title {} must be text of 1 to {WORD_BYTES} bytes without control characters",
-                quote(&title)
-            ));
-        }
+        check_title(&title)?;
         check_docs("docs", &docs)?;
         Ok(Self { tool, version, title, parameters: check_parameters(parameters)?, docs })
     }

@@ -3,11 +3,8 @@
 use serde::Serialize;
 
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
-use crate::guest::parameters::{
-    WORD_BYTES, check_docs, check_name, check_parameters, check_word, quote,
-};
+use crate::guest::parameters::{check_docs, check_name, check_parameters, check_title, check_word};
 use crate::options::{OptionValue, PluginParameter, complete, non_default};
-use crate::sanitize::is_hidden;
 
 /// Largest example, bytes.
 const EXAMPLE_BYTES: usize = 64 << 10;
@@ -50,12 +47,7 @@ impl ReaderDescription {
         let guest::Description { format, version, title, parameters, example, docs } = raw;
         check_name("format", &format, b"_-")?;
         check_word("version", &version)?;
-        if title.is_empty() || title.len() > WORD_BYTES || title.chars().any(is_hidden) {
-            return Err(format!(
-                "title {} must be text of 1 to {WORD_BYTES} bytes without control characters",
-                quote(&title)
-            ));
-        }
+        check_title(&title)?;
         check_docs("docs", &docs)?;
         if example.is_empty() || example.len() > EXAMPLE_BYTES {
             return Err(format!(
