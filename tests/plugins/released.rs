@@ -26,9 +26,9 @@ struct ReleasedComponent {
     name: &'static str,
     /// Digest of its file.
     file: &'static str,
-    /// Digests of its output: of an encoder what it writes of [`batches`] and of [`long_batches`],
-    /// of a reader the rows of its example. Of a generator nothing: it writes what the service says
-    /// of itself.
+    /// Digests of its output: of an encoder what it writes of [`batches`] and of [`long_batches`], or
+    /// the sentence with which it declines them; of a reader the rows of its example. Of a generator
+    /// nothing: it writes what the service says of itself.
     output: &'static [&'static str],
 }
 
