@@ -26,9 +26,9 @@ struct ReleasedComponent {
     name: &'static str,
     /// Digest of its file.
     file: &'static str,
-    /// Digests of its output: of an encoder what it writes of [`batches`] and of [`long_batches`], or
-    /// the sentence with which it declines them; of a reader the rows of its example. Of a generator
-    /// nothing: it writes what the service says of itself.
+    /// Digests of its output: of an encoder what it writes of [`batches`] and of [`long_batches`],
+    /// or the sentence with which it declines them; of a reader the rows of its example. Of a
+    /// generator nothing: it writes what the service says of itself.
     output: &'static [&'static str],
 }
 
@@ -129,8 +129,8 @@ fn batches() -> Vec<RecordBatch> {
     vec![batch(0), batch(1_000)]
 }
 
-/// [`batches`] without days, which are text in datasets, and with a column of long text, of which an
-/// encoder need not see the bytes.
+/// [`batches`] without days, which are text in datasets, and with a column of long text, of which
+/// an encoder need not see the bytes.
 fn long_batches() -> Vec<RecordBatch> {
     let with_long_text = |batch: RecordBatch| {
         let outline = |row: usize| {

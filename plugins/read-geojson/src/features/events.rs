@@ -1,4 +1,5 @@
-//! The structure of a file of GeoJSON: what each value is by its place, and what may not stand there.
+//! The structure of a file of GeoJSON: what each value is by its place, and what may not stand
+//! there.
 
 use yearbook_json_parser::{JsonEvent, JsonHandler, JsonPath};
 

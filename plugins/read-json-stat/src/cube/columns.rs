@@ -1,5 +1,5 @@
-//! Columns of a cube: those that the file has, and those that are asked for with the value that each
-//! category has in them.
+//! Columns of a cube: those that the file has, and those that are asked for with the value that
+//! each category has in them.
 
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::reader::{

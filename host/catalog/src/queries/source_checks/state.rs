@@ -1,5 +1,5 @@
-//! Knowledge of the catalog about one source: when it was asked, how that ended, and the answer that
-//! is published. Reads alone.
+//! Knowledge of the catalog about one source: when it was asked, how that ended, and the answer
+//! that is published. Reads alone.
 
 use yearbook_domain::{
     CheckOutcome, DatasetName, Digest, FailureCause, Millis, SnapshotId, refresh,

@@ -1,5 +1,5 @@
-//! Buffers of one column as they cross: offsets rebased to 0, bitmaps from bit 0 on, and those that a
-//! view holds back marked so.
+//! Buffers of one column as they cross: offsets rebased to 0, bitmaps from bit 0 on, and those that
+//! a view holds back marked so.
 
 use arrow::array::{
     Array, ArrayData, AsArray, BooleanBufferBuilder, DictionaryArray, OffsetSizeTrait,

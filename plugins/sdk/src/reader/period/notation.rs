@@ -1,5 +1,5 @@
-//! Notations of periods: what each form of text means in days. Arithmetic on the calendar is that of
-//! text formats.
+//! Notations of periods: what each form of text means in days. Arithmetic on the calendar is that
+//! of text formats.
 
 use super::{PeriodForm, TimePeriod};
 use crate::text::CivilDate;

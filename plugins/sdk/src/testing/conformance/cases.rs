@@ -17,8 +17,8 @@ pub struct Case {
     pub name: &'static str,
     /// The table.
     pub table: Table,
-    /// Set where an encoder may decline it with [`crate::Error::UnsupportedSchema`]: only types that
-    /// datasets do not have.
+    /// Set where an encoder may decline it with [`crate::Error::UnsupportedSchema`]: only types
+    /// that datasets do not have.
     pub optional: bool,
 }
 
