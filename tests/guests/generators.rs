@@ -81,7 +81,7 @@ async fn a_generator_is_counted_as_an_encoder_is_issue_5_8() {
     let project = generator.generate(request("none")).await.unwrap();
     assert!(generator.generate(request("spin")).await.is_err());
     assert!(generator.generate(request("escape")).await.is_err());
-    let counts = generator.tally().counts();
+    let counts = generator.metrics().counts();
     assert_eq!(
         (counts.begun, counts.outcome(ResponseOutcome::Completed), counts.trap(TrapKind::Cpu)),
         (3, 1, 1)
@@ -107,7 +107,7 @@ async fn more_requests_than_instances_wait_for_one_contract_4() {
 async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_contract_4() {
     let alone = evil(Limits::default());
     assert!(alone.generate(request("flood")).await.is_err());
-    let need = alone.tally().counts().memory_bytes;
+    let need = alone.metrics().counts().memory_bytes;
     // Room for one of them and a half: whoever grows last finds none.
     let generator = evil(Limits { total_memory_bytes: need + need / 2, ..Limits::default() });
     // Whether two meet is the machine's affair, so there are several rounds.
@@ -116,12 +116,12 @@ async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_co
         for project in futures::future::join_all(all).await {
             assert!(matches!(project, Err(GenerateError::Output { .. })), "{project:?}");
         }
-        if generator.tally().counts().outcome(ResponseOutcome::Host) > 0 {
+        if generator.metrics().counts().outcome(ResponseOutcome::Host) > 0 {
             break;
         }
     }
     assert!(
-        generator.tally().counts().outcome(ResponseOutcome::Host) > 0,
+        generator.metrics().counts().outcome(ResponseOutcome::Host) > 0,
         "none of them ran out of memory"
     );
     let small = evil(Limits { total_memory_bytes: need * 3 / 4, ..Limits::default() });

@@ -245,7 +245,7 @@ async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_
 
 /// Returns the counters of the release that serves `format`.
 fn counts(app: &TestApp, format: &str) -> yearbook_sandbox::PluginMetricsSnapshot {
-    app.registry.current().encoder(format).unwrap().tally().counts()
+    app.registry.current().encoder(format).unwrap().metrics().counts()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,12 +1,14 @@
 //! The command line as it is written (`docs/spec/operations.md`). Owns names, help and shapes; what
 //! a command does stands in `commands`.
 
+mod plugin;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use yearbook_domain::{DatasetName, Plan};
 
-use crate::commands::PluginSource;
+pub use plugin::{Actor, PluginCommand, TemplateKind};
 
 /// Public statistics, published as snapshots and served over HTTP as JSON, CSV, Arrow or Parquet.
 #[derive(Debug, Parser)]
@@ -220,181 +222,6 @@ pub enum DatasetsCommand {
         #[arg(value_parser = parse_dataset_name)]
         name: DatasetName,
     },
-}
-
-/// `yearbook plugin`.
-#[derive(Debug, Subcommand)]
-pub enum PluginCommand {
-    /// Try a plugin as the host would use it; say what is wrong, what to do, and what it uses of
-    /// its limits
-    ///
-    /// Takes a component, or the core module that `cargo build --target wasm32-unknown-unknown`
-    /// makes. Nothing is installed. Exit code 1 when something is wrong; what failed is then left
-    /// as capsules, for `plugin replay`.
-    Check {
-        /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
-        #[arg(value_name = "FILE.wasm|oci://…")]
-        plugin: PluginSource,
-        /// Folder for capsules [default: the plugin's]
-        #[arg(long, value_name = "DIR")]
-        capsules: Option<PathBuf>,
-    },
-    /// Make a call that failed again: with the same input and under the same limits
-    ///
-    /// Takes a capsule that `plugin check` left, or a server with `plugins.capsules` set. Exit code
-    /// 0 when the call succeeds now, 1 when it fails as before, or otherwise.
-    Replay {
-        /// The capsule
-        #[arg(value_name = "CAPSULE")]
-        capsule: PathBuf,
-        /// The plugin to call [default: the release with the capsule's digest]
-        #[arg(long, value_name = "FILE.wasm|oci://…")]
-        component: Option<PluginSource>,
-    },
-    /// Show what a plugin is made of and whether it is trusted here; nothing of it is compiled or
-    /// run
-    Inspect {
-        /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
-        #[arg(value_name = "FILE.wasm|oci://…")]
-        plugin: PluginSource,
-        /// Its signature [default: FILE.wasm.minisig, or the one in the registry, if there is one]
-        #[arg(long, value_name = "FILE")]
-        signature: Option<PathBuf>,
-        /// Write the component here, for signing: of a core module it is the component that counts
-        #[arg(long, value_name = "COMPONENT.wasm")]
-        write_component: Option<PathBuf>,
-    },
-    /// Write a project of your own: it builds, tests and passes its check as it is
-    New {
-        /// An output format, files for a data tool, or an input format
-        kind: TemplateKind,
-        /// Format or tool, crate and folder
-        #[arg(value_parser = crate::commands::check_plugin_name)]
-        name: String,
-    },
-    /// Check a plugin, store it and make its release known to every running host
-    ///
-    /// Where nothing of its name serves yet, and for a generator, the release serves within 2
-    /// seconds. A reader is what the next `publish` uses. Otherwise it waits as `installed` beside
-    /// the release that serves: hosts compare the
-    /// two on live responses and promote it, or roll it back, as `[plugins]` in the settings says.
-    /// `--now` or `plugin pin` promotes it at once.
-    Install {
-        /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
-        #[arg(value_name = "FILE.wasm|oci://…")]
-        plugin: PluginSource,
-        /// Promote it at once: running hosts serve it within 2 seconds
-        #[arg(long)]
-        now: bool,
-        /// Its signature, made with minisign [default: FILE.wasm.minisig, or the one in the
-        /// registry, if there is one]
-        #[arg(long, value_name = "FILE")]
-        signature: Option<PathBuf>,
-        /// Name and reason for the history
-        #[command(flatten)]
-        who: Actor,
-    },
-    /// Push a plugin to a registry, with its signature, in the layout of Wasm components
-    ///
-    /// The file is not checked: `plugin check` does that. Credentials are those of `docker login`,
-    /// or YEARBOOK_REGISTRY_HOST, YEARBOOK_REGISTRY_USERNAME and YEARBOOK_REGISTRY_PASSWORD.
-    Push {
-        /// The plugin
-        #[arg(value_name = "FILE.wasm")]
-        file: PathBuf,
-        /// Its place in the registry: oci://HOST[:PORT]/REPOSITORY:TAG
-        #[arg(value_name = "oci://…")]
-        to: PluginSource,
-        /// Its signature, made with minisign [default: FILE.wasm.minisig if there is one]
-        #[arg(long, value_name = "FILE")]
-        signature: Option<PathBuf>,
-    },
-    /// Measure an output format beside the built-in json and csv, over the same tables, in one run
-    ///
-    /// Takes seconds. Medians of interleaved runs on one thread, without compression and HTTP.
-    Bench {
-        /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
-        #[arg(value_name = "FILE.wasm|oci://…")]
-        plugin: PluginSource,
-        /// Counted runs of each, after one that is not counted
-        #[arg(long, value_name = "NUMBER", default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..=1_000))]
-        runs: u16,
-    },
-    /// Print the releases whose tag in a registry names another component now
-    ///
-    /// Nothing is installed. Exit code 0 whether or not there are any, 1 when a registry could not
-    /// be asked.
-    Outdated,
-    /// List the releases that are known, and which of them serve
-    List {
-        /// Everything that happened to releases instead, oldest first
-        #[arg(long)]
-        history: bool,
-    },
-    /// Take the release that serves out of service; the one promoted before it serves again
-    Rollback {
-        /// Format or tool; KIND/NAME where several plugins have the name
-        name: String,
-        /// Name and reason for the history
-        #[command(flatten)]
-        who: Actor,
-    },
-    /// Remove every release of a name that somebody installed; what is built in serves again
-    Remove {
-        /// Format or tool; KIND/NAME where several plugins have the name
-        name: String,
-        /// Name and reason for the history
-        #[command(flatten)]
-        who: Actor,
-    },
-    /// Show what each release does now: responses a second, times, processor, memory, traps
-    ///
-    /// Reads the admin listener of a running server (`serve --admin-listen`). Refreshes every
-    /// second on a terminal, else prints once.
-    Top {
-        /// The admin listener, like http://127.0.0.1:9090 [default: server.admin_listen]
-        #[arg(long, value_name = "URL")]
-        url: Option<String>,
-        /// Print once
-        #[arg(long)]
-        once: bool,
-    },
-    /// Make one release of a name serve, whatever is promoted later
-    Pin {
-        /// Format or tool; KIND/NAME where several plugins have the name
-        name: String,
-        /// The release's digest, or as much of it as tells it from others
-        #[arg(required_unless_present = "off", conflicts_with = "off")]
-        digest: Option<String>,
-        /// Take the pin away instead
-        #[arg(long)]
-        off: bool,
-        /// Name for the history [default: the system user]
-        #[arg(long, value_name = "NAME")]
-        by: Option<String>,
-    },
-}
-
-/// Kinds of plugins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum TemplateKind {
-    /// An output format: rows in, bytes out
-    Encoder,
-    /// An integration: descriptions of datasets in, files for a data tool out
-    Generator,
-    /// An input format: bytes of a file in, rows out
-    Reader,
-}
-
-/// Author of a change, for the history.
-#[derive(Args, Clone, Debug)]
-pub struct Actor {
-    /// Name for the history [default: the system user]
-    #[arg(long, value_name = "NAME")]
-    pub by: Option<String>,
-    /// Reason for the history
-    #[arg(long, value_name = "TEXT")]
-    pub reason: Option<String>,
 }
 
 fn parse_dataset_name(text: &str) -> Result<DatasetName, String> {

@@ -2,6 +2,7 @@
 //! served by it. Finds all that is wrong, says where and what to do, and measures what the plugin
 //! uses of its limits. Blocking; takes seconds of a core.
 
+mod allowed_values;
 mod encoder;
 mod generator;
 mod reader;
@@ -125,7 +126,7 @@ fn advice_on(rejected: &ComponentRejection) -> String {
         ComponentRejection::Imports(_) => {
             "build for wasm32-unknown-unknown and leave out what asks for files, clocks, randomness or the network; a plugin sees only its input"
         }
-        ComponentRejection::Interface(_) => "export one of the worlds of wit/1.1.0 with `export_encoder!` or `export_generator!`",
+        ComponentRejection::Interface(_) => "export one of the worlds of wit/1.1.0 with `export_encoder!`, `export_generator!` or `export_reader!`",
         ComponentRejection::Trapped(_) => "describe must return at once, without looking at anything",
         ComponentRejection::Description(_) => "change the field that is named; the rules stand in wit/1.1.0",
         ComponentRejection::NameTaken(_) => "choose another name",

@@ -56,15 +56,9 @@ impl PluginGenerator {
         &self.digest
     }
 
-    /// Size of the component in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Counters of this release.
     #[must_use]
-    pub fn tally(&self) -> &PluginMetrics {
+    pub fn metrics(&self) -> &PluginMetrics {
         &self.metrics
     }
 

@@ -5,9 +5,10 @@
 //!
 //! Imports go one way: `sandbox`, `trial` and `replay` use `encode`, `generate` and `read`, these
 //! use `guest`, this uses `admission`, `engine` and `observe`. `limits`, `sanitize`, `trap`,
-//! `error`, `options` and `generator_request` are leaves.
+//! `error`, `options`, `description` and `generator_request` are leaves.
 
 mod admission;
+mod description;
 mod encode;
 mod engine;
 mod error;

@@ -40,24 +40,6 @@ impl PluginReader {
         &self.description
     }
 
-    /// SHA-256 of the component.
-    #[must_use]
-    pub fn digest(&self) -> &Digest {
-        &self.digest
-    }
-
-    /// Size of the component in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Counters of this release.
-    #[must_use]
-    pub fn tally(&self) -> &PluginMetrics {
-        &self.metrics
-    }
-
     /// Begins a file in a fresh instance. Blocking, as all of a reading is.
     ///
     /// # Errors

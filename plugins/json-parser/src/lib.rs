@@ -3,6 +3,8 @@
 //! Readers of formats that are JSON share it. Never builds a tree.
 
 mod path;
+mod scalar;
+mod text;
 
 pub use path::JsonPath;
 
@@ -262,157 +264,6 @@ impl JsonParser {
         }
     }
 
-    fn scan_text(
-        &mut self,
-        bytes: &[u8],
-        at: usize,
-        name: bool,
-        handler: &mut impl JsonHandler,
-    ) -> Result<usize, Failure> {
-        let end = run(bytes, at, |b| b != b'"' && b != b'\\' && b >= b' ');
-        if end > at && self.surrogate.is_some() {
-            return malformed("has half a pair of surrogates");
-        }
-        let part = &bytes[at..end];
-        match bytes.get(end) {
-            None => {
-                self.keep(part)?;
-                Ok(end)
-            }
-            Some(b'\\') => {
-                self.keep(part)?;
-                self.state = State::Escape { name };
-                Ok(end + 1)
-            }
-            Some(b'"') if self.surrogate.is_some() => malformed("has half a pair of surrogates"),
-            Some(b'"') => {
-                let mut token = std::mem::take(&mut self.token);
-                let ended = if token.is_empty() {
-                    self.end_text(part, name, handler)
-                } else {
-                    token.extend_from_slice(part);
-                    self.end_text(&token, name, handler)
-                };
-                token.clear();
-                self.token = token;
-                ended.map(|()| end + 1)
-            }
-            Some(_) => malformed("has a control character in a text; escape it"),
-        }
-    }
-
-    fn end_text(
-        &mut self,
-        text: &[u8],
-        name: bool,
-        handler: &mut impl JsonHandler,
-    ) -> Result<(), Failure> {
-        let Ok(text) = std::str::from_utf8(text) else {
-            return malformed("is not UTF-8; convert the file");
-        };
-        if name {
-            if let Some(Frame::Object(key)) = self.stack.last_mut() {
-                key.clear();
-                key.push_str(text);
-            }
-            self.state = State::Colon;
-            return Ok(());
-        }
-        handler.event(JsonEvent::Text(text), JsonPath(&self.stack)).map_err(Failure::Refused)?;
-        self.end_value();
-        Ok(())
-    }
-
-    fn escape(&mut self, byte: u8, name: bool) -> Result<(), Failure> {
-        if byte == b'u' {
-            self.state = State::Unicode { name, digits: 0, value: 0 };
-            return Ok(());
-        }
-        if self.surrogate.is_some() {
-            return malformed("has half a pair of surrogates");
-        }
-        let escaped = match byte {
-            b'"' | b'\\' | b'/' => byte,
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            _ => return malformed("has an unknown escape in a text"),
-        };
-        self.keep(&[escaped])?;
-        self.state = State::Text { name };
-        Ok(())
-    }
-
-    fn unicode(&mut self, byte: u8, name: bool, digits: u8, value: u32) -> Result<(), Failure> {
-        let Some(digit) = char::from(byte).to_digit(16) else {
-            return malformed("has an escape in a text without four hexadecimal digits");
-        };
-        let value = value * 16 + digit;
-        if digits < 3 {
-            self.state = State::Unicode { name, digits: digits + 1, value };
-            return Ok(());
-        }
-        self.state = State::Text { name };
-        let scalar = match (self.surrogate.take(), value) {
-            (None, 0xD800..0xDC00) => {
-                self.surrogate = Some(value);
-                return Ok(());
-            }
-            (Some(high), 0xDC00..0xE000) => 0x10000 + ((high - 0xD800) << 10) + (value - 0xDC00),
-            (Some(_), _) => return malformed("has half a pair of surrogates"),
-            (None, value) => value,
-        };
-        let Some(character) = char::from_u32(scalar) else {
-            return malformed("has half a pair of surrogates");
-        };
-        let mut utf8 = [0; 4];
-        let encoded = character.encode_utf8(&mut utf8).len();
-        self.keep(&utf8[..encoded])
-    }
-
-    /// A number or a word that ends at `end`, or goes on in later bytes.
-    fn scan_scalar(
-        &mut self,
-        bytes: &[u8],
-        at: usize,
-        end: usize,
-        handler: &mut impl JsonHandler,
-    ) -> Result<usize, Failure> {
-        if end == bytes.len() {
-            self.keep(&bytes[at..end])?;
-            return Ok(end);
-        }
-        self.end_scalar(&bytes[at..end], handler)?;
-        Ok(end)
-    }
-
-    fn end_scalar(&mut self, part: &[u8], handler: &mut impl JsonHandler) -> Result<(), Failure> {
-        let mut token = std::mem::take(&mut self.token);
-        let whole = if token.is_empty() {
-            part
-        } else {
-            token.extend_from_slice(part);
-            &token
-        };
-        let event = match (self.state, std::str::from_utf8(whole).unwrap_or_default()) {
-            (State::Number, text) if is_number(text.as_bytes()) => JsonEvent::Number(text),
-            (_, "true") => JsonEvent::Boolean(true),
-            (_, "false") => JsonEvent::Boolean(false),
-            (_, "null") => JsonEvent::Null,
-            (_, text) => {
-                let short: String = text.chars().take(40).collect();
-                return malformed(format!("{short:?} is no value of JSON"));
-            }
-        };
-        handler.event(event, JsonPath(&self.stack)).map_err(Failure::Refused)?;
-        token.clear();
-        self.token = token;
-        self.end_value();
-        Ok(())
-    }
-
     fn keep(&mut self, part: &[u8]) -> Result<(), Failure> {
         if self.token.len() + part.len() > MAX_TEXT_BYTES {
             return malformed(format!("has a text of more than {MAX_TEXT_BYTES} bytes"));
@@ -467,32 +318,6 @@ fn run(bytes: &[u8], at: usize, like: impl Fn(u8) -> bool) -> usize {
 
 fn count_lines(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum()
-}
-
-/// Returns whether `text` is a number (RFC 8259, section 6).
-fn is_number(text: &[u8]) -> bool {
-    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let rest = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = digits(rest);
-    if whole == 0 || (whole > 1 && rest[0] == b'0') {
-        return false;
-    }
-    let mut rest = &rest[whole..];
-    if let Some(fraction) = rest.strip_prefix(b".") {
-        let length = digits(fraction);
-        if length == 0 {
-            return false;
-        }
-        rest = &fraction[length..];
-    }
-    if let [b'e' | b'E', exponent @ ..] = rest {
-        let exponent = match exponent {
-            [b'+' | b'-', exponent @ ..] => exponent,
-            exponent => exponent,
-        };
-        return digits(exponent) == exponent.len() && !exponent.is_empty();
-    }
-    rest.is_empty()
 }
 
 #[cfg(test)]

@@ -1,15 +1,19 @@
 //! Features as they are parsed: the properties that are asked for and the geometry of the one at
 //! hand, and the rows that are done.
 
+mod events;
+mod property;
+
 use std::collections::{HashMap, VecDeque};
 
-use yearbook_json_parser::{JsonEvent, JsonHandler, JsonPath};
+use yearbook_json_parser::JsonEvent;
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::reader::{
     ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType, RowBuilder, match_columns,
     snake_case,
 };
 
+use self::property::{PropertyValue, add_value, check_value, property_value};
 use crate::geometry::Coordinates;
 
 /// Names of the column that holds the geometry.
@@ -20,23 +24,6 @@ const ID: &str = "id";
 
 /// Property names that are kept for messages, and for files without requests.
 const NAMES: usize = 1_024;
-
-/// Reference systems that are WGS 84, longitude first; older files name one.
-const WGS_84: [&str; 4] = [
-    "urn:ogc:def:crs:OGC:1.3:CRS84",
-    "urn:ogc:def:crs:OGC::CRS84",
-    "EPSG:4326",
-    "urn:ogc:def:crs:EPSG::4326",
-];
-
-/// A value of a property.
-#[derive(Debug, Clone, PartialEq)]
-enum PropertyValue {
-    Text(String),
-    /// As it is written.
-    Number(String),
-    Boolean(bool),
-}
 
 /// A column that is asked for.
 #[derive(Debug)]
@@ -280,142 +267,4 @@ impl Features {
         }
         self.columns = Some(columns);
     }
-}
-
-impl JsonHandler for Features {
-    fn event(&mut self, event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
-        match (path.depth(), path.name(0)) {
-            (0, _) if !matches!(event, JsonEvent::BeginObject | JsonEvent::EndObject) => {
-                Err("a file of GeoJSON is an object".to_owned())
-            }
-            (1, Some("type")) => match event {
-                JsonEvent::Text("FeatureCollection") => {
-                    self.is_collection = true;
-                    Ok(())
-                }
-                _ => {
-                    Err("a file that is a table is a FeatureCollection; put the features into one"
-                        .to_owned())
-                }
-            },
-            (3, Some("crs")) => check_reference_system(event, path),
-            (1, Some("features"))
-                if !matches!(event, JsonEvent::BeginArray | JsonEvent::EndArray) =>
-            {
-                Err("is no array of features".to_owned())
-            }
-            (2, Some("features")) => match event {
-                JsonEvent::BeginObject => Ok(()),
-                JsonEvent::EndObject => self.end_feature(),
-                _ => Err("is no feature".to_owned()),
-            },
-            (3.., Some("features")) => self.member(event, path),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Features {
-    fn member(&mut self, event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
-        match (path.depth(), path.name(2), path.name(3)) {
-            (3, Some("type"), _) if event != JsonEvent::Text("Feature") => {
-                Err("is no Feature; the array holds nothing else".to_owned())
-            }
-            (3, Some("id"), _) => {
-                let id = property_value(event);
-                self.id = id.map_err(|()| "is no id; write a text or a number".to_owned())?;
-                Ok(())
-            }
-            (4, Some("properties"), Some(name)) => {
-                // The end of an array or an object: its beginning was judged.
-                if matches!(event, JsonEvent::EndArray | JsonEvent::EndObject) {
-                    return Ok(());
-                }
-                self.add_property(name, event)
-            }
-            (3, Some("geometry"), _) => {
-                if event == JsonEvent::BeginObject {
-                    self.geometry = Some(Coordinates::default());
-                }
-                Ok(())
-            }
-            (4.., Some("geometry"), Some(member)) => {
-                let Some(geometry) = &mut self.geometry else { return Ok(()) };
-                match (member, path.depth(), event) {
-                    ("type", 4, JsonEvent::Text(kind)) => {
-                        geometry.kind = Some(kind.chars().take(40).collect());
-                        Ok(())
-                    }
-                    ("coordinates", _, JsonEvent::BeginArray) => geometry.open(),
-                    ("coordinates", _, JsonEvent::EndArray) => geometry.close(),
-                    ("coordinates", _, JsonEvent::Number(text)) => geometry.number(text),
-                    ("coordinates", ..) => {
-                        Err("is no coordinate; write numbers in arrays".to_owned())
-                    }
-                    _ => Ok(()),
-                }
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Files from before RFC 7946 may name another reference system.
-fn check_reference_system(event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
-    match (path.name(1), path.name(2), event) {
-        (Some("properties"), Some("name"), JsonEvent::Text(name)) if !WGS_84.contains(&name) => {
-            let name: String = name.chars().take(60).collect();
-            Err(format!("is {name:?}; transform the file to WGS 84, longitude first (OGC:CRS84)"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The value of a property; the error stands for an array or an object.
-fn property_value(event: JsonEvent<'_>) -> Result<Option<PropertyValue>, ()> {
-    match event {
-        JsonEvent::Text(text) => Ok(Some(PropertyValue::Text(text.to_owned()))),
-        JsonEvent::Number(text) => Ok(Some(PropertyValue::Number(text.to_owned()))),
-        JsonEvent::Boolean(value) => Ok(Some(PropertyValue::Boolean(value))),
-        JsonEvent::Null => Ok(None),
-        _ => Err(()),
-    }
-}
-
-/// Checks that a value becomes one of the requested type.
-fn check_value(requested: RequestedType, value: Option<&PropertyValue>) -> Result<(), String> {
-    let column = ReadColumn {
-        name: String::new(),
-        read_type: requested.into(),
-        role: None,
-        unit: None,
-        description: None,
-    };
-    match (requested, value) {
-        (RequestedType::Text, _) => Ok(()),
-        _ => add_value(&mut RowBuilder::new(&[column]), 0, requested, value),
-    }
-}
-
-fn add_value(
-    rows: &mut RowBuilder,
-    at: usize,
-    requested: RequestedType,
-    value: Option<&PropertyValue>,
-) -> Result<(), String> {
-    match (requested, value) {
-        (_, None) => rows.null(at),
-        (RequestedType::Boolean, Some(PropertyValue::Boolean(value))) => rows.boolean(at, *value),
-        (RequestedType::Text, Some(PropertyValue::Boolean(value))) => {
-            rows.text(at, if *value { "true" } else { "false" });
-        }
-        (_, Some(PropertyValue::Boolean(value))) => {
-            return Err(format!("{value} is a boolean; declare the column as boolean"));
-        }
-        (requested, Some(PropertyValue::Text(text) | PropertyValue::Number(text))) => {
-            let short: String = text.chars().take(60).collect();
-            rows.parse(at, requested, text, false).map_err(|why| format!("{short:?} {why}"))?;
-        }
-    }
-    Ok(())
 }

@@ -191,9 +191,9 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// `views`: those of the encoder, which may want dictionaries plain.
-    pub(crate) fn new(schema: &Schema, views: &[View]) -> Self {
-        let schema = Rc::new(schema.as_viewed(views));
-        Self { schema, dictionaries: Vec::new(), versions: 0 }
+    pub(crate) fn new(mut schema: Schema, views: &[View]) -> Self {
+        schema.apply_views(views);
+        Self { schema: Rc::new(schema), dictionaries: Vec::new(), versions: 0 }
     }
 
     /// # Errors
@@ -355,7 +355,7 @@ mod tests {
             arrays: vec![keys, values],
             buffers: vec![wire::RawBuffer::Bytes(vec![]), wire::RawBuffer::Bytes(vec![0; 4])],
         };
-        assert!(matches!(Decoder::new(&schema, &[]).decode(batch), Err(Error::Internal(_))));
+        assert!(matches!(Decoder::new(schema, &[]).decode(batch), Err(Error::Internal(_))));
     }
 
     #[test]
@@ -365,10 +365,10 @@ mod tests {
         let whole = table.wire_batch(0..1, false, false, &[]);
         let mut short = whole.clone();
         short.buffers.pop();
-        assert!(matches!(Decoder::new(&schema, &[]).decode(short), Err(Error::Internal(_))));
+        assert!(matches!(Decoder::new(schema.clone(), &[]).decode(short), Err(Error::Internal(_))));
         let mut short = whole.clone();
         short.arrays.pop();
-        assert!(matches!(Decoder::new(&schema, &[]).decode(short), Err(Error::Internal(_))));
-        assert!(Decoder::new(&schema, &[]).decode(whole).is_ok());
+        assert!(matches!(Decoder::new(schema.clone(), &[]).decode(short), Err(Error::Internal(_))));
+        assert!(Decoder::new(schema, &[]).decode(whole).is_ok());
     }
 }

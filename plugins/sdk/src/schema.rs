@@ -100,7 +100,13 @@ impl Schema {
     #[must_use]
     pub fn as_viewed(&self, views: &[View]) -> Self {
         let mut schema = self.clone();
-        for (field, _) in schema.fields.iter_mut().zip(views).filter(|(_, view)| view.plain) {
+        schema.apply_views(views);
+        schema
+    }
+
+    /// Makes it that of batches that cross as `views` say.
+    pub(crate) fn apply_views(&mut self, views: &[View]) {
+        for (field, _) in self.fields.iter_mut().zip(views).filter(|(_, view)| view.plain) {
             if let Some(values) = field.dictionary.take() {
                 let values = *values;
                 field.nullable |= values.nullable;
@@ -108,7 +114,6 @@ impl Schema {
                 field.children = values.children;
             }
         }
-        schema
     }
 
     /// The value of a metadata key.

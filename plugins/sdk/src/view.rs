@@ -224,6 +224,12 @@ impl Traits {
         Self(self.0 | other.0)
     }
 
+    /// A bit for each, in the order of the interface's `traits`.
+    #[cfg(target_family = "wasm")]
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
+    }
+
     /// Returns whether all of `other` are among them.
     ///
     /// ```

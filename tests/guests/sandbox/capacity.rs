@@ -88,7 +88,7 @@ async fn a_queue_that_is_full_refuses_at_once() {
             tokio::spawn(async move { evil(&guest, "none", "part", 1).await.is_ok() })
         })
         .collect();
-    while guest.tally().counts().waiting < 2 {
+    while guest.metrics().counts().waiting < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let started = Instant::now();

@@ -14,13 +14,13 @@ use super::{batch, collect, evil, limits, source};
 /// The counters once nothing is being made any more.
 async fn wait_until_settled(encoder: &PluginEncoder) -> PluginMetricsSnapshot {
     for _ in 0..500 {
-        let counts = encoder.tally().counts();
+        let counts = encoder.metrics().counts();
         if counts.begun == counts.outcomes.iter().sum::<u64>() && counts.instances == 0 {
             return counts;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("a response has no end: {:?}", encoder.tally().counts());
+    panic!("a response has no end: {:?}", encoder.metrics().counts());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -108,7 +108,7 @@ async fn a_response_that_finds_no_instance_is_refused_and_not_begun() {
     let place = guest.admit().await.unwrap();
     let (refused, waiting) = futures::join!(guest.admit(), async {
         tokio::task::yield_now().await;
-        guest.tally().counts().waiting
+        guest.metrics().counts().waiting
     });
     assert!(refused.is_err());
     drop(place);

@@ -128,7 +128,7 @@ fn loading(format: &str, runs: usize) {
     let mut compiled = Duration::ZERO;
     for run in 0..=runs {
         let sandbox = sandbox(Some(folder.path().join("cache")));
-        let counts = sandbox.load(&bytes).unwrap().tally().counts();
+        let counts = sandbox.load(&bytes).unwrap().metrics().counts();
         if run == 0 {
             compiled = counts.compiled.time;
         } else {

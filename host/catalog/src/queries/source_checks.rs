@@ -1,23 +1,23 @@
 //! Checks of sources by `yearbook refresh` (contract-8-last-check): the lease of whoever asks, the
 //! end of the last check, and the validators of the answer that is published. Never asks a source.
 
+mod state;
+mod summary;
+
 use std::time::Duration;
 
-use yearbook_domain::{
-    CheckOutcome, DatasetName, Digest, FailureCause, Millis, SnapshotId, refresh,
-};
+use yearbook_domain::{CheckOutcome, DatasetName, FailureCause, Millis, SnapshotId};
 
-use super::sql_enum::{RowContext, encode_enum};
+pub use self::state::{LastCheck, SourceAnswer, SourceState};
+pub use self::summary::{CheckSummary, FailingSource};
+
+use self::state::state;
+use self::summary::summary;
+use super::sql_enum::encode_enum;
 use super::{bump_revision, database_time, snapshots};
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError};
-
-const DATASET: &str = "SELECT checked_at, retired_at FROM datasets WHERE name = $1";
-
-const SOURCE: &str = "
-    SELECT claimed_until, ended_at, outcome, cause, reason, address, fetched_at, etag, last_modified, content, descriptor, snapshot
-    FROM source_checks WHERE dataset = $1";
 
 /// Locks the row of a source, making it where there is none.
 const LOCK_SOURCE: &str = "
@@ -46,91 +46,6 @@ const LOCK_SERVED: &str =
 const SET_CHECKED_AT: &str =
     "UPDATE datasets SET checked_at = $2 WHERE name = $1 AND checked_at < $2";
 
-/// Sources of retired datasets are not asked, so how their checks ended no longer matters; nor does
-/// a failure that a publication by hand followed.
-macro_rules! last_checks {
-    ($columns:literal, $rest:literal) => {
-        concat!(
-            "SELECT ",
-            $columns,
-            " FROM source_checks c LEFT JOIN datasets d ON d.name = c.dataset
-            WHERE c.outcome IS NOT NULL AND d.retired_at IS NULL
-                AND (c.outcome <> 'failed' OR d.checked_at IS NULL OR c.ended_at >= d.checked_at) ",
-            $rest
-        )
-    };
-}
-
-const COUNT_OUTCOMES: &str = last_checks!("c.outcome, COUNT(*) AS sources", "GROUP BY c.outcome");
-
-/// Oldest first: whoever looks for the cause begins there.
-const FAILING: &str = last_checks!(
-    "c.dataset, c.cause, c.ended_at",
-    "AND c.outcome = 'failed' AND c.cause IS NOT NULL ORDER BY c.ended_at, c.dataset LIMIT 1000"
-);
-
-/// Knowledge of the catalog about a dataset's source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceState {
-    /// Time by the database's clock.
-    pub now: Millis,
-    /// Time of the last check that ended well, a publication by hand included; none: the dataset
-    /// does not exist.
-    pub checked_at: Option<Millis>,
-    /// Time at which the dataset was retired; none: it is served, or does not exist.
-    pub retired_at: Option<Millis>,
-    /// Its current snapshot.
-    pub current: Option<SnapshotId>,
-    /// End of the lease of whoever asks the source; it may have passed.
-    pub claimed_until: Option<Millis>,
-    /// The last check that ended.
-    pub last_check: Option<LastCheck>,
-    /// The answer that is published, where it came over HTTP.
-    pub answer: Option<SourceAnswer>,
-}
-
-impl SourceState {
-    /// Returns the earliest time of the next check for a source with `cadence`; none: never.
-    #[must_use]
-    pub fn next_check(&self, cadence: Option<refresh::Cadence>) -> Option<Millis> {
-        let failed = self.last_check.as_ref();
-        let failed = failed.filter(|check| check.outcome == CheckOutcome::Failed);
-        refresh::next_check(cadence, self.checked_at, failed.map(|check| check.ended_at))
-    }
-}
-
-/// The end of a check (contract-8-last-check).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LastCheck {
-    /// Time at which it ended.
-    pub ended_at: Millis,
-    /// Its outcome.
-    pub outcome: CheckOutcome,
-    /// Kind of failure; none unless it failed.
-    pub cause: Option<FailureCause>,
-    /// Sentence for operators; none unless it failed.
-    pub reason: Option<String>,
-}
-
-/// An answer of a source, and what was made of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceAnswer {
-    /// The address as the descriptor has it.
-    pub address: String,
-    /// Time at which the whole answer was read.
-    pub fetched_at: Millis,
-    /// Its `ETag`.
-    pub etag: Option<String>,
-    /// Its `Last-Modified`, as it was sent.
-    pub last_modified: Option<String>,
-    /// Digest of its bytes, without a coding.
-    pub content: Digest,
-    /// Digest of the descriptor that it was published with.
-    pub descriptor: Digest,
-    /// The snapshot that came of it.
-    pub snapshot: SnapshotId,
-}
-
 /// Result of asking for the right to ask a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimOutcome {
@@ -147,26 +62,6 @@ pub struct FailedCheck {
     pub cause: FailureCause,
     /// Sentence for operators.
     pub reason: String,
-}
-
-/// Last checks of all sources, for metrics.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CheckSummary {
-    /// Sources by the outcome of their last check.
-    pub outcomes: Vec<(CheckOutcome, u64)>,
-    /// Sources whose last check failed, oldest failure first, 1,000 at most.
-    pub failing: Vec<FailingSource>,
-}
-
-/// A source whose last check failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailingSource {
-    /// Its dataset, which need not exist yet.
-    pub dataset: DatasetName,
-    /// Kind of failure.
-    pub cause: FailureCause,
-    /// Time of the failure.
-    pub failed_at: Millis,
 }
 
 impl Catalog {
@@ -246,78 +141,6 @@ impl Catalog {
     pub async fn check_summary(&self) -> Result<CheckSummary, CatalogError> {
         transaction!(self, "count checks of sources", Read, |connection| summary(connection))
     }
-}
-
-/// A row of `source_checks`.
-#[derive(Default, sqlx::FromRow)]
-struct SourceRow {
-    claimed_until: Option<i64>,
-    ended_at: Option<i64>,
-    outcome: Option<String>,
-    cause: Option<String>,
-    reason: Option<String>,
-    address: Option<String>,
-    fetched_at: Option<i64>,
-    etag: Option<String>,
-    last_modified: Option<String>,
-    content: Option<String>,
-    descriptor: Option<String>,
-    snapshot: Option<String>,
-}
-
-impl SourceRow {
-    fn last_check(&self, place: &RowContext<'_>) -> Result<Option<LastCheck>, sqlx::Error> {
-        let (Some(ended_at), Some(outcome)) = (self.ended_at, &self.outcome) else {
-            return Ok(None);
-        };
-        Ok(Some(LastCheck {
-            ended_at: Millis(ended_at),
-            outcome: place.parse("outcome", outcome)?,
-            cause: self.cause.as_ref().map(|cause| place.parse("cause", cause)).transpose()?,
-            reason: self.reason.clone(),
-        }))
-    }
-
-    fn answer(self, place: &RowContext<'_>) -> Result<Option<SourceAnswer>, sqlx::Error> {
-        let (Some(address), Some(fetched_at)) = (self.address, self.fetched_at) else {
-            return Ok(None);
-        };
-        let word = |word: Option<String>| word.unwrap_or_default();
-        Ok(Some(SourceAnswer {
-            address,
-            fetched_at: Millis(fetched_at),
-            etag: self.etag,
-            last_modified: self.last_modified,
-            content: place.parse("content", &word(self.content))?,
-            descriptor: place.parse("descriptor", &word(self.descriptor))?,
-            snapshot: place.parse("snapshot", &word(self.snapshot))?,
-        }))
-    }
-}
-
-async fn state(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-) -> Result<SourceState, sqlx::Error> {
-    let now = database_time(connection).await?;
-    let known: Option<(i64, Option<i64>)> =
-        connection.query(DATASET).bind(dataset.as_str()).fetch_optional().await?;
-    let (checked_at, retired_at) =
-        known.map_or((None, None), |(checked, retired)| (Some(Millis(checked)), retired));
-    let current = snapshots::current_row(connection, dataset).await?.map(|current| current.id);
-    let row: Option<SourceRow> =
-        connection.query(SOURCE).bind(dataset.as_str()).fetch_optional().await?;
-    let row = row.unwrap_or_default();
-    let place = RowContext { table: "source_checks", row: dataset.as_str() };
-    Ok(SourceState {
-        now,
-        checked_at,
-        retired_at: retired_at.map(Millis),
-        current,
-        claimed_until: row.claimed_until.map(Millis),
-        last_check: row.last_check(&place)?,
-        answer: row.answer(&place)?,
-    })
 }
 
 async fn claim(
@@ -418,25 +241,4 @@ async fn present(
         Some(at) => Ok(at),
         None => database_time(connection).await,
     }
-}
-
-async fn summary(connection: &mut Connection<'_>) -> Result<CheckSummary, sqlx::Error> {
-    let place = RowContext { table: "source_checks", row: "" };
-    let counted: Vec<(String, i64)> = connection.query(COUNT_OUTCOMES).all().await?;
-    let count = |(outcome, sources): (String, i64)| {
-        Ok((place.parse("outcome", &outcome)?, place.count("outcome", sources)?))
-    };
-    let failing: Vec<(String, String, i64)> = connection.query(FAILING).all().await?;
-    let describe = |(dataset, cause, failed_at): (String, String, i64)| {
-        let place = RowContext { table: "source_checks", row: &dataset };
-        Ok(FailingSource {
-            cause: place.parse("cause", &cause)?,
-            failed_at: Millis(failed_at),
-            dataset: place.parse("dataset", &dataset)?,
-        })
-    };
-    Ok(CheckSummary {
-        outcomes: counted.into_iter().map(count).collect::<Result<_, sqlx::Error>>()?,
-        failing: failing.into_iter().map(describe).collect::<Result<_, sqlx::Error>>()?,
-    })
 }

@@ -27,7 +27,7 @@ pub struct Format {
 
 impl Reader for Format {
     /// Description that publishers see. The rules for each field stand in
-    /// `yearbook/wit/1.1.0/reader.wit`.
+    /// `yearbook/plugins/sdk/wit/1.1.0/reader.wit`.
     fn describe() -> ReaderDescription {
         ReaderDescription {
             format: "{{name}}",

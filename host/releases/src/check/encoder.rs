@@ -4,12 +4,10 @@
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use yearbook_sandbox::{
-    EncodeError, OptionScalar, OptionValue, ParameterKind, PluginEncoder, Trap, TrialError,
-    TrialResponse,
-};
+use yearbook_sandbox::{EncodeError, PluginEncoder, Trap, TrialError, TrialResponse};
 use yearbook_sdk::testing::{Table, conformance, record_batches};
 
+use super::allowed_values::allowed_values;
 use super::report::ReportBuilder;
 
 /// Rows of the batches that the budget is measured with: some 2 MB each, as the host sends.
@@ -85,24 +83,12 @@ fn check_options(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
         .integers("n", &[Some(1), Some(2)]);
     let plain = if needs_more_columns(encoder, &plain) { plain.furnished() } else { plain };
     let Some((schema, batches)) = to_record_batches(&plain, "options", tally) else { return };
-    for parameter in &encoder.description().parameters {
-        let texts = match parameter.kind {
-            ParameterKind::Boolean if parameter.allowed.is_empty() => {
-                vec!["true".to_owned(), "false".to_owned()]
-            }
-            _ => parameter.allowed.clone(),
-        };
-        for text in texts {
-            let value = parameter.parse(&text).unwrap_or(OptionScalar::Text(text.clone()));
-            let chosen = [OptionValue { name: parameter.name.clone(), value }];
-            match encoder.trial(&schema, &chosen, &batches, false) {
-                Ok(trial) => tally.record_usage(trial.usage),
-                Err(failed) => report_failure(
-                    &format!("option {}.{}={text}", encoder.description().format, parameter.name),
-                    failed,
-                    tally,
-                ),
-            }
+    let description = encoder.description();
+    for (text, option) in allowed_values(&description.parameters) {
+        let place = format!("option {}.{}={text}", description.format, option.name);
+        match encoder.trial(&schema, &[option], &batches, false) {
+            Ok(trial) => tally.record_usage(trial.usage),
+            Err(failed) => report_failure(&place, failed, tally),
         }
     }
 }

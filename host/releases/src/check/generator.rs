@@ -2,11 +2,9 @@
 //! every parameter. The sandbox judges what the files may be called and hold.
 
 use yearbook_domain::Plan;
-use yearbook_sandbox::{
-    GenerateError, GeneratorRequest, OptionScalar, OptionValue, ParameterKind, PluginGenerator,
-    TrialError,
-};
+use yearbook_sandbox::{GenerateError, GeneratorRequest, PluginGenerator, TrialError};
 
+use super::allowed_values::allowed_values;
 use super::encoder::advice_on;
 use super::report::ReportBuilder;
 use super::requests;
@@ -80,27 +78,13 @@ fn check_request(
 }
 
 fn check_options(generator: &PluginGenerator, all: &GeneratorRequest, tally: &mut ReportBuilder) {
-    for parameter in &generator.description().parameters {
-        let texts = match parameter.kind {
-            ParameterKind::Boolean if parameter.allowed.is_empty() => {
-                vec!["true".to_owned(), "false".to_owned()]
-            }
-            _ => parameter.allowed.clone(),
-        };
-        for text in texts {
-            let value = parameter.parse(&text).unwrap_or(OptionScalar::Text(text.clone()));
-            let asked = GeneratorRequest {
-                options: vec![OptionValue { name: parameter.name.clone(), value }],
-                ..all.clone()
-            };
-            match generator.trial(&asked) {
-                Ok((_, usage)) => tally.record_usage(usage),
-                Err(failed) => report_failure(
-                    &format!("option {}.{}={text}", generator.description().tool, parameter.name),
-                    failed,
-                    tally,
-                ),
-            }
+    let description = generator.description();
+    for (text, option) in allowed_values(&description.parameters) {
+        let place = format!("option {}.{}={text}", description.tool, option.name);
+        let request = GeneratorRequest { options: vec![option], ..all.clone() };
+        match generator.trial(&request) {
+            Ok((_, usage)) => tally.record_usage(usage),
+            Err(failed) => report_failure(&place, failed, tally),
         }
     }
 }

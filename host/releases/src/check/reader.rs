@@ -5,10 +5,9 @@
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use yearbook_domain::{SourceColumn, SourceType};
-use yearbook_sandbox::{
-    OptionScalar, OptionValue, ParameterKind, PluginReader, ReadError, TrialError,
-};
+use yearbook_sandbox::{OptionValue, PluginReader, ReadError, TrialError};
 
+use super::allowed_values::allowed_values;
 use super::encoder::advice_on;
 use super::report::ReportBuilder;
 
@@ -80,24 +79,14 @@ fn check_requests(reader: &PluginReader, whole: &RecordBatch, tally: &mut Report
 }
 
 fn check_options(reader: &PluginReader, tally: &mut ReportBuilder) {
-    for parameter in &reader.description().parameters {
-        let texts = match parameter.kind {
-            ParameterKind::Boolean if parameter.allowed.is_empty() => {
-                vec!["true".to_owned(), "false".to_owned()]
-            }
-            _ => parameter.allowed.clone(),
-        };
-        for text in texts {
-            let value = parameter.parse(&text).unwrap_or(OptionScalar::Text(text.clone()));
-            let chosen = [OptionValue { name: parameter.name.clone(), value }];
-            match reader.trial(&[], &chosen, &[&reader.description().example]) {
-                Ok(trial) => tally.record_usage(trial.usage),
-                // A value may be right for other files.
-                Err(TrialError { error: ReadError::Refused(_), .. }) => {}
-                Err(failed) => {
-                    report_failure(&format!("option {}={text}", parameter.name), failed, tally)
-                }
-            }
+    let description = reader.description();
+    for (text, option) in allowed_values(&description.parameters) {
+        let place = format!("option {}={text}", option.name);
+        match reader.trial(&[], &[option], &[&description.example]) {
+            Ok(trial) => tally.record_usage(trial.usage),
+            // A value may be right for other files.
+            Err(TrialError { error: ReadError::Refused(_), .. }) => {}
+            Err(failed) => report_failure(&place, failed, tally),
         }
     }
 }

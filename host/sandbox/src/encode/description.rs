@@ -2,7 +2,9 @@
 //! character rule before anything else of the host sees it.
 
 use serde::Serialize;
+use yearbook_domain::PluginKind;
 
+use crate::description::PluginDescription;
 use crate::guest::bindings::exports::yearbook::plugin::encoder as guest;
 use crate::guest::parameters::{
     SEPARATOR_BYTES, WORD_BYTES, check_docs, check_media_type, check_name, check_parameters,
@@ -66,12 +68,13 @@ impl EncoderDescription {
         let kind = self.essence().split('/').next().unwrap_or_default();
         kind.eq_ignore_ascii_case("image")
     }
+}
 
-    /// Checks what a guest returned.
-    ///
-    /// # Errors
-    /// A sentence that names the field and the rule.
-    pub(crate) fn check(raw: guest::Description) -> Result<Self, String> {
+impl PluginDescription for EncoderDescription {
+    type Raw = guest::Description;
+    const KIND: PluginKind = PluginKind::Encoder;
+
+    fn check(raw: Self::Raw) -> Result<Self, String> {
         let guest::Description {
             format,
             version,
@@ -118,6 +121,14 @@ impl EncoderDescription {
             parameters,
             docs,
         })
+    }
+
+    fn name(&self) -> &str {
+        &self.format
+    }
+
+    fn version(&self) -> &str {
+        &self.version
     }
 }
 

@@ -1,13 +1,12 @@
 //! Description of a generator, checked by the rules of encoders' descriptions.
 
 use serde::Serialize;
+use yearbook_domain::PluginKind;
 
+use crate::description::PluginDescription;
 use crate::guest::bindings::generator::exports::yearbook::plugin::generator as guest;
-use crate::guest::parameters::{
-    WORD_BYTES, check_docs, check_name, check_parameters, check_word, quote,
-};
+use crate::guest::parameters::{check_docs, check_name, check_parameters, check_title, check_word};
 use crate::options::{OptionValue, PluginParameter, complete, non_default};
-use crate::sanitize::is_hidden;
 
 /// A generator's description, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,23 +37,27 @@ impl GeneratorDescription {
     ) -> impl Iterator<Item = &'a OptionValue> {
         non_default(&self.parameters, chosen)
     }
+}
 
-    /// Checks what a guest returned.
-    ///
-    /// # Errors
-    /// A sentence that names the field and the rule.
-    pub(crate) fn check(raw: guest::Description) -> Result<Self, String> {
+impl PluginDescription for GeneratorDescription {
+    type Raw = guest::Description;
+    const KIND: PluginKind = PluginKind::Generator;
+
+    fn check(raw: Self::Raw) -> Result<Self, String> {
         let guest::Description { tool, version, title, parameters, docs } = raw;
         check_name("tool", &tool, b"-")?;
         check_word("version", &version)?;
-        if title.is_empty() || title.len() > WORD_BYTES || title.chars().any(is_hidden) {
-            return Err(format!(
-                "title {} must be text of 1 to {WORD_BYTES} bytes without control characters",
-                quote(&title)
-            ));
-        }
+        check_title(&title)?;
         check_docs("docs", &docs)?;
         Ok(Self { tool, version, title, parameters: check_parameters(parameters)?, docs })
+    }
+
+    fn name(&self) -> &str {
+        &self.tool
+    }
+
+    fn version(&self) -> &str {
+        &self.version
     }
 }
 

@@ -97,6 +97,17 @@ pub(crate) fn check_word(what: &str, word: &str) -> Result<(), String> {
     }
 }
 
+pub(crate) fn check_title(title: &str) -> Result<(), String> {
+    if !title.is_empty() && title.len() <= WORD_BYTES && !title.chars().any(is_hidden) {
+        Ok(())
+    } else {
+        Err(format!(
+            "title {} must be text of 1 to {WORD_BYTES} bytes without control characters",
+            quote(title)
+        ))
+    }
+}
+
 pub(crate) fn check_media_type(text: &str) -> Result<(), String> {
     let essence = text.split(';').next().unwrap_or_default().trim_end();
     let token = |part: &str| {

@@ -1,13 +1,12 @@
 //! Description of a reader, checked by the rules of encoders' descriptions.
 
 use serde::Serialize;
+use yearbook_domain::PluginKind;
 
+use crate::description::PluginDescription;
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
-use crate::guest::parameters::{
-    WORD_BYTES, check_docs, check_name, check_parameters, check_word, quote,
-};
+use crate::guest::parameters::{check_docs, check_name, check_parameters, check_title, check_word};
 use crate::options::{OptionValue, PluginParameter, complete, non_default};
-use crate::sanitize::is_hidden;
 
 /// Largest example, bytes.
 const EXAMPLE_BYTES: usize = 64 << 10;
@@ -41,21 +40,17 @@ impl ReaderDescription {
     pub(crate) fn is_plain(&self, chosen: &[OptionValue]) -> bool {
         non_default(&self.parameters, chosen).next().is_none()
     }
+}
 
-    /// Checks what a guest returned.
-    ///
-    /// # Errors
-    /// A sentence that names the field and the rule.
-    pub(crate) fn check(raw: guest::Description) -> Result<Self, String> {
+impl PluginDescription for ReaderDescription {
+    type Raw = guest::Description;
+    const KIND: PluginKind = PluginKind::Reader;
+
+    fn check(raw: Self::Raw) -> Result<Self, String> {
         let guest::Description { format, version, title, parameters, example, docs } = raw;
         check_name("format", &format, b"_-")?;
         check_word("version", &version)?;
-        if title.is_empty() || title.len() > WORD_BYTES || title.chars().any(is_hidden) {
-            return Err(format!(
-                "title {} must be text of 1 to {WORD_BYTES} bytes without control characters",
-                quote(&title)
-            ));
-        }
+        check_title(&title)?;
         check_docs("docs", &docs)?;
         if example.is_empty() || example.len() > EXAMPLE_BYTES {
             return Err(format!(
@@ -65,6 +60,14 @@ impl ReaderDescription {
         }
         let parameters = check_parameters(parameters)?;
         Ok(Self { format, version, title, parameters, example, docs })
+    }
+
+    fn name(&self) -> &str {
+        &self.format
+    }
+
+    fn version(&self) -> &str {
+        &self.version
     }
 }
 

@@ -6,24 +6,22 @@ use std::time::Instant;
 
 use wasmtime::Store;
 use wasmtime::component::Component;
-use yearbook_domain::{Digest, PluginKind, ReleaseId};
+use yearbook_domain::{Digest, ReleaseId};
 use yearbook_shares::CallerShare;
 
 use super::Sandbox;
 use crate::admission::SlowPluginLimiter;
-use crate::encode::{EncoderDescription, PluginEncoder};
+use crate::description::PluginDescription;
+use crate::encode::PluginEncoder;
 use crate::engine::component_cache;
 use crate::engine::component_limits::ComponentStats;
 use crate::error::ComponentRejection;
-use crate::generate::{GeneratorDescription, PluginGenerator};
-use crate::guest::bindings::exports::yearbook::plugin::encoder;
-use crate::guest::bindings::generator::exports::yearbook::plugin::generator;
-use crate::guest::bindings::reader::exports::yearbook::plugin::reader;
+use crate::generate::PluginGenerator;
 use crate::guest::{HostState, linker};
 use crate::observe::{
     CallMetrics, DumpTarget, FailureDump, GuestFunction, PluginMetrics, ReleaseName,
 };
-use crate::read::{PluginReader, ReaderDescription};
+use crate::read::PluginReader;
 use crate::trap::Trap;
 
 /// A component's machine code. Its imports are allowed ones.
@@ -34,59 +32,6 @@ pub(super) struct CompiledComponent<'a> {
     bytes: u64,
     begun: Instant,
     from_cache: bool,
-}
-
-/// A checked description, as loading needs it of a plugin of any kind.
-trait PluginDescription: Sized {
-    /// Description as the guest returns it.
-    type Raw: Send;
-    /// Kind of the plugins that describe themselves so.
-    const KIND: PluginKind;
-
-    /// Checks what a guest returned.
-    fn check(raw: Self::Raw) -> Result<Self, String>;
-
-    /// Name and version of the release.
-    fn release(&self) -> (&str, &str);
-}
-
-impl PluginDescription for EncoderDescription {
-    type Raw = encoder::Description;
-    const KIND: PluginKind = PluginKind::Encoder;
-
-    fn check(raw: Self::Raw) -> Result<Self, String> {
-        Self::check(raw)
-    }
-
-    fn release(&self) -> (&str, &str) {
-        (&self.format, &self.version)
-    }
-}
-
-impl PluginDescription for GeneratorDescription {
-    type Raw = generator::Description;
-    const KIND: PluginKind = PluginKind::Generator;
-
-    fn check(raw: Self::Raw) -> Result<Self, String> {
-        Self::check(raw)
-    }
-
-    fn release(&self) -> (&str, &str) {
-        (&self.tool, &self.version)
-    }
-}
-
-impl PluginDescription for ReaderDescription {
-    type Raw = reader::Description;
-    const KIND: PluginKind = PluginKind::Reader;
-
-    fn check(raw: Self::Raw) -> Result<Self, String> {
-        Self::check(raw)
-    }
-
-    fn release(&self) -> (&str, &str) {
-        (&self.format, &self.version)
-    }
 }
 
 impl<'a> CompiledComponent<'a> {
@@ -211,9 +156,9 @@ impl<'a> CompiledComponent<'a> {
             );
         }
         let description = description?;
-        let (name, version) = description.release();
-        let id = ReleaseId { kind: D::KIND, name: name.to_owned(), digest: self.digest };
-        let release = ReleaseName { id, version: version.to_owned() };
+        let name = description.name().to_owned();
+        let id = ReleaseId { kind: D::KIND, name, digest: self.digest };
+        let release = ReleaseName { id, version: description.version().to_owned() };
         let metrics = self.sandbox.metrics.get_or_register(release);
         metrics.record_load(self.begun.elapsed(), self.from_cache);
         Ok((description, metrics))

@@ -66,10 +66,7 @@ impl Sandbox {
     ) -> Result<Arc<PluginEncoder>, ComponentRejection> {
         match self.load(bytes)? {
             Plugin::Encoder(encoder) => Ok(encoder),
-            other => Err(ComponentRejection::Interface(format!(
-                "it is a plugin of the kind {}, not an encoder",
-                other.kind()
-            ))),
+            other => Err(wrong_kind(&other, "an encoder")),
         }
     }
 
@@ -83,10 +80,7 @@ impl Sandbox {
     ) -> Result<Arc<PluginGenerator>, ComponentRejection> {
         match self.load(bytes)? {
             Plugin::Generator(generator) => Ok(generator),
-            other => Err(ComponentRejection::Interface(format!(
-                "it is a plugin of the kind {}, not a generator",
-                other.kind()
-            ))),
+            other => Err(wrong_kind(&other, "a generator")),
         }
     }
 
@@ -100,10 +94,14 @@ impl Sandbox {
     ) -> Result<Arc<PluginReader>, ComponentRejection> {
         match self.load(bytes)? {
             Plugin::Reader(reader) => Ok(reader),
-            other => Err(ComponentRejection::Interface(format!(
-                "it is a plugin of the kind {}, not a reader",
-                other.kind()
-            ))),
+            other => Err(wrong_kind(&other, "a reader")),
         }
     }
+}
+
+fn wrong_kind(found: &Plugin, expected: &str) -> ComponentRejection {
+    ComponentRejection::Interface(format!(
+        "it is a plugin of the kind {}, not {expected}",
+        found.kind()
+    ))
 }

@@ -62,11 +62,11 @@ impl Plugin {
 
     /// Counters of this release.
     #[must_use]
-    pub fn tally(&self) -> &PluginMetrics {
+    pub fn metrics(&self) -> &PluginMetrics {
         match self {
-            Self::Encoder(encoder) => encoder.tally(),
-            Self::Generator(generator) => generator.tally(),
-            Self::Reader(reader) => reader.tally(),
+            Self::Encoder(encoder) => &encoder.metrics,
+            Self::Generator(generator) => &generator.metrics,
+            Self::Reader(reader) => &reader.metrics,
         }
     }
 

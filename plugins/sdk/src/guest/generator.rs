@@ -10,13 +10,6 @@ use generator_world::exports::yearbook::plugin::generator as wit;
 
 /// Generated from the WIT package; shares `types` and `log` with the encoder world.
 #[doc(hidden)]
-#[allow(
-    unsafe_code,
-    missing_docs,
-    unreachable_pub,
-    clippy::all,
-    reason = "generated; which lints it trips varies with the generator"
-)]
 pub mod generator_world {
     wit_bindgen::generate!({
         path: "wit/1.1.0",

@@ -1,5 +1,8 @@
 //! Rows under construction: a column's values in the buffers of the Arrow C data interface.
 
+mod value_buffer;
+
+use self::value_buffer::{ValueBuffer, push_bit};
 use super::{ReadColumn, ReadType};
 use crate::wire::{RawArray, RawRows};
 
@@ -32,18 +35,6 @@ pub struct RowBuilder {
     columns: Vec<ValueBuffer>,
     rows: usize,
     bytes: usize,
-}
-
-#[derive(Debug)]
-struct ValueBuffer {
-    read_type: ReadType,
-    /// Least significant bit first; empty as long as there is no null.
-    validity: Vec<u8>,
-    nulls: u32,
-    /// Values so far.
-    length: usize,
-    offsets: Vec<u8>,
-    values: Vec<u8>,
 }
 
 impl RowBuilder {
@@ -305,54 +296,6 @@ impl RowBuilder {
             buffer.read_type
         );
         buffer
-    }
-}
-
-impl ValueBuffer {
-    fn new(read_type: ReadType) -> Self {
-        let offsets =
-            if read_type == ReadType::Text { vec![0; size_of::<i32>()] } else { Vec::new() };
-        Self { read_type, validity: Vec::new(), nulls: 0, length: 0, offsets, values: Vec::new() }
-    }
-
-    fn push_valid(&mut self) {
-        if self.nulls > 0 {
-            push_bit(&mut self.validity, self.length, true);
-        }
-        self.length += 1;
-    }
-
-    fn push_null(&mut self) {
-        if self.nulls == 0 {
-            // Everything before it is valid.
-            self.validity = vec![0xff; self.length / 8];
-            let rest = self.length % 8;
-            if rest > 0 {
-                self.validity.push((1 << rest) - 1);
-            }
-        }
-        push_bit(&mut self.validity, self.length, false);
-        match self.read_type {
-            ReadType::Text => self.push_offset(),
-            ReadType::Integer | ReadType::Number => self.values.extend_from_slice(&[0; 8]),
-            ReadType::Boolean => push_bit(&mut self.values, self.length, false),
-        }
-        self.nulls += 1;
-        self.length += 1;
-    }
-
-    fn push_offset(&mut self) {
-        let end = i32::try_from(self.values.len()).unwrap_or(i32::MAX);
-        self.offsets.extend_from_slice(&end.to_le_bytes());
-    }
-}
-
-fn push_bit(bits: &mut Vec<u8>, at: usize, value: bool) {
-    if at.is_multiple_of(8) {
-        bits.push(0);
-    }
-    if let Some(last) = bits.last_mut() {
-        *last |= u8::from(value) << (at % 8);
     }
 }
 

@@ -13,50 +13,7 @@ const CHUNK_BYTES: usize = 256 << 10;
 /// A file, read.
 ///
 /// ```
-/// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
-/// #     match_columns,
-/// # };
-/// # use yearbook_sdk::{Options, Reader};
-/// # struct Lines {
-/// #     columns: Vec<ColumnMatch>,
-/// #     pending: String,
-/// # }
-/// # impl Reader for Lines {
-/// #     fn describe() -> ReaderDescription {
-/// #         ReaderDescription {
-/// #             format: "lines",
-/// #             version: "0.1.0",
-/// #             title: "Lines of text",
-/// #             parameters: vec![],
-/// #             example: b"north\nsouth\n",
-/// #             docs: "One line a row, in the column `line`.",
-/// #         }
-/// #     }
-/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
-/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
-/// #     }
-/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
-/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
-/// #         Ok(())
-/// #     }
-/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
-/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
-/// #     }
-/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
-/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
-/// #             if rows.is_full() {
-/// #                 break;
-/// #             }
-/// #             for at in 0..self.columns.len() {
-/// #                 rows.text(at, line);
-/// #             }
-/// #             rows.end_row();
-/// #             self.pending = rest.to_owned();
-/// #         }
-/// #         Ok(())
-/// #     }
-/// # }
+#[doc = include_str!("example_reader.txt")]
 /// use yearbook_sdk::testing::reading;
 ///
 /// let table = reading::read::<Lines>(b"north\n", &[], &[])?;
@@ -75,50 +32,7 @@ impl ReadTable {
     /// The values of a column.
     ///
     /// ```
-    /// # use yearbook_sdk::reader::{
-    /// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
-    /// #     match_columns,
-    /// # };
-    /// # use yearbook_sdk::{Options, Reader};
-    /// # struct Lines {
-    /// #     columns: Vec<ColumnMatch>,
-    /// #     pending: String,
-    /// # }
-    /// # impl Reader for Lines {
-    /// #     fn describe() -> ReaderDescription {
-    /// #         ReaderDescription {
-    /// #             format: "lines",
-    /// #             version: "0.1.0",
-    /// #             title: "Lines of text",
-    /// #             parameters: vec![],
-    /// #             example: b"north\nsouth\n",
-    /// #             docs: "One line a row, in the column `line`.",
-    /// #         }
-    /// #     }
-    /// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
-    /// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
-    /// #     }
-    /// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
-    /// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
-    /// #         Ok(())
-    /// #     }
-    /// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
-    /// #         Some(self.columns.iter().map(ReadColumn::from).collect())
-    /// #     }
-    /// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
-    /// #         while let Some((line, rest)) = self.pending.split_once('\n') {
-    /// #             if rows.is_full() {
-    /// #                 break;
-    /// #             }
-    /// #             for at in 0..self.columns.len() {
-    /// #                 rows.text(at, line);
-    /// #             }
-    /// #             rows.end_row();
-    /// #             self.pending = rest.to_owned();
-    /// #         }
-    /// #         Ok(())
-    /// #     }
-    /// # }
+    #[doc = include_str!("example_reader.txt")]
     /// use yearbook_sdk::testing::reading;
     ///
     /// let table = reading::read::<Lines>(b"north\nsouth\n", &[], &[])?;
@@ -139,50 +53,7 @@ impl ReadTable {
 /// Reads a file whole.
 ///
 /// ```
-/// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
-/// #     match_columns,
-/// # };
-/// # use yearbook_sdk::{Options, Reader};
-/// # struct Lines {
-/// #     columns: Vec<ColumnMatch>,
-/// #     pending: String,
-/// # }
-/// # impl Reader for Lines {
-/// #     fn describe() -> ReaderDescription {
-/// #         ReaderDescription {
-/// #             format: "lines",
-/// #             version: "0.1.0",
-/// #             title: "Lines of text",
-/// #             parameters: vec![],
-/// #             example: b"north\nsouth\n",
-/// #             docs: "One line a row, in the column `line`.",
-/// #         }
-/// #     }
-/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
-/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
-/// #     }
-/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
-/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
-/// #         Ok(())
-/// #     }
-/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
-/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
-/// #     }
-/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
-/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
-/// #             if rows.is_full() {
-/// #                 break;
-/// #             }
-/// #             for at in 0..self.columns.len() {
-/// #                 rows.text(at, line);
-/// #             }
-/// #             rows.end_row();
-/// #             self.pending = rest.to_owned();
-/// #         }
-/// #         Ok(())
-/// #     }
-/// # }
+#[doc = include_str!("example_reader.txt")]
 /// use yearbook_sdk::testing::reading;
 ///
 /// assert_eq!(reading::read::<Lines>(b"north\n", &[], &[])?.rows.len(), 1);
@@ -202,50 +73,7 @@ pub fn read<R: Reader>(
 /// Reads a file in chunks of so many bytes.
 ///
 /// ```
-/// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
-/// #     match_columns,
-/// # };
-/// # use yearbook_sdk::{Options, Reader};
-/// # struct Lines {
-/// #     columns: Vec<ColumnMatch>,
-/// #     pending: String,
-/// # }
-/// # impl Reader for Lines {
-/// #     fn describe() -> ReaderDescription {
-/// #         ReaderDescription {
-/// #             format: "lines",
-/// #             version: "0.1.0",
-/// #             title: "Lines of text",
-/// #             parameters: vec![],
-/// #             example: b"north\nsouth\n",
-/// #             docs: "One line a row, in the column `line`.",
-/// #         }
-/// #     }
-/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
-/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
-/// #     }
-/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
-/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
-/// #         Ok(())
-/// #     }
-/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
-/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
-/// #     }
-/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
-/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
-/// #             if rows.is_full() {
-/// #                 break;
-/// #             }
-/// #             for at in 0..self.columns.len() {
-/// #                 rows.text(at, line);
-/// #             }
-/// #             rows.end_row();
-/// #             self.pending = rest.to_owned();
-/// #         }
-/// #         Ok(())
-/// #     }
-/// # }
+#[doc = include_str!("example_reader.txt")]
 /// use yearbook_sdk::testing::reading;
 ///
 /// let file = b"north\nsouth\n";
@@ -286,50 +114,7 @@ pub fn read_in_chunks<R: Reader>(
 /// A request for a column of that name and type, which the reader finds by its name.
 ///
 /// ```
-/// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
-/// #     match_columns,
-/// # };
-/// # use yearbook_sdk::{Options, Reader};
-/// # struct Lines {
-/// #     columns: Vec<ColumnMatch>,
-/// #     pending: String,
-/// # }
-/// # impl Reader for Lines {
-/// #     fn describe() -> ReaderDescription {
-/// #         ReaderDescription {
-/// #             format: "lines",
-/// #             version: "0.1.0",
-/// #             title: "Lines of text",
-/// #             parameters: vec![],
-/// #             example: b"north\nsouth\n",
-/// #             docs: "One line a row, in the column `line`.",
-/// #         }
-/// #     }
-/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
-/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
-/// #     }
-/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
-/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
-/// #         Ok(())
-/// #     }
-/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
-/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
-/// #     }
-/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
-/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
-/// #             if rows.is_full() {
-/// #                 break;
-/// #             }
-/// #             for at in 0..self.columns.len() {
-/// #                 rows.text(at, line);
-/// #             }
-/// #             rows.end_row();
-/// #             self.pending = rest.to_owned();
-/// #         }
-/// #         Ok(())
-/// #     }
-/// # }
+#[doc = include_str!("example_reader.txt")]
 /// use yearbook_sdk::testing::reading;
 ///
 /// use yearbook_sdk::reader::RequestedType;
@@ -347,50 +132,7 @@ pub fn request(name: &str, requested_type: reader::RequestedType) -> ColumnReque
 /// neither what is cut off nor what is damaged makes it panic.
 ///
 /// ```
-/// # use yearbook_sdk::reader::{
-/// #     ColumnMatch, ColumnRequest, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
-/// #     match_columns,
-/// # };
-/// # use yearbook_sdk::{Options, Reader};
-/// # struct Lines {
-/// #     columns: Vec<ColumnMatch>,
-/// #     pending: String,
-/// # }
-/// # impl Reader for Lines {
-/// #     fn describe() -> ReaderDescription {
-/// #         ReaderDescription {
-/// #             format: "lines",
-/// #             version: "0.1.0",
-/// #             title: "Lines of text",
-/// #             parameters: vec![],
-/// #             example: b"north\nsouth\n",
-/// #             docs: "One line a row, in the column `line`.",
-/// #         }
-/// #     }
-/// #     fn open(requests: &[ColumnRequest], _: &Options) -> Result<Self, ReadRefusal> {
-/// #         Ok(Self { columns: match_columns(&["line"], requests)?, pending: String::new() })
-/// #     }
-/// #     fn push(&mut self, bytes: &[u8], _last: bool) -> Result<(), ReadRefusal> {
-/// #         self.pending.push_str(&String::from_utf8_lossy(bytes));
-/// #         Ok(())
-/// #     }
-/// #     fn columns(&self) -> Option<Vec<ReadColumn>> {
-/// #         Some(self.columns.iter().map(ReadColumn::from).collect())
-/// #     }
-/// #     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
-/// #         while let Some((line, rest)) = self.pending.split_once('\n') {
-/// #             if rows.is_full() {
-/// #                 break;
-/// #             }
-/// #             for at in 0..self.columns.len() {
-/// #                 rows.text(at, line);
-/// #             }
-/// #             rows.end_row();
-/// #             self.pending = rest.to_owned();
-/// #         }
-/// #         Ok(())
-/// #     }
-/// # }
+#[doc = include_str!("example_reader.txt")]
 /// use yearbook_sdk::testing::reading;
 ///
 /// reading::check::<Lines>();

@@ -1,0 +1,180 @@
+//! Notations of periods: what each form of text means in days. Arithmetic on the calendar is that
+//! of text formats.
+
+use super::{PeriodForm, TimePeriod};
+use crate::text::CivilDate;
+
+pub(super) fn parse(text: &[u8]) -> Option<TimePeriod> {
+    let (year, rest) = (digits(text.get(..4)?)?, text.get(4..)?);
+    match rest {
+        [] => months(year, 1, 12, PeriodForm::Year(year)),
+        [b'/', tail @ ..] if tail.len() == 2 || tail.len() == 4 => {
+            let next = digits(tail)?;
+            let follows = if tail.len() == 2 { (year + 1) % 100 == next } else { year + 1 == next };
+            follows.then_some(TimePeriod { days: None, form: PeriodForm::FinancialYear(year) })
+        }
+        [b'-', b'0'..=b'9', ..] => parse_calendar(year, text),
+        [b'-', kind, number @ ..] | [kind, number @ ..] => parse_coded(year, *kind, number),
+    }
+}
+
+/// `2024-01`, `2024-01-31`, a time of that day, and ranges.
+fn parse_calendar(year: i64, text: &[u8]) -> Option<TimePeriod> {
+    let month = digits(text.get(5..7)?)?;
+    let Some(rest) = text.get(7..).filter(|rest| !rest.is_empty()) else {
+        return months(year, month, 1, PeriodForm::Month(year, month));
+    };
+    let day = day_number(text.get(..10)?)?;
+    let range = match rest.get(3..)? {
+        [] => (day, day),
+        // A point in time: its day.
+        [b'T', time @ ..] if !time.contains(&b'/') => is_time(time).then_some((day, day))?,
+        [b'T', time @ ..] => {
+            let at = time.iter().position(|byte| *byte == b'/')?;
+            is_time(&time[..at]).then_some(())?;
+            (day, range_end(day, &time[at + 1..])?)
+        }
+        [b'/', end @ ..] => (day, range_end(day, end)?),
+        _ => return None,
+    };
+    Some(TimePeriod { days: Some(range), form: form_of(range) })
+}
+
+/// The last day of a range that begins at `first`: a duration, or the day itself.
+fn range_end(first: i64, end: &[u8]) -> Option<i64> {
+    let last = match end {
+        [b'P', number @ .., unit] => {
+            let count = digits(number).filter(|count| (1..=10_000).contains(count))?;
+            match unit {
+                b'D' => first + count - 1,
+                b'W' => first + 7 * count - 1,
+                b'M' => add_months(first, count)? - 1,
+                b'Y' => add_months(first, 12 * count)? - 1,
+                _ => return None,
+            }
+        }
+        _ => {
+            let rest = end.get(10..)?;
+            let whole = rest.is_empty() || rest.strip_prefix(b"T").is_some_and(is_time);
+            day_number(end.get(..10)?).filter(|_| whole)?
+        }
+    };
+    // Years have four digits.
+    (first <= last && civil(last).0 <= 9999).then_some(last)
+}
+
+/// The name of a range that is just a year, a quarter or a month.
+fn form_of((first, last): (i64, i64)) -> PeriodForm {
+    let (year, month, day) = civil(first);
+    let ends_after = |months| day == 1 && add_months(first, months) == Some(last + 1);
+    match month {
+        1 if ends_after(12) => PeriodForm::Year(year),
+        1 | 4 | 7 | 10 if ends_after(3) => PeriodForm::Quarter(year, (month + 2) / 3),
+        _ if ends_after(1) => PeriodForm::Month(year, month),
+        _ => PeriodForm::Other,
+    }
+}
+
+/// `Q1`, `M01` and the like.
+fn parse_coded(year: i64, kind: u8, number: &[u8]) -> Option<TimePeriod> {
+    let number = digits(number).filter(|_| number.len() <= 3)?;
+    let within = |most: i64| (1..=most).contains(&number).then_some(());
+    match kind {
+        b'A' => (number <= 1).then(|| months(year, 1, 12, PeriodForm::Year(year)))?,
+        b'S' | b'H' => {
+            within(2)?;
+            months(year, 6 * number - 5, 6, PeriodForm::Other)
+        }
+        b'T' => {
+            within(3)?;
+            months(year, 4 * number - 3, 4, PeriodForm::Other)
+        }
+        b'Q' => {
+            within(4)?;
+            months(year, 3 * number - 2, 3, PeriodForm::Quarter(year, number))
+        }
+        b'M' => {
+            within(12)?;
+            months(year, number, 1, PeriodForm::Month(year, number))
+        }
+        b'W' => {
+            // ISO 8601: the first week of a year has its first Thursday.
+            let monday = first_monday(year)? + 7 * (number - 1);
+            let fits = number >= 1 && monday < first_monday(year + 1)?;
+            fits.then_some(TimePeriod { days: Some((monday, monday + 6)), form: PeriodForm::Other })
+        }
+        b'D' => {
+            let day = days(year, 1, 1) + number - 1;
+            let fits = number >= 1 && day < days(year + 1, 1, 1);
+            fits.then_some(TimePeriod { days: Some((day, day)), form: PeriodForm::Other })
+        }
+        _ => None,
+    }
+}
+
+fn months(year: i64, month: i64, count: i64, form: PeriodForm) -> Option<TimePeriod> {
+    if !(1..=12).contains(&month) {
+        return None;
+    }
+    let first = days(year, month, 1);
+    Some(TimePeriod { days: Some((first, add_months(first, count)? - 1)), form })
+}
+
+fn is_time(text: &[u8]) -> bool {
+    !text.is_empty()
+        && text.len() <= 24
+        && text.iter().all(|byte| byte.is_ascii_digit() || b":.+-Z".contains(byte))
+}
+
+/// The day of `YYYY-MM-DD`.
+fn day_number(text: &[u8]) -> Option<i64> {
+    let [y @ .., b'-', m1, m2, b'-', d1, d2] = text else { return None };
+    let (year, month, day) = (digits(y)?, digits(&[*m1, *m2])?, digits(&[*d1, *d2])?);
+    let number = days(year, month, day);
+    (y.len() == 4 && civil(number) == (year, month, day)).then_some(number)
+}
+
+/// The Monday on which the first week of a year begins.
+fn first_monday(year: i64) -> Option<i64> {
+    // 1970-01-01 was a Thursday: the fourth of January lies in week 1.
+    let fourth = days(year, 1, 4);
+    Some(fourth - (fourth + 3).rem_euclid(7))
+}
+
+/// The same day so many months later; the last of its month where there is none.
+fn add_months(first: i64, count: i64) -> Option<i64> {
+    let (year, month, day) = civil(first);
+    let months = year * 12 + month - 1 + count;
+    let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
+    let last = days(year + month / 12, month % 12 + 1, 1) - 1;
+    (year <= 10_000).then(|| (days(year, month, 1) + day - 1).min(last))
+}
+
+/// Days since 1970-01-01.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    CivilDate { year, month, day }.days()
+}
+
+/// Year, month and day.
+pub(super) fn civil(days: i64) -> (i64, i64, i64) {
+    let CivilDate { year, month, day } = CivilDate::from_days(days);
+    (year, month, day)
+}
+
+fn digits(text: &[u8]) -> Option<i64> {
+    let good = !text.is_empty() && text.len() <= 9 && text.iter().all(u8::is_ascii_digit);
+    good.then(|| text.iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_dates_are_inverse() {
+        for number in (-719_528..2_932_896).step_by(97) {
+            let (year, month, day) = civil(number);
+            assert_eq!(days(year, month, day), number);
+        }
+    }
+}
