@@ -9,7 +9,7 @@ use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray};
 use arrow::compute::concat;
 use arrow::datatypes::Int32Type;
 use arrow::error::ArrowError;
-use futures::{StreamExt as _, TryStreamExt as _, stream};
+use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
@@ -92,8 +92,9 @@ impl FileSource {
             }
             decoded
         } else {
+            // In a box: only where a network is waited for, the future of a scan grows by a queue.
             let reads = stream::iter(reads.collect::<Vec<_>>());
-            reads.buffered(CONCURRENT_RUNS).try_collect().await?
+            reads.buffered(CONCURRENT_RUNS).try_collect::<Vec<_>>().boxed().await?
         };
         for (((start, end), places), arrays) in runs.into_iter().zip(decoded) {
             for (place, array) in places.into_iter().zip(arrays) {
