@@ -70,7 +70,9 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in folder.read_dir().unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() {
+        if path.ends_with("share") {
+            // Beneath share.rs.
+        } else if path.is_dir() {
             files.extend(sources(&path));
         } else if path.extension().is_some_and(|extension| extension == "rs")
             && !path.ends_with("admin.rs")
