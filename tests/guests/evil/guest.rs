@@ -2,6 +2,7 @@
 //! A guest answers well until a function's body is replaced; then it answers with whatever bytes
 //! the test wants.
 
+mod functions;
 mod image;
 mod reader;
 mod tool;
@@ -15,6 +16,7 @@ use yearbook_domain::{Plan, PlanTable};
 use yearbook_sandbox::GeneratorRequest;
 use yearbook_tests::components::root;
 
+use functions::{HAZARDS, MEMORY};
 pub(crate) use image::{Image, ImageParameter, segment};
 pub(crate) use reader::ReaderGuest;
 pub(crate) use tool::GeneratorGuest;
@@ -28,7 +30,7 @@ pub(crate) const PLAIN: &str = "1.0.0";
 /// Version of the interface with views and splices.
 const BY_REFERENCE: &str = "1.1.0";
 
-/// Functions that every guest may call. Answers stand from address 256 on.
+/// Functions that every encoder may call. Answers stand from address 256 on.
 const HELPERS: &str = r#"
   (func $list (param $at i32) (param $bytes i32) (result i32)
     (i32.store8 (i32.const 256) (i32.const 0))
@@ -65,25 +67,10 @@ const HELPERS: &str = r#"
     (i32.store8 (i32.const 256) (i32.const 0))
     (i32.store (i32.const 260) (local.get $handle))
     (i32.const 256))
-  (func $spin (result i32) (loop (br 0)) (unreachable))
-  (func $recurse (result i32) (i32.add (call $recurse) (i32.const 1)))
-  (func $grow (param $pages i32) (result i32)
-    (loop (br_if 0 (i32.ne (memory.grow (local.get $pages)) (i32.const -1))))
-    (unreachable))
-  (func $room (param $pages i32) (result i32)
-    (i32.mul (memory.grow (local.get $pages)) (i32.const 65536)))
   (table $table 1 funcref)
   (func $table (result i32)
     (loop (br_if 0 (i32.ne (table.grow $table (ref.null func) (i32.const 1000)) (i32.const -1))))
     (unreachable))
-  (func $allocate (param $align i32) (param $size i32) (result i32) (local $at i32)
-    (local.set $at (i32.and (i32.add (global.get $heap) (i32.sub (local.get $align) (i32.const 1)))
-                            (i32.sub (i32.const 0) (local.get $align))))
-    (global.set $heap (i32.add (local.get $at) (local.get $size)))
-    (if (i32.gt_u (global.get $heap) (i32.mul (memory.size) (i32.const 65536)))
-      (then (drop (memory.grow
-        (i32.add (i32.shr_u (local.get $size) (i32.const 16)) (i32.const 1))))))
-    (local.get $at))
 "#;
 
 /// An encoder. Whole, it answers `head rows tail`, with `rows ` once a part.
@@ -156,7 +143,7 @@ impl Guest {
   (global $calls (mut i32) (i32.const 0))
   {data}
   (data (i32.const 512) "head ") (data (i32.const 528) "rows ") (data (i32.const 544) "tail")
-  {HELPERS}
+  {HELPERS} {HAZARDS} {MEMORY}
 "#,
             pages = heap / 65_536 + 2,
         );

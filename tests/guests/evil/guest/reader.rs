@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::functions::{HAZARDS, MEMORY};
 use super::image::{GuestHeap, segment};
 use super::{BY_REFERENCE, component_of};
 
@@ -41,21 +42,6 @@ const HELPERS: &str = r#"
         (i32.store (i32.const 272) (local.get $at))
         (i32.store (i32.const 276) (local.get $bytes))))
     (i32.const 256))
-  (func $spin (result i32) (loop (br 0)) (unreachable))
-  (func $recurse (result i32) (i32.add (call $recurse) (i32.const 1)))
-  (func $grow (param $pages i32) (result i32)
-    (loop (br_if 0 (i32.ne (memory.grow (local.get $pages)) (i32.const -1))))
-    (unreachable))
-  (func $room (param $pages i32) (result i32)
-    (i32.mul (memory.grow (local.get $pages)) (i32.const 65536)))
-  (func $allocate (param $align i32) (param $size i32) (result i32) (local $at i32)
-    (local.set $at (i32.and (i32.add (global.get $heap) (i32.sub (local.get $align) (i32.const 1)))
-                            (i32.sub (i32.const 0) (local.get $align))))
-    (global.set $heap (i32.add (local.get $at) (local.get $size)))
-    (if (i32.gt_u (global.get $heap) (i32.mul (memory.size) (i32.const 65536)))
-      (then (drop (memory.grow
-        (i32.add (i32.shr_u (local.get $size) (i32.const 16)) (i32.const 1))))))
-    (local.get $at))
 "#;
 
 /// A column as a reader gives it, in bytes that need not be text.
@@ -201,7 +187,7 @@ impl ReaderGuest {
   (global $pending (mut i32) (i32.const 0))
   (global $calls (mut i32) (i32.const 0))
   {data}
-  {HELPERS}
+  {HELPERS} {HAZARDS} {MEMORY}
 "#,
             pages = heap / 65_536 + 2,
         );

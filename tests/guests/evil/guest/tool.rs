@@ -2,6 +2,7 @@
 
 use wit_parser::abi::{AbiVariant, WasmType};
 
+use super::functions::HAZARDS;
 use super::image::{GuestHeap, segment};
 use super::{component, interface};
 
@@ -81,11 +82,7 @@ impl GeneratorGuest {
   (memory (export "memory") {pages})
   (global $heap (mut i32) (i32.const {end}))
   {} {} {}
-  (func $spin (result i32) (loop (br 0)) (unreachable))
-  (func $recurse (result i32) (i32.add (call $recurse) (i32.const 1)))
-  (func $grow (param $pages i32) (result i32)
-    (loop (br_if 0 (i32.ne (memory.grow (local.get $pages)) (i32.const -1))))
-    (unreachable))
+  {HAZARDS}
   (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (local $at i32)
     (local.set $at (i32.and (i32.add (global.get $heap) (i32.const 15)) (i32.const -16)))
     (global.set $heap (i32.add (local.get $at) (local.get 3)))

@@ -4,17 +4,16 @@ use super::limits::{CPU_MS, MEMORY};
 use super::{AttackCase, ExpectedEnd, broken, complete_body};
 use crate::guest::{GeneratorGuest, Guest};
 
+/// The host's sentence about a call that does not end.
+pub(super) fn out_of_time() -> String {
+    format!("stopped after {CPU_MS} ms of processor time (sandbox.cpu_ms_per_call)")
+}
+
 /// Name, words, an expression that never returns, the host's sentence, the limit.
-fn hazards() -> Vec<(&'static str, &'static str, &'static str, String, &'static str)> {
+pub(super) fn hazards() -> Vec<(&'static str, &'static str, &'static str, String, &'static str)> {
     let memory = format!("wanted more memory than {MEMORY} bytes (sandbox.memory_bytes)");
     vec![
-        (
-            "spin",
-            "loops for ever",
-            "(call $spin)",
-            format!("stopped after {CPU_MS} ms of processor time (sandbox.cpu_ms_per_call)"),
-            "`cpu_ms_per_call`",
-        ),
+        ("spin", "loops for ever", "(call $spin)", out_of_time(), "`cpu_ms_per_call`"),
         (
             "recurse",
             "calls itself for ever",

@@ -1,7 +1,8 @@
 //! Attacks of readers, which run where data is published: loops, lies about rows and columns, and
 //! sentences that forge. What becomes of each is what the publisher reads.
 
-use super::limits::{CPU_MS, MEMORY, OUTPUT};
+use super::call_order::{self, out_of_time};
+use super::limits::OUTPUT;
 use crate::guest::ReaderGuest;
 
 /// Bytes of the file that is read in one chunk.
@@ -99,31 +100,9 @@ fn too_many_bytes() -> String {
 
 /// Attacks of any code, in every call that the host makes.
 fn hazards() -> Vec<ReaderAttack> {
-    let time = format!("stopped after {CPU_MS} ms of processor time (sandbox.cpu_ms_per_call)");
-    let kinds = [
-        ("spin", "loops for ever", "(call $spin)", time.clone(), "`cpu_ms_per_call`"),
-        (
-            "recurse",
-            "calls itself for ever",
-            "(call $recurse)",
-            "used up its stack of 1048576 bytes (sandbox.stack_bytes)".to_owned(),
-            "`stack_bytes`",
-        ),
-        (
-            "grow",
-            "takes memory in steps for ever",
-            "(call $grow (i32.const 16))",
-            format!("wanted more memory than {MEMORY} bytes (sandbox.memory_bytes)"),
-            "`memory_bytes`",
-        ),
-        (
-            "trap",
-            "traps",
-            "(unreachable)",
-            "trapped: wasm trap: wasm `unreachable` instruction executed".to_owned(),
-            "the call's end",
-        ),
-    ];
+    let kinds = call_order::hazards()
+        .into_iter()
+        .filter(|(hazard, ..)| ["spin", "recurse", "grow", "trap"].contains(hazard));
     let mut list = Vec::new();
     for (hazard, words, code, sentence, caught) in kinds {
         for call in
@@ -158,7 +137,7 @@ fn hazards() -> Vec<ReaderAttack> {
             "late-spin",
             "`push` loops for ever at the third chunk, after two rows",
             |guest| guest.does("push", &counted("(if (i32.eq (global.get $calls) (i32.const 3)) (then (drop (call $spin))))")),
-            stopped(LARGE_FILE, &time),
+            stopped(LARGE_FILE, &out_of_time()),
             "`cpu_ms_per_call`; rows become visible together",
         )
         .with_large_file(),
