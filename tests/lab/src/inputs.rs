@@ -19,6 +19,7 @@ use yearbook_xtask::repository::{Profile, Repository};
 use crate::machine;
 use crate::measurements::median;
 use crate::page::{ReportPage, ReportTable, format_number, replace};
+use crate::process::status_mebibytes;
 
 /// Between two looks at a process: what its time is rounded to.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -188,20 +189,13 @@ impl Site {
 fn wait(mut child: Child) -> Result<(bool, f64)> {
     let mut peak: f64 = 0.0;
     loop {
-        peak = peak.max(peak_mebibytes(child.id()).unwrap_or_default());
+        // A process that has ended has none.
+        peak = peak.max(status_mebibytes(child.id(), "VmHWM:").unwrap_or_default());
         if let Some(status) = child.try_wait().context("cannot watch yearbook")? {
             return Ok((status.success(), peak));
         }
         sleep(POLL_INTERVAL);
     }
-}
-
-/// High-water mark of a process's memory; none once it has ended.
-fn peak_mebibytes(process: u32) -> Option<f64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let rest = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: f64 = rest.split_whitespace().next()?.parse().ok()?;
-    Some(kibibytes / 1024.0)
 }
 
 impl InputFigures {

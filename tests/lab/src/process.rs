@@ -92,7 +92,7 @@ impl MeasuredProcess {
             }
             if http::get(&ready).is_ok() {
                 process.started = started.elapsed().as_secs_f64();
-                process.idle = process.status_mebibytes("VmRSS:")?;
+                process.idle = status_mebibytes(process.child.id(), "VmRSS:")?;
                 return Ok(process);
             }
             sleep(POLL_INTERVAL);
@@ -133,7 +133,7 @@ impl MeasuredProcess {
 
     /// The most mebibytes that were resident since [`Self::reset_peak`].
     pub(crate) fn peak_mebibytes(&self) -> Result<f64> {
-        self.status_mebibytes("VmHWM:")
+        status_mebibytes(self.child.id(), "VmHWM:")
     }
 
     /// Sets the high-water mark back to the present size: "5", see `proc_pid_clear_refs`(5).
@@ -141,19 +141,20 @@ impl MeasuredProcess {
         fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5")
             .context("cannot reset a server's high-water mark")
     }
+}
 
-    fn status_mebibytes(&self, name: &str) -> Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))
-            .context("cannot read a server's status")?;
-        let value = status
-            .lines()
-            .find_map(|line| line.strip_prefix(name))
-            .and_then(|rest| rest.split_whitespace().next());
-        let kilobytes: f64 = value
-            .and_then(|value| value.parse().ok())
-            .with_context(|| format!("no {name} in a server's status"))?;
-        Ok(kilobytes / 1024.0)
-    }
+/// A line of `/proc/PID/status` that counts kibibytes, such as `VmRSS:`, in mebibytes.
+pub(crate) fn status_mebibytes(process: u32, name: &str) -> Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))
+        .context("cannot read a process's status")?;
+    let value = status
+        .lines()
+        .find_map(|line| line.strip_prefix(name))
+        .and_then(|rest| rest.split_whitespace().next());
+    let kibibytes: f64 = value
+        .and_then(|value| value.parse().ok())
+        .with_context(|| format!("no {name} in a process's status"))?;
+    Ok(kibibytes / 1024.0)
 }
 
 impl Drop for MeasuredProcess {
