@@ -5,7 +5,6 @@ use std::io::Read as _;
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
 use yearbook_catalog::{Catalog, key};
-
 use yearbook_domain::Plan;
 
 use super::keys;

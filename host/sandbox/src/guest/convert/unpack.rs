@@ -9,7 +9,7 @@ use arrow::compute;
 use arrow::datatypes::{DataType, Int32Type};
 use arrow::error::ArrowError;
 
-/// Lengths of the blocks that short values are copied in, bytes: half as long, a fifth faster.
+/// Lengths of the blocks that short values are copied in, bytes: the smaller one is one store.
 const SMALL_BLOCK: usize = 16;
 /// Longest value that is copied as a block.
 const LARGE_BLOCK: usize = 32;
