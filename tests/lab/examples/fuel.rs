@@ -47,7 +47,7 @@ fn main() {
             let batches = joined.as_ref().map_or(input.batches.as_slice(), std::slice::from_ref);
             let trial = guest.trial(&input.schema, &[], batches, false).unwrap();
             println!(
-                "sandbox {} {name}\t{:.1}",
+                "sandbox {} {name}\t{:.3}",
                 guest.description().format,
                 trial.usage.instructions as f64 / input.rows as f64
             );

@@ -11,6 +11,7 @@ use yearbook_arrow::ArrowEncoder;
 use yearbook_sandbox::{EncodedBody, Limits, OptionValue, PluginEncoder, Sandbox, SandboxConfig};
 use yearbook_sdk::testing::{self, Table};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Output, Schema, View};
+use yearbook_shares::CallerShare;
 use yearbook_tests::components::component;
 use yearbook_workers::Workers;
 
@@ -24,7 +25,13 @@ const PLUGINS: [&str; 5] = ["csv", "json", "arrow", "parquet", "geojson"];
 /// instances.
 pub(crate) struct YearbookEncoders {
     runtime: Runtime,
-    guests: [HashMap<&'static str, Arc<PluginEncoder>>; 2],
+    makers: [ResponseMakers; 2],
+}
+
+/// Every encoder, and the threads that it runs on.
+struct ResponseMakers {
+    workers: Arc<Workers>,
+    guests: HashMap<&'static str, Arc<PluginEncoder>>,
 }
 
 impl YearbookEncoders {
@@ -34,39 +41,39 @@ impl YearbookEncoders {
             .enable_all()
             .build()
             .unwrap();
-        let guests = [1, 2].map(|threads| {
+        let makers = [1, 2].map(|threads| {
+            let workers = Workers::new(threads);
             let limits = Limits { parallel_parts: threads, ..Limits::default() };
-            let sandbox = Sandbox::new(
-                &SandboxConfig { limits, ..SandboxConfig::default() },
-                Workers::new(threads),
-            )
-            .unwrap();
-            PLUGINS
+            let config = SandboxConfig { limits, ..SandboxConfig::default() };
+            let sandbox = Sandbox::new(&config, Arc::clone(&workers)).unwrap();
+            let guests = PLUGINS
                 .into_iter()
                 .map(|name| (name, sandbox.load_encoder(&component(name)).unwrap()))
-                .collect()
+                .collect();
+            ResponseMakers { workers, guests }
         });
-        Self { runtime, guests }
+        Self { runtime, makers }
     }
 
-    /// One response with so many worker threads; each chunk goes to the client as it comes.
-    pub(crate) fn sandboxed(
+    /// One response with so many worker threads. Its client is on a worker too, and gets each chunk
+    /// as it comes: with one worker, everything happens on one thread, as with a native writer, and
+    /// no time is lost in waking another.
+    pub(crate) fn sandboxed<C: ChunkSink + 'static>(
         &self,
-        format: &str,
+        format: &'static str,
         input: &BenchTable,
         threads: usize,
-        client: &mut impl ChunkSink,
-    ) {
+        mut client: C,
+    ) -> C {
         let batches: Vec<_> = input.batches.iter().cloned().map(Ok).collect();
+        let schema = Arc::clone(&input.schema);
         let (plugin, option) = format.split_once('.').unwrap_or((format, ""));
-        let guest = &self.guests[threads - 1][plugin];
-        let options: Vec<_> = option.split_once('=').map(chosen(guest)).into_iter().collect();
-        self.runtime.block_on(async {
-            match guest
-                .encode(Arc::clone(&input.schema), &options, futures::stream::iter(batches).boxed())
-                .await
-                .unwrap()
-            {
+        let ResponseMakers { workers, guests } = &self.makers[threads - 1];
+        let guest = Arc::clone(&guests[plugin]);
+        let response = async move {
+            let options: Vec<_> = option.split_once('=').map(chosen(&guest)).into_iter().collect();
+            let batches = futures::stream::iter(batches).boxed();
+            match guest.encode(schema, &options, batches).await.unwrap() {
                 EncodedBody::Whole(bytes) => client.take(bytes),
                 EncodedBody::Stream(mut chunks) => {
                     while let Some(chunk) = chunks.next().await {
@@ -74,7 +81,9 @@ impl YearbookEncoders {
                     }
                 }
             }
-        });
+            client
+        };
+        self.runtime.block_on(workers.drive(CallerShare::default(), response)).unwrap()
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, DictionaryArray, StringArray};
-use arrow::buffer::{NullBuffer, OffsetBuffer};
+use arrow::buffer::OffsetBuffer;
 use arrow::compute;
 use arrow::datatypes::{DataType, Int32Type};
 use arrow::error::ArrowError;
@@ -13,6 +13,9 @@ use arrow::error::ArrowError;
 const SMALL_BLOCK: usize = 16;
 /// Longest value that is copied as a block.
 const LARGE_BLOCK: usize = 32;
+/// Rows whose text is put together in one place before it goes to the rest, which then has to grow
+/// once for all of them.
+const RUN: usize = 64;
 
 /// The column without its dictionary; text may come as bytes, since nobody here asks again whether
 /// the values of a dictionary, which were checked when they were read, are UTF-8.
@@ -63,30 +66,42 @@ fn spell<const BLOCK: usize>(
     let blocks: Vec<([u8; BLOCK], usize)> = blocks.collect();
     let most = longest.checked_mul(column.len()).filter(|&most| i32::try_from(most).is_ok())?;
     let mut offsets = Vec::with_capacity(column.len() + 1);
-    let mut bytes = Vec::with_capacity(most + BLOCK);
-    let mut end = 0;
+    let mut bytes = Vec::with_capacity(most);
     offsets.push(0);
-    let mut push = |key: Option<i32>| {
-        // A null's key may be anything.
-        if let Some(key) = key {
+    let nulls = column.nulls();
+    let mut run = [0; (RUN + 1) * LARGE_BLOCK];
+    for (index, keys) in column.keys().values().chunks(RUN).enumerate() {
+        // Never more than `most`, which fits.
+        let before = i32::try_from(bytes.len()).ok()?;
+        let mut end = 0_usize;
+        let mut push = |key: i32| {
             let (block, length) = blocks.get(usize::try_from(key).ok()?)?;
             // Of the block before this one, only its value stays.
-            bytes.truncate(end);
-            bytes.extend_from_slice(block);
+            run.get_mut(end..end + BLOCK)?.copy_from_slice(block);
             end += length;
+            i32::try_from(end).ok()
+        };
+        let mut ends = [0; RUN];
+        match nulls {
+            None => {
+                for (place, &key) in ends.iter_mut().zip(keys) {
+                    *place = push(key)?;
+                }
+            }
+            Some(nulls) => {
+                let mut last = 0;
+                for (row, (place, &key)) in ends.iter_mut().zip(keys).enumerate() {
+                    // A null's key may be anything.
+                    if nulls.is_valid(index * RUN + row) {
+                        last = push(key)?;
+                    }
+                    *place = last;
+                }
+            }
         }
-        offsets.push(i32::try_from(end).ok()?);
-        Some(())
-    };
-    let keys = column.keys().values().iter();
-    let nulls: Option<&NullBuffer> = column.nulls();
-    match nulls {
-        None => keys.copied().try_for_each(|key| push(Some(key)))?,
-        Some(nulls) => {
-            keys.zip(nulls).try_for_each(|(&key, valid)| push(valid.then_some(key)))?;
-        }
+        bytes.extend_from_slice(&run[..end]);
+        offsets.extend(ends[..keys.len()].iter().map(|&end| before + end));
     }
-    bytes.truncate(end);
     BinaryArray::try_new(OffsetBuffer::new(offsets.into()), bytes.into(), nulls.cloned()).ok()
 }
 
