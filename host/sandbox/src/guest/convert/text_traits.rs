@@ -1,6 +1,7 @@
 //! Classes of bytes that text is free of, found by looking at every byte, several looks at a block
-//! while it lies in the nearest cache. Single bytes are looked for by memchr, which picks the widest
-//! vectors of the machine; ranges are loops without branches, which become vector instructions.
+//! while it lies in the nearest cache. Single bytes are looked for by memchr, which picks the
+//! widest vectors of the machine; ranges are loops without branches, which become vector
+//! instructions.
 
 use memchr::{memchr, memchr2, memchr3};
 
