@@ -326,10 +326,11 @@ mod tests {
         assert_eq!(
             WireSchema::new(&schema, false).unwrap().fields,
             [FlatField {
-                name: "c".into(),
+                name: "c",
                 format: "u".into(),
                 nullable: true,
-                ..FlatField::default()
+                dictionary: false,
+                metadata: Some(schema.field(0).metadata()),
             }]
         );
         let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(array)]).unwrap();

@@ -2,10 +2,10 @@
 
 mod page_locations;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use parquet::DecodeResult;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::parquet_to_arrow_schema;
@@ -59,6 +59,8 @@ pub(crate) struct ParquetFile {
     starts: Vec<u64>,
     /// Column of the file by position in the snapshot.
     leaves: Vec<usize>,
+    /// Schema of all columns as clients get them, once one has asked.
+    schema: OnceLock<SchemaRef>,
 }
 
 impl ParquetFile {
@@ -83,6 +85,19 @@ impl ParquetFile {
         let bytes =
             |&leaf: &usize| u64::try_from(chunks.column(leaf).compressed_size()).unwrap_or(0);
         leaves.iter().map(bytes).sum()
+    }
+
+    /// The schema of all columns of the snapshot as clients get them: what `make` gave the first
+    /// time.
+    pub(crate) fn schema_or_make(
+        &self,
+        make: impl FnOnce() -> Result<SchemaRef, StorageFailure>,
+    ) -> Result<&SchemaRef, StorageFailure> {
+        if let Some(known) = self.schema.get() {
+            return Ok(known);
+        }
+        let made = make()?;
+        Ok(self.schema.get_or_init(|| made))
     }
 
     /// The chunk of column `leaf` of the file in row group `group`.
@@ -219,6 +234,7 @@ fn validate(
         dimensions,
         starts,
         leaves,
+        schema: OnceLock::new(),
     })
 }
 

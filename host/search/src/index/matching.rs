@@ -1,7 +1,9 @@
 //! Queries of the library for the words of a reader. Nothing that a reader types is syntax.
 
+use std::ops::Bound;
+
 use tantivy::query::{
-    BooleanQuery, BoostQuery, DisjunctionMaxQuery, FuzzyTermQuery, Occur, Query, TermQuery,
+    BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query, RangeQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Searcher, Term};
@@ -84,8 +86,7 @@ impl<'a> QueryBuilder<'a> {
             alternatives.push(term(fields.stemmed, &word.stem, fields.weight));
             alternatives.push(term(fields.spelled, &word.spelled, fields.weight * AS_SPELLED));
             if takes_prefix {
-                let start = Term::from_field_text(fields.spelled, &word.spelled);
-                let prefix = Box::new(FuzzyTermQuery::new_prefix(start, 0, true));
+                let prefix = Box::new(prefix(fields.spelled, &word.spelled));
                 alternatives.push(Box::new(BoostQuery::new(prefix, fields.weight * AS_PREFIX)));
             }
             for field in [fields.spelled, fields.stemmed] {
@@ -96,6 +97,12 @@ impl<'a> QueryBuilder<'a> {
         }
         Ok(Box::new(DisjunctionMaxQuery::with_tie_breaker(alternatives, OTHER_FIELDS)))
     }
+}
+
+/// All words that begin with `text`: a range of the sorted words, which costs no automaton.
+fn prefix(field: Field, text: &str) -> RangeQuery {
+    let bound = |text: &str| Bound::Included(Term::from_field_text(field, text));
+    RangeQuery::new(bound(text), bound(&format!("{text}{}", char::MAX)))
 }
 
 fn term(field: Field, text: &str, boost: f32) -> Box<dyn Query> {

@@ -2,10 +2,14 @@
 //! the built-in encoders in the sandbox, by the example `fuel`. Owns how two runs become one
 //! number.
 
+use std::iter;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 
 use super::Counts;
 use yearbook_xtask::repository::Repository;
@@ -25,17 +29,32 @@ pub(super) fn native(repository: &Repository) -> Result<Counts> {
         "yearbook-count",
     ]))?;
     let program = repository.target().join("release/yearbook-count");
-    let mut counts = Counts::new();
-    for work in super::lines(Command::new(&program).arg("list"))? {
-        let [name, units, rounds] = work.as_slice() else {
-            bail!("cannot understand what yearbook-count lists: {work:?}")
-        };
-        let (units, rounds): (f64, f64) = (units.parse()?, rounds.parse()?);
-        let idle = run_callgrind(&program, name, "0")?;
-        let busy = run_callgrind(&program, name, &rounds.to_string())?;
-        counts.insert(name.clone(), (busy - idle) / rounds / units);
-    }
-    Ok(counts)
+    let works = super::lines(Command::new(&program).arg("list"))?;
+    let waiting = Mutex::new(works.into_iter());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let counted_by_one =
+        || iter::from_fn(next).map(|work| count_work(&program, &work)).collect::<Result<Counts>>();
+    // Counts do not depend on what else the machine does, and a simulator has one core.
+    thread::scope(|scope| {
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let counting: Vec<_> = (0..threads).map(|_| scope.spawn(counted_by_one)).collect();
+        let mut counts = Counts::new();
+        for thread in counting {
+            counts.extend(thread.join().map_err(|_| anyhow!("a thread that counts panicked"))??);
+        }
+        Ok(counts)
+    })
+}
+
+/// Counts one work of the list of `yearbook-count`: its name, units and rounds.
+fn count_work(program: &Path, work: &[String]) -> Result<(String, f64)> {
+    let [name, units, rounds] = work else {
+        bail!("cannot understand what yearbook-count lists: {work:?}")
+    };
+    let (units, rounds): (f64, f64) = (units.parse()?, rounds.parse()?);
+    let idle = run_callgrind(program, name, "0")?;
+    let busy = run_callgrind(program, name, &rounds.to_string())?;
+    Ok((name.clone(), (busy - idle) / rounds / units))
 }
 
 /// Counts the fuel of every encoder of the example `fuel`. The host's own profile does not matter:

@@ -17,17 +17,19 @@ pub(super) enum PageKind {
     Home,
     Search,
     Dataset,
-    EachSearch,
+    EachBroadSearch,
+    EachNarrowSearch,
     EachDataset,
     EachChart,
 }
 
 impl PageKind {
-    pub(super) const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::Home,
         Self::Search,
         Self::Dataset,
-        Self::EachSearch,
+        Self::EachBroadSearch,
+        Self::EachNarrowSearch,
         Self::EachDataset,
         Self::EachChart,
     ];
@@ -37,7 +39,8 @@ impl PageKind {
             Self::Home => "home",
             Self::Search => "a search",
             Self::Dataset => "a dataset",
-            Self::EachSearch => "another search each time",
+            Self::EachBroadSearch => "another search that finds every dataset each time",
+            Self::EachNarrowSearch => "another search that finds one dataset each time",
             Self::EachDataset => "another dataset each time",
             Self::EachChart => "another dataset's chart each time",
         }
@@ -49,7 +52,8 @@ impl PageKind {
             Self::Home => "/",
             Self::Search => "/datasets?q=prices",
             Self::Dataset => "/datasets/synthetic_000001",
-            Self::EachSearch => "/datasets?q=synthetic+%d",
+            Self::EachBroadSearch => "/datasets?q=synthetic+%d",
+            Self::EachNarrowSearch => "/datasets?q=%06d",
             Self::EachDataset => "/datasets/synthetic_%06d",
             Self::EachChart => "/datasets/synthetic_%06d/chart.svg",
         }

@@ -1,47 +1,49 @@
 //! Schemas spelled as the interface spells them: flat fields in pre-order with the C data
 //! interface's format strings. Knows nothing of batches.
 
+use std::borrow::Cow;
+
 use arrow::datatypes::{DataType, Metadata, Schema, TimeUnit};
 
 use super::UnsupportedType;
 use crate::guest::bindings::yearbook::plugin::types as wire;
 
-/// The flattened schema, kept in owned form so that `wire::Schema` can borrow from it.
-pub(crate) struct WireSchema {
-    pub(super) fields: Vec<FlatField>,
-    pub(super) metadata: MetadataPairs,
+/// The flattened schema: its formats, and what `wire::Schema` borrows of the one that it was made
+/// from.
+pub(crate) struct WireSchema<'a> {
+    pub(super) fields: Vec<FlatField<'a>>,
+    metadata: &'a Metadata,
 }
-
-pub(super) type MetadataPairs = Vec<(String, String)>;
 
 /// One field in pre-order; none has children.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct FlatField {
-    pub(super) name: String,
-    pub(super) format: String,
+pub(super) struct FlatField<'a> {
+    pub(super) name: &'a str,
+    pub(super) format: Cow<'static, str>,
     pub(super) nullable: bool,
     pub(super) dictionary: bool,
-    pub(super) metadata: MetadataPairs,
+    /// None: nothing is said of it.
+    pub(super) metadata: Option<&'a Metadata>,
 }
 
-impl WireSchema {
+impl<'a> WireSchema<'a> {
     /// Flattens `schema` as [`super::WireConverter`] will send its batches.
-    pub(crate) fn new(schema: &Schema, dictionaries: bool) -> Result<Self, UnsupportedType> {
-        let mut fields = Vec::with_capacity(schema.fields().len());
+    pub(crate) fn new(schema: &'a Schema, dictionaries: bool) -> Result<Self, UnsupportedType> {
+        let mut fields = Vec::with_capacity(2 * schema.fields().len());
         for field in schema.fields() {
             let mut flat = FlatField {
-                name: field.name().clone(),
-                format: String::new(),
+                name: field.name(),
+                format: Cow::Borrowed(""),
                 nullable: field.is_nullable(),
                 dictionary: false,
-                metadata: sorted_pairs(field.metadata()),
+                metadata: Some(field.metadata()),
             };
             match field.data_type() {
                 data_type if let Some(values) = dictionary_values(data_type, dictionaries) => {
                     let values =
                         FlatField { format: format_string(values)?, ..FlatField::default() };
                     fields.extend([
-                        FlatField { format: "i".to_owned(), dictionary: true, ..flat },
+                        FlatField { format: "i".into(), dictionary: true, ..flat },
                         values,
                     ]);
                     continue;
@@ -51,17 +53,19 @@ impl WireSchema {
             }
             fields.push(flat);
         }
-        Ok(Self { fields, metadata: sorted_pairs(schema.metadata()) })
+        Ok(Self { fields, metadata: schema.metadata() })
     }
 
     /// Calls `with` with the borrowed form.
     pub(crate) fn borrow<T>(&self, with: impl FnOnce(wire::Schema<'_>) -> T) -> T {
-        let all = self.fields.iter().flat_map(|field| &field.metadata).chain(&self.metadata);
-        let all: Vec<wire::Pair<'_>> = all.map(|(key, value)| wire::Pair { key, value }).collect();
+        // Sorted by key, as the map is: another order on another host would be other bytes.
+        let all = self.fields.iter().filter_map(|field| field.metadata).chain([self.metadata]);
+        let all: Vec<wire::Pair<'_>> =
+            all.flat_map(Metadata::iter).map(|(key, value)| wire::Pair { key, value }).collect();
         let mut metadata = all.as_slice();
         let fields = self.fields.iter().map(
             |FlatField { name, format, nullable, dictionary, metadata: own }| {
-                let (own, rest) = metadata.split_at(own.len());
+                let (own, rest) = metadata.split_at(own.map_or(0, Metadata::len));
                 metadata = rest;
                 wire::Field {
                     name,
@@ -84,16 +88,8 @@ impl WireSchema {
     }
 }
 
-/// Sorted by key: the order of a map could differ from host to host, and with it the bytes.
-fn sorted_pairs(metadata: &Metadata) -> MetadataPairs {
-    let mut pairs: MetadataPairs =
-        metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-    pairs.sort();
-    pairs
-}
-
 /// The C data interface's format string of a flat type.
-pub(crate) fn format_string(data_type: &DataType) -> Result<String, UnsupportedType> {
+pub(crate) fn format_string(data_type: &DataType) -> Result<Cow<'static, str>, UnsupportedType> {
     let unit = |unit: &TimeUnit| match unit {
         TimeUnit::Second => 's',
         TimeUnit::Millisecond => 'm',
@@ -116,12 +112,12 @@ pub(crate) fn format_string(data_type: &DataType) -> Result<String, UnsupportedT
         DataType::LargeUtf8 => "U".into(),
         DataType::Binary => "z".into(),
         DataType::LargeBinary => "Z".into(),
-        DataType::FixedSizeBinary(width) => format!("w:{width}"),
-        DataType::Decimal128(precision, scale) => format!("d:{precision},{scale}"),
+        DataType::FixedSizeBinary(width) => format!("w:{width}").into(),
+        DataType::Decimal128(precision, scale) => format!("d:{precision},{scale}").into(),
         DataType::Date32 => "tdD".into(),
         DataType::Date64 => "tdm".into(),
         DataType::Timestamp(of, zone) => {
-            format!("ts{}:{}", unit(of), zone.as_deref().unwrap_or_default())
+            format!("ts{}:{}", unit(of), zone.as_deref().unwrap_or_default()).into()
         }
         other => return Err(UnsupportedType(other.to_string())),
     })
