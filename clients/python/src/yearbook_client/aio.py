@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from .change_feed import Changes
-from .client import Client, PathLike
+from .client import Client
 from .credits import CitationFormat
 from .downloads import Download
 from .local_library import LocalTable
 from .models import Account, Dataset, DatasetSummary, Integration, Preview
+from .settings import PathLike
 from .verification import Verification
 
 

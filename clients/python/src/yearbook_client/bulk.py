@@ -34,10 +34,8 @@ def bulk_page(session: Session, plan: PullPlan, bulk: BulkFile) -> Page:
         return kept
     with session.begin(plan.bulk_request()) as part:
         download_bulk(session, bulk, part.file, plan.selection.name)
-        part.file.flush()
-        part.size = os.fstat(part.file.fileno()).st_size
         # The headers of the rows: those of the file lack the number of rows and the citation.
-        merged = Headers({**dict(plan.headers), **dict(bulk.headers)}.items())
+        merged = Headers({**plan.headers, **bulk.headers}.items())
         return part.commit(merged, plan.total or 0)
 
 
@@ -46,7 +44,7 @@ def download_bulk(session: Session, bulk: BulkFile, file: BinaryIO, label: str) 
 
     Raises DigestMismatchError after a second download with wrong bytes, and MixedSnapshotsError
     where the service has another file by now."""
-    expected = repr_digest(bulk.headers)
+    expected = _repr_digest(bulk.headers)
     length = bulk.headers.count("Content-Length")
     for again in (True, False):
         running = RunningDigest()
@@ -57,7 +55,7 @@ def download_bulk(session: Session, bulk: BulkFile, file: BinaryIO, label: str) 
             raise ShortTableError(f"The bulk file has {size} bytes, and {length} were announced.")
         if expected is None:
             raise IntegrityError("The service names no digest of the bulk file.")
-        if (running.digest() if running.position == size else file_digest(file)) == expected:
+        if (running.digest() if running.position == size else _file_digest(file)) == expected:
             return
         file.seek(0)
         file.truncate()
@@ -112,7 +110,7 @@ def _receive(
         raise CutBodyError(f"The bulk file ended after {offset} of {length} bytes.")
 
 
-def repr_digest(headers: Headers) -> bytes | None:
+def _repr_digest(headers: Headers) -> bytes | None:
     """Returns the SHA-256 in `Repr-Digest` (RFC 9530); None where there is none."""
     found = _DIGEST.search(headers.get("Repr-Digest", ""))
     if found is None:
@@ -123,7 +121,7 @@ def repr_digest(headers: Headers) -> bytes | None:
         return None
 
 
-def file_digest(file: BinaryIO) -> bytes:
+def _file_digest(file: BinaryIO) -> bytes:
     file.flush()
     file.seek(0)
     digest = hashlib.sha256()

@@ -6,11 +6,10 @@ from __future__ import annotations
 import argparse
 from typing import Any, cast
 
-from .._version import __version__
+from .. import __version__
 from ..credits import FORMATS
 from ..errors import YearbookError
-from ..http.transport import Transport
-from ..session import Documents
+from ..session import kept_document
 from ..settings import cache_dir, origin
 
 PROGRAM = "python -m yearbook_client"
@@ -160,7 +159,7 @@ complete -o default -F {FUNCTION} {COMMAND}
 def cached_names() -> list[str]:
     """Returns the names of datasets that an earlier list left in the cache."""
     try:
-        document: Any = Documents(Transport(), cache_dir()).peek(origin(), "/v1/datasets")
+        document: Any = kept_document(cache_dir(), origin(), "/v1/datasets")
     except YearbookError:
         return []
     return [str(one["name"]) for one in cast("list[Any]", document or [])]
