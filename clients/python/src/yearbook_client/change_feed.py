@@ -43,14 +43,14 @@ class ChangeRequest:
     def path(self) -> str:
         return f"/v1/datasets/{self.name}/changes"
 
-    def query(self) -> dict[str, str]:
-        found = {"geometry": None if self.geometry else "false", "since": self.since}
+    def query(self, since: str | None) -> dict[str, str]:
+        found = {"geometry": None if self.geometry else "false", "since": since}
         return {name: value for name, value in found.items() if value is not None}
 
     def answer_query(self, since: str | None, account: Account) -> dict[str, str]:
         """Returns the parameters of the answer that begins after `since`."""
-        found = {**self.query(), "format": "arrow", "limit": str(account.row_cap or PAGE_ROWS)}
-        return found if since is None else {**found, "since": since}
+        limit = str(account.row_cap or PAGE_ROWS)
+        return {**self.query(since), "format": "arrow", "limit": limit}
 
 
 def changes(
@@ -74,7 +74,7 @@ def changes(
         raise ShortTableError("The service's answer has no watermark.")
     selection = Selection.of(request.name, geometry=request.geometry)
     plan = PullPlan(selection, preview, account, PAGE_ROWS, base, Headers(()))
-    credit = Credit.from_headers(request.name, base, request.query(), last)
+    credit = Credit.from_headers(request.name, base, request.query(request.since), last)
     return Changes(_table(Pull(plan, sources), kind, dtype_backend), watermark, credit)
 
 

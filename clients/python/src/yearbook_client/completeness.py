@@ -127,8 +127,7 @@ class Joiner:
         return self._start
 
     def end(self, file: BinaryIO, *, last: bool) -> None:
-        """Makes one file of what was there and the body that was just written: what would stand
-        double in the middle, its beginning and the end before it, is cut out."""
+        """Makes one file of what was there and the last body: cuts out what would stand double."""
         if self._start:
             self._drop(file, self._head(file))
         if not last:

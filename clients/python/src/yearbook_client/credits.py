@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, cast, get_args
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from .errors import NotFoundError, UsageError
 from .http import Response
@@ -220,11 +220,9 @@ def known_digest(
 
 
 def _address(credit: Credit) -> str:
-    query = "&".join(
-        f"{quote(name, safe='')}={quote(value, safe='')}"
-        for name, value in sorted({**credit.query, "snapshot": credit.snapshot_id}.items())
-    )
-    return f"{credit.service}/v1/datasets/{credit.dataset}/data?{query}"
+    query = sorted({**credit.query, "snapshot": credit.snapshot_id}.items())
+    text = urlencode(query, quote_via=quote, safe="")
+    return f"{credit.service}/v1/datasets/{credit.dataset}/data?{text}"
 
 
 def _tex(text: str) -> str:

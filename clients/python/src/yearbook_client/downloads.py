@@ -48,7 +48,7 @@ def format_of(path: Path, explicit: str | None) -> str:
 def download(session: Session, selection: Selection, path: Path, format_name: str) -> Download:
     """Writes a selection to `path`, all of it, with as few requests as the plan allows.
 
-    A file that exists is replaced at the end. A refresh in between starts it again, once."""
+    A file that exists is replaced at the end."""
 
     def attempt() -> Download:
         plan = plan_pull(session, selection, bulk=format_name == "parquet")
@@ -70,8 +70,7 @@ def _written(
     several = cap is not None and (plan.preview.row_count if rows is None else rows) > cap
     if several and format_name == "parquet":
         with replacing(path) as file:
-            page, found = write_pages(session, plan, file)
-        return found, plan_credit(plan, page.headers)
+            return write_pages(session, plan, file)
     if several and rows is not None and not joiner(format_name).joins:
         raise _not_joined(format_name, cap or 0)
     with replacing(path) as file:
@@ -218,5 +217,5 @@ def _alive(lock: Path) -> bool:
     except (ProcessLookupError, ValueError):
         return False
     except OSError:
-        return True
+        pass
     return True

@@ -74,7 +74,7 @@ def local_table(path: Path) -> LocalTable | None:
 
 def record(table: LocalTable) -> None:
     """Writes the document of a file that is in its place."""
-    document = {**asdict(table), "path": table.path.name, "credit": table.credit.as_dict()}
+    document = {**asdict(table), "path": table.path.name}
     with replacing(document_path(table.path)) as file:
         file.write(json.dumps(document, ensure_ascii=False, indent=1).encode())
 
@@ -82,7 +82,7 @@ def record(table: LocalTable) -> None:
 def described(
     name: str, path: Path, rows: int | None, credit: Credit, key: tuple[str, ...] = ()
 ) -> LocalTable:
-    """Returns the description of a file that was just written."""
+
     if rows is None:
         raise UsageError("The number of rows of the file is unknown.")
     moment = datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -105,8 +105,8 @@ class Sync:
 def sync(session: Session, name: str, path: Path) -> Sync:
     """Brings the Parquet file at `path` up to the current snapshot.
 
-    An unchanged table costs no request. One that takes several pages is brought up by its changes
-    where these cost less, which needs pyarrow and a table that fits into memory."""
+    One that takes several pages is brought up by its changes where these cost less, which needs
+    pyarrow and a table that fits into memory."""
     selection = Selection.of(name)
     _, headers = session.head(selection.path, {"format": "parquet", "limit": "1"})
     known = local_table(path)

@@ -1,15 +1,14 @@
 """Documents of the service as values: datasets, previews, the account. Owns how each is parsed and
 written as JSON, where a field that the service adds later stays in `raw`; and search over the list
-of datasets, a pure function of the list and the words, without case and diacritics."""
+of datasets, without case and diacritics."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -238,8 +237,8 @@ def as_json(value: Any, longest: int | None = None) -> Any:
         return value.isoformat()
     if isinstance(value, Path):
         return str(value)
-    if dataclasses.is_dataclass(value):
-        names = (one.name for one in dataclasses.fields(value) if one.name != "raw")
+    if is_dataclass(value):
+        names = (one.name for one in fields(value) if one.name != "raw")
         value = {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):
         return {str(name): as_json(one, longest) for name, one in value.items()}  # pyright: ignore
@@ -250,13 +249,7 @@ def as_json(value: Any, longest: int | None = None) -> Any:
 
 _WORD = re.compile(r"[^\W_]+")
 # What a match is worth, by the field that has it.
-_WEIGHTS = (
-    ("name", 8.0),
-    ("title", 6.0),
-    ("namespace", 3.0),
-    ("source", 3.0),
-    ("description", 2.0),
-)
+_WEIGHTS = {"name": 8.0, "title": 6.0, "namespace": 3.0, "source": 3.0, "description": 2.0}
 _EXACT, _PREFIX, _INSIDE, _SLIP = 1.0, 0.7, 0.35, 0.3
 # Shorter words have too many neighbours.
 _SHORTEST_SLIP = 5
@@ -269,8 +262,10 @@ def rank(datasets: Iterable[DatasetSummary], words: str, limit: int = 20) -> lis
     wanted = _words(words)
     scored: list[tuple[float, str, DatasetSummary]] = []
     for dataset in datasets:
-        fields = [(weight, _words(getattr(dataset, name) or "")) for name, weight in _WEIGHTS]
-        scores = [max(_score(word, found) * weight for weight, found in fields) for word in wanted]
+        texts = [
+            (weight, _words(getattr(dataset, name) or "")) for name, weight in _WEIGHTS.items()
+        ]
+        scores = [max(_score(word, found) * weight for weight, found in texts) for word in wanted]
         if all(scores):
             scored.append((-sum(scores), dataset.name, dataset))
     return [dataset for _, _, dataset in sorted(scored, key=lambda entry: entry[:2])[:limit]]

@@ -22,12 +22,22 @@ BULK_ROWS = 100_000
 class BulkFile:
     """The stored file of a snapshot, as HEAD describes it."""
 
+    base: str
     path: str
     headers: Headers
 
     @property
+    def snapshot(self) -> str:
+        return self.headers.get("X-Service-Snapshot-Id", "")
+
+    @property
     def etag(self) -> str:
         return self.headers.get("ETag", "")
+
+    @property
+    def request(self) -> dict[str, str]:
+        """Returns the name under which the file is kept."""
+        return {"base": self.base, "path": self.path}
 
 
 @dataclass(frozen=True)
@@ -51,9 +61,6 @@ class PullPlan:
     def request(self, rows: int) -> dict[str, str]:
         """Returns the name under which pages of `rows` rows are kept, without the cursor."""
         return {"base": self.base, "path": self.selection.path, **self.query(rows)}
-
-    def bulk_request(self) -> dict[str, str]:
-        return {"base": self.base, "path": self.bulk.path if self.bulk else ""}
 
     def query(self, rows: int) -> dict[str, str]:
         return {**self.selection.query(), "format": "arrow", "limit": str(rows)}
@@ -107,9 +114,8 @@ def _bulk_file(session: Session, plan: PullPlan) -> BulkFile | None:
     except (PlanRequiredError, LicenceForbidsError):
         session.no_bulk.add(remembered)
         return None
-    found = BulkFile(path, headers)
-    current = headers.get("X-Service-Snapshot-Id", "") == plan.snapshot
-    return found if current and found.etag else None
+    found = BulkFile(plan.base, path, headers)
+    return found if found.snapshot == plan.snapshot and found.etag else None
 
 
 def find_page(session: Session, plan: PullPlan, rows: int, cursor: str = "") -> Page | None:
@@ -119,16 +125,15 @@ def find_page(session: Session, plan: PullPlan, rows: int, cursor: str = "") -> 
     return session.find(plan.request(rows), plan.snapshot, cursor, etag)
 
 
-def cached_bulk(session: Session, plan: PullPlan) -> Page | None:
-    """Returns the bulk file of a plan where the service has just confirmed its tag."""
-    etag = plan.bulk.etag if plan.bulk else ""
-    return session.find(plan.bulk_request(), plan.snapshot, etag=etag)
+def find_bulk(session: Session, bulk: BulkFile) -> Page | None:
+    """Returns a bulk file that is on the disk with the tag that the service has just named."""
+    return session.find(bulk.request, bulk.snapshot, etag=bulk.etag)
 
 
 def _missing_requests(session: Session, plan: PullPlan) -> int:
     """Returns how many charged requests a plan needs at least."""
     if plan.bulk is not None:
-        return 0 if cached_bulk(session, plan) else 1
+        return 0 if find_bulk(session, plan.bulk) else 1
     kept = rows = 0
     page = find_page(session, plan, plan.page_rows)
     while page is not None:

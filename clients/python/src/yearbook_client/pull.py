@@ -198,17 +198,17 @@ def fetch_stream(
     return session.ask(path, receive, query, headers={"Accept": MEDIA_TYPE})
 
 
-def write_pages(session: Session, plan: PullPlan, file: BinaryIO) -> tuple[Page, int]:
-    """Writes all rows of a plan to `file`, a page at a time in memory; the first page and the rows.
+def write_pages(session: Session, plan: PullPlan, file: BinaryIO) -> tuple[int, Credit]:
+    """Writes all rows of a plan to `file`, a page at a time in memory; their number and credit.
 
     Raises MissingExtraError without pyarrow, before anything is charged."""
     pa, parquet = require("pyarrow", PURPOSE), require("pyarrow.parquet", PURPOSE)
     writer: Any = None
-    first: Page | None = None
+    first: Mapping[str, str] = {}
     rows = 0
     try:
         for page in pages(session, plan):
-            first = first or page
+            first = first or page.headers
             table = pa.ipc.open_stream(pa.memory_map(os.fspath(page.path))).read_all()
             if writer is None:
                 writer = parquet.ParquetWriter(file, table.schema, compression="snappy")
@@ -219,6 +219,4 @@ def write_pages(session: Session, plan: PullPlan, file: BinaryIO) -> tuple[Page,
     finally:
         if writer is not None:
             writer.close()
-    if first is None:
-        raise StreamError("The pull has no page.")
-    return first, rows
+    return rows, plan_credit(plan, first)

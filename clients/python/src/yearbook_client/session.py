@@ -4,7 +4,6 @@ account and HEAD (contract-11-plan), and when progress is shown (contract-11-pro
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -19,7 +18,7 @@ from .http import Response, Transport
 from .http.answers import Headers, RetryBudget
 from .models import Account, Preview
 from .settings import ApiKey, Origin
-from .store import Page, Part, Store
+from .store import Page, Part, Store, file_name
 
 if TYPE_CHECKING:
     import tempfile
@@ -100,7 +99,6 @@ class Session:
         return self.ask(path, read, query, public=public, headers=headers, accepted=(200, 304))
 
     def preview(self, name: str) -> Preview:
-        """Returns the newest rows and the shape of a dataset: free, and without the key."""
         path = f"/v1/datasets/{name}/preview"
         return Preview.parse(self.document(path, keep=False, public=True))
 
@@ -169,7 +167,7 @@ def _document_file(
     if folder is None:
         return None
     text = json.dumps([origin.base, path, sorted((query or {}).items())])
-    return folder / LAYOUT / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+    return folder / LAYOUT / f"{file_name(text)}.json"
 
 
 def _load(file: Path | None) -> tuple[str, Any] | None:
@@ -204,7 +202,7 @@ class Bar:
         self._always = always
 
     def __call__(self, label: str, done: int, whole: int | None) -> None:
-        """Shows what is done, in rows or bytes, of the whole."""
+
         now = time.monotonic()
         ended = whole is not None and done >= whole
         early = now - self._began < FIRST_SECONDS and not self._always

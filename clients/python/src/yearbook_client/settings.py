@@ -88,7 +88,6 @@ def _keyring() -> Any:
 
 
 def store_key(service: Origin, key: ApiKey) -> None:
-    """Stores `key` for `service`."""
     keyring = _keyring()
     try:
         keyring.set_password(_APPLICATION, service.base, key.reveal())

@@ -59,18 +59,18 @@ class Store:
         """Returns the first pages of `request` that are here, of all snapshots, newest first."""
         try:
             snapshots = sorted(
-                (self.folder / _digest(request)).iterdir(),
+                (self.folder / file_name(request)).iterdir(),
                 key=lambda folder: folder.stat().st_mtime,
                 reverse=True,
             )
         except OSError:
             return []
-        found = (_load(folder / _digest("")) for folder in snapshots[:8])
+        found = (_load(folder / file_name("")) for folder in snapshots[:8])
         return [page for page in found if page is not None]
 
     def write(self, request: Mapping[str, str]) -> Part:
         """Begins a page. Raises OSError where the folder cannot be written."""
-        folder = self.folder / _digest(request)
+        folder = self.folder / file_name(request)
         folder.mkdir(parents=True, exist_ok=True)
         return Part(self, request, folder)
 
@@ -84,7 +84,7 @@ class Store:
 
     def place(self, request: Mapping[str, str], snapshot: str, cursor: str) -> Path:
         """Returns the path of a page without its suffix."""
-        return self.folder / _digest(request) / _digest(snapshot) / _digest(cursor)
+        return self.folder / file_name(request) / file_name(snapshot) / file_name(cursor)
 
     def _entries(self) -> list[tuple[float, int, Path]]:
         """Returns last use, bytes and path of every file."""
@@ -172,6 +172,7 @@ def _load(place: Path) -> Page | None:
     return page
 
 
-def _digest(named: Mapping[str, str] | str) -> str:
+def file_name(named: Mapping[str, str] | str) -> str:
+    """Returns a name for the file of what is named so."""
     text = named if isinstance(named, str) else json.dumps(dict(named), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

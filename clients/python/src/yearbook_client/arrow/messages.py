@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..errors import CutBodyError, StreamError
 
-# A schema or a batch has no more columns, and a table no deeper types.
+# A schema or a batch has no more columns.
 MAX_ITEMS = 1 << 16
 
 

@@ -13,8 +13,7 @@ from ..client import Client
 from ..errors import IntegrityError, UsageError, YearbookError
 from ..settings import ApiKey, cache_bytes, cache_dir, forget_key, library_dir, origin, store_key
 from ..store import Store
-from . import json_text, print_rows, table_text
-from .parser import cached_names, script
+from . import cached_names, json_text, print_rows, script, table_text
 
 Given = argparse.Namespace
 
@@ -25,14 +24,11 @@ def _print(given: Given, value: Any, text: str) -> None:
 
 
 def _selection(given: Given) -> dict[str, Any]:
+    same = ("start", "end", "dimensions", "snapshot", "limit")
     return {
-        "start": given.start,
-        "end": given.end,
-        "dimensions": given.dimensions,
+        **{name: getattr(given, name) for name in same},
         "columns": given.columns.split(",") if given.columns else None,
         "geometry": not given.no_geometry,
-        "snapshot": given.snapshot,
-        "limit": given.limit,
     }
 
 

@@ -125,7 +125,7 @@ class Transport:
 
         `key` goes into no redirect that leaves `origin`. Only a redirect of `/v1/bulk` may leave it:
         the digest that the service announced vouches for the bytes. Raises the exception of
-        `refusals` for every other status, and TransportError where the network fails."""
+        `refusal` for every other status, and TransportError where the network fails."""
         url = f"{origin.base}{path}"
         if query:
             url = f"{url}?{urlencode(query)}"

@@ -203,9 +203,7 @@ def column_types(schema: Any, dates: frozenset[str] = frozenset()) -> tuple[Colu
 
 
 def _with_dates(pa: Any, table: Any, dates: frozenset[str]) -> Any:
-    """Casts columns of text that are dates to `date32`.
-
-    Raises ConversionError for text that is no date."""
+    """Casts columns of text that are dates to `date32`."""
     for index, field in enumerate(table.schema):
         if field.name not in dates or pa.types.is_date(field.type):
             continue
@@ -235,9 +233,7 @@ def _mapped(pa: Any, source: Source) -> Any:
 
 
 def _polars_frame(pl: Any, source: Source, dates: frozenset[str]) -> Any:
-    """Reads a file by polars alone.
-
-    Raises ConversionError for text that is no date."""
+    """Reads a file by polars alone, with text of dates as dates."""
     path = source.page.path
     frame = pl.read_parquet(path) if source.parquet else pl.read_ipc_stream(path.read_bytes())
     _check_rows("file", frame.height, source)
