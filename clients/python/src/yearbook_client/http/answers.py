@@ -118,7 +118,7 @@ def refusal(status: int, headers: Headers, body: bytes) -> errors.ServiceError:
         document = json.loads(body)
     except ValueError:
         document = None
-    detail = document.get("detail") if isinstance(document, dict) else None  # pyright: ignore
+    detail: Any = document.get("detail") if isinstance(document, dict) else None  # pyright: ignore
     sentence = detail if isinstance(detail, str) else f"The service answered {status}."
     problems = tuple(cast("dict[str, Any]", one) for one in items(detail) if isinstance(one, dict))
     if problems:
