@@ -226,4 +226,8 @@ def progress_of(wanted: bool | Progress | None) -> Progress:
         shown = sys.stderr.isatty() if wanted is None else wanted
     except (AttributeError, ValueError):
         shown = False
-    return Bar(always=bool(wanted)) if shown else lambda *_: None
+    return Bar(always=bool(wanted)) if shown else _silent
+
+
+def _silent(label: str, done: int, whole: int | None) -> None:
+    """Shows nothing."""

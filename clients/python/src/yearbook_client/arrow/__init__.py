@@ -19,7 +19,7 @@ from .messages import BATCH, SCHEMA, FlatTable, Message, messages
 
 # Members of the union `Type` in Arrow's Schema.fbs.
 _NULL, _INT, _FLOAT, _UTF8, _BOOL, _DATE, _LARGE_UTF8 = 1, 2, 3, 5, 6, 8, 20
-# Codes of Python's `struct`, by bits; those of unsigned numbers are the same in capitals.
+# Codes of `struct`, by bits; unsigned numbers have them in capitals.
 _INT_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
 _ADVICE = 'Install pyarrow and choose to="arrow".'
 _EPOCH = date(1970, 1, 1)

@@ -118,7 +118,8 @@ def refusal(status: int, headers: Headers, body: bytes) -> errors.ServiceError:
         document = json.loads(body)
     except ValueError:
         document = None
-    detail: Any = document.get("detail") if isinstance(document, dict) else None  # pyright: ignore
+    known = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+    detail = known.get("detail")
     sentence = detail if isinstance(detail, str) else f"The service answered {status}."
     problems = tuple(cast("dict[str, Any]", one) for one in items(detail) if isinstance(one, dict))
     if problems:
