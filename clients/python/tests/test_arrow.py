@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proofs import proof
 
+from yearbook_client.arrow import StreamReader
 from yearbook_client.arrow.messages import count_rows
-from yearbook_client.arrow.stream import StreamReader
 from yearbook_client.errors import CutBodyError, StreamError
 
 COLUMNS = [("t", "string"), ("i", "integer"), ("n", "number"), ("b", "boolean"), ("d", "date")]
@@ -26,7 +26,7 @@ ROW = st.tuples(
 
 def values(body):
     reader = StreamReader(body)
-    columns = [[] for _ in reader.schema.fields]
+    columns = [[] for _ in reader.fields]
     for batch in reader:
         for found, column in zip(columns, batch.columns):
             found.extend(column.to_list())

@@ -20,9 +20,8 @@ from yearbook_client import errors, settings
 from yearbook_client.client import Client
 from yearbook_client.completeness import checker, joiner
 from yearbook_client.http.answers import Headers, refusal, retry_after_seconds
-from yearbook_client.models import DatasetSummary
-from yearbook_client.ranking import rank
-from yearbook_client.results.rows import ColumnType, Rows
+from yearbook_client.models import DatasetSummary, rank
+from yearbook_client.results import ColumnType, Rows
 from yearbook_client.selection import Selection
 from yearbook_client.verification import ResultDigest, digest_of_columns
 
@@ -174,9 +173,9 @@ def test_pivots_keep_the_kind_of_the_table():
     assert yb.pivot_wider(table, names_from="region").to_pylist()[0] == {"date": datetime.date(2020, 1, 1), "N": 1.5, "S": None}
     frame = polars.from_arrow(table)
     assert isinstance(yb.pivot_wider(frame, names_from="region"), polars.DataFrame)
-    from yearbook_client.results.pandas import frame_of
+    from yearbook_client.results.tables import table_of
 
-    wide = yb.pivot_wider(frame_of(table), names_from="region")
+    wide = yb.pivot_wider(table_of(table, "pandas"), names_from="region")
     assert isinstance(wide, pandas.DataFrame)
     assert str(wide["date"].dtype) == "datetime64[us]"
 
@@ -300,7 +299,7 @@ def test_a_bulk_file_is_read_a_row_group_at_a_time(tmp_path):
     from pyarrow import parquet
 
     from yearbook_client.pull import Source
-    from yearbook_client.results.arrow import record_batches
+    from yearbook_client.results.tables import record_batches
     from yearbook_client.store import Page
 
     rows, group = 1 << 20, 1 << 16

@@ -122,7 +122,7 @@ def test_results_are_typed_contract_11():
 
 @proof
 def test_rows_travel_as_an_arrow_stream_over_the_wire_interface_contract_11(monkeypatch):
-    from yearbook_client.http.transport import Transport
+    from yearbook_client.http import Transport
 
     asked = []
     send = Transport._send

@@ -4,15 +4,17 @@
     table = yb.get("us_macro_quarterly", start="2000-01-01")
 
 Every verb is a function here and a method of `Client`. The functions read `SERVICE_BASE_URL` and
-`SERVICE_API_KEY` at each call. Owns the public names; nothing else in the package is public."""
+`SERVICE_API_KEY` at each call. Owns the version and the public names; nothing else in the package is
+public."""
 
 from __future__ import annotations
+
+__version__ = "0.1.0"
 
 import importlib
 from typing import TYPE_CHECKING
 
 from . import errors
-from ._version import __version__
 from .client import Client
 from .errors import YearbookError
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from .local_library import LocalTable
     from .models import Account, Column, Dataset, DatasetSummary, Integration, Preview, Snapshot
     from .pivot import pivot_longer, pivot_wider
-    from .results.rows import ColumnType, Rows
+    from .results import ColumnType, Rows
     from .verification import Verification, digest
 
 # Names that a script may never use, by the module that has them: it is imported when they are.
@@ -36,7 +38,7 @@ _MODULES = {
     "local_library": "LocalTable",
     "models": "Account Column Dataset DatasetSummary Integration Preview Snapshot",
     "pivot": "pivot_longer pivot_wider",
-    "results.rows": "ColumnType Rows",
+    "results": "ColumnType Rows",
     "verification": "Verification digest",
 }
 _LATER = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from .change_feed import Changes
-from .client import Client, PathLike
+from .client import Client
 from .credits import CitationFormat
 from .downloads import Download
 from .local_library import LocalTable
 from .models import Account, Dataset, DatasetSummary, Integration, Preview
+from .settings import PathLike
 from .verification import Verification
 
 
@@ -56,10 +57,10 @@ class AsyncClient:
                 close()
 
     async def changes(self, name: str, since: str | None = None, **how: Any) -> Changes:
-        return await asyncio.to_thread(lambda: self.client.changes(name, since, **how))
+        return await asyncio.to_thread(self.client.changes, name, since, **how)
 
     async def download(self, name: str, path: PathLike, **selected: Any) -> Download:
-        return await asyncio.to_thread(lambda: self.client.download(name, path, **selected))
+        return await asyncio.to_thread(self.client.download, name, path, **selected)
 
     async def sync(self, name: str, path: PathLike | None = None) -> LocalTable:
         return await asyncio.to_thread(self.client.sync, name, path)
@@ -68,7 +69,7 @@ class AsyncClient:
         return await asyncio.to_thread(self.client.cite, result, format)
 
     async def verify(self, table: Any, expected: str | None = None, **how: Any) -> Verification:
-        return await asyncio.to_thread(lambda: self.client.verify(table, expected, **how))
+        return await asyncio.to_thread(self.client.verify, table, expected, **how)
 
     async def integration(self, tool: str, datasets: str | Sequence[str]) -> Integration:
         return await asyncio.to_thread(self.client.integration, tool, datasets)

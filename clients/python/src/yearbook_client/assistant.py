@@ -3,14 +3,14 @@ which verbs they have and how much an answer may hold; every answer with rows ha
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import date
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ._version import __version__
+from . import __version__
 from .client import Client
 from .errors import YearbookError
-from .optional import require
+from .models import as_json
+from .settings import require
 
 # What fits into an assistant's context.
 MAX_ROWS = 500
@@ -42,7 +42,7 @@ class Tools:
 
     def describe(self, name: str) -> dict[str, Any]:
         """Describe a dataset: columns with types, roles and units, date range, licence, versions."""
-        return _document(dict(self._client.describe(name).raw))
+        return _document(self._client.describe(name).raw)
 
     def preview(self, name: str) -> dict[str, Any]:
         """Show the newest rows of a dataset, at most ten, and its shape. Free."""
@@ -146,20 +146,6 @@ def _alias(model: Any, one: str, other: str) -> str:
     return one if one in getattr(model, "model_fields", {}) else other
 
 
-def _document(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: _shortened(value) for name, value in values.items()}
-
-
-def _shortened(value: Any) -> Any:
+def _document(values: Mapping[str, Any]) -> dict[str, Any]:
     """Cuts long texts, which are geometry or prose, and writes dates as text."""
-    if isinstance(value, str):
-        return value if len(value) <= MAX_CELL else value[:MAX_CELL] + "…"
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, dict):
-        return {str(name): _shortened(one) for name, one in value.items()}  # pyright: ignore
-    if isinstance(value, (list, tuple)):
-        return [_shortened(one) for one in value]  # pyright: ignore
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    return value
+    return {name: as_json(value, MAX_CELL) for name, value in values.items()}

@@ -3,25 +3,22 @@ on from; applies nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .credits import Credit
 from .errors import ShortTableError, UsageError
 from .http.answers import Headers
-from .models import Account, Preview
-from .pages import MEDIA_TYPE, receive
-from .planning import PullPlan, afford
-from .pull import Pull, Source
-from .results.rows import Rows, columns_of, convert
+from .models import Account
+from .planning import PAGE_ROWS, PullPlan, afford
+from .pull import Pull, Source, fetch_stream
+from .results import ColumnType, Rows, columns_of, convert
 from .selection import Selection
 from .session import Session
 from .store import Page
 
 COLUMNS = ("_change_type", "_snapshot_id", "_committed_at")
-# Changed rows of one answer where the plan has no cap.
-ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -46,25 +43,14 @@ class ChangeRequest:
     def path(self) -> str:
         return f"/v1/datasets/{self.name}/changes"
 
-    def query(self) -> dict[str, str]:
-        found = {"geometry": None if self.geometry else "false", "since": self.since}
+    def query(self, since: str | None) -> dict[str, str]:
+        found = {"geometry": None if self.geometry else "false", "since": since}
         return {name: value for name, value in found.items() if value is not None}
 
     def answer_query(self, since: str | None, account: Account) -> dict[str, str]:
         """Returns the parameters of the answer that begins after `since`."""
-        found = {**self.query(), "format": "arrow", "limit": str(account.row_cap or ROWS)}
-        return found if since is None else {**found, "since": since}
-
-
-@dataclass(frozen=True)
-class ChangePlan(PullPlan):
-    """A plan whose pages are answers of `/changes`. They are never kept: each has a watermark."""
-
-    since: str | None = None
-
-    def request(self, rows: int) -> dict[str, str]:
-        """Returns the name of an answer while it is on the disk."""
-        return {"base": self.base, "path": "changes", "name": self.selection.name}
+        limit = str(account.row_cap or PAGE_ROWS)
+        return {**self.query(since), "format": "arrow", "limit": limit}
 
 
 def changes(
@@ -81,36 +67,34 @@ def changes(
     needed = _needed_requests(session, request, account)
     narrower = "Begin at a later version, or read the current one with `get`"
     afford(account, needed, "These changes need at least", narrower)
-    found = list(answers(session, request, preview, account))
-    plan, last = found[-1]
-    watermark = last.headers.get("X-Service-Watermark", "")
+    sources = tuple(Source(page, False) for page in answers(session, request, account))
+    last, base = sources[-1].page.headers, session.origin.base
+    watermark = last.get("X-Service-Watermark", "")
     if not watermark:
         raise ShortTableError("The service's answer has no watermark.")
-    sources = [Source(page, False) for _, page in found]
-    credit = Credit.from_headers(request.name, session.origin.base, request.query(), last.headers)
-    return Changes(_table(plan, sources, kind, dtype_backend), watermark, credit)
+    selection = Selection.of(request.name, geometry=request.geometry)
+    plan = PullPlan(selection, preview, account, PAGE_ROWS, base, Headers(()))
+    credit = Credit.from_headers(request.name, base, request.query(request.since), last)
+    return Changes(_table(Pull(plan, sources), kind, dtype_backend), watermark, credit)
 
 
-def answers(
-    session: Session, request: ChangeRequest, preview: Preview, account: Account
-) -> Iterator[tuple[PullPlan, Page]]:
+def answers(session: Session, request: ChangeRequest, account: Account) -> Iterator[Page]:
     """Yields the answers to a request and its continuations, each checked."""
-    rows = account.row_cap or ROWS
+    # An answer's name while it is on the disk.
+    named = {"base": session.origin.base, "path": "changes", "name": request.name}
     since, number = request.since, 0
     while True:
-        selection = Selection.of(request.name, geometry=request.geometry)
-        plan = ChangePlan(
-            selection, preview, account, rows, Headers(()), None, None, session.origin.base, since
-        )
-        page = session.budget.run(_attempt(session, request, plan, since, number))
-        session.progress(request.name, number + 1, None)
-        yield plan, page
+        query = request.answer_query(since, account)
+        page = fetch_stream(session, request.path, query, named, f"{number}")
+        number += 1
+        session.progress(request.name, number, None)
+        yield page
         following = page.headers.get("X-Service-Watermark", "")
         if page.headers.get("X-Service-Has-More") != "true":
             return
         if not following or following == since:
             raise ShortTableError("The service sends changes that never end.")
-        since, number = following, number + 1
+        since = following
 
 
 def _needed_requests(session: Session, request: ChangeRequest, account: Account) -> int:
@@ -128,24 +112,9 @@ def _needed_requests(session: Session, request: ChangeRequest, account: Account)
     return needed
 
 
-def _attempt(
-    session: Session, request: ChangeRequest, plan: PullPlan, since: str | None, number: int
-) -> Callable[[], Page]:
-    query = request.answer_query(since, plan.account)
-
-    def attempt() -> Page:
-        with session.transport.request(
-            session.origin, session.key, request.path, query, headers={"Accept": MEDIA_TYPE}
-        ) as response:
-            return receive(session, plan, plan.page_rows, f"{number}", response)
-
-    return attempt
-
-
-def _table(plan: PullPlan, sources: list[Source], kind: str, dtype_backend: str | None) -> Any:
-    pull = Pull(plan, tuple(sources))
-    first = columns_of(sources[0], pull.dates)
-    if all(columns_of(source, pull.dates) == first for source in sources[1:]):
+def _table(pull: Pull, kind: str, dtype_backend: str | None) -> Any:
+    types = [columns_of(source, pull.dates) for source in pull.sources]
+    if all(columns == types[0] for columns in types):
         return convert(pull, kind, dtype_backend)
     if kind != "rows":
         raise UsageError(
@@ -153,10 +122,7 @@ def _table(plan: PullPlan, sources: list[Source], kind: str, dtype_backend: str 
             'Choose to="rows", or ask for the changes up to now from a later version.',
         )
     found: list[dict[str, Any]] = []
-    for source in sources:
-        one = convert(Pull(plan, (source,)), "rows")
-        found.extend(one)
-    columns = {
-        column.name: column for source in sources for column in columns_of(source, pull.dates)
-    }
+    for source in pull.sources:
+        found.extend(convert(Pull(pull.plan, (source,)), kind))
+    columns: dict[str, ColumnType] = {one.name: one for several in types for one in several}
     return Rows(found, tuple(columns.values()), pull.credit)

@@ -4,15 +4,14 @@ verb imports its modules when it is called, so that a script waits for none that
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .errors import UsageError
-from .http.transport import Transport
+from .http import Transport
 from .selection import Criteria, Selection, selecting
-from .settings import ApiKey, api_key, cache_bytes, cache_dir, library_dir, origin
+from .settings import ApiKey, PathLike, api_key, cache_bytes, cache_dir, library_dir, origin
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -22,11 +21,9 @@ if TYPE_CHECKING:
     from .downloads import Download
     from .local_library import LocalTable, Sync
     from .models import Account, Dataset, DatasetSummary, Integration, Preview
-    from .results.rows import Rows, To
+    from .results import Rows, To
     from .session import Progress, Session
     from .verification import Verification
-
-PathLike = str | os.PathLike[str]
 
 
 class Client:
@@ -57,8 +54,7 @@ class Client:
         return f"Client(base_url={self._base_url!r})"
 
     def _session(self) -> Session:
-        from .progress import progress_of
-        from .session import Documents, Session
+        from .session import Session, progress_of
         from .store import Store
 
         service = origin(self._base_url)
@@ -67,7 +63,7 @@ class Client:
             service,
             api_key(service, self._key),
             self._transport,
-            Documents(self._transport, folder),
+            folder,
             Store(folder, cache_bytes()) if folder is not None else None,
             progress_of(self._progress),
             self._no_bulk,
@@ -77,13 +73,11 @@ class Client:
         """Returns all datasets, by name. An unchanged list costs no request."""
         from .models import DatasetSummary
 
-        session = self._session()
-        document, _ = session.documents.get(session.origin, session.key, "/v1/datasets")
-        return [DatasetSummary.parse(one) for one in document]
+        return [DatasetSummary.parse(one) for one in self._session().document("/v1/datasets")]
 
     def search(self, words: str, limit: int = 20) -> list[DatasetSummary]:
         """Returns the datasets that have all words, best first. It costs what `datasets` costs."""
-        from .ranking import rank
+        from .models import rank
 
         return rank(self.datasets(), words, limit)
 
@@ -91,10 +85,8 @@ class Client:
         """Returns a dataset's columns, versions and provenance."""
         from .models import Dataset
 
-        session = self._session()
         path = f"/v1/datasets/{Selection.of(name).name}"
-        document, _ = session.documents.get(session.origin, session.key, path)
-        return Dataset.parse(document)
+        return Dataset.parse(self._session().document(path))
 
     def preview(self, name: str) -> Preview:
         """Returns the newest rows, at most ten: free, and without a key."""
@@ -137,7 +129,7 @@ class Client:
         `start` and `end` are inclusive dates, `dimensions` a text that any dimension contains,
         `snapshot` a version to read. Raises an exception rather than return a short table."""
         from .pull import pull
-        from .results.rows import choose, convert, reads_parquet
+        from .results import choose, convert, reads_parquet
 
         kind = choose(to)
         selection = Selection.of(name, **criteria)
@@ -157,7 +149,7 @@ class Client:
         """Yields the rows that `get` returns in tables of bounded size, so that a table may be larger
         than the memory. All are of one snapshot."""
         from .pull import stream
-        from .results.rows import choose, convert_batches, reads_parquet
+        from .results import choose, convert_batches, reads_parquet
 
         kind = choose(to)
         selection = Selection.of(name, **criteria)
@@ -178,7 +170,7 @@ class Client:
         """Returns the rows that came, went and were revised since a watermark or a snapshot id; None
         is the oldest version that is kept. Each answer of the service costs a request."""
         from .change_feed import ChangeRequest, changes
-        from .results.rows import choose
+        from .results import choose
 
         kind = choose(to)
         request = ChangeRequest(Selection.of(name).name, since, geometry)
@@ -260,11 +252,8 @@ class Client:
         names = [datasets] if isinstance(datasets, str) else list(datasets)
         if not tool.replace("-", "").isalnum():
             raise UsageError(f"{tool!r} is no name of a tool.")
-        session = self._session()
         query = {"datasets": ",".join(Selection.of(name).name for name in names)}
-        path = f"/v1/integrations/{tool}"
-        document, _ = session.documents.get(session.origin, session.key, path, query)
-        return Integration.parse(document)
+        return Integration.parse(self._session().document(f"/v1/integrations/{tool}", query))
 
     def clear_cache(self) -> None:
         """Deletes every page of the cache; the next pulls are charged again."""

@@ -7,8 +7,8 @@ import os
 import struct
 from typing import BinaryIO
 
+from .arrow import map_file
 from .arrow.messages import SCHEMA, count_rows, messages
-from .arrow.stream import map_file
 from .errors import CutBodyError
 
 _END_OF_STREAM = struct.pack("<II", 0xFFFFFFFF, 0)
@@ -31,26 +31,16 @@ class Checker:
 
 
 class _Lines(Checker):
-    """CSV and NDJSON: a line is a row, and the last one has an end. A cut at a line's end shows by
-    the number of rows. A CSV line end inside quotes is none."""
+    """NDJSON: a line is a row, and the last one has an end. A cut at a line's end shows by the number
+    of rows."""
 
-    def __init__(self, *, header: bool, quoted: bool) -> None:
-        self._rows = -1 if header else 0
-        self._quotes = 0
-        self._quoted = quoted
-        self._last = b""
+    _rows = 0
+    _quotes = 0
+    _last = b""
 
     def update(self, chunk: bytes) -> None:
-        if not chunk:
-            return
-        self._last = chunk[-1:]
-        if not self._quoted or (b'"' not in chunk and self._quotes % 2 == 0):
-            self._rows += chunk.count(b"\n")
-            return
-        for number, part in enumerate(chunk.split(b'"')):
-            self._quotes += 1 if number else 0
-            if self._quotes % 2 == 0:
-                self._rows += part.count(b"\n")
+        self._last = chunk[-1:] or self._last
+        self._rows += chunk.count(b"\n")
 
     def finish(self, *, framed: bool, file: BinaryIO, start: int) -> int | None:
         if self._rows < 0 or self._quotes % 2 or self._last not in (b"\n", b""):
@@ -58,11 +48,23 @@ class _Lines(Checker):
         return self._rows
 
 
+class _Csv(_Lines):
+    """CSV: the first line is the header, and a line end inside quotes is none."""
+
+    _rows = -1
+
+    def update(self, chunk: bytes) -> None:
+        for number, part in enumerate(chunk.split(b'"')):
+            self._quotes += 1 if number else 0
+            if self._quotes % 2 == 0:
+                self._rows += part.count(b"\n")
+        self._last = chunk[-1:] or self._last
+
+
 class _Json(Checker):
     """JSON: an array or an object that is closed."""
 
-    def __init__(self) -> None:
-        self._first = self._tail = b""
+    _first = _tail = b""
 
     def update(self, chunk: bytes) -> None:
         self._first = self._first or chunk.lstrip()[:1]
@@ -95,61 +97,52 @@ class _Parquet(Checker):
         return None
 
 
+_CHECKERS: dict[str, type[Checker]] = {
+    "csv": _Csv,
+    "ndjson": _Lines,
+    "json": _Json,
+    "geojson": _Json,
+    "arrow": _Arrow,
+    "parquet": _Parquet,
+    "geoparquet": _Parquet,
+}
+
+
 def checker(format_name: str) -> Checker:
-    if format_name == "csv":
-        return _Lines(header=True, quoted=True)
-    if format_name == "ndjson":
-        return _Lines(header=False, quoted=False)
-    if format_name in ("json", "geojson"):
-        return _Json()
-    return {"arrow": _Arrow, "parquet": _Parquet, "geoparquet": _Parquet}.get(
-        format_name, Checker
-    )()
+    return _CHECKERS.get(format_name, Checker)()
 
 
 class Joiner:
     """Bodies of a format that stay single files."""
 
     joins = False
-
-    def begin(self, file: BinaryIO) -> int:
-        """Returns the place at which the next body is written."""
-        return file.seek(0, os.SEEK_END)
-
-    def end(self, file: BinaryIO, *, last: bool) -> None:
-        """Makes one file of what was there and the body that was just written."""
-
-
-class _Headed(Joiner):
-    """Bodies whose beginning or end would stand in the middle: what is doubled is cut out."""
-
-    joins = True
+    _tail = 0
 
     def __init__(self) -> None:
         self._start = 0
 
     def begin(self, file: BinaryIO) -> int:
+        """Returns the place at which the next body is written."""
         self._start = file.seek(0, os.SEEK_END)
         return self._start
 
     def end(self, file: BinaryIO, *, last: bool) -> None:
+        """Makes one file of what was there and the last body: cuts out what would stand double."""
         if self._start:
-            self._drop(file, self._start, self._head(file, self._start))
+            self._drop(file, self._head(file))
         if not last:
             file.seek(-self._tail, os.SEEK_END)
             file.truncate()
 
-    _tail = 0
+    def _head(self, file: BinaryIO) -> int:
+        """Returns the bytes with which a later body repeats the first one."""
+        return 0
 
-    def _head(self, file: BinaryIO, start: int) -> int:
-        raise NotImplementedError
-
-    @staticmethod
-    def _drop(file: BinaryIO, start: int, count: int) -> None:
-        """Moves what follows `count` bytes at `start` to their place."""
+    def _drop(self, file: BinaryIO, count: int) -> None:
+        """Moves what follows `count` bytes of the last body to their place."""
         end = file.seek(0, os.SEEK_END)
-        place = start
-        while place + count < end:
+        place = self._start
+        while count and place + count < end:
             file.seek(place + count)
             block = file.read(_COPY)
             file.seek(place)
@@ -159,28 +152,28 @@ class _Headed(Joiner):
         file.truncate()
 
 
-class _CsvJoiner(_Headed):
-    """CSV: the header line of later bodies goes; names of columns have no line ends."""
-
-    def _head(self, file: BinaryIO, start: int) -> int:
-        file.seek(start)
-        return len(file.readline())
-
-
-class _ArrowJoiner(_Headed):
-    """Arrow streams: later schemas and earlier end markers go."""
-
-    _tail = len(_END_OF_STREAM)
-
-    def _head(self, file: BinaryIO, start: int) -> int:
-        parts = messages(map_file(file)[start:])
-        return next(message.end for message in parts if message.kind == SCHEMA)
-
-
 class _Plain(Joiner):
     """NDJSON: lines follow lines."""
 
     joins = True
+
+
+class _CsvJoiner(_Plain):
+    """CSV: the header line of later bodies goes; names of columns have no line ends."""
+
+    def _head(self, file: BinaryIO) -> int:
+        file.seek(self._start)
+        return len(file.readline())
+
+
+class _ArrowJoiner(_Plain):
+    """Arrow streams: later schemas and earlier end markers go."""
+
+    _tail = len(_END_OF_STREAM)
+
+    def _head(self, file: BinaryIO) -> int:
+        parts = messages(map_file(file)[self._start :])
+        return next(message.end for message in parts if message.kind == SCHEMA)
 
 
 def joiner(format_name: str) -> Joiner:

@@ -4,15 +4,17 @@ none."""
 
 from __future__ import annotations
 
+import json
 import re
 import weakref
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, cast, get_args
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from .errors import NotFoundError, UsageError
-from .http.answers import Headers, RetryBudget
+from .http import Response
+from .http.answers import Headers
 from .session import Session
 
 ATTRIBUTE = "yearbook"
@@ -81,13 +83,16 @@ def attach(table: Any, credit: Credit) -> Any:
     if hasattr(table, "replace_schema_metadata"):
         metadata = dict(table.schema.metadata or {})
         for name, value in credit.as_dict().items():
-            text = value if isinstance(value, str) else _encode(value)
-            metadata[_PREFIX + name.encode()] = text.encode()
+            if not isinstance(value, str):
+                value = json.dumps(value, ensure_ascii=False, sort_keys=True)
+            metadata[_PREFIX + name.encode()] = value.encode()
         return table.replace_schema_metadata(metadata)
     try:
         table.credit = credit
     except AttributeError:
-        _register(table, credit)
+        key = id(table)
+        known = weakref.ref(table, lambda _: _REGISTRY.pop(key, None))
+        _REGISTRY[key] = (known, credit)
     return table
 
 
@@ -108,34 +113,13 @@ def credit(result: Any) -> Credit:
             for name, value in cast("dict[bytes, bytes]", metadata).items()
             if name.startswith(_PREFIX)
         }
-        return Credit.from_dict({**values, "query": _decode(values.get("query", "{}"))})
+        return Credit.from_dict({**values, "query": json.loads(values.get("query", "{}"))})
     found = _REGISTRY.get(id(result))
     if found is not None and found[0]() is result:
         return found[1]
     raise UsageError(
         "This table has no credit.", "Ask the table that `get` returned, before computing with it."
     )
-
-
-def _register(table: Any, credit: Credit) -> None:
-    key = id(table)
-
-    def forget(_: object) -> None:
-        _REGISTRY.pop(key, None)
-
-    _REGISTRY[key] = (weakref.ref(table, forget), credit)
-
-
-def _encode(value: Any) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _decode(text: str) -> dict[str, str]:
-    import json
-
-    return cast("dict[str, str]", json.loads(text))
 
 
 def _iso_day(http_date: str) -> str:
@@ -152,36 +136,33 @@ FORMATS: tuple[str, ...] = get_args(CitationFormat)
 _DIGEST = re.compile(r"yb1:[0-9a-f]{64}")
 
 
-def cite_path(credit: Credit) -> tuple[str, dict[str, str]]:
+def _cite_path(credit: Credit) -> tuple[str, dict[str, str]]:
     path = f"/cite/{credit.dataset}/{credit.snapshot_id}"
     if credit.cite_as:
         return path, dict(parse_qsl(urlsplit(credit.cite_as).query, keep_blank_values=True))
     return path, dict(credit.query)
 
 
+def _text(response: Response) -> str:
+    return response.read().decode("utf-8", "replace")
+
+
 def cite(session: Session, credit: Credit, style: str) -> str:
     """Returns the citation of a result in one of FORMATS: free, and without the key."""
     if style not in FORMATS:
         raise UsageError(f"`format` is {style!r}.", f"It is one of {', '.join(FORMATS)}.")
-    path, query = cite_path(credit)
-
-    def attempt() -> str:
-        with session.transport.request(
-            session.origin, None, path, {**query, "format": style}
-        ) as response:
-            return response.read().decode("utf-8", "replace")
-
+    path, query = _cite_path(credit)
     try:
-        return RetryBudget().run(attempt)
+        return session.ask(path, _text, {**query, "format": style}, public=True)
     except NotFoundError as error:
         # An operator may leave pages out; what the result itself says is still true.
         if error.code == "no_such_snapshot":
             raise
-        return fallback(session, credit, style)
+        return _fallback(credit, style)
 
 
-def fallback(session: Session, credit: Credit, style: str) -> str:
-    """Returns a citation made of a result's headers and of the free preview."""
+def _fallback(credit: Credit, style: str) -> str:
+    """Returns a citation made of a result's headers."""
     if style not in ("text", "bibtex"):
         raise UsageError(
             f"The service has no citation pages, so there is none as {style}.",
@@ -213,41 +194,35 @@ def service_digest(session: Session, credit: Credit, *, recompute: bool) -> str:
 
     `recompute` has the service read the rows, at the price of a request; without it, only the whole
     of a snapshot has one, in its citation."""
-    path, query = cite_path(credit)
+    path, query = _cite_path(credit)
     query["format"] = "text"
     if recompute:
         query["verify"] = "true"
-
-    def attempt() -> str:
-        key = session.key if recompute else None
-        with session.transport.request(session.origin, key, path, query) as response:
-            return response.read().decode("utf-8", "replace")
-
-    found = _DIGEST.search(session.budget.run(attempt))
-    if found is None:
-        raise UsageError(
-            "The citation names no digest.",
-            "Only that of a whole snapshot does; verify with recompute=True, which costs a request.",
-        )
-    return found[0]
+    return known_digest(
+        session.ask(path, _text, query, public=not recompute),
+        "The citation names no digest.",
+        "Only that of a whole snapshot does; verify with recompute=True, which costs a request.",
+    )
 
 
-def known_digest(text: str | Mapping[str, Any]) -> str:
+def known_digest(
+    text: object,
+    missing: str = "There is no digest in it.",
+    advice: str = "A digest is yb1: and 64 hexadecimal digits.",
+) -> str:
     """Returns the digest in a citation or in a text that is one.
 
     Raises UsageError where there is none."""
-    found = _DIGEST.search(text if isinstance(text, str) else str(dict(text)))
+    found = _DIGEST.search(str(text))
     if found is None:
-        raise UsageError("There is no digest in it.", "A digest is yb1: and 64 hexadecimal digits.")
+        raise UsageError(missing, advice)
     return found[0]
 
 
 def _address(credit: Credit) -> str:
-    query = "&".join(
-        f"{quote(name, safe='')}={quote(value, safe='')}"
-        for name, value in sorted({**credit.query, "snapshot": credit.snapshot_id}.items())
-    )
-    return f"{credit.service}/v1/datasets/{credit.dataset}/data?{query}"
+    query = sorted({**credit.query, "snapshot": credit.snapshot_id}.items())
+    text = urlencode(query, quote_via=quote, safe="")
+    return f"{credit.service}/v1/datasets/{credit.dataset}/data?{text}"
 
 
 def _tex(text: str) -> str:

@@ -13,20 +13,13 @@ from typing import BinaryIO
 from .bulk import download_bulk
 from .completeness import checker, joiner
 from .credits import Credit
-from .errors import (
-    MixedSnapshotsError,
-    ShortTableError,
-    SnapshotGoneError,
-    UsageError,
-    YearbookError,
-)
+from .errors import MixedSnapshotsError, ShortTableError, UsageError, YearbookError
+from .http import Response
 from .http.answers import Headers
-from .pages import write_pages
 from .planning import BulkFile, PullPlan, plan_pull
-from .pull import plan_credit
+from .pull import plan_credit, restarting, write_pages
 from .selection import Selection
 from .session import Session
-from .store import Page
 
 # Suffixes that are not the name of their format.
 _SUFFIXES = {".arrows": "arrow", ".pq": "parquet", ".jsonl": "ndjson", ".parq": "parquet"}
@@ -55,39 +48,38 @@ def format_of(path: Path, explicit: str | None) -> str:
 def download(session: Session, selection: Selection, path: Path, format_name: str) -> Download:
     """Writes a selection to `path`, all of it, with as few requests as the plan allows.
 
-    A file that exists is replaced at the end. A refresh in between starts it again, once."""
-    for again in (True, False):
-        try:
-            return _download(session, selection, path, format_name)
-        except (SnapshotGoneError, MixedSnapshotsError):
-            if not again or selection.snapshot:
-                raise
-    raise AssertionError("the second attempt returns or raises")
+    A file that exists is replaced at the end."""
+
+    def attempt() -> Download:
+        plan = plan_pull(session, selection, bulk=format_name == "parquet")
+        rows, credit = _written(session, plan, path, format_name)
+        return Download(path, path.stat().st_size, rows, credit)
+
+    return restarting(selection, attempt)
 
 
-def _download(session: Session, selection: Selection, path: Path, format_name: str) -> Download:
-    plan = plan_pull(session, selection, bulk=format_name == "parquet")
+def _written(
+    session: Session, plan: PullPlan, path: Path, format_name: str
+) -> tuple[int | None, Credit]:
+    """Writes the rows of a plan; their number, where it is known, and their credit."""
     if plan.bulk is not None:
         with resumed(path, plan.bulk) as file:
-            download_bulk(session, plan.bulk, file, selection.name)
-        headers = Headers({**dict(plan.headers), **dict(plan.bulk.headers)}.items())
-        credit = Credit.from_headers(selection.name, plan.base, {}, headers)
-        return Download(path, path.stat().st_size, plan.total, credit)
+            download_bulk(session, plan.bulk, file, plan.selection.name)
+        return plan.total, plan_credit(plan, plan.bulk.headers)
     cap, rows = plan.account.row_cap, plan.wanted
     several = cap is not None and (plan.preview.row_count if rows is None else rows) > cap
     if several and format_name == "parquet":
         with replacing(path) as file:
-            page, found = write_pages(session, plan, file)
-        return Download(path, path.stat().st_size, found, plan_credit(plan, page))
+            return write_pages(session, plan, file)
     if several and rows is not None and not joiner(format_name).joins:
         raise _not_joined(format_name, cap or 0)
     with replacing(path) as file:
-        return _pages(session, plan, path, format_name, file)
+        return _write_answers(session, plan, format_name, file)
 
 
-def _pages(
-    session: Session, plan: PullPlan, path: Path, format_name: str, file: BinaryIO
-) -> Download:
+def _write_answers(
+    session: Session, plan: PullPlan, format_name: str, file: BinaryIO
+) -> tuple[int | None, Credit]:
     """Writes answers one after the other; where there is more than one, as one file of the format."""
     limit, seen, cursor = plan.selection.limit, 0, ""
     # Without a cap, one answer has every row that there can be.
@@ -117,8 +109,7 @@ def _pages(
         cursor = following or ""
     if counted and plan.wanted is not None and seen != plan.wanted:
         raise ShortTableError(f"The file has {seen} rows, and {plan.wanted} were announced.")
-    page = Page(path, first, seen, 0)
-    return Download(path, file.tell(), seen if counted else None, plan_credit(plan, page))
+    return seen if counted else None, plan_credit(plan, first)
 
 
 def _answer(
@@ -127,16 +118,13 @@ def _answer(
     """Appends one answer at `start`, again from there where it was cut; its rows where they can be
     counted."""
 
-    def attempt() -> tuple[Headers, int | None]:
+    def read(response: Response) -> tuple[Headers, int | None]:
         file.seek(start)
         file.truncate()
         check = checker(query["format"])
-        with session.transport.request(
-            session.origin, session.key, plan.selection.path, query
-        ) as response:
-            for chunk in response.chunks():
-                check.update(chunk)
-                file.write(chunk)
+        for chunk in response.chunks():
+            check.update(chunk)
+            file.write(chunk)
         file.flush()
         found = check.finish(framed=response.framed, file=file, start=start)
         announced = response.headers.count("X-Service-Rows")
@@ -144,7 +132,7 @@ def _answer(
             raise ShortTableError(f"An answer has {found} rows, and {announced} were announced.")
         return response.headers, announced if found is None else found
 
-    return session.budget.run(attempt)
+    return session.ask(plan.selection.path, read, query)
 
 
 def _not_joined(format_name: str, cap: int) -> UsageError:
@@ -156,18 +144,33 @@ def _not_joined(format_name: str, cap: int) -> UsageError:
 
 
 @contextlib.contextmanager
+def _writing(path: Path) -> Generator[None, None, None]:
+    """Makes the folder of `path`; what fails from then on says what cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        import shutil
+
+        free = ""
+        with contextlib.suppress(OSError):
+            free = f" {shutil.disk_usage(path.parent).free // 2**20} MiB are free."
+        raise YearbookError(
+            f"{path} cannot be written ({error.strerror}).{free}", "Choose another folder."
+        ) from None
+
+
+@contextlib.contextmanager
 def replacing(path: Path) -> Generator[BinaryIO, None, None]:
     """Opens a file beside `path` that takes its place at the end; after a failure nothing is left."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("w+b") as file:
-            yield file
-        os.replace(part, path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    finally:
-        part.unlink(missing_ok=True)
+    with _writing(path):
+        try:
+            with part.open("w+b") as file:
+                yield file
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -178,23 +181,19 @@ def resumed(path: Path, bulk: BulkFile) -> Generator[BinaryIO, None, None]:
     tag = "".join(char for char in bulk.etag if char.isalnum())[:32]
     part = path.with_name(f".{path.name}.{tag}.part")
     lock = part.with_suffix(".lock")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with _writing(path):
         if not _acquired(lock):
             # Another process has it; this one downloads on its own.
             with replacing(path) as own:
                 yield own
             return
         try:
-            with part.open("a+b"):
-                pass
+            part.touch()
             with part.open("r+b") as file:
                 yield file
             os.replace(part, path)
         finally:
             lock.unlink(missing_ok=True)
-    except OSError as error:
-        raise _unwritable(path, error) from None
 
 
 def _acquired(lock: Path) -> bool:
@@ -218,16 +217,5 @@ def _alive(lock: Path) -> bool:
     except (ProcessLookupError, ValueError):
         return False
     except OSError:
-        return True
+        pass
     return True
-
-
-def _unwritable(path: Path, error: OSError) -> YearbookError:
-    import shutil
-
-    free = ""
-    with contextlib.suppress(OSError):
-        free = f" {shutil.disk_usage(path.parent).free // 2**20} MiB are free."
-    return YearbookError(
-        f"{path} cannot be written ({error.strerror}).{free}", "Choose another folder."
-    )

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, cast
@@ -15,13 +14,13 @@ from typing import Any, cast
 from .change_feed import COLUMNS, ChangeRequest, answers
 from .credits import Credit
 from .downloads import download, replacing
-from .errors import RefusedError, UsageError, YearbookError
+from .errors import RefusedError, UsageError
 from .http.answers import Headers
 from .models import Account, Dataset
-from .optional import available, require
-from .pull import Source
 from .selection import Selection
 from .session import Session
+from .settings import available, require
+from .store import Page
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,8 @@ class LocalTable:
 
 def library(folder: Path) -> list[LocalTable]:
     """Returns the tables in a folder, by name."""
-    return sorted(_tables(folder), key=lambda table: table.name)
+    found = (local_table(path) for path in folder.glob("*.parquet"))
+    return sorted((table for table in found if table), key=lambda table: table.name)
 
 
 def local_table(path: Path) -> LocalTable | None:
@@ -74,17 +74,15 @@ def local_table(path: Path) -> LocalTable | None:
 
 def record(table: LocalTable) -> None:
     """Writes the document of a file that is in its place."""
-    document = {**asdict(table), "path": table.path.name, "credit": table.credit.as_dict()}
-    place = document_path(table.path)
-    part = place.with_name(f".{place.name}.{os.getpid()}.part")
-    part.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
-    os.replace(part, place)
+    document = {**asdict(table), "path": table.path.name}
+    with replacing(document_path(table.path)) as file:
+        file.write(json.dumps(document, ensure_ascii=False, indent=1).encode())
 
 
 def described(
     name: str, path: Path, rows: int | None, credit: Credit, key: tuple[str, ...] = ()
 ) -> LocalTable:
-    """Returns the description of a file that was just written."""
+
     if rows is None:
         raise UsageError("The number of rows of the file is unknown.")
     moment = datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -94,13 +92,6 @@ def described(
 
 def document_path(path: Path) -> Path:
     return path.with_name(path.name + ".json")
-
-
-def _tables(folder: Path) -> Iterator[LocalTable]:
-    for path in folder.glob("*.parquet"):
-        table = local_table(path)
-        if table is not None:
-            yield table
 
 
 @dataclass(frozen=True)
@@ -114,8 +105,8 @@ class Sync:
 def sync(session: Session, name: str, path: Path) -> Sync:
     """Brings the Parquet file at `path` up to the current snapshot.
 
-    An unchanged table costs no request. One that takes several pages is brought up by its changes
-    where these cost less, which needs pyarrow and a table that fits into memory."""
+    One that takes several pages is brought up by its changes where these cost less, which needs
+    pyarrow and a table that fits into memory."""
     selection = Selection.of(name)
     _, headers = session.head(selection.path, {"format": "parquet", "limit": "1"})
     known = local_table(path)
@@ -146,42 +137,44 @@ def _by_changes(
     session: Session, known: LocalTable, head: Headers, account: Account, whole: int
 ) -> LocalTable | None:
     """Applies the changes since the file's snapshot; None where the whole table is the better way."""
-    key = known.key
-    spent = 0
+    key, spent = known.key, 0
     if not key:
-        document, _ = session.documents.get(
-            session.origin, session.key, f"/v1/datasets/{known.name}"
-        )
-        key, spent = _order(Dataset.parse(document)), 1
+        key = _order(Dataset.parse(session.document(f"/v1/datasets/{known.name}")))
+        spent = 1
         if not key:
             return None
-    preview = session.preview(known.name)
-    request = ChangeRequest(known.name, known.snapshot_id)
     kept, session.cache = session.cache, None
-    table: Any = require("pyarrow.parquet", "Synchronising").read_table(known.path)
-    last: Headers | None = None
+    parquet = require("pyarrow.parquet", "Synchronising")
+    table: Any = parquet.read_table(known.path)
+    snapshot: str | None = None
     try:
-        for _, page in answers(session, request, preview, account):
+        for page in answers(session, ChangeRequest(known.name, known.snapshot_id), account):
             spent += 1
-            table = apply_changes(table, Source(page, False), key)
-            last = page.headers
-            if table is None or (
-                spent >= whole and page.headers.get("X-Service-Has-More") == "true"
-            ):
+            table = apply_changes(table, page, key)
+            snapshot = page.headers.get("X-Service-Snapshot-Id")
+            more = page.headers.get("X-Service-Has-More") == "true"
+            if table is None or (more and spent >= whole):
                 return None
     except RefusedError:
         # The version is gone, or the month: the whole table says which.
         return None
     finally:
         session.cache = kept
-    snapshot = head.get("X-Service-Snapshot-Id")
-    if last is None or last.get("X-Service-Snapshot-Id") != snapshot:
-        return None
-    if table.num_rows != head.count("X-Service-Total-Rows"):
+    current = snapshot is not None and snapshot == head.get("X-Service-Snapshot-Id")
+    if not current or table.num_rows != head.count("X-Service-Total-Rows"):
         return None
     credit = Credit.from_headers(known.name, session.origin.base, {}, head)
-    _write(known.path, table.sort_by([(column, "ascending") for column in key]), credit)
-    return replace(described(known.name, known.path, table.num_rows, credit), key=key)
+    metadata: dict[bytes, bytes] = {
+        **(table.schema.metadata or {}),
+        b"yearbook.snapshot_id": credit.snapshot_id.encode(),
+        b"yearbook.attribution": credit.attribution.encode(),
+        b"yearbook.licence": credit.licence.encode(),
+        b"yearbook.source": credit.source.encode(),
+    }
+    ordered = table.sort_by([(column, "ascending") for column in key])
+    with replacing(known.path) as file:
+        parquet.write_table(ordered.replace_schema_metadata(metadata), file)
+    return described(known.name, known.path, table.num_rows, credit, key)
 
 
 def _order(dataset: Dataset) -> tuple[str, ...]:
@@ -192,39 +185,22 @@ def _order(dataset: Dataset) -> tuple[str, ...]:
     return (*date, *(column for column in dataset.primary_key if column not in date))
 
 
-def apply_changes(table: Any, source: Source, key: tuple[str, ...]) -> Any:
+def apply_changes(table: Any, page: Page, key: tuple[str, ...]) -> Any:
     """Returns a `pyarrow.Table` after one answer of changes; None where the columns changed.
 
     The law: rows of A and changes from A to B give rows of B, however B came to be."""
     pa = require("pyarrow", "Applying changes")
-    answer = pa.ipc.open_stream(pa.memory_map(str(source.page.path))).read_all()
+    answer = pa.ipc.open_stream(pa.memory_map(os.fspath(page.path))).read_all()
     rows = answer.drop_columns(list(COLUMNS))
     if rows.schema.names != table.schema.names or rows.schema.types != table.schema.types:
         return None
     kinds = answer.column("_change_type")
     # Within an answer a row may change more than once; the net effect is its first and last state.
     position = pa.array(range(answer.num_rows), pa.int64())
-    numbered = answer.select(list(key)).append_column("_change_type", kinds)
-    numbered = numbered.append_column("_position", position)
+    numbered = answer.select(list(key)).append_column("_position", position)
     latest = numbered.group_by(list(key)).aggregate([("_position", "max")])
     table = table.join(latest.select(list(key)), keys=list(key), join_type="left anti")
     gone = pa.compute.is_in(kinds, value_set=pa.array(["delete", "update_preimage"]))
     last = pa.compute.is_in(position, value_set=latest.column("_position_max").combine_chunks())
     added = rows.filter(pa.compute.and_(last, pa.compute.invert(gone)))
     return pa.concat_tables([table.select(rows.schema.names).cast(rows.schema), added])
-
-
-def _write(path: Path, table: Any, credit: Credit) -> None:
-    parquet = require("pyarrow.parquet", "Synchronising")
-    metadata: dict[bytes, bytes] = {
-        **(table.schema.metadata or {}),
-        b"yearbook.snapshot_id": credit.snapshot_id.encode(),
-        b"yearbook.attribution": credit.attribution.encode(),
-        b"yearbook.licence": credit.licence.encode(),
-        b"yearbook.source": credit.source.encode(),
-    }
-    try:
-        with replacing(path) as file:
-            parquet.write_table(table.replace_schema_metadata(metadata), file)
-    except OSError as error:
-        raise YearbookError(f"{path} cannot be written ({error.strerror}).") from None

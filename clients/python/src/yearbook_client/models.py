@@ -1,11 +1,16 @@
-"""Documents of the service as values: datasets, previews, the account. Owns how each is parsed; a
-field that the service adds later stays in `raw`."""
+"""Documents of the service as values: datasets, previews, the account. Owns how each is parsed and
+written as JSON, where a field that the service adds later stays in `raw`; and search over the list
+of datasets, without case and diacritics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import date, datetime
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from .errors import IntegrityError
@@ -218,3 +223,81 @@ def _list(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 def _names(document: Mapping[str, Any], name: str) -> list[str]:
     return [str(one) for one in items(document.get(name))]
+
+
+def as_json(value: Any, longest: int | None = None) -> Any:
+    """Returns a value that JSON can hold, with texts cut after `longest` characters.
+
+    NaN and infinities become null, as in the service's JSON."""
+    if isinstance(value, str):
+        return value if longest is None or len(value) <= longest else value[:longest] + "…"
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Path):
+        return str(value)
+    if is_dataclass(value):
+        names = (one.name for one in fields(value) if one.name != "raw")
+        value = {name: getattr(value, name) for name in names}
+    if isinstance(value, Mapping):
+        return {str(name): as_json(one, longest) for name, one in value.items()}  # pyright: ignore
+    if isinstance(value, (list, tuple)):
+        return [as_json(one, longest) for one in value]  # pyright: ignore
+    return value
+
+
+_WORD = re.compile(r"[^\W_]+")
+# What a match is worth, by the field that has it.
+_WEIGHTS = {"name": 8.0, "title": 6.0, "namespace": 3.0, "source": 3.0, "description": 2.0}
+_EXACT, _PREFIX, _INSIDE, _SLIP = 1.0, 0.7, 0.35, 0.3
+# Shorter words have too many neighbours.
+_SHORTEST_SLIP = 5
+
+
+def rank(datasets: Iterable[DatasetSummary], words: str, limit: int = 20) -> list[DatasetSummary]:
+    """Returns the datasets that have every word, best first, then by name; at most `limit`.
+
+    A word matches a whole word, the beginning of one, a part of one, or one with a letter wrong."""
+    wanted = _words(words)
+    scored: list[tuple[float, str, DatasetSummary]] = []
+    for dataset in datasets:
+        texts = [
+            (weight, _words(getattr(dataset, name) or "")) for name, weight in _WEIGHTS.items()
+        ]
+        scores = [max(_score(word, found) * weight for weight, found in texts) for word in wanted]
+        if all(scores):
+            scored.append((-sum(scores), dataset.name, dataset))
+    return [dataset for _, _, dataset in sorted(scored, key=lambda entry: entry[:2])[:limit]]
+
+
+def _words(text: str) -> list[str]:
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(char for char in decomposed if not unicodedata.combining(char))
+    return _WORD.findall(plain)
+
+
+def _score(word: str, found: list[str]) -> float:
+    best = 0.0
+    for other in found:
+        if other in (word, word + "s", word + "es") or word in (other + "s", other + "es"):
+            return _EXACT
+        if other.startswith(word):
+            best = max(best, _PREFIX)
+        elif word in other:
+            best = max(best, _INSIDE)
+        elif len(word) >= _SHORTEST_SLIP and _one_slip(word, other):
+            best = max(best, _SLIP)
+    return best
+
+
+def _one_slip(one: str, other: str) -> bool:
+    """True where one letter is wrong, missing, too many, or two are swapped."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    rest, tail = one[start:], other[start:]
+    swapped = rest[:2] == tail[:2][::-1] and rest[2:] == tail[2:]
+    return rest[1:] == tail[1:] or rest[1:] == tail or rest == tail[1:] or swapped

@@ -8,8 +8,9 @@ from typing import Any
 
 from .credits import Credit, attach, credit
 from .errors import UsageError
-from .optional import require
-from .results.rows import ColumnType, Rows
+from .results import ColumnType, Rows
+from .results.tables import column_types, table_of
+from .settings import require
 
 
 def pivot_wider(
@@ -107,46 +108,30 @@ def _taken(table: Any) -> tuple[list[dict[str, Any]], tuple[ColumnType, ...], An
 
         return table, table.columns, rows_again
     pa = require("pyarrow", "Pivoting a data frame")
-    module = type(table).__module__.partition(".")[0]
-    if module == "pyarrow":
-        found = table
-    elif module == "polars":
+    kind, dtype_backend = type(table).__module__.partition(".")[0], None
+    if kind == "pyarrow":
+        kind, found = "arrow", table
+    elif kind == "polars":
         found = table.to_arrow()
-    elif module == "pandas":
+    elif kind == "pandas":
         found = pa.Table.from_pandas(table, preserve_index=False)
+        if any(str(dtype).endswith("[pyarrow]") for dtype in table.dtypes):
+            dtype_backend = "pyarrow"
     else:
         raise UsageError(f"A {type(table).__name__} cannot be pivoted.", "Give a result of `get`.")
-    from .results.arrow import column_types
-
-    known = _credit(table)
-    arrow = {"string": pa.string(), "integer": pa.int64(), "number": pa.float64()}
-    arrow |= {"boolean": pa.bool_(), "date": pa.date32()}
-
-    def rebuild(rows: list[dict[str, Any]], types: tuple[ColumnType, ...]) -> Any:
-        schema = pa.schema([(column.name, arrow[column.type]) for column in types])
-        made = _like(table, module, pa.Table.from_pylist(rows, schema=schema))
-        return attach(made, known) if known is not None else made
-
-    types = tuple(
-        ColumnType(column.name, "date" if pa.types.is_timestamp(field.type) else column.type)
-        for column, field in zip(column_types(found.schema, frozenset()), found.schema)
-    )
     for index, field in enumerate(found.schema):
         if pa.types.is_timestamp(field.type):
             found = found.set_column(index, field.name, found.column(index).cast(pa.date32()))
-    return found.to_pylist(), types, rebuild
+    arrow = {"string": pa.string(), "integer": pa.int64(), "number": pa.float64()}
+    arrow |= {"boolean": pa.bool_(), "date": pa.date32()}
+    known = _credit(table)
 
+    def rebuild(rows: list[dict[str, Any]], types: tuple[ColumnType, ...]) -> Any:
+        schema = pa.schema([(column.name, arrow[column.type]) for column in types])
+        made = table_of(pa.Table.from_pylist(rows, schema=schema), kind, dtype_backend)
+        return attach(made, known) if known is not None else made
 
-def _like(table: Any, module: str, made: Any) -> Any:
-    """Returns a `pyarrow.Table` as a table of the kind of `table`."""
-    if module == "polars":
-        return require("polars", "polars").from_arrow(made)
-    if module == "pandas":
-        from .results.pandas import frame_of
-
-        arrowed = any(str(dtype).endswith("[pyarrow]") for dtype in table.dtypes)
-        return frame_of(made, "pyarrow" if arrowed else None)
-    return made
+    return found.to_pylist(), column_types(found.schema), rebuild
 
 
 def _credit(table: Any) -> Credit | None:

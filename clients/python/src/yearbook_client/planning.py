@@ -22,6 +22,7 @@ BULK_ROWS = 100_000
 class BulkFile:
     """The stored file of a snapshot, as HEAD describes it."""
 
+    base: str
     path: str
     headers: Headers
 
@@ -33,6 +34,11 @@ class BulkFile:
     def etag(self) -> str:
         return self.headers.get("ETag", "")
 
+    @property
+    def request(self) -> dict[str, str]:
+        """Returns the name under which the file is kept."""
+        return {"base": self.base, "path": self.path}
+
 
 @dataclass(frozen=True)
 class PullPlan:
@@ -43,10 +49,10 @@ class PullPlan:
     preview: Preview
     account: Account
     page_rows: int
-    headers: Headers
-    total: int | None
-    bulk: BulkFile | None
     base: str
+    headers: Headers
+    total: int | None = None
+    bulk: BulkFile | None = None
 
     @property
     def snapshot(self) -> str:
@@ -55,9 +61,6 @@ class PullPlan:
     def request(self, rows: int) -> dict[str, str]:
         """Returns the name under which pages of `rows` rows are kept, without the cursor."""
         return {"base": self.base, "path": self.selection.path, **self.query(rows)}
-
-    def bulk_request(self) -> dict[str, str]:
-        return {"base": self.base, "path": self.bulk.path if self.bulk else ""}
 
     def query(self, rows: int) -> dict[str, str]:
         return {**self.selection.query(), "format": "arrow", "limit": str(rows)}
@@ -80,7 +83,7 @@ def plan_pull(session: Session, selection: Selection, *, bulk: bool) -> PullPlan
     account = session.account()
     cap = account.row_cap or PAGE_ROWS
     rows = cap if selection.limit is None else min(cap, selection.limit)
-    plan = PullPlan(selection, preview, account, rows, Headers(()), None, None, session.origin.base)
+    plan = PullPlan(selection, preview, account, rows, session.origin.base, Headers(()))
     request = plan.request(rows)
     kept = [page for store in session.stores for page in store.first_pages(request)]
     etags = tuple(page.etag for page in kept if page.etag)
@@ -92,7 +95,7 @@ def plan_pull(session: Session, selection: Selection, *, bulk: bool) -> PullPlan
     plan = replace(plan, headers=headers, total=headers.count("X-Service-Total-Rows"))
     if bulk:
         plan = replace(plan, bulk=_bulk_file(session, plan))
-    needed = missing_requests(session, plan)
+    needed = _missing_requests(session, plan)
     afford(account, needed, "This pull needs", "Narrow it by dates, columns or `limit`")
     return plan
 
@@ -111,35 +114,28 @@ def _bulk_file(session: Session, plan: PullPlan) -> BulkFile | None:
     except (PlanRequiredError, LicenceForbidsError):
         session.no_bulk.add(remembered)
         return None
-    found = BulkFile(path, headers)
+    found = BulkFile(plan.base, path, headers)
     return found if found.snapshot == plan.snapshot and found.etag else None
 
 
-def cached_first_page(session: Session, plan: PullPlan) -> Page | None:
-    """Returns the first page of a plan where the service has just confirmed its tag."""
-    for store in session.stores:
-        page = store.find(plan.request(plan.page_rows), plan.snapshot)
-        if page is not None and page.etag and page.etag == plan.headers.get("ETag"):
-            return page
-    return None
+def find_page(session: Session, plan: PullPlan, rows: int, cursor: str = "") -> Page | None:
+    """Returns a page of a plan that is on the disk: the first one where the service has just
+    confirmed its tag; those after it, of the plan's snapshot, never change."""
+    etag = None if cursor else plan.headers.get("ETag", "")
+    return session.find(plan.request(rows), plan.snapshot, cursor, etag)
 
 
-def cached_bulk(session: Session, plan: PullPlan) -> Page | None:
-    """Returns the bulk file of a plan where the service has just confirmed its tag."""
-    for store in session.stores:
-        page = store.find(plan.bulk_request(), plan.snapshot)
-        if page is not None and plan.bulk is not None and page.etag == plan.bulk.etag:
-            return page
-    return None
+def find_bulk(session: Session, bulk: BulkFile) -> Page | None:
+    """Returns a bulk file that is on the disk with the tag that the service has just named."""
+    return session.find(bulk.request, bulk.snapshot, etag=bulk.etag)
 
 
-def missing_requests(session: Session, plan: PullPlan) -> int:
+def _missing_requests(session: Session, plan: PullPlan) -> int:
     """Returns how many charged requests a plan needs at least."""
     if plan.bulk is not None:
-        return 0 if cached_bulk(session, plan) else 1
-    kept = 0
-    page = cached_first_page(session, plan)
-    rows = 0
+        return 0 if find_bulk(session, plan.bulk) else 1
+    kept = rows = 0
+    page = find_page(session, plan, plan.page_rows)
     while page is not None:
         kept += 1
         rows += page.rows
@@ -151,15 +147,6 @@ def missing_requests(session: Session, plan: PullPlan) -> int:
         page = find_page(session, plan, left, page.cursor)
     pages = 1 if plan.wanted is None else max(1, -(-plan.wanted // plan.page_rows))
     return max(1, pages - kept)
-
-
-def find_page(session: Session, plan: PullPlan, rows: int, cursor: str) -> Page | None:
-    """Returns a page after the first of a plan's snapshot, which never changes."""
-    for store in session.stores:
-        page = store.find(plan.request(rows), plan.snapshot, cursor)
-        if page is not None:
-            return page
-    return None
 
 
 def afford(account: Account, needed: int, pull: str, narrower: str) -> None:

@@ -1,21 +1,39 @@
-"""A pull: every row of a selection, of one snapshot, in files that were checked. Owns the restart
-after a refresh, once (contract-11-one-snapshot). Makes no table."""
+"""A pull: every row of a selection, of one snapshot, in files that were checked before anybody sees
+them. Owns pages, one request each, with their checks: end marker, number of rows, snapshot; the
+restart after a refresh, once (contract-11-one-snapshot); and the Parquet file that is made of pages.
+Makes no other table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, BinaryIO, TypeVar
 
-from .arrow.stream import StreamReader, declared_dates, open_stream
+from .arrow import declared_dates, map_file, open_stream
+from .arrow.messages import count_rows
 from .bulk import bulk_page
 from .credits import Credit
-from .errors import LicenceForbidsError, MixedSnapshotsError, PlanRequiredError, SnapshotGoneError
-from .pages import pages
-from .planning import PullPlan, plan_pull
+from .errors import (
+    LicenceForbidsError,
+    MixedSnapshotsError,
+    PlanRequiredError,
+    ShortTableError,
+    SnapshotGoneError,
+    StreamError,
+    YearbookError,
+)
+from .http import Response
+from .planning import PullPlan, find_page, plan_pull
 from .selection import Selection
 from .session import Session
+from .settings import require
 from .store import Page
+
+MEDIA_TYPE = "application/vnd.apache.arrow.stream"
+PURPOSE = "Joining the pages of a capped plan to one Parquet file"
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -41,28 +59,27 @@ class Pull:
         preview describes."""
         for source in self.sources[:1]:
             if not source.parquet:
-                with open_stream(source.page.path) as buffer:
-                    found = declared_dates(StreamReader(buffer).schema.fields)
+                found = declared_dates(open_stream(source.page.path).fields)
                 if found is not None:
                     return found
         return self.plan.preview.date_columns
 
     @property
     def credit(self) -> Credit:
-        return plan_credit(self.plan, self.sources[0].page if self.sources else None)
+        return plan_credit(self.plan, self.sources[0].page.headers if self.sources else {})
 
 
-def plan_credit(plan: PullPlan, page: Page | None) -> Credit:
-    """Returns the credit of a plan's rows; HEAD may lack what the answer `page` has."""
-    headers = {**dict(plan.headers), **(dict(page.headers) if page is not None else {})}
+def plan_credit(plan: PullPlan, headers: Mapping[str, str]) -> Credit:
+    """Returns the credit of a plan's rows; HEAD may lack what the answer with `headers` has."""
     query = plan.selection.query()
     if plan.selection.limit is not None:
         query["limit"] = str(plan.selection.limit)
-    found = Credit.from_headers(plan.selection.name, plan.base, query, headers)
-    return replace(found, cite_as=cited_whole(found.cite_as, plan))
+    merged = {**plan.headers, **headers}
+    found = Credit.from_headers(plan.selection.name, plan.base, query, merged)
+    return replace(found, cite_as=_cited_whole(found.cite_as, plan))
 
 
-def cited_whole(address: str, plan: PullPlan) -> str:
+def _cited_whole(address: str, plan: PullPlan) -> str:
     """Returns the citation of all rows of a plan, of that of its first page.
 
     The service takes the length of a page for a limit that its reader wanted."""
@@ -74,18 +91,24 @@ def cited_whole(address: str, plan: PullPlan) -> str:
     return f"{base}?{'&'.join(parts)}" if mark and parts else base
 
 
-def pull(session: Session, selection: Selection, *, bulk: bool) -> Pull:
-    """Fetches every row. `bulk` says that the result can be made of Parquet.
-
-    A refresh or a 410 in between starts it again, once, unless `selection` names its snapshot."""
-    for again in (True, False):
+def restarting(selection: Selection, attempt: Callable[[], _Result]) -> _Result:
+    """Calls `attempt`, once more after a refresh or a 410 unless `selection` names its snapshot."""
+    if selection.snapshot is None:
         try:
-            plan = plan_pull(session, selection, bulk=bulk)
-            return Pull(plan, tuple(_sources(session, plan)))
+            return attempt()
         except (SnapshotGoneError, MixedSnapshotsError):
-            if not again or selection.snapshot:
-                raise
-    raise AssertionError("the second attempt returns or raises")
+            pass
+    return attempt()
+
+
+def pull(session: Session, selection: Selection, *, bulk: bool) -> Pull:
+    """Fetches every row. `bulk` says that the result can be made of Parquet."""
+
+    def attempt() -> Pull:
+        plan = plan_pull(session, selection, bulk=bulk)
+        return Pull(plan, tuple(_sources(session, plan)))
+
+    return restarting(selection, attempt)
 
 
 def stream(session: Session, selection: Selection, *, bulk: bool) -> Iterator[tuple[Pull, Source]]:
@@ -93,20 +116,16 @@ def stream(session: Session, selection: Selection, *, bulk: bool) -> Iterator[tu
 
     A refresh starts it again, once, while nothing was yielded; later it is an exception, since rows
     of two snapshots do not mix."""
-    again = selection.snapshot is None
-    while True:
-        started = False
-        try:
-            plan = plan_pull(session, selection, bulk=bulk)
-            for source in _sources(session, plan):
-                pulled = Pull(plan, (source,))
-                started = True
-                yield pulled, source
-            return
-        except (SnapshotGoneError, MixedSnapshotsError):
-            if started or not again:
-                raise
-            again = False
+
+    def begin() -> tuple[PullPlan, Iterator[Source], Source | None]:
+        plan = plan_pull(session, selection, bulk=bulk)
+        sources = _sources(session, plan)
+        return plan, sources, next(sources, None)
+
+    plan, sources, source = restarting(selection, begin)
+    while source is not None:
+        yield Pull(plan, (source,)), source
+        source = next(sources, None)
 
 
 def _sources(session: Session, plan: PullPlan) -> Iterator[Source]:
@@ -120,3 +139,84 @@ def _sources(session: Session, plan: PullPlan) -> Iterator[Source]:
             return
     for page in pages(session, plan):
         yield Source(page, False)
+
+
+def pages(session: Session, plan: PullPlan) -> Iterator[Page]:
+    """Yields the pages of a plan in their order, from the cache where they are there.
+
+    Raises ShortTableError where they do not add up to the rows that the service announced."""
+    limit, seen, cursor = plan.selection.limit, 0, ""
+    while True:
+        rows = plan.page_rows if limit is None else min(plan.page_rows, limit - seen)
+        page = find_page(session, plan, rows, cursor) or _fetch(session, plan, rows, cursor)
+        if page.snapshot != plan.snapshot:
+            raise MixedSnapshotsError("The dataset was refreshed while it was read.")
+        seen += page.rows
+        session.progress(plan.selection.name, seen, plan.wanted)
+        yield page
+        if page.cursor is None or (limit is not None and seen >= limit):
+            break
+        if page.rows == 0 or page.cursor == cursor:
+            raise ShortTableError("The service sends pages that never end.")
+        cursor = page.cursor
+    if plan.wanted is not None and seen != plan.wanted:
+        raise ShortTableError(f"The table has {seen} rows, and {plan.wanted} were announced.")
+
+
+def _fetch(session: Session, plan: PullPlan, rows: int, cursor: str) -> Page:
+    query = {**plan.query(rows), "cursor": cursor} if cursor else plan.query(rows)
+    return fetch_stream(session, plan.selection.path, query, plan.request(rows), cursor)
+
+
+def fetch_stream(
+    session: Session, path: str, query: dict[str, str], request: dict[str, str], cursor: str
+) -> Page:
+    """Writes one answer to the disk, under the name `request` and `cursor`, and checks it."""
+    wanted = int(query["limit"])
+
+    def receive(response: Response) -> Page:
+        try:
+            with session.begin(request) as part:
+                for chunk in response.chunks():
+                    part.file.write(chunk)
+                part.file.flush()
+                rows = count_rows(map_file(part.file))
+                announced = response.headers.count("X-Service-Rows")
+                if announced is not None and announced != rows:
+                    raise ShortTableError(
+                        f"A page has {rows} rows, and {announced} were announced."
+                    )
+                if rows > wanted:
+                    raise ShortTableError(f"A page has {rows} rows, and {wanted} were asked for.")
+                return part.commit(response.headers, rows, cursor)
+        except OSError as error:
+            raise YearbookError(
+                f"The page cannot be written ({error.strerror}).",
+                "Make room, or set SERVICE_CACHE_DIR to a folder on another disk.",
+            ) from None
+
+    return session.ask(path, receive, query, headers={"Accept": MEDIA_TYPE})
+
+
+def write_pages(session: Session, plan: PullPlan, file: BinaryIO) -> tuple[int, Credit]:
+    """Writes all rows of a plan to `file`, a page at a time in memory; their number and credit.
+
+    Raises MissingExtraError without pyarrow, before anything is charged."""
+    pa, parquet = require("pyarrow", PURPOSE), require("pyarrow.parquet", PURPOSE)
+    writer: Any = None
+    first: Mapping[str, str] = {}
+    rows = 0
+    try:
+        for page in pages(session, plan):
+            first = first or page.headers
+            table = pa.ipc.open_stream(pa.memory_map(os.fspath(page.path))).read_all()
+            if writer is None:
+                writer = parquet.ParquetWriter(file, table.schema, compression="snappy")
+            if table.schema != writer.schema:
+                raise StreamError("Pages of one pull have different columns.")
+            writer.write_table(table)
+            rows += page.rows
+    finally:
+        if writer is not None:
+            writer.close()
+    return rows, plan_credit(plan, first)

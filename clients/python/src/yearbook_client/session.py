@@ -1,63 +1,92 @@
 """One call of the client: service, key, connections and folders, fixed for its duration. Owns the
-documents that are kept with their ETag, and the free requests that every pull begins with: preview,
-account and HEAD (contract-11-plan)."""
+documents that are kept with their ETag, the free requests that every pull begins with: preview,
+account and HEAD (contract-11-plan), and when progress is shown (contract-11-progress)."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
+import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .errors import IntegrityError
+from .http import Response, Transport
 from .http.answers import Headers, RetryBudget
-from .http.transport import Transport
 from .models import Account, Preview
 from .settings import ApiKey, Origin
-from .store import Part, Store
+from .store import Page, Part, Store, file_name
 
 if TYPE_CHECKING:
     import tempfile
 
 LAYOUT = "documents-v1"
+# A pull that is over sooner needs no bar.
+FIRST_SECONDS = 1.0
+BETWEEN_SECONDS = 0.1
+_WIDTH = 24
+
+Query = Mapping[str, str]
+Progress = Callable[[str, int, int | None], None]
+_Result = TypeVar("_Result")
 
 
-class Documents:
-    """Documents of services. `folder` None keeps nothing."""
+@dataclass
+class Session:
+    """Parts that one call needs. `folder` is the cache's, None keeps nothing. `no_bulk` has the names
+    of datasets whose bulk file was refused to this client; `progress` is told a label, what is done
+    and the whole, in rows or bytes."""
 
-    def __init__(self, transport: Transport, folder: Path | None) -> None:
-        self._transport = transport
-        self._folder = folder / LAYOUT if folder is not None else None
+    origin: Origin
+    key: ApiKey | None
+    transport: Transport
+    folder: Path | None
+    cache: Store | None
+    progress: Progress
+    no_bulk: set[str] = field(default_factory=set[str])
+    budget: RetryBudget = field(default_factory=RetryBudget)
+    _scratch: tempfile.TemporaryDirectory[str] | None = None
+    _scratch_store: Store | None = None
 
-    def get(
+    def ask(
         self,
-        origin: Origin,
-        key: ApiKey | None,
         path: str,
-        query: Mapping[str, str] | None = None,
+        read: Callable[[Response], _Result],
+        query: Query | None = None,
         *,
-        keep: bool = True,
-    ) -> tuple[Any, Headers]:
-        """Returns the JSON at `path`, from the disk where the service says that it is unchanged."""
-        file = self._file(origin, path, query) if keep else None
-        kept = _load(file)
+        public: bool = False,
+        **request: Any,
+    ) -> _Result:
+        """Returns what `read` makes of an answer; asks and reads again within the bounds of retries.
 
-        def attempt() -> tuple[Any, Headers]:
-            headers = {"Accept": "application/json"}
-            if kept is not None:
-                headers["If-None-Match"] = kept[0]
-            with self._transport.request(
-                origin, key, path, query, headers=headers, accepted=(200, 304)
-            ) as response:
-                body = response.read()
+        `public` leaves the key out; `request` has further arguments of `Transport.request`."""
+        key = None if public else self.key
+
+        def attempt() -> _Result:
+            with self.transport.request(self.origin, key, path, query, **request) as response:
+                return read(response)
+
+        return self.budget.run(attempt)
+
+    def document(
+        self, path: str, query: Query | None = None, *, keep: bool = True, public: bool = False
+    ) -> Any:
+        """Returns the JSON at `path`, from the disk where the service says that it is unchanged."""
+        file = _document_file(self.folder, self.origin, path, query) if keep else None
+        kept = _load(file)
+        headers = {"Accept": "application/json"}
+        if kept is not None:
+            headers["If-None-Match"] = kept[0]
+
+        def read(response: Response) -> Any:
+            body = response.read()
             if response.status == 304:
                 if kept is None:
                     raise IntegrityError("The service answered 304 to a first request.")
-                return kept[1], response.headers
+                return kept[1]
             try:
                 document = json.loads(body)
             except ValueError:
@@ -65,20 +94,80 @@ class Documents:
             etag = response.headers.get("ETag")
             if file is not None and etag:
                 _save(file, {"etag": etag, "document": document})
-            return document, response.headers
+            return document
 
-        return RetryBudget().run(attempt)
+        return self.ask(path, read, query, public=public, headers=headers, accepted=(200, 304))
 
-    def peek(self, origin: Origin, path: str) -> Any:
-        """Returns the document that is on the disk, current or not, without asking; else None."""
-        kept = _load(self._file(origin, path, None))
-        return kept[1] if kept is not None else None
+    def preview(self, name: str) -> Preview:
+        path = f"/v1/datasets/{name}/preview"
+        return Preview.parse(self.document(path, keep=False, public=True))
 
-    def _file(self, origin: Origin, path: str, query: Mapping[str, str] | None) -> Path | None:
-        if self._folder is None:
-            return None
-        text = json.dumps([origin.base, path, sorted((query or {}).items())])
-        return self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+    def account(self) -> Account:
+        return Account.parse(self.document("/v1/me", keep=False))
+
+    def head(
+        self, path: str, query: Query | None = None, etags: tuple[str, ...] = ()
+    ) -> tuple[int, Headers]:
+        """Returns status, 200 or 304, and headers of what GET would answer: free."""
+        headers = {"If-None-Match": ", ".join(etags)} if etags else {}
+
+        def read(response: Response) -> tuple[int, Headers]:
+            response.read()
+            return response.status, response.headers
+
+        return self.ask(path, read, query, method="HEAD", headers=headers, accepted=(200, 304))
+
+    @property
+    def stores(self) -> list[Store]:
+        """Returns the stores that may hold pages: the cache, then this call's own folder."""
+        return [store for store in (self.cache, self._scratch_store) if store is not None]
+
+    def find(
+        self, request: Query, snapshot: str, cursor: str = "", etag: str | None = None
+    ) -> Page | None:
+        """Returns a page that is on the disk; with `etag`, only one that has it."""
+        for store in self.stores:
+            page = store.find(request, snapshot, cursor)
+            if page is not None and (etag is None or page.etag == etag != ""):
+                return page
+        return None
+
+    def begin(self, request: Query) -> Part:
+        """Begins a page in the cache, or in a folder of this call where that cannot be written."""
+        if self.cache is not None:
+            try:
+                return self.cache.write(request)
+            except OSError:
+                self.cache = None
+        if self._scratch_store is None:
+            import tempfile
+
+            self._scratch = tempfile.TemporaryDirectory(prefix="yearbook_client-")
+            self._scratch_store = Store(Path(self._scratch.name))
+        return self._scratch_store.write(request)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = self._scratch_store = None
+
+
+def kept_document(folder: Path | None, origin: Origin, path: str) -> Any:
+    """Returns the document that is on the disk, current or not, without asking; else None."""
+    kept = _load(_document_file(folder, origin, path))
+    return kept[1] if kept is not None else None
+
+
+def _document_file(
+    folder: Path | None, origin: Origin, path: str, query: Query | None = None
+) -> Path | None:
+    if folder is None:
+        return None
+    text = json.dumps([origin.base, path, sorted((query or {}).items())])
+    return folder / LAYOUT / f"{file_name(text)}.json"
 
 
 def _load(file: Path | None) -> tuple[str, Any] | None:
@@ -105,88 +194,40 @@ def _save(file: Path, document: Mapping[str, Any]) -> None:
         return
 
 
-Progress = Callable[[str, int, int | None], None]
+class Bar:
+    """A line on standard error that is written over."""
+
+    def __init__(self, *, always: bool = False) -> None:
+        self._began = self._shown = time.monotonic()
+        self._always = always
+
+    def __call__(self, label: str, done: int, whole: int | None) -> None:
+
+        now = time.monotonic()
+        ended = whole is not None and done >= whole
+        early = now - self._began < FIRST_SECONDS and not self._always
+        if early or (now - self._shown < BETWEEN_SECONDS and not ended):
+            return
+        self._shown = now
+        text = f"{label} {done:,}"
+        if whole:
+            filled = min(_WIDTH, _WIDTH * done // whole)
+            bar = "#" * filled + "-" * (_WIDTH - filled)
+            text = f"{label} [{bar}] {100 * done // whole:3d} %  {done:,} of {whole:,}"
+        sys.stderr.write(f"\r{text}\x1b[K" + ("\n" if ended else ""))
+        sys.stderr.flush()
 
 
-@dataclass
-class Session:
-    """Parts that one call needs. `no_bulk` has the names of datasets whose bulk file was refused to
-    this client; `progress` is told a label, what is done and the whole, in rows or bytes."""
+def progress_of(wanted: bool | Progress | None) -> Progress:
+    """Returns what is told of progress: a bar where somebody looks, a function, or nothing."""
+    if callable(wanted):
+        return wanted
+    try:
+        shown = sys.stderr.isatty() if wanted is None else wanted
+    except (AttributeError, ValueError):
+        shown = False
+    return Bar(always=bool(wanted)) if shown else _silent
 
-    origin: Origin
-    key: ApiKey | None
-    transport: Transport
-    documents: Documents
-    cache: Store | None
-    progress: Progress
-    no_bulk: set[str] = field(default_factory=set[str])
-    budget: RetryBudget = field(default_factory=RetryBudget)
-    _scratch: tempfile.TemporaryDirectory[str] | None = None
-    _scratch_store: Store | None = None
 
-    def preview(self, name: str) -> Preview:
-        """Returns the newest rows and the shape of a dataset: free, and without the key."""
-        path = f"/v1/datasets/{name}/preview"
-        document, _ = self.documents.get(self.origin, None, path, keep=False)
-        return Preview.parse(document)
-
-    def account(self) -> Account:
-        document, _ = self.documents.get(self.origin, self.key, "/v1/me", keep=False)
-        return Account.parse(document)
-
-    def head(
-        self, path: str, query: Mapping[str, str] | None = None, etags: tuple[str, ...] = ()
-    ) -> tuple[int, Headers]:
-        """Returns status, 200 or 304, and headers of what GET would answer: free."""
-        headers = {"If-None-Match": ", ".join(etags)} if etags else {}
-
-        def attempt() -> tuple[int, Headers]:
-            with self.transport.request(
-                self.origin,
-                self.key,
-                path,
-                query,
-                method="HEAD",
-                headers=headers,
-                accepted=(200, 304),
-            ) as response:
-                response.read()
-            return response.status, response.headers
-
-        return self.budget.run(attempt)
-
-    @property
-    def stores(self) -> list[Store]:
-        """Returns the stores that may hold pages: the cache, then this call's own folder."""
-        return [store for store in (self.cache, self._scratch_store) if store is not None]
-
-    def begin(self, request: Mapping[str, str]) -> Part:
-        """Begins a page in the cache, or in a folder of this call where that cannot be written."""
-        if self.cache is not None:
-            try:
-                return self.cache.write(request)
-            except OSError:
-                self.cache = None
-        return self.scratch().write(request)
-
-    def scratch(self) -> Store:
-        """Returns a store that ends with this call."""
-        if self._scratch_store is None:
-            import tempfile
-
-            self._scratch = tempfile.TemporaryDirectory(prefix="yearbook_client-")
-            self._scratch_store = Store(Path(self._scratch.name))
-        return self._scratch_store
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._scratch is not None:
-            self._scratch.cleanup()
-            self._scratch = self._scratch_store = None
+def _silent(label: str, done: int, whole: int | None) -> None:
+    """Shows nothing."""

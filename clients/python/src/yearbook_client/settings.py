@@ -1,10 +1,11 @@
 """Settings: explicit arguments first, then the environment and the keyring, at each call and never
-at import (contract-11-environment). Owns the key as a value that no `repr`, log line, pickle or
-traceback shows, and its name in the keyring of the operating system."""
+at import (contract-11-environment); and the packages that may be installed. Owns the key as a value
+that no `repr`, log line, pickle or traceback shows, and its name in the system's keyring."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -15,7 +16,40 @@ from urllib.parse import urlsplit
 
 from .errors import MissingExtraError, UsageError, YearbookError
 
+BASE_URL = "SERVICE_BASE_URL"
+API_KEY = "SERVICE_API_KEY"
+CACHE_DIR = "SERVICE_CACHE_DIR"
+CACHE_BYTES = "SERVICE_CACHE_BYTES"
+LIBRARY_DIR = "SERVICE_LIBRARY_DIR"
+
+DEFAULT_CACHE_BYTES = 4 * 1024**3
+# The name of folders, and of the keyring's entries.
+_APPLICATION = "yearbook_client"
 _ALLOWED = re.compile(r"[!-~]{1,512}")
+# The extra that brings a package, where its name is another one.
+_EXTRAS = {"geopandas": "geo"}
+
+PathLike = str | os.PathLike[str]
+
+
+def available(name: str) -> bool:
+    """True where the package is installed; does not import it."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def require(name: str, purpose: str) -> Any:
+    """Returns the package. Raises MissingExtraError with the command that installs it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        extra = _EXTRAS.get(name, name.partition(".")[0])
+        raise MissingExtraError(
+            f"{purpose} needs {name}, which is not installed.",
+            f"Run `pip install 'yearbook_client[{extra}]'`.",
+        ) from None
 
 
 class ApiKey:
@@ -49,69 +83,30 @@ class ApiKey:
         return hash(self._text)
 
 
-_SERVICE = "yearbook_client"
-
-
-def _module() -> Any:
-    try:
-        return importlib.import_module("keyring")
-    except ImportError:
-        return None
-
-
-def stored_key(service: Origin) -> ApiKey | None:
-    """Returns the key that `login` stored for `service`; None where there is none, or no keyring."""
-    keyring = _module()
-    if keyring is None:
-        return None
-    try:
-        text = keyring.get_password(_SERVICE, service.base)
-    except Exception:  # a locked or broken keyring is as good as none
-        return None
-    return ApiKey(text) if text else None
+def _keyring() -> Any:
+    return require("keyring", f"A key outside of {API_KEY}")
 
 
 def store_key(service: Origin, key: ApiKey) -> None:
-    """Stores `key` for `service`."""
-    keyring = _required()
+    keyring = _keyring()
     try:
-        keyring.set_password(_SERVICE, service.base, key.reveal())
+        keyring.set_password(_APPLICATION, service.base, key.reveal())
     except Exception as error:
         # The text of a foreign exception may quote what it was given.
         raise YearbookError(
             f"The keyring refused the key ({type(error).__name__}).",
-            "Unlock it, or set SERVICE_API_KEY instead.",
+            f"Unlock it, or set {API_KEY} instead.",
         ) from None
 
 
 def forget_key(service: Origin) -> bool:
     """Deletes the key of `service`; False where there was none."""
-    keyring = _required()
+    keyring = _keyring()
     try:
-        keyring.delete_password(_SERVICE, service.base)
+        keyring.delete_password(_APPLICATION, service.base)
     except Exception:
         return False
     return True
-
-
-def _required() -> Any:
-    keyring = _module()
-    if keyring is None:
-        raise MissingExtraError(
-            "The package keyring is not installed.",
-            "Run `pip install yearbook_client[keyring]`, or set SERVICE_API_KEY.",
-        )
-    return keyring
-
-
-BASE_URL = "SERVICE_BASE_URL"
-API_KEY = "SERVICE_API_KEY"
-CACHE_DIR = "SERVICE_CACHE_DIR"
-CACHE_BYTES = "SERVICE_CACHE_BYTES"
-LIBRARY_DIR = "SERVICE_LIBRARY_DIR"
-
-DEFAULT_CACHE_BYTES = 4 * 1024**3
-_APPLICATION = "yearbook_client"
 
 
 @dataclass(frozen=True)
@@ -127,19 +122,22 @@ class Origin:
     def base(self) -> str:
         """Returns the address without a slash at its end."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        default = 443 if self.scheme == "https" else 80
-        port = "" if self.port == default else f":{self.port}"
+        port = "" if self.port == _default_port(self.scheme) else f":{self.port}"
         return f"{self.scheme}://{host}{port}{self.prefix}"
 
     def owns(self, url: str) -> bool:
         """True where a request to `url` stays with this service, and so may carry the key."""
         try:
             parts = urlsplit(url)
-            port = parts.port or (443 if parts.scheme == "https" else 80)
+            port = parts.port or _default_port(parts.scheme)
         except ValueError:
             return False
         same = (parts.scheme, parts.hostname, port) == (self.scheme, self.host, self.port)
         return same and parts.path.startswith(self.prefix + "/") and "@" not in parts.netloc
+
+
+def _default_port(scheme: str) -> int:
+    return 443 if scheme == "https" else 80
 
 
 def parse_origin(text: str) -> Origin:
@@ -161,8 +159,7 @@ def parse_origin(text: str) -> Origin:
             "The service's address has a user name, a query or a fragment.",
             f"Put the key into {API_KEY} and leave the rest away.",
         )
-    default = 443 if parts.scheme == "https" else 80
-    return Origin(parts.scheme, host, port or default, parts.path.rstrip("/"))
+    return Origin(parts.scheme, host, port or _default_port(parts.scheme), parts.path.rstrip("/"))
 
 
 def origin(explicit: str | None = None) -> Origin:
@@ -180,17 +177,20 @@ def api_key(service: Origin, explicit: ApiKey | None = None) -> ApiKey | None:
     if explicit is not None:
         return explicit
     text = os.environ.get(API_KEY, "")
-    if text.strip():
-        return ApiKey(text)
-    return stored_key(service)
+    if not text.strip():
+        try:
+            text = _keyring().get_password(_APPLICATION, service.base)
+        except Exception:  # a locked or broken keyring is as good as none
+            return None
+    return ApiKey(text) if text else None
 
 
-def cache_dir(explicit: str | os.PathLike[str] | None = None) -> Path | None:
+def cache_dir(explicit: PathLike | None = None) -> Path | None:
     """Returns the folder of the cache, or None where `SERVICE_CACHE_DIR` is set and empty."""
     text = os.fspath(explicit) if explicit is not None else os.environ.get(CACHE_DIR)
     if text is not None:
         return Path(text).expanduser() if text else None
-    return _user_folder("cache") / _APPLICATION
+    return _user_folder("Caches", "XDG_CACHE_HOME", ".cache")
 
 
 def cache_bytes() -> int:
@@ -203,21 +203,21 @@ def cache_bytes() -> int:
     return int(text)
 
 
-def library_dir(explicit: str | os.PathLike[str] | None = None) -> Path:
+def library_dir(explicit: PathLike | None = None) -> Path:
     """Returns the folder of tables that `sync` keeps up to date."""
     text = os.fspath(explicit) if explicit is not None else os.environ.get(LIBRARY_DIR)
-    return Path(text).expanduser() if text else _user_folder("data") / _APPLICATION / "library"
+    if text:
+        return Path(text).expanduser()
+    return _user_folder("Application Support", "XDG_DATA_HOME", ".local/share") / "library"
 
 
-def _user_folder(kind: str) -> Path:
-    """Returns the user's folder for caches or data, as the operating system has it."""
+def _user_folder(macos: str, variable: str, default: str) -> Path:
+    """Returns this package's folder among those that the operating system has for the user."""
     home = Path.home()
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return home / "Library" / ("Caches" if kind == "cache" else "Application Support")
-    variable, default = {
-        "cache": ("XDG_CACHE_HOME", ".cache"),
-        "data": ("XDG_DATA_HOME", ".local/share"),
-    }[kind]
-    return Path(os.environ.get(variable) or home / default)
+        folder = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        folder = home / "Library" / macos
+    else:
+        folder = Path(os.environ.get(variable) or home / default)
+    return folder / _APPLICATION

@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO
 
 from .http.answers import Headers
@@ -54,42 +53,26 @@ class Store:
 
     def find(self, request: Mapping[str, str], snapshot: str, cursor: str = "") -> Page | None:
         """Returns the page of `request` that begins at `cursor`, if it is here."""
-        return _load(self._place(request, snapshot, cursor))
+        return _load(self.place(request, snapshot, cursor))
 
     def first_pages(self, request: Mapping[str, str]) -> list[Page]:
         """Returns the first pages of `request` that are here, of all snapshots, newest first."""
         try:
             snapshots = sorted(
-                (self.folder / _digest(request)).iterdir(),
+                (self.folder / file_name(request)).iterdir(),
                 key=lambda folder: folder.stat().st_mtime,
                 reverse=True,
             )
         except OSError:
             return []
-        found = (_load(folder / _digest("")) for folder in snapshots[:8])
+        found = (_load(folder / file_name("")) for folder in snapshots[:8])
         return [page for page in found if page is not None]
 
     def write(self, request: Mapping[str, str]) -> Part:
         """Begins a page. Raises OSError where the folder cannot be written."""
-        folder = self.folder / _digest(request)
+        folder = self.folder / file_name(request)
         folder.mkdir(parents=True, exist_ok=True)
         return Part(self, request, folder)
-
-    def commit(
-        self, part: Part, request: Mapping[str, str], headers: Headers, rows: int, cursor: str
-    ) -> Page:
-        """Gives a body that was checked its place. Raises OSError where that fails."""
-        place = self._place(request, headers.get("X-Service-Snapshot-Id", ""), cursor)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        page = Page(place.with_suffix(".body"), headers, rows, part.size)
-        os.replace(part.path, page.path)
-        document = {"headers": dict(headers), "rows": rows, "size": part.size}
-        beside = part.path.with_suffix(".json")
-        beside.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
-        # The last step: without its document, a body does not exist.
-        os.replace(beside, place.with_suffix(".json"))
-        self._evict(keep=place.parent)
-        return page
 
     def clear(self) -> None:
         import shutil
@@ -99,8 +82,9 @@ class Store:
     def size(self) -> int:
         return sum(size for _, size, _ in self._entries())
 
-    def _place(self, request: Mapping[str, str], snapshot: str, cursor: str) -> Path:
-        return self.folder / _digest(request) / _digest(snapshot) / _digest(cursor)
+    def place(self, request: Mapping[str, str], snapshot: str, cursor: str) -> Path:
+        """Returns the path of a page without its suffix."""
+        return self.folder / file_name(request) / file_name(snapshot) / file_name(cursor)
 
     def _entries(self) -> list[tuple[float, int, Path]]:
         """Returns last use, bytes and path of every file."""
@@ -115,18 +99,17 @@ class Store:
                 found.append((status.st_mtime, status.st_size, path))
         return found
 
-    def _evict(self, keep: Path) -> None:
+    def evict(self, keep: Path) -> None:
         """Deletes what was used least recently until the bound holds, but nothing in `keep`."""
         if self._bound is None:
             return
         entries = sorted(self._entries())
         total = sum(size for _, size, _ in entries)
-        now = time.time()
+        oldest = time.time() - ABANDONED_SECONDS
         for used, size, path in entries:
-            abandoned = path.name.startswith("part-") and now - used > ABANDONED_SECONDS
-            if (total <= self._bound and not abandoned) or path.parent == keep:
-                continue
-            if path.name.startswith("part-") and not abandoned:
+            unfinished = path.name.startswith("part-")
+            wanted = used >= oldest if unfinished else total <= self._bound
+            if wanted or path.parent == keep:
                 continue
             try:
                 path.unlink()
@@ -139,35 +122,39 @@ class Part:
     """A body that is being written, under a name of its own."""
 
     def __init__(self, store: Store, request: Mapping[str, str], folder: Path) -> None:
-        self._store = store
-        self._request = request
         import tempfile
 
+        self._store = store
+        self._request = request
         number, name = tempfile.mkstemp(prefix="part-", dir=folder)
-        self.path = Path(name)
+        self._path = Path(name)
         self.file: BinaryIO = os.fdopen(number, "w+b")
-        self.size = 0
-
-    def write(self, chunk: bytes) -> None:
-        self.file.write(chunk)
-        self.size += len(chunk)
 
     def commit(self, headers: Headers, rows: int, cursor: str = "") -> Page:
-        """Closes the file and gives it its place, with the headers of its answer."""
+        """Gives a body that was checked its place, with the headers of its answer.
+
+        Raises OSError where that fails."""
+        size = self.file.seek(0, os.SEEK_END)
         self.file.close()
-        return self._store.commit(self, self._request, headers, rows, cursor)
+        snapshot = headers.get("X-Service-Snapshot-Id", "")
+        place = self._store.place(self._request, snapshot, cursor)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        page = Page(place.with_suffix(".body"), headers, rows, size)
+        os.replace(self._path, page.path)
+        document = {"headers": dict(headers), "rows": rows, "size": size}
+        beside = self._path.with_suffix(".json")
+        beside.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+        # The last step: without its document, a body does not exist.
+        os.replace(beside, place.with_suffix(".json"))
+        self._store.evict(keep=place.parent)
+        return page
 
     def __enter__(self) -> Part:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.file.close()
-        self.path.unlink(missing_ok=True)
+        self._path.unlink(missing_ok=True)
 
 
 def _load(place: Path) -> Page | None:
@@ -185,6 +172,7 @@ def _load(place: Path) -> Page | None:
     return page
 
 
-def _digest(named: Mapping[str, str] | str) -> str:
+def file_name(named: Mapping[str, str] | str) -> str:
+    """Returns a name for the file of what is named so."""
     text = named if isinstance(named, str) else json.dumps(dict(named), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -10,86 +10,55 @@ from dataclasses import dataclass
 
 from ..errors import CutBodyError, StreamError
 
-_U16 = struct.Struct("<H")
-_I16 = struct.Struct("<h")
-_I32 = struct.Struct("<i")
-_U32 = struct.Struct("<I")
-_I64 = struct.Struct("<q")
-
-# A schema or a batch has no more columns, and a table no deeper types.
+# A schema or a batch has no more columns.
 MAX_ITEMS = 1 << 16
 
 
 class FlatTable:
-    """One table. Fields are named by their number; one that is absent has its default."""
+    """The table to which the offset at `place` leads. Fields are named by their number."""
 
     __slots__ = ("_buffer", "_position", "_vtable", "_vtable_bytes")
 
-    def __init__(self, buffer: memoryview, position: int) -> None:
+    def __init__(self, buffer: memoryview, place: int = 0) -> None:
         self._buffer = buffer
-        self._position = position
-        self._vtable = position - self._read(_I32, position)
-        self._vtable_bytes = self._read(_U16, self._vtable)
+        self._position = self._follow(place)
+        self._vtable = self._position - self._read("<i", self._position)
+        self._vtable_bytes = self._read("<H", self._vtable)
 
-    @classmethod
-    def root(cls, buffer: memoryview) -> FlatTable:
-        """Returns the table that the buffer begins with."""
-        if len(buffer) < 8:
-            raise StreamError("A message of the Arrow stream is too short.")
-        return cls(buffer, int(_U32.unpack_from(buffer, 0)[0]))
-
-    def _read(self, kind: struct.Struct, position: int) -> int:
-        if position < 0:
-            raise StreamError("A message of the Arrow stream points out of itself.")
+    def _read(self, code: str, position: int) -> int:
         try:
-            return int(kind.unpack_from(self._buffer, position)[0])
+            if position >= 0:
+                return int(struct.unpack_from(code, self._buffer, position)[0])
         except struct.error:
-            raise StreamError("A message of the Arrow stream points out of itself.") from None
+            pass
+        raise StreamError("A message of the Arrow stream points out of itself.")
+
+    def _follow(self, place: int) -> int:
+        return place + self._read("<I", place)
 
     def _field(self, number: int) -> int:
         """Returns the position of a field, or 0 where it is absent."""
         entry = 4 + 2 * number
         if entry + 2 > self._vtable_bytes:
             return 0
-        offset = self._read(_U16, self._vtable + entry)
+        offset = self._read("<H", self._vtable + entry)
         return self._position + offset if offset else 0
 
     def present(self, number: int) -> bool:
         return self._field(number) != 0
 
-    def byte(self, number: int, default: int = 0) -> int:
+    def number(self, number: int, code: str) -> int:
+        """Returns a field of the type `code` of `struct`; 0 where it is absent."""
         position = self._field(number)
-        if not position:
-            return default
-        if position >= len(self._buffer):
-            raise StreamError("A message of the Arrow stream points out of itself.")
-        return self._buffer[position]
-
-    def int16(self, number: int) -> int:
-        position = self._field(number)
-        return self._read(_I16, position) if position else 0
-
-    def int32(self, number: int) -> int:
-        position = self._field(number)
-        return self._read(_I32, position) if position else 0
-
-    def int64(self, number: int) -> int:
-        position = self._field(number)
-        return self._read(_I64, position) if position else 0
+        return self._read(code, position) if position else 0
 
     def table(self, number: int) -> FlatTable | None:
         position = self._field(number)
-        if not position:
-            return None
-        return FlatTable(self._buffer, position + self._read(_U32, position))
+        return FlatTable(self._buffer, position) if position else None
 
     def text(self, number: int) -> str:
-        position = self._field(number)
-        if not position:
-            return ""
-        start = position + self._read(_U32, position)
-        length = self._read(_U32, start)
-        raw = bytes(self._buffer[start + 4 : start + 4 + length])
+        start, length = self._vector(number)
+        raw = bytes(self._buffer[start : start + length])
         if len(raw) != length:
             raise StreamError("A message of the Arrow stream points out of itself.")
         try:
@@ -98,39 +67,38 @@ class FlatTable:
             raise StreamError("A name in the Arrow stream is not UTF-8.") from None
 
     def tables(self, number: int) -> list[FlatTable]:
-        start, count = self._vector(number)
-        places = range(start, start + 4 * count, 4)
-        return [FlatTable(self._buffer, place + self._read(_U32, place)) for place in places]
+        return [FlatTable(self._buffer, place) for place in self._places(number, 4)]
 
     def pairs(self, number: int) -> list[tuple[int, int]]:
-        start, count = self._vector(number)
-        places = range(start, start + 16 * count, 16)
-        return [(self._read(_I64, place), self._read(_I64, place + 8)) for place in places]
+        places = self._places(number, 16)
+        return [(self._read("<q", place), self._read("<q", place + 8)) for place in places]
 
     def _vector(self, number: int) -> tuple[int, int]:
+        """Returns the position of a vector's first item and the number of items."""
         position = self._field(number)
         if not position:
             return 0, 0
-        start = position + self._read(_U32, position)
-        count = self._read(_U32, start)
+        start = self._follow(position)
+        return start + 4, self._read("<I", start)
+
+    def _places(self, number: int, size: int) -> range:
+        start, count = self._vector(number)
         if count > MAX_ITEMS:
             raise StreamError("A message of the Arrow stream has too many parts.")
-        return start + 4, count
+        return range(start, start + size * count, size)
 
 
-_HEAD = struct.Struct("<II")
 _CONTINUATION = 0xFFFFFFFF
-SCHEMA, DICTIONARY, BATCH = 1, 2, 3
+SCHEMA, BATCH = 1, 3
 
 
 @dataclass(frozen=True)
 class Message:
-    """A header and the bytes that it describes. `start` and `end` bound both in the buffer."""
+    """A header and the bytes that it describes. `end` is where both end in the buffer."""
 
     kind: int
     header: FlatTable
     body: memoryview
-    start: int
     end: int
 
 
@@ -139,29 +107,29 @@ def messages(buffer: memoryview) -> Iterator[Message]:
 
     Raises CutBodyError where the buffer ends before the end marker, and StreamError where bytes
     follow it or a message is malformed."""
-    position = 0
+    end = 0
     while True:
-        if position + _HEAD.size > len(buffer):
+        start = end + 8
+        if start > len(buffer):
             raise CutBodyError("The Arrow stream lacks its end marker: the body was cut.")
-        mark, length = _HEAD.unpack_from(buffer, position)
+        mark, length = struct.unpack_from("<II", buffer, end)
         if mark != _CONTINUATION:
             raise StreamError("The answer is no Arrow stream.")
-        metadata = position + _HEAD.size
         if length == 0:
-            if metadata != len(buffer):
+            if start != len(buffer):
                 raise StreamError("Bytes follow the end marker of the Arrow stream.")
             return
-        if metadata + length > len(buffer):
+        body = start + length
+        if body > len(buffer):
             raise CutBodyError("The Arrow stream ends inside a message: the body was cut.")
-        table = FlatTable.root(buffer[metadata : metadata + length])
-        header, size = table.table(2), table.int64(3)
+        table = FlatTable(buffer[start:body])
+        header, size = table.table(2), table.number(3, "<q")
         if header is None or size < 0:
             raise StreamError("A message of the Arrow stream has no header.")
-        end = metadata + length + size
+        end = body + size
         if end > len(buffer):
             raise CutBodyError("The Arrow stream ends inside a batch: the body was cut.")
-        yield Message(table.byte(1), header, buffer[metadata + length : end], position, end)
-        position = end
+        yield Message(table.number(1, "B"), header, buffer[body:end], end)
 
 
 def count_rows(buffer: memoryview) -> int:
@@ -174,7 +142,7 @@ def count_rows(buffer: memoryview) -> int:
             raise StreamError("An Arrow stream has one schema, and it comes first.")
         first = False
         if message.kind == BATCH:
-            rows += message.header.int64(0)
+            rows += message.header.number(0, "<q")
     if first:
         raise StreamError("The Arrow stream has no schema.")
     return rows

@@ -13,21 +13,22 @@ from ..client import Client
 from ..errors import IntegrityError, UsageError, YearbookError
 from ..settings import ApiKey, cache_bytes, cache_dir, forget_key, library_dir, origin, store_key
 from ..store import Store
-from .main import print_json, print_rows, print_table
-from .parser import cached_names, script
+from . import cached_names, json_text, print_rows, script, table_text
 
 Given = argparse.Namespace
 
 
+def _print(given: Given, value: Any, text: str) -> None:
+    """Prints a value of the client as one JSON document, or `text` for a person."""
+    sys.stdout.write(json_text(value) + "\n" if given.json else text)
+
+
 def _selection(given: Given) -> dict[str, Any]:
+    same = ("start", "end", "dimensions", "snapshot", "limit")
     return {
-        "start": given.start,
-        "end": given.end,
-        "dimensions": given.dimensions,
+        **{name: getattr(given, name) for name in same},
         "columns": given.columns.split(",") if given.columns else None,
         "geometry": not given.no_geometry,
-        "snapshot": given.snapshot,
-        "limit": given.limit,
     }
 
 
@@ -37,38 +38,29 @@ def _datasets(client: Client, given: Given) -> None:
         if given.verb == "datasets"
         else client.search(" ".join(given.words), given.limit)
     )
-    if given.json:
-        print_json(found)
-    else:
-        print_table([{"name": one.name, "source": one.source, "title": one.title} for one in found])
+    rows = [{"name": one.name, "source": one.source, "title": one.title} for one in found]
+    _print(given, found, table_text(rows))
 
 
 def _describe(client: Client, given: Given) -> None:
     found = client.describe(given.name)
-    if given.json:
-        print_json(dict(found.raw))
-        return
-    sys.stdout.write(f"{found.name}: {found.title or ''}\n{found.description or ''}\n")
-    sys.stdout.write(
+    columns = [
+        {"column": one.name, "type": one.type, "role": one.role, "unit": one.unit}
+        for one in found.columns
+    ]
+    text = (
+        f"{found.name}: {found.title or ''}\n{found.description or ''}\n"
         f"{found.rows} rows, {found.layout or 'no'} layout, licence {found.licence or 'unknown'}\n"
         f"snapshot {found.current_snapshot_id} of {found.last_refreshed_at}\n"
         f"{found.attribution_text or ''}\n\n"
     )
-    print_table(
-        [
-            {"column": one.name, "type": one.type, "role": one.role, "unit": one.unit}
-            for one in found.columns
-        ]
-    )
+    _print(given, found.raw, text + table_text(columns))
 
 
 def _preview(client: Client, given: Given) -> None:
     found = client.preview(given.name)
-    if given.json:
-        print_json(found)
-        return
-    sys.stdout.write(f"{found.row_count} rows, snapshot {found.snapshot_id}\n")
-    print_table(found.rows)
+    text = f"{found.row_count} rows, snapshot {found.snapshot_id}\n"
+    _print(given, found, text + table_text(found.rows))
 
 
 def _get(client: Client, given: Given) -> None:
@@ -84,9 +76,8 @@ def _get(client: Client, given: Given) -> None:
 
 def _download(client: Client, given: Given) -> None:
     found = client.download(given.name, given.file, format=given.format, **_selection(given))
-    if given.json:
-        print_json(found)
-    else:
+    _print(given, found, "")
+    if not given.json:
         rows = f"{found.rows} rows, " if found.rows is not None else ""
         sys.stderr.write(f"{found.path}: {rows}{found.size} bytes. {found.credit}\n")
 
@@ -106,61 +97,42 @@ def _sync(client: Client, given: Given) -> None:
     failures: list[YearbookError] = []
     found: list[dict[str, Any]] = []
     for name in names:
+        line: dict[str, Any] = {"name": name}
         try:
             one = client.sync_report(name, given.output)
         except YearbookError as error:
             # One that fails leaves the others to be synchronised.
             failures.append(error)
-            found.append({"name": name, "way": "failed", "reason": str(error)})
-            continue
-        table = one.table
-        found.append(
-            {
-                "name": name,
-                "way": one.way,
-                "rows": table.rows,
-                "snapshot": table.snapshot_id,
-                "path": table.path,
-            }
-        )
-    if given.json:
-        print_json(found)
-    else:
-        for line in found:
-            sys.stdout.write("  ".join(str(value) for value in line.values()) + "\n")
+            line |= {"way": "failed", "reason": str(error)}
+        else:
+            table = one.table
+            line |= {"way": one.way, "rows": table.rows, "snapshot": table.snapshot_id}
+            line["path"] = table.path
+        found.append(line)
+    _print(given, found, "".join("  ".join(map(str, one.values())) + "\n" for one in found))
     if failures:
         raise failures[0]
 
 
 def _library(client: Client, given: Given) -> None:
     tables = client.library()
-    if given.json:
-        print_json(tables)
-        return
-    sys.stdout.write(f"{library_dir()}\n")
-    print_table(
-        [
-            {"name": one.name, "rows": one.rows, "bytes": one.size, "synced": one.synced_at}
-            for one in tables
-        ]
-    )
+    rows = [
+        {"name": one.name, "rows": one.rows, "bytes": one.size, "synced": one.synced_at}
+        for one in tables
+    ]
+    _print(given, tables, f"{library_dir()}\n{table_text(rows)}")
 
 
 def _cite(client: Client, given: Given) -> None:
     text = client.cite(given.name, given.format)
-    if given.json:
-        print_json({"format": given.format, "citation": text})
-    else:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    document = {"format": given.format, "citation": text}
+    _print(given, document, text if text.endswith("\n") else text + "\n")
 
 
 def _verify(client: Client, given: Given) -> None:
     table = client.get(given.name, to="rows", **_selection(given))
     found = client.verify(table, given.expected, recompute=given.recompute)
-    if given.json:
-        print_json({"matches": found.matches, "digest": found.digest, "expected": found.expected})
-    else:
-        sys.stdout.write(f"{'equal' if found else 'DIFFERENT'}: {found.digest}\n")
+    _print(given, found, f"{'equal' if found else 'DIFFERENT'}: {found.digest}\n")
     if not found:
         raise IntegrityError("The rows are not those of the digest.", "Compare their snapshots.")
 
@@ -170,7 +142,7 @@ def _integration(client: Client, given: Given) -> None:
     for warning in found.warnings:
         sys.stderr.write(f"warning: {warning}\n")
     if not given.output:
-        print_json(found)
+        sys.stdout.write(json_text(found) + "\n")
         return
     folder = Path(given.output)
     for name, text in found.files.items():
@@ -185,16 +157,12 @@ def _integration(client: Client, given: Given) -> None:
 
 def _me(client: Client, given: Given) -> None:
     found = client.me()
-    if given.json:
-        print_json(found)
-        return
     cap = "no row cap" if found.row_cap is None else f"{found.row_cap} rows a request"
-    sys.stdout.write(f"plan {found.plan}, {cap}\n")
-    if found.limit is None:
-        sys.stdout.write("requests: unlimited\n")
-    else:
+    left = "unlimited"
+    if found.limit is not None:
         ends = f" until {found.resets_at:%Y-%m-%d %H:%M} UTC" if found.resets_at else ""
-        sys.stdout.write(f"requests: {found.left} of {found.limit} left{ends}\n")
+        left = f"{found.left} of {found.limit} left{ends}"
+    _print(given, found, f"plan {found.plan}, {cap}\nrequests: {left}\n")
 
 
 def _login(client: Client, given: Given) -> None:
@@ -204,35 +172,27 @@ def _login(client: Client, given: Given) -> None:
     # A key that the service refuses is not worth keeping.
     plan = Client(service.base, key.reveal()).me().plan
     store_key(service, key)
-    if given.json:
-        print_json({"service": service.base, "plan": plan})
-    else:
-        sys.stdout.write(f"Stored the key of plan {plan} for {service.base}.\n")
+    document = {"service": service.base, "plan": plan}
+    _print(given, document, f"Stored the key of plan {plan} for {service.base}.\n")
 
 
 def _logout(client: Client, given: Given) -> None:
     service = origin()
     gone = forget_key(service)
-    if given.json:
-        print_json({"service": service.base, "deleted": gone})
-    else:
-        sys.stdout.write("Deleted the key.\n" if gone else "There was no key.\n")
+    document = {"service": service.base, "deleted": gone}
+    _print(given, document, "Deleted the key.\n" if gone else "There was no key.\n")
 
 
 def _cache(client: Client, given: Given) -> None:
     folder = cache_dir()
-    store = Store(folder) if folder is not None else None
-    if store is not None and given.clear:
-        store.clear()
-    document = {
-        "folder": folder,
-        "bytes": store.size() if store is not None else 0,
-        "bound": cache_bytes(),
-    }
-    if given.json:
-        print_json(document)
-    else:
-        print_table([document])
+    size = 0
+    if folder is not None:
+        store = Store(folder)
+        if given.clear:
+            store.clear()
+        size = store.size()
+    document = {"folder": folder, "bytes": size, "bound": cache_bytes()}
+    _print(given, document, table_text([document]))
 
 
 def _completion(client: Client, given: Given) -> None:

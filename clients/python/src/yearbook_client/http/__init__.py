@@ -1,1 +1,232 @@
-"""HTTP: one request at a time, without and with retries. Knows no dataset."""
+"""One HTTP request and its answer, through urllib3. Owns which request carries the key, redirects,
+time-outs, and that a body that was cut is an exception (contract-11-key, contract-11-cut). Knows no
+dataset."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from .. import __version__
+from ..errors import (
+    CutBodyError,
+    RedirectRefusedError,
+    StalledError,
+    TransportError,
+    UnreachableError,
+)
+from ..settings import ApiKey, Origin
+from .answers import Headers, refusal
+
+if TYPE_CHECKING:
+    import urllib3
+
+CHUNK_BYTES = 1 << 18
+# A document larger than this is no document of the service.
+MAX_DOCUMENT_BYTES = 64 << 20
+MAX_ERROR_BYTES = 1 << 20
+MAX_REDIRECTS = 5
+# A body slower than this, in bytes a second over the time-out, has stalled. The service has the
+# same bound for its clients.
+MIN_RATE = 4096
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+class Response:
+    """An answer whose body is still to be read. Closing it early gives the connection up."""
+
+    def __init__(self, raw: Any, timeout: float, *, own: bool, head: bool) -> None:
+        self._raw = raw
+        self._timeout = timeout
+        # False where another origin answers, after a redirect.
+        self.own = own
+        self.status = int(raw.status)
+        self.headers = Headers.from_wire(raw.headers.items())
+        # Their length is that of the body that they leave out.
+        self._bodiless = head or self.status == 304
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yields the body, at most 256 KiB at a time.
+
+        Raises CutBodyError where it ends early and StalledError where it hardly moves."""
+        expected = None if self._bodiless else self.headers.count("Content-Length")
+        total = window_bytes = 0
+        window = time.monotonic()
+        while True:
+            try:
+                chunk = self._raw.read1(CHUNK_BYTES)
+            except Exception as error:
+                raise _failure(error) from None
+            if not chunk:
+                break
+            total += len(chunk)
+            window_bytes += len(chunk)
+            now = time.monotonic()
+            if now - window > self._timeout:
+                if window_bytes < MIN_RATE * (now - window):
+                    self.close()
+                    raise StalledError("The body arrives too slowly.")
+                window, window_bytes = now, 0
+            yield chunk
+        if expected is not None and total != expected:
+            raise CutBodyError(f"The body ended after {total} of {expected} bytes.")
+        self._raw.release_conn()
+
+    def read(self, bound: int = MAX_DOCUMENT_BYTES) -> bytes:
+        """Returns the whole body, at most `bound` bytes."""
+        parts: list[bytes] = []
+        size = 0
+        for chunk in self.chunks():
+            size += len(chunk)
+            if size > bound:
+                self.close()
+                raise TransportError(f"The answer has more than {bound} bytes.")
+            parts.append(chunk)
+        return b"".join(parts)
+
+    @property
+    def framed(self) -> bool:
+        """True where the transfer itself shows its end, by a length or by chunks."""
+        chunked = self.headers.get("Transfer-Encoding", "").lower().endswith("chunked")
+        return chunked or "content-length" in self.headers
+
+    def close(self) -> None:
+        self._raw.close()
+
+    def __enter__(self) -> Response:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self.close()
+
+
+class Transport:
+    """Connections to services. Threads may share one."""
+
+    def __init__(self, timeout: float = 60.0) -> None:
+        self.timeout = timeout
+        self._pools: dict[str | None, urllib3.PoolManager] = {}
+
+    def request(
+        self,
+        origin: Origin,
+        key: ApiKey | None,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        accepted: tuple[int, ...] = (200,),
+    ) -> Response:
+        """Sends one request and returns an answer whose status is in `accepted`.
+
+        `key` goes into no redirect that leaves `origin`. Only a redirect of `/v1/bulk` may leave it:
+        the digest that the service announced vouches for the bytes. Raises the exception of
+        `refusal` for every other status, and TransportError where the network fails."""
+        url = f"{origin.base}{path}"
+        if query:
+            url = f"{url}?{urlencode(query)}"
+        for _ in range(MAX_REDIRECTS):
+            own = origin.owns(url)
+            if not own and not path.startswith("/v1/bulk/"):
+                raise RedirectRefusedError("The service redirects to another origin.")
+            raw = self._send(method, url, headers or {}, key if own else None)
+            response = Response(raw, self.timeout, own=own, head=method == "HEAD")
+            if response.status in accepted:
+                return response
+            target = response.headers.get("Location")
+            if response.status in _REDIRECTS and target:
+                response.close()
+                url = urljoin(url, target)
+                if not url.startswith(("https://", f"{origin.scheme}://")):
+                    raise RedirectRefusedError("The service redirects to a less safe address.")
+                continue
+            body = b"" if method == "HEAD" else _error_body(response)
+            response.close()
+            raise refusal(response.status, response.headers, body)
+        raise RedirectRefusedError(f"The service redirects more than {MAX_REDIRECTS} times.")
+
+    def _send(self, method: str, url: str, headers: Mapping[str, str], key: ApiKey | None) -> Any:
+        sent = {
+            "User-Agent": f"yearbook_client/{__version__} (python)",
+            "Accept-Encoding": "identity",
+            **headers,
+        }
+        if key is not None:
+            sent["X-API-Key"] = key.reveal()
+        try:
+            return self._pool(url).request(
+                method,
+                url,
+                headers=sent,
+                redirect=False,
+                retries=False,
+                preload_content=False,
+                decode_content=False,
+            )
+        except Exception as error:
+            # `from None`: the frames below hold the header with the key.
+            raise _failure(error) from None
+        finally:
+            del sent
+
+    def _pool(self, url: str) -> urllib3.PoolManager:
+        import urllib3
+
+        proxy = _proxy(url)
+        if proxy not in self._pools:
+            timeout = urllib3.Timeout(connect=min(self.timeout, 20.0), read=self.timeout)
+            settings: Any = {"timeout": timeout, "maxsize": 8}
+            self._pools[proxy] = (
+                urllib3.ProxyManager(proxy, **settings)
+                if proxy
+                else urllib3.PoolManager(**settings)
+            )
+        return self._pools[proxy]
+
+    def close(self) -> None:
+        for pool in self._pools.values():
+            pool.clear()
+
+
+def _proxy(url: str) -> str | None:
+    """Returns the proxy that the environment names for `url`, by the usual variables."""
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(url)
+    proxy = getproxies().get(parts.scheme)
+    if not proxy or proxy_bypass(parts.hostname or ""):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _error_body(response: Response) -> bytes:
+    """Returns the body of a refusal, or nothing where it cannot be read: the status is enough."""
+    try:
+        return response.read(MAX_ERROR_BYTES)
+    except TransportError:
+        return b""
+
+
+def _failure(error: Exception) -> TransportError:
+    """Returns what `error` of urllib3 or a socket means, without its text: it may quote a header."""
+    import urllib3.exceptions as kinds
+
+    cause = type(error).__name__
+    if isinstance(error, (kinds.ReadTimeoutError, TimeoutError)):
+        return StalledError("The service sent nothing for too long.")
+    unreachable = (
+        kinds.NewConnectionError,
+        kinds.ConnectTimeoutError,
+        kinds.SSLError,
+        kinds.ProxyError,
+        kinds.MaxRetryError,
+    )
+    if isinstance(error, unreachable):
+        return UnreachableError(f"The service cannot be reached ({cause}).")
+    if isinstance(error, (kinds.HTTPError, OSError)):
+        return CutBodyError(f"The connection broke before the answer was complete ({cause}).")
+    return TransportError(f"The request failed ({cause}).")

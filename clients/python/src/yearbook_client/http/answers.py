@@ -13,13 +13,13 @@ from typing import Any, TypeVar, cast
 
 from .. import errors
 
-_LINK = re.compile(r'<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^",;\s]+))*)')
+_PARAMETER = r';\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^",;\s]+))'
+_LINK = re.compile(rf"<([^>]*)>((?:\s*{_PARAMETER})*)")
 
 # Bounds of retries: requests for a page, and seconds.
 REQUESTS_PER_PAGE = 5
 WAITING_PER_PULL = 60.0
 FIRST_BACK_OFF = 0.5
-LONGEST_BACK_OFF = 16.0
 
 _Result = TypeVar("_Result")
 
@@ -58,16 +58,14 @@ class Headers(Mapping[str, str]):
         return len(self._fields)
 
     def count(self, name: str) -> int | None:
-        """Returns a field that is a number of rows or bytes; None where it is missing or is none."""
+        """Returns a field that is a number; None where it is missing or is none."""
         text = self._fields.get(name.lower(), "")
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
     def link(self, relation: str) -> str | None:
         """Returns the target of the first `Link` with this relation (RFC 8288)."""
-        for target, parameters in _LINK.findall(self._fields.get("link", "")):
-            for name, quoted, bare in re.findall(
-                r';\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^",;\s]+))', parameters
-            ):
+        for target, parameters, *_ in _LINK.findall(self._fields.get("link", "")):
+            for name, quoted, bare in re.findall(_PARAMETER, parameters):
                 if name.lower() == "rel" and relation in (quoted or bare).lower().split():
                     return str(target)
         return None
@@ -116,9 +114,14 @@ def refusal(status: int, headers: Headers, body: bytes) -> errors.ServiceError:
         kind = errors.ServiceFaultError if status >= 500 else errors.RefusedError
     if kind is errors.RateLimitedError and (retry_after or 0) > LONGEST_BURST:
         kind = errors.MonthUsedUpError
-    detail = _detail(body)
+    try:
+        document = json.loads(body)
+    except ValueError:
+        document = None
+    known = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+    detail = known.get("detail")
     sentence = detail if isinstance(detail, str) else f"The service answered {status}."
-    problems = _problems(detail)
+    problems = tuple(cast("dict[str, Any]", one) for one in items(detail) if isinstance(one, dict))
     if problems:
         sentence = "; ".join(f"{_place(one)}: {one.get('msg', '')}" for one in problems)
     error = kind(
@@ -161,10 +164,10 @@ def retry_after_seconds(text: str | None) -> float | None:
 
 def month_end(headers: Headers, retry_after: float | None) -> datetime | None:
     """Returns the end of the month from `X-RateLimit-Reset` (Unix seconds) or `Retry-After`."""
-    reset = headers.get("X-RateLimit-Reset", "")
+    reset = headers.count("X-RateLimit-Reset")
     try:
-        if reset.isascii() and reset.isdigit():
-            return datetime.fromtimestamp(int(reset), timezone.utc)
+        if reset is not None:
+            return datetime.fromtimestamp(reset, timezone.utc)
         if retry_after is not None:
             return datetime.now(timezone.utc) + timedelta(seconds=retry_after)
     except (OverflowError, OSError, ValueError):
@@ -172,21 +175,9 @@ def month_end(headers: Headers, retry_after: float | None) -> datetime | None:
     return None
 
 
-def _detail(body: bytes) -> Any:
-    try:
-        document = json.loads(body)
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", document).get("detail") if isinstance(document, dict) else None
-
-
 def items(value: object) -> list[Any]:
     """Returns a list of JSON, an empty one where the value is none."""
     return list(value) if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-
-
-def _problems(detail: Any) -> tuple[dict[str, Any], ...]:
-    return tuple(cast("dict[str, Any]", one) for one in items(detail) if isinstance(one, dict))
 
 
 def _place(problem: dict[str, Any]) -> str:
@@ -197,28 +188,22 @@ def _place(problem: dict[str, Any]) -> str:
 class RetryBudget:
     """Requests for one page and seconds of waiting for one pull. One object serves one pull."""
 
-    def __init__(
-        self,
-        *,
-        requests: int = REQUESTS_PER_PAGE,
-        waiting: float = WAITING_PER_PULL,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self.requests = requests
-        self.left = waiting
+    def __init__(self, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._left = WAITING_PER_PULL
         self._sleep = sleep
 
     def run(self, attempt: Callable[[], _Result]) -> _Result:
-        """Calls `attempt`, at most `requests` times, until it succeeds; raises its last failure.
+        """Calls `attempt`, at most five times, until it succeeds; raises its last failure.
 
         A wait that does not fit into what is left of the pull's is not begun."""
-        for number in range(1, self.requests + 1):
+        number = 1
+        while True:
             try:
                 return attempt()
             except RETRIED as error:
-                if number == self.requests or not self._wait(number, error):
+                if number == REQUESTS_PER_PAGE or not self._wait(number, error):
                     raise
-        raise AssertionError("a budget has at least one request")
+            number += 1
 
     def _wait(self, number: int, error: errors.YearbookError) -> bool:
         # Most pulls wait for nothing, and these take long to import.
@@ -227,16 +212,16 @@ class RetryBudget:
 
         asked = error.retry_after if isinstance(error, errors.ServiceError) else None
         if asked is None:
-            bound = min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2 ** (number - 1))
+            bound = FIRST_BACK_OFF * 2 ** (number - 1)
             seconds = bound * (0.5 + random.random() / 2)  # noqa: S311, jitter and no secret
         else:
             # Clients that were refused together should not come back together.
             seconds = asked + random.random() * min(1.0, asked / 10)  # noqa: S311
-        if seconds > self.left:
+        if seconds > self._left:
             return False
         logging.getLogger("yearbook_client").info(
             "%s; trying again in %.1f s", type(error).__name__, seconds
         )
-        self.left -= seconds
+        self._left -= seconds
         self._sleep(seconds)
         return True
