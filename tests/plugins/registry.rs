@@ -1,9 +1,12 @@
 //! Plugins that travel: pushed to registries, pulled from them, installed, rolled back. What
 //! serves is the component's digest in the object store; a registry is asked by an operator alone.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 use yearbook_catalog::{ReleaseOrigin, ReleaseState};
 use yearbook_domain::Digest;
+use yearbook_prerequisites::Prerequisite;
 use yearbook_registry::{
     ComponentInterface, PulledComponent, PushedComponent, Registry, RegistryError, RegistryLimits,
     RegistryReference,
@@ -171,6 +174,80 @@ async fn debians_registry_takes_and_gives_plugins_and_signatures_contract_14() {
     assert_eq!(config["component"]["exports"], json!(["yearbook:plugin/encoder@1.1.0"]));
     let absent = pull(&registry.reference("agency/formats/ndjson:2")).await.unwrap_err();
     assert!(matches!(absent, RegistryError::NotFound { .. }), "{absent}");
+}
+
+/// skopeo copies artefacts of any kind and has no line of this project: it checks digests and media
+/// types by itself, both ways.
+#[tokio::test(flavor = "multi_thread")]
+async fn skopeo_copies_plugins_out_of_a_registry_and_back_contract_14() {
+    let Some(registry) = DockerRegistry::start().await else { return };
+    let found = succeeds("skopeo", &["--version"]);
+    let Some(()) = Prerequisite::Skopeo.or_skip(found, "there is no program skopeo") else {
+        return;
+    };
+    let app = TestApp::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let copy = format!("dir:{}", folder.path().join("copy").display());
+    let skopeo = |arguments: &[&str]| {
+        let always = ["--insecure-policy", "copy", "--preserve-digests"];
+        run("skopeo", &[&always, arguments].concat())
+    };
+    let bytes = component("ndjson");
+    let pushed = push(&registry.reference("agency/ndjson:1.0.0"), bytes.clone(), None).await;
+    let place = |name: &str| format!("docker://{}/{name}", registry.host);
+    skopeo(&["--src-tls-verify=false", &place("agency/ndjson:1.0.0"), &copy]);
+    let file = |name: &str| std::fs::read(folder.path().join("copy").join(name)).unwrap();
+    assert_eq!(Digest::of(&file("manifest.json")), pushed.manifest);
+    assert!(file(pushed.component.as_str()) == bytes, "a blob is named by its digest");
+
+    skopeo(&["--dest-tls-verify=false", &copy, &place("mirror/ndjson:latest")]);
+    let mirror = registry.reference("mirror/ndjson:latest");
+    let pulled = pull(&mirror).await.unwrap();
+    assert_eq!((pulled.manifest, pulled.file == bytes), (pushed.manifest, true));
+    let installed = installed(&app, &mirror, &TrustPolicy::default()).await.unwrap();
+    assert_eq!(installed.id.digest, pushed.component);
+}
+
+/// The tool of the Bytecode Alliance, both ways. Building it takes minutes: `cargo install wkg
+/// --locked`, then `cargo nextest run --workspace --run-ignored only -E 'test(/wkg_pulls/)'`.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs wkg, which no archive of packages has built"]
+async fn wkg_pulls_what_is_pushed_and_pushes_what_is_installed() {
+    let registry = DockerRegistry::start().await.expect("docker-registry is there");
+    let app = TestApp::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ndjson.wasm").display().to_string();
+    let bytes = component("ndjson");
+    let host = registry.host.as_str();
+    let wkg = |verb: &str, arguments: &[&str]| {
+        run("wkg", &[&["oci", verb, "--insecure", host], arguments].concat())
+    };
+    let ours = format!("{host}/agency/ndjson:1.0.0");
+    let pushed = push(&format!("oci://{ours}"), bytes.clone(), None).await;
+    wkg("pull", &["--output", &path, &ours]);
+    assert!(std::fs::read(&path).unwrap() == bytes);
+
+    let theirs = format!("{host}/agency/theirs:1.0.0");
+    let said = wkg("push", &[&theirs, &path]);
+    let pulled = pull(&format!("oci://{theirs}")).await.unwrap();
+    assert!(said.contains(&format!("digest: sha256:{}", pulled.manifest)), "{said}");
+    let trust = TrustPolicy::default();
+    let installed = installed(&app, &format!("oci://{theirs}"), &trust).await.unwrap();
+    assert_eq!(installed.id.digest, pushed.component);
+}
+
+/// Some where a program runs and ends well.
+fn succeeds(program: &str, arguments: &[&str]) -> Option<()> {
+    let output = Command::new(program).args(arguments).output();
+    output.is_ok_and(|output| output.status.success()).then_some(())
+}
+
+/// Runs a program that has to end well, and returns what it prints.
+fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// JSON of the repository, asked for as any client would.
