@@ -121,7 +121,9 @@ fn times_of_px_tables_become_dates_and_periods_contract_7() {
             (Ok(rows), Some(periods)) => {
                 assert_eq!(rows.column("period")[..3], periods.map(Some));
             }
-            (Err(refused), None) => assert!(refused.to_string().contains("has no code"), "{refused}"),
+            (Err(refused), None) => {
+                assert!(refused.to_string().contains("has no code"), "{refused}")
+            }
             (read, _) => panic!("{id}: {read:?}"),
         }
     }

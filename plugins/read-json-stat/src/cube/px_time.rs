@@ -35,7 +35,7 @@ mod tests {
             ("TLIST(W1)", "201852", "201852"),
             ("TLIST(M1)", "1975-11", "1975-11"),
             ("TLIST(M1)", "1975M1", "1975M1"),
-            ("TLIST(Q1)", "２０", "２０"),
+            ("TLIST(M1)", "２０", "２０"),
             ("TIME", "197511", "197511"),
         ] {
             assert_eq!(spell_period(dimension, code), expected, "{dimension}");
