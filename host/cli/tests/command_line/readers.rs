@@ -75,8 +75,8 @@ fn a_table_in_a_format_of_a_reader_is_the_same_snapshot_as_in_csv_contract_7() {
     assert_eq!(snapshot(&yearbook), expected);
 }
 
-/// A table of the Central Statistics Office of Ireland as it is served, beside the same cells as CSV
-/// that this test writes from the cube.
+/// A table of the Central Statistics Office of Ireland as it is served, beside the same cells as
+/// CSV that this test writes from the cube.
 #[test]
 fn a_cube_that_an_agency_serves_is_the_same_snapshot_as_its_cells_in_csv_contract_7() {
     let yearbook = Yearbook::new();
