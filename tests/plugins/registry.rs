@@ -255,8 +255,8 @@ async fn get(registry: &DockerRegistry, below: &str) -> Value {
     serde_json::from_slice(&response.bytes().await.unwrap()).unwrap()
 }
 
-/// An artefact as `wkg oci push` leaves it, member for member, uploaded without a line of our own
-/// client.
+/// An artefact as `wkg oci push` 0.16.1 leaves it, member for member, uploaded without a line of our
+/// own client.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_artefact_in_the_layout_of_wkg_is_installed_contract_14() {
     let app = TestApp::start().await;
@@ -265,7 +265,7 @@ async fn an_artefact_in_the_layout_of_wkg_is_installed_contract_14() {
     let spell = |bytes: &[u8]| format!("sha256:{}", Digest::of(bytes));
     let config = json!({
         "created": "2026-10-01T12:00:00.123456789Z",
-        "author": "Ann <ann@example.org>",
+        "author": null,
         "architecture": "wasm",
         "os": "wasip2",
         "layerDigests": [spell(&bytes)],
@@ -284,11 +284,12 @@ async fn an_artefact_in_the_layout_of_wkg_is_installed_contract_14() {
             "digest": spell(config.as_bytes()),
             "size": config.len(),
         },
-        "layers": [{ "mediaType": "application/wasm", "digest": spell(&bytes), "size": bytes.len() }],
-        "annotations": {
-            "org.opencontainers.image.created": "2026-10-01T12:00:00Z",
-            "org.opencontainers.image.version": "0.1.0",
-        },
+        "layers": [{
+            "mediaType": "application/wasm",
+            "digest": spell(&bytes),
+            "size": bytes.len(),
+            "annotations": { "org.opencontainers.image.title": "ndjson.wasm" },
+        }],
     })
     .to_string();
     let _ = rustls::crypto::ring::default_provider().install_default();
