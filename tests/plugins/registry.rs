@@ -255,8 +255,8 @@ async fn get(registry: &DockerRegistry, below: &str) -> Value {
     serde_json::from_slice(&response.bytes().await.unwrap()).unwrap()
 }
 
-/// An artefact as `wkg oci push` 0.16.1 leaves it, member for member, uploaded without a line of our
-/// own client.
+/// An artefact as `wkg oci push` 0.16.1 leaves it, member for member, uploaded without a line of
+/// our own client.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_artefact_in_the_layout_of_wkg_is_installed_contract_14() {
     let app = TestApp::start().await;
