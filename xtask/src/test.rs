@@ -198,7 +198,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
         });
     }
     if !quick {
-        report.step("registry: Debian's docker-registry is there", tools::docker_registry);
+        report.step("registry: Debian's docker-registry and skopeo are there", tools::registry);
     }
     report.counted_step("tests of the workspace", || {
         suites::run_workspace_tests(repository, server.as_ref(), !quick)

@@ -194,13 +194,15 @@ pub fn nginx() -> Result<()> {
     require("a fleet behind a proxy", &["nginx-light"], "nginx", &["-v"])
 }
 
-/// Debian's registry of images, which takes plugins too.
+/// Debian's registry of images, which takes plugins too, and a tool that copies what is in it.
 ///
 /// # Errors
-/// When it is missing and cannot be installed; the message has the command to run.
-pub(crate) fn docker_registry() -> Result<()> {
-    let packages = ["docker-registry"];
-    require("plugins from registries", &packages, "docker-registry", &["--version"])
+/// When one is missing and cannot be installed; the message has the command to run.
+pub(crate) fn registry() -> Result<()> {
+    for program in ["docker-registry", "skopeo"] {
+        require("plugins from registries", &[program], program, &["--version"])?;
+    }
+    Ok(())
 }
 
 /// Node, with npm for its packages; `what` needs them.

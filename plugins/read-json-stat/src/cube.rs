@@ -3,6 +3,7 @@
 
 mod checks;
 mod columns;
+mod px_time;
 
 use std::collections::BTreeMap;
 

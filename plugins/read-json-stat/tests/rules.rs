@@ -1,9 +1,11 @@
-//! Rules of JSON-stat 2.0, read natively; the files are written to its specification.
+//! Rules of JSON-stat 2.0, read natively; the files are written to its specification, but for one
+//! that an agency served.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use yearbook_read_json_stat::JsonStatReader;
 use yearbook_sdk::Value;
+use yearbook_sdk::generator::Role;
 use yearbook_sdk::reader::{ColumnRequest, RequestedType};
 use yearbook_sdk::testing::reading::{ReadTable, check, read, request};
 
@@ -31,6 +33,105 @@ fn from(name: &str, source: &str, requested_type: RequestedType) -> ColumnReques
 #[test]
 fn it_holds_what_every_reader_must() {
     check::<JsonStatReader>();
+}
+
+#[test]
+fn a_cube_of_an_agency_is_a_table_contract_7() {
+    let file = include_str!("../../../tests/fixtures/agencies/cso_life_tables.json");
+    let requests = [
+        from("sex", "C02199V02655 label", RequestedType::Text),
+        from("age", "C02076V02508", RequestedType::Text),
+        from("date", "TLIST(A1)", RequestedType::Date),
+        from("period", "TLIST(A1)", RequestedType::Period),
+        from("statistic", "STATISTIC label", RequestedType::Text),
+        request("value", RequestedType::Number),
+    ];
+    let read = table(file, &requests);
+    // Two sexes, 106 ages, four years and seven statistics; none is missing.
+    assert_eq!(read.rows.len(), 2 * 106 * 4 * 7);
+    let row = |at: usize| read.rows[at].iter().flatten().map(String::as_str).collect::<Vec<_>>();
+    assert_eq!(row(0), ["Male", "000", "2002-01-01", "2002", "Ix", "100000"]);
+    assert_eq!(row(27), ["Male", "000", "2016-01-01", "2016", "e0x", "79.64"]);
+    assert_eq!(row(106 * 28 + 27), ["Female", "000", "2016-01-01", "2016", "e0x", "83.42"]);
+    assert_eq!(row(5935), ["Female", "105", "2016-01-01", "2016", "e0x", "0.61"]);
+    let life: f64 = read
+        .rows
+        .iter()
+        .filter(|row| row[4].as_deref() == Some("e0x"))
+        .map(|row| row[5].as_deref().unwrap().parse::<f64>().unwrap())
+        .sum();
+    assert!((life - 27_840.68).abs() < 1e-6, "{life}");
+    let about: Vec<(Option<Role>, Option<&str>, Option<&str>)> = read
+        .columns
+        .iter()
+        .map(|column| (column.role, column.description.as_deref(), column.unit.as_deref()))
+        .collect();
+    // Seven statistics have no unit in common.
+    assert_eq!(
+        about,
+        [
+            (Some(Role::Attribute), Some("Sex"), None),
+            (Some(Role::Dimension), Some("Age x"), None),
+            (Some(Role::Period), Some("Year"), None),
+            (Some(Role::Period), Some("Year"), None),
+            (Some(Role::Attribute), Some("Statistic"), None),
+            (Some(Role::Value), None, None),
+        ]
+    );
+}
+
+/// A cube whose time is that of a PX table: the id names the scale.
+fn px_cube(id: &str, codes: [&str; 3]) -> String {
+    cube("[1,2,3,4,5,6]", "")
+        .replace(r#""time"]"#, &format!(r#""{id}"]"#))
+        .replace(r#""time":{"category""#, &format!(r#""{id}":{{"category""#))
+        .replace(r#"["2022","2023","2024"]"#, &format!("{codes:?}"))
+}
+
+#[test]
+fn times_of_px_tables_become_dates_and_periods_contract_7() {
+    for (id, codes, dates, periods) in [
+        (
+            "TLIST(M1)",
+            ["202201", "202202", "202212"],
+            ["2022-01-01", "2022-02-01", "2022-12-01"],
+            Some(["2022-01", "2022-02", "2022-12"]),
+        ),
+        (
+            "TLIST(Q1)",
+            ["20221", "20222", "20224"],
+            ["2022-01-01", "2022-04-01", "2022-10-01"],
+            Some(["2022-Q1", "2022-Q2", "2022-Q4"]),
+        ),
+        (
+            "TLIST(H1)",
+            ["20221", "20222", "20231"],
+            ["2022-01-01", "2022-07-01", "2023-01-01"],
+            None,
+        ),
+    ] {
+        let text = px_cube(id, codes);
+        let requests =
+            [from("date", id, RequestedType::Date), from("code", id, RequestedType::Text)];
+        let rows = table(&text, &requests);
+        assert_eq!(rows.column("date")[..3], dates.map(Some));
+        assert_eq!(rows.column("code")[..3], codes.map(Some), "text stays what it is");
+        let requests = [from("period", id, RequestedType::Period)];
+        match (read::<JsonStatReader>(text.as_bytes(), &requests, &[]), periods) {
+            (Ok(rows), Some(periods)) => {
+                assert_eq!(rows.column("period")[..3], periods.map(Some));
+            }
+            (Err(refused), None) => {
+                assert!(refused.to_string().contains("has no code"), "{refused}")
+            }
+            (read, _) => panic!("{id}: {read:?}"),
+        }
+    }
+    let text = px_cube("TLIST(M1)", ["202201", "202213", "202301"]);
+    let date = [from("date", "TLIST(M1)", RequestedType::Date)];
+    let refused = read::<JsonStatReader>(text.as_bytes(), &date, &[]).unwrap_err().to_string();
+    let expected = "$.dimension.TLIST(M1).category: \"202213\" is no period of time";
+    assert!(refused.starts_with(expected), "{refused}");
 }
 
 #[test]

@@ -14,6 +14,9 @@ const TIME: &str = "TIME_PERIOD";
 /// The component that is the observation.
 const VALUE: &str = "OBS_VALUE";
 
+/// The day of the message, which Eurostat puts before the dimensions.
+const LAST_UPDATE: &str = "LAST UPDATE";
+
 /// Separator of a code from its label, where an agency sends both.
 const LABEL: &str = ": ";
 
@@ -229,6 +232,7 @@ fn components(names: &[String], first: usize) -> Vec<FileComponent> {
         let role = match id {
             TIME => Role::Period,
             VALUE => Role::Value,
+            LAST_UPDATE => Role::Attribute,
             // Dimensions stand before the time, attributes behind the observation.
             _ if time.is_some_and(|time| position < time) => Role::Dimension,
             _ => Role::Attribute,

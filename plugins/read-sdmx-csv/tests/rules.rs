@@ -4,6 +4,7 @@
 
 use yearbook_read_sdmx_csv::SdmxCsvReader;
 use yearbook_sdk::Value;
+use yearbook_sdk::generator::Role;
 use yearbook_sdk::reader::{ColumnRequest, RequestedType};
 use yearbook_sdk::testing::reading::{check, read, read_in_chunks, request};
 
@@ -81,6 +82,49 @@ fn version_1_delimiters_marks_and_line_ends_are_taken() {
             read_in_chunks::<SdmxCsvReader>(text.as_bytes(), bytes, &requests, &[]).unwrap();
         assert_eq!(table.column("ref_area"), [Some("NZ"), Some("A\nU")]);
         assert_eq!(table.column("obs_value"), [Some("1.5"), None]);
+    }
+}
+
+/// Headers as agencies send them; the figures are made up.
+#[test]
+fn columns_of_agencies_have_their_roles() {
+    use Role::{Attribute, Dimension, Period, Value};
+    for (text, expected) in [
+        (
+            "DATAFLOW,LAST UPDATE,freq,unit,geo,TIME_PERIOD,OBS_VALUE,OBS_FLAG,CONF_STATUS\n\
+             ESTAT:MADE_UP(1.0),22/05/26 11:00:00,A,PC,NZ,2021,12.5,p,\n",
+            vec![
+                ("LAST UPDATE", Attribute, Some("22/05/26 11:00:00")),
+                ("freq", Dimension, Some("A")),
+                ("unit", Dimension, Some("PC")),
+                ("geo", Dimension, Some("NZ")),
+                ("TIME_PERIOD", Period, Some("2021")),
+                ("OBS_VALUE", Value, Some("12.5")),
+                ("OBS_FLAG", Attribute, Some("p")),
+                ("CONF_STATUS", Attribute, None),
+            ],
+        ),
+        (
+            "DATAFLOW,REF_AREA,FREQ,MEASURE,TIME_PERIOD,OBS_VALUE,OBS_STATUS,UNIT_MULT,BASE_PER,DECIMALS\n\
+             OECD.SDD:DSD_MADE@DF_UP(1.0),NZL,A,CPI,1998,-0.8,A,0,,1\n",
+            vec![
+                ("REF_AREA", Dimension, Some("NZL")),
+                ("FREQ", Dimension, Some("A")),
+                ("MEASURE", Dimension, Some("CPI")),
+                ("TIME_PERIOD", Period, Some("1998")),
+                ("OBS_VALUE", Value, Some("-0.8")),
+                ("OBS_STATUS", Attribute, Some("A")),
+                ("UNIT_MULT", Attribute, Some("0")),
+                ("BASE_PER", Attribute, None),
+                ("DECIMALS", Attribute, Some("1")),
+            ],
+        ),
+    ] {
+        let table = read::<SdmxCsvReader>(text.as_bytes(), &[], &[]).unwrap();
+        let found = table.columns.iter().map(|column| {
+            (column.name.as_str(), column.role.unwrap(), table.column(&column.name)[0])
+        });
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 }
 

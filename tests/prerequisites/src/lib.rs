@@ -19,11 +19,14 @@ pub enum Prerequisite {
     Binary,
     /// Debian's `docker-registry`.
     DockerRegistry,
+    /// skopeo, which copies what is in registries.
+    Skopeo,
 }
 
 impl Prerequisite {
     /// Every one of them.
-    pub const ALL: [Self; 4] = [Self::Postgres, Self::Nginx, Self::Binary, Self::DockerRegistry];
+    pub const ALL: [Self; 5] =
+        [Self::Postgres, Self::Nginx, Self::Binary, Self::DockerRegistry, Self::Skopeo];
 
     /// Its name in [`REQUIRED`].
     #[must_use]
@@ -33,6 +36,7 @@ impl Prerequisite {
             Self::Nginx => "nginx",
             Self::Binary => "binary",
             Self::DockerRegistry => "docker-registry",
+            Self::Skopeo => "skopeo",
         }
     }
 
@@ -102,7 +106,10 @@ mod tests {
                 "{required:?}"
             );
         }
-        assert_eq!(Prerequisite::list(&Prerequisite::ALL), "postgres,nginx,binary,docker-registry");
+        assert_eq!(
+            Prerequisite::list(&Prerequisite::ALL),
+            "postgres,nginx,binary,docker-registry,skopeo"
+        );
     }
 
     #[test]

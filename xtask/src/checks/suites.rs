@@ -18,8 +18,8 @@ use crate::spec::ExecutedTests;
 static EXECUTED: LazyLock<Mutex<ExecutedTests>> = LazyLock::new(Mutex::default);
 
 /// Unit and integration tests, those of the catalog in PostgreSQL on `postgres`; nextest runs
-/// them where it is installed. A `complete` run fails where PostgreSQL or docker-registry is
-/// missing; what needs nginx and a binary has a step of its own.
+/// them where it is installed. A `complete` run fails where PostgreSQL, docker-registry or
+/// skopeo is missing; what needs nginx and a binary has a step of its own.
 pub(crate) fn run_workspace_tests(
     repository: &Repository,
     postgres: Option<&Postgres>,
@@ -29,7 +29,11 @@ pub(crate) fn run_workspace_tests(
     if complete {
         run.env(
             REQUIRED,
-            Prerequisite::list(&[Prerequisite::Postgres, Prerequisite::DockerRegistry]),
+            Prerequisite::list(&[
+                Prerequisite::Postgres,
+                Prerequisite::DockerRegistry,
+                Prerequisite::Skopeo,
+            ]),
         );
     }
     if let Some(postgres) = postgres {

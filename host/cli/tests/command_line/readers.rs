@@ -75,6 +75,82 @@ fn a_table_in_a_format_of_a_reader_is_the_same_snapshot_as_in_csv_contract_7() {
     assert_eq!(snapshot(&yearbook), expected);
 }
 
+/// A table of the Central Statistics Office of Ireland as it is served, beside the same cells as
+/// CSV that this test writes from the cube.
+#[test]
+fn a_cube_that_an_agency_serves_is_the_same_snapshot_as_its_cells_in_csv_contract_7() {
+    let yearbook = Yearbook::new();
+    let file = include_str!("../../../../tests/fixtures/agencies/cso_life_tables.json");
+    let cube: Value = serde_json::from_str(file).unwrap();
+    let category = |id: &str| &cube["dimension"][id]["category"];
+    let codes = |id: &str| category(id)["index"].as_array().unwrap().iter();
+    let label = |id: &str, code: &Value| category(id)["label"][code.as_str().unwrap()].clone();
+    let mut csv = "date,period,sex,sex_name,age,statistic,value\n".to_owned();
+    let mut values = cube["value"].as_array().unwrap().iter();
+    for sex in codes("C02199V02655") {
+        let name = label("C02199V02655", sex);
+        for age in codes("C02076V02508") {
+            for year in codes("TLIST(A1)") {
+                for statistic in codes("STATISTIC") {
+                    let date = format!("{}-01-01", year.as_str().unwrap());
+                    let statistic = label("STATISTIC", statistic);
+                    let value = values.next().unwrap();
+                    csv += &format!("{date},{year},{sex},{name},{age},{statistic},{value}\n");
+                }
+            }
+        }
+    }
+    assert!(values.next().is_none());
+    let package = |file: &str, text: &str, format: &str, extension: Value| {
+        yearbook.write(&format!("life/{file}"), text);
+        let field = |name: &str, kind: &str, description: &str| match description {
+            "" => json!({ "name": name, "type": kind }),
+            text => json!({ "name": name, "type": kind, "description": text }),
+        };
+        // The file describes its dimensions; in CSV the descriptor has to.
+        let told = |text: &'static str| if format == "csv" { text } else { "" };
+        let mut members = extension;
+        members["namespace"] = json!("cso");
+        members["dimensions"] = json!(["sex", "age", "statistic"]);
+        members["attribution_text"] = json!(
+            "Central Statistics Office, Ireland. Contains Irish Public Sector Data licensed under a Creative Commons Attribution 4.0 International (CC BY 4.0) licence."
+        );
+        let descriptor = json!({
+            "name": "irish_life_tables",
+            "licenses": [{ "name": "CC-BY-4.0" }],
+            "sources": [{ "title": "Central Statistics Office, Ireland", "path": "https://data.cso.ie/table/VSA32" }],
+            "resources": [{
+                "path": file,
+                "format": format,
+                "schema": {
+                    "fields": [
+                        field("date", "date", told("Year")),
+                        field("period", "string", told("Year")),
+                        field("sex", "string", told("Sex")),
+                        field("sex_name", "string", told("Sex")),
+                        field("age", "string", told("Age x")),
+                        field("statistic", "string", told("Statistic")),
+                        field("value", "number", ""),
+                    ],
+                    "primaryKey": ["period", "sex", "age", "statistic"],
+                },
+            }],
+            "yearbook": members,
+        });
+        yearbook.write("life/datapackage.json", &descriptor.to_string());
+        yearbook.run(&["publish", "life", "--json"]).ok().json()
+    };
+    let columns = json!({ "source_columns": {
+        "date": "TLIST(A1)", "period": "TLIST(A1)", "sex": "C02199V02655", "sex_name": "C02199V02655 label",
+        "age": "C02076V02508", "statistic": "STATISTIC label",
+    } });
+    let read = package("vsa32.json", file, "json-stat", columns);
+    assert_eq!((&read["rows"], &read["status"]), (&json!(5936), &json!("new")));
+    let written = package("vsa32.csv", &csv, "csv", json!({}));
+    assert_eq!(written["snapshot_id"], read["snapshot_id"]);
+    assert_eq!(written["status"], json!("unchanged"));
+}
+
 #[test]
 fn geojson_is_the_same_snapshot_as_well_known_text_in_csv_contract_7() {
     let yearbook = Yearbook::new();

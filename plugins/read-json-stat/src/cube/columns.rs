@@ -7,6 +7,7 @@ use yearbook_sdk::reader::{
 };
 
 use super::checks::Dimension;
+use super::px_time::spell_period;
 use crate::document::Document;
 
 /// Behind a dimension's id: the column of its labels.
@@ -99,7 +100,8 @@ pub(super) fn cube_column(
             about.description = dimension.label.clone();
             let values = dimension.categories.iter().map(|(code, label)| {
                 let text = if labels { label.as_ref() } else { Some(code) };
-                let value = text.map(|text| category_value(text, requested, last_day));
+                let value =
+                    text.map(|text| category_value(&dimension.id, text, requested, last_day));
                 value.transpose().map_err(|why| {
                     let path = format!("$.dimension.{}.category", dimension.id);
                     let text = text.map_or("", String::as_str);
@@ -129,11 +131,13 @@ pub(super) fn cube_column(
 
 /// The value of a category, from its code or label.
 fn category_value(
+    dimension: &str,
     text: &str,
     requested: RequestedType,
     last_day: bool,
 ) -> Result<CategoryValue, String> {
-    let period = || TimePeriod::parse(text).map_err(|why| why.to_string());
+    let period =
+        || TimePeriod::parse(&spell_period(dimension, text)).map_err(|why| why.to_string());
     match requested {
         RequestedType::Text => Ok(CategoryValue::Text(text.to_owned())),
         RequestedType::Date => {
