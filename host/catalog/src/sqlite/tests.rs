@@ -294,9 +294,10 @@ async fn a_migration_gives_versions_to_older_snapshots_contract_12() {
     // As a version left it that knew no versions.
     let older = "
         DROP TRIGGER snapshot_version; DROP TRIGGER changes_version; DROP INDEX snapshots_by_version;
+        DROP INDEX changes_by_version;
         ALTER TABLE snapshots DROP COLUMN version; ALTER TABLE changes DROP COLUMN version;
         ALTER TABLE datasets DROP COLUMN versions; ALTER TABLE datasets DROP COLUMN newest_id; DROP TABLE key_uses;
-        DELETE FROM _sqlx_migrations WHERE version = 13;";
+        DELETE FROM _sqlx_migrations WHERE version IN (13, 16);";
     sqlx::raw_sql(older).execute(&mut external_connection(&folder).await).await.unwrap();
     let store = open_catalog(&url).await;
     // Through c and d, which were dropped, lead changes.

@@ -5,11 +5,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use yearbook_catalog::RetainedVersion;
 use yearbook_domain::uuid::uuid_of_name;
 use yearbook_domain::{Column, ColumnType, DatasetName, Millis, Snapshot};
 
 /// Property that leads from names of columns to field ids.
 const NAME_MAPPING: &str = "schema.name-mapping.default";
+
+/// Entry of a snapshot's summary that names the catalog's snapshot.
+const SNAPSHOT_ID: &str = "yearbook.snapshot-id";
 
 /// Ids of columns by name, of all versions.
 pub(super) struct FieldIds(BTreeMap<String, i32>);
@@ -144,7 +148,7 @@ pub(super) fn table_metadata(
             "total-records": version.snapshot.rows.to_string(),
             "total-data-files": "1",
             "total-files-size": version.snapshot.file.bytes.to_string(),
-            "yearbook.snapshot-id": version.snapshot.id.to_string(),
+            SNAPSHOT_ID: version.snapshot.id.to_string(),
         },
     });
     if let Some(parent) = parent {
@@ -184,6 +188,22 @@ pub(super) fn table_metadata(
         "snapshot-log": log,
         "metadata-log": [],
     })
+}
+
+/// Returns true where `metadata` is of the history of `versions`: it tells none of their numbers of
+/// another snapshot. A catalog that was restored from a backup gives numbers anew, and the bucket
+/// has what was written of them before.
+pub(super) fn tells(metadata: &Value, versions: &[RetainedVersion]) -> bool {
+    let snapshots = metadata["snapshots"].as_array().map(Vec::as_slice).unwrap_or_default();
+    versions.iter().all(|RetainedVersion { version, snapshot }| {
+        let told = snapshots.iter().find(|entry| entry["snapshot-id"] == number(*version));
+        told.is_none_or(|entry| entry["summary"][SNAPSHOT_ID] == snapshot.id.as_str())
+    })
+}
+
+/// Snapshot id and sequence number of a version: from 1, since 0 means none to some readers.
+pub(super) fn number(version: u64) -> i64 {
+    i64::try_from(version).unwrap_or(i64::MAX - 1) + 1
 }
 
 /// The same for a dataset of a bucket for ever.
