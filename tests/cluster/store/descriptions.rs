@@ -20,7 +20,7 @@ async fn describing(fixture: &HostFixture) -> TestApp {
     TestApp::with_settings_on(fixture, settings).await
 }
 
-/// What `loadTable` answers about a table.
+/// Answer of `loadTable` about a table.
 async fn load_table(app: &TestApp, key: &str, namespace: &str, name: &str) -> Value {
     let path = format!("/share/iceberg/v1/namespaces/{namespace}/tables/{name}");
     let reply = app.get(&path).bearer(key).send().await;
