@@ -102,8 +102,8 @@ impl IcebergWriter {
         self.describe(name, &versions).await
     }
 
-    /// Describes what follows the newest version that is described, oldest first, so that what is
-    /// there is always whole.
+    /// Describes what follows the newest version that is described as the catalog has it, oldest
+    /// first, so that what is there is always whole.
     async fn describe(
         &self,
         name: &DatasetName,
@@ -114,7 +114,8 @@ impl IcebergWriter {
         let mut first = 0;
         for (position, shown) in versions.iter().enumerate().rev() {
             let stored = self.stored_metadata(shown).await?;
-            previous = stored.filter(|stored| table_metadata::tells(stored, &versions[..=position]));
+            let so_far = &versions[..=position];
+            previous = stored.filter(|stored| table_metadata::agrees(stored, so_far));
             if previous.is_some() {
                 first = position + 1;
                 break;

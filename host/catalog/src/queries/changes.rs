@@ -54,7 +54,7 @@ impl Catalog {
     }
 }
 
-/// A row of [`change_sets`].
+/// A row of `change_sets`.
 #[derive(sqlx::FromRow)]
 pub(super) struct ChangesRow {
     number: i64,

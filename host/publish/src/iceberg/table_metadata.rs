@@ -12,9 +12,6 @@ use yearbook_domain::{Column, ColumnType, DatasetName, Millis, Snapshot};
 /// Property that leads from names of columns to field ids.
 const NAME_MAPPING: &str = "schema.name-mapping.default";
 
-/// Entry of a snapshot's summary that names the catalog's snapshot.
-const SNAPSHOT_ID: &str = "yearbook.snapshot-id";
-
 /// Ids of columns by name, of all versions.
 pub(super) struct FieldIds(BTreeMap<String, i32>);
 
@@ -148,7 +145,7 @@ pub(super) fn table_metadata(
             "total-records": version.snapshot.rows.to_string(),
             "total-data-files": "1",
             "total-files-size": version.snapshot.file.bytes.to_string(),
-            SNAPSHOT_ID: version.snapshot.id.to_string(),
+            "yearbook.snapshot-id": version.snapshot.id.to_string(),
         },
     });
     if let Some(parent) = parent {
@@ -190,14 +187,16 @@ pub(super) fn table_metadata(
     })
 }
 
-/// Returns true where `metadata` is of the history of `versions`: it tells none of their numbers of
-/// another snapshot. A catalog that was restored from a backup gives numbers anew, and the bucket
+/// Returns true where `metadata` leads each of `versions` that it tells to the version's own file
+/// (decision 0332). A catalog that was restored from a backup gives numbers anew, and the bucket
 /// has what was written of them before.
-pub(super) fn tells(metadata: &Value, versions: &[RetainedVersion]) -> bool {
+pub(super) fn agrees(metadata: &Value, versions: &[RetainedVersion]) -> bool {
     let snapshots = metadata["snapshots"].as_array().map(Vec::as_slice).unwrap_or_default();
     versions.iter().all(|RetainedVersion { version, snapshot }| {
         let told = snapshots.iter().find(|entry| entry["snapshot-id"] == number(*version));
-        told.is_none_or(|entry| entry["summary"][SNAPSHOT_ID] == snapshot.id.as_str())
+        let list = told.map(|entry| entry["manifest-list"].as_str().unwrap_or_default());
+        // It lies in a folder that is named by the file.
+        list.is_none_or(|list| list.contains(snapshot.file.sha256.as_str()))
     })
 }
 
