@@ -374,6 +374,41 @@ async fn times_of_dropped_versions_are_known_and_their_rows_are_not_contract_12(
 }
 
 #[tokio::test]
+async fn changes_that_are_not_known_any_more_are_400_contract_12() {
+    const NOON: i64 = 1_605_960_000_000; // 2020-11-21T12:00:00Z
+    const HOUR: i64 = 3_600_000;
+    let app = TestApp::start().await;
+    let rows = |value: &str| {
+        harvest().with_rows(&format!("date,region,value,final\n2020-01-01,Auckland,{value},true\n"))
+    };
+    for (hour, table) in (0..).zip([harvest(), rows("1.5"), rows("2.5"), rows("3.5")]) {
+        app.publish_at(&table, Millis(NOON + hour * HOUR)).await;
+    }
+    // Version 3 alone stays.
+    let dropped = app.store.apply_retention(Retention { snapshots: 1, hours: 0 }, false).await;
+    assert_eq!(dropped.unwrap().len(), 3);
+    app.live.refresh().await.unwrap();
+    let key = app.key(Plan::Enterprise).await;
+    let ask = |range: &str| app.get(&format!("{TABLE}/changes?{range}")).bearer(&key).send();
+    let check = async |range: &str, expected: &str| {
+        let reply = ask(range).await;
+        assert_eq!(refusal(&reply), refused(400, "RESOURCE_DOES_NOT_EXIST"), "{range}");
+        assert_eq!(reply.json()["message"], expected, "{range}");
+    };
+    let whole = "It is not known what led to version 3; read it whole.";
+    check("startingVersion=0", "Version 0 is not kept any more; read one of 3.").await;
+    check("startingVersion=2", whole).await;
+    check("startingVersion=1&endingVersion=2", whole).await;
+    check("startingTimestamp=2020-11-21T13:00:00Z", whole).await;
+    app.publish_at(&rows("4.5"), Millis(NOON + 4 * HOUR)).await;
+    let later = "Changes are known from version 4 on; read version 3 whole and go on from there.";
+    check("startingVersion=3", later).await;
+    check("startingTimestamp=2020-11-21T13:00:00Z&endingVersion=3", later).await;
+    let known = ask("startingTimestamp=2020-11-21T15:30:00Z").await.json_lines();
+    assert_eq!((known.len(), &known[2]["cdf"]["version"]), (3, &json!(4)));
+}
+
+#[tokio::test]
 async fn changes_begin_with_all_rows_and_go_on_with_the_stored_files_contract_12() {
     let (app, key) = shared().await;
     app.publish(&second_version()).await;

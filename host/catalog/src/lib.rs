@@ -57,7 +57,7 @@ pub use queries::unreferenced::{
     DELETION_DEADLINE, DeletionBatch, UnreferencedObject, UploadRegistration,
 };
 pub use queries::usage::{ReserveOutcome, UsageIncrement};
-pub use queries::versions::RetainedVersion;
+pub use queries::versions::{ChangeRange, RetainedVersion};
 pub use quota::reservation::{QuotaExceeded, QuotaReservation, ReserveError};
 pub use quota::{Quota, QuotaUsage};
 pub use retention::{Retention, monthly_snapshot};

@@ -120,6 +120,7 @@ mod tests {
             rows: 1,
             changes: None,
             held: false,
+            bulk_redistribution: true,
         };
         let history = [
             summary("october", NOVEMBER - 1),

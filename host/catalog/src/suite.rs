@@ -78,6 +78,7 @@ macro_rules! every_rule {
             versions: a_commit_that_fails_takes_no_version_contract_12,
             versions: two_hosts_that_publish_give_each_version_once_contract_12,
             versions: retained_versions_and_times_of_dropped_ones_are_read_at_once_contract_12,
+            versions: changes_are_those_of_both_ends_and_between_contract_12,
             versions: licences_along_changes_are_those_of_dropped_snapshots_too_contract_12,
             conflict: a_draft_whose_predecessor_has_moved_is_refused,
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,

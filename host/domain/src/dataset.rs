@@ -221,6 +221,8 @@ pub struct SnapshotSummary {
     pub changes: Option<ChangeCounts>,
     /// True when no rule on retention drops it.
     pub held: bool,
+    /// True when its licence lets its whole file be handed on.
+    pub bulk_redistribution: bool,
 }
 
 /// A dataset with the snapshot that is current. A retired dataset is not a `Dataset`.

@@ -18,7 +18,7 @@ use yearbook_storage::{ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
 use self::manifest::TableFile;
-use self::table_metadata::{FieldIds, NewVersion};
+use self::table_metadata::{FieldIds, NewVersion, number};
 
 /// Bytes of metadata that are read: those of a thousand versions of a wide table.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
@@ -102,8 +102,8 @@ impl IcebergWriter {
         self.describe(name, &versions).await
     }
 
-    /// Describes what follows the newest version that is described, oldest first, so that what is
-    /// there is always whole.
+    /// Describes what follows the newest version that is described as the catalog has it, oldest
+    /// first, so that what is there is always whole.
     async fn describe(
         &self,
         name: &DatasetName,
@@ -113,7 +113,9 @@ impl IcebergWriter {
         let mut previous = None;
         let mut first = 0;
         for (position, shown) in versions.iter().enumerate().rev() {
-            previous = self.stored_metadata(shown).await?;
+            let stored = self.stored_metadata(shown).await?;
+            let so_far = &versions[..=position];
+            previous = stored.filter(|stored| table_metadata::agrees(stored, so_far));
             if previous.is_some() {
                 first = position + 1;
                 break;
@@ -191,9 +193,4 @@ fn shown(retained: Vec<RetainedVersion>) -> Vec<RetainedVersion> {
 /// Name of the metadata of a version beside its file.
 fn metadata_name(version: u64) -> String {
     format!("v{version}.metadata.json")
-}
-
-/// Snapshot id and sequence number of a version: from 1, since 0 means none to some readers.
-fn number(version: u64) -> i64 {
-    i64::try_from(version).unwrap_or(i64::MAX - 1) + 1
 }

@@ -20,14 +20,24 @@ const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1
 /// Deletes the changes that lead to the oldest retained snapshot or to one before it.
 const DROP_CHANGES: &str = "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1) RETURNING file_sha256";
 
-/// Selects changes with the credits of their snapshots. Where an older version left the credits
-/// out, they come from the snapshots, as long as these are retained.
-const CHANGES: &str = "
-    SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns, c.version, c.inserted, c.deleted, c.updated,
-        COALESCE(c.from_attribution, f.attribution) AS from_attribution, COALESCE(c.from_licence, f.licence) AS from_licence,
-        COALESCE(c.to_attribution, t.attribution) AS to_attribution, COALESCE(c.to_licence, t.licence) AS to_licence
-    FROM changes c LEFT JOIN snapshots f ON f.number = c.from_number LEFT JOIN snapshots t ON t.number = c.number
-    WHERE c.dataset = $1 ORDER BY c.number DESC";
+/// Selects changes of a dataset with the credits of their snapshots. Where an older version left
+/// the credits out, they come from the snapshots, as long as these are retained.
+macro_rules! change_sets {
+    ($which:literal) => {
+        concat!(
+            "SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns,
+                c.version, c.inserted, c.deleted, c.updated,
+                COALESCE(c.from_attribution, f.attribution) AS from_attribution, COALESCE(c.from_licence, f.licence) AS from_licence,
+                COALESCE(c.to_attribution, t.attribution) AS to_attribution, COALESCE(c.to_licence, t.licence) AS to_licence
+            FROM changes c LEFT JOIN snapshots f ON f.number = c.from_number LEFT JOIN snapshots t ON t.number = c.number
+            WHERE c.dataset = $1",
+            $which
+        )
+    };
+}
+pub(super) use change_sets;
+
+const CHANGES: &str = change_sets!(" ORDER BY c.number DESC");
 
 impl Catalog {
     /// Lists the changes from one snapshot to the next, oldest first, as one history without gaps
@@ -44,9 +54,9 @@ impl Catalog {
     }
 }
 
-/// A row of `changes`.
+/// A row of `change_sets`.
 #[derive(sqlx::FromRow)]
-struct ChangesRow {
+pub(super) struct ChangesRow {
     number: i64,
     from_number: i64,
     from_id: String,
@@ -67,7 +77,8 @@ struct ChangesRow {
 }
 
 impl ChangesRow {
-    fn read(self) -> Result<ChangeSet, sqlx::Error> {
+    /// Reads the set.
+    pub(super) fn read(self) -> Result<ChangeSet, sqlx::Error> {
         let place = RowContext { table: "changes", row: &self.to_id };
         Ok(ChangeSet {
             counts: counts(&place, self.inserted, self.deleted, self.updated)?,

@@ -61,7 +61,8 @@ const CURRENT_COLUMNS: &str = "
 /// Lists retained snapshots with what each changed of the one before it.
 macro_rules! summaries {
     () => {
-        "SELECT s.dataset, s.id, s.version, s.created_at, s.row_count, s.held_at, c.inserted, c.deleted, c.updated
+        "SELECT s.dataset, s.id, s.version, s.created_at, s.row_count, s.held_at, s.bulk_redistribution,
+            c.inserted, c.deleted, c.updated
         FROM snapshots s LEFT JOIN changes c ON c.number = s.number"
     };
 }
@@ -141,6 +142,7 @@ struct SummaryRow {
     created_at: i64,
     row_count: i64,
     held_at: Option<i64>,
+    bulk_redistribution: bool,
     inserted: Option<i64>,
     deleted: Option<i64>,
     updated: Option<i64>,
@@ -213,6 +215,7 @@ fn assemble_datasets(
             created_at: Millis(row.created_at),
             rows: place.count("row_count", row.row_count)?,
             held: row.held_at.is_some(),
+            bulk_redistribution: row.bulk_redistribution,
             changes: counts(&place, row.inserted, row.deleted, row.updated)?,
         };
         summaries_of.entry(row.dataset).or_default().push(summary);

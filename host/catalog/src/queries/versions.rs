@@ -1,12 +1,14 @@
 //! Versions of one dataset as protocols for tables ask for them, each question in one transaction:
-//! all retained snapshots, the times of versions that retention dropped, licences along a range of
-//! changes. Never writes.
+//! all retained snapshots, a range of changes, the times of versions that retention dropped,
+//! licences along a range of changes. Never writes.
 
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
+use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{DatasetName, Millis, Snapshot};
 
+use super::changes::{ChangesRow, change_sets};
 use super::snapshots::{ColumnRow, SnapshotRow, snapshot_columns};
 use super::sql_enum::{RowContext, encode_u64};
 use crate::catalog::transaction;
@@ -23,6 +25,16 @@ const RETAINED_COLUMNS: &str = "
     SELECT c.snapshot, c.name, c.column_type, c.nullable, c.role, c.unit, c.description, c.few_values
     FROM columns c JOIN snapshots s ON s.number = c.snapshot
     WHERE s.dataset = $1 ORDER BY c.snapshot, c.position";
+
+const COUNT_CHANGES: &str =
+    "SELECT COUNT(*) FROM changes WHERE dataset = $1 AND version >= $2 AND version <= $3";
+
+const CHANGES_OF_VERSIONS: &str =
+    change_sets!(" AND c.version >= $2 AND c.version <= $3 ORDER BY c.version");
+
+/// Lists the versions whose changes are stored, newest first.
+const CHANGED_VERSIONS: &str =
+    "SELECT version FROM changes WHERE dataset = $1 AND version <= $2 ORDER BY version DESC";
 
 const COMMIT_TIMES: &str = "
     SELECT version, committed_at FROM changes WHERE dataset = $1 AND version >= $2 AND version < $3 ORDER BY version";
@@ -48,6 +60,16 @@ pub struct RetainedVersion {
     pub snapshot: Snapshot,
 }
 
+/// Changes that lead to each of a range of versions, or what is known in their place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChangeRange {
+    /// The changes of every version of the range, oldest first.
+    Known(Vec<ChangeSet>),
+    /// The changes of some version are not known, or those of one after it: without a gap they are
+    /// known from this version on. One beyond the newest: not even what led to that is known.
+    KnownFrom(u64),
+}
+
 impl Catalog {
     /// Reads every retained version of a dataset, retired or not, oldest first. Some ten kilobytes
     /// each, as many as retention keeps.
@@ -61,6 +83,23 @@ impl Catalog {
     ) -> Result<Vec<RetainedVersion>, CatalogError> {
         transaction!(self, "read the retained versions", Read, |connection| {
             retained_versions(connection, dataset)
+        })
+    }
+
+    /// Reads the changes that lead to each of `versions`, of which none is 0 and none is beyond
+    /// `newest`. They are known where those of every later version up to `newest` are known too.
+    /// Versions outside of the range are counted and not read.
+    ///
+    /// # Errors
+    /// As [`Catalog::retained_versions`].
+    pub async fn change_range(
+        &self,
+        dataset: &DatasetName,
+        versions: RangeInclusive<u64>,
+        newest: u64,
+    ) -> Result<ChangeRange, CatalogError> {
+        transaction!(self, "read changes of versions", Read, |connection| {
+            change_range(connection, dataset, versions, newest)
         })
     }
 
@@ -123,6 +162,52 @@ async fn retained_versions(
             Ok(RetainedVersion { version, snapshot: snapshot.with_columns(columns)? })
         })
         .collect()
+}
+
+async fn change_range(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    versions: RangeInclusive<u64>,
+    newest: u64,
+) -> Result<ChangeRange, sqlx::Error> {
+    let (first, last) = (*versions.start(), *versions.end());
+    let (stored,): (i64,) = connection
+        .query(COUNT_CHANGES)
+        .bind(dataset.as_str())
+        .bind(encode_u64(first)?)
+        .bind(encode_u64(newest)?)
+        .fetch_one()
+        .await?;
+    // Each version has changes once, so as many as there are versions leave no gap.
+    if encode_u64((newest + 1).saturating_sub(first))? != stored {
+        let known = count_known(connection, dataset, newest).await?;
+        return Ok(ChangeRange::KnownFrom(newest + 1 - known));
+    }
+    let rows: Vec<ChangesRow> = connection
+        .query(CHANGES_OF_VERSIONS)
+        .bind(dataset.as_str())
+        .bind(encode_u64(first)?)
+        .bind(encode_u64(last)?)
+        .all()
+        .await?;
+    rows.into_iter().map(ChangesRow::read).collect::<Result<_, _>>().map(ChangeRange::Known)
+}
+
+/// Counts the versions up to `newest` whose changes are known without a gap.
+async fn count_known(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    newest: u64,
+) -> Result<u64, sqlx::Error> {
+    let stored: Vec<(i64,)> = connection
+        .query(CHANGED_VERSIONS)
+        .bind(dataset.as_str())
+        .bind(encode_u64(newest)?)
+        .all()
+        .await?;
+    let versions = (0..=encode_u64(newest)?).rev();
+    let known = versions.zip(stored).take_while(|(version, (stored,))| version == stored);
+    Ok(known.count() as u64)
 }
 
 async fn commit_times(

@@ -20,8 +20,8 @@ use crate::suite::fixtures::{
     snapshot_id,
 };
 use crate::{
-    Catalog, CatalogError, NewSignupLink, QueueOutcome, QueuedMail, ReserveOutcome, SignupBounds,
-    sqlite_url,
+    Catalog, CatalogError, NewSignupLink, QueueOutcome, QueuedMail, ReserveOutcome, Retention,
+    SignupBounds, sqlite_url,
 };
 
 fn folder() -> (TempDir, String) {
@@ -272,6 +272,32 @@ async fn a_snapshot_of_an_older_release_has_no_licence_title_and_no_sources_cont
 }
 
 #[tokio::test]
+async fn changes_outside_of_a_range_are_not_read_contract_12() {
+    let (folder, url) = folder();
+    let store = open_catalog(&url).await;
+    commit(&store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
+    for (index, (from, to)) in (1..).zip([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")]) {
+        let at = TODAY + index * DAY;
+        commit(&store, &following(from, to, at), Retention::default()).await.unwrap();
+    }
+    // Whoever reads the changes of version 1 or 4 fails.
+    let damage = "UPDATE changes SET columns = 'none' WHERE version IN (1, 4)";
+    sqlx::raw_sql(damage).execute(&mut external_connection(&folder).await).await.unwrap();
+    for (versions, readable) in [(2..=3, true), (3..=3, true), (1..=2, false), (3..=4, false)] {
+        let found = store.change_range(&name("cpi"), versions.clone(), 4).await;
+        assert_eq!(found.is_ok(), readable, "{versions:?}: {found:?}");
+    }
+    let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(
+        "EXPLAIN QUERY PLAN SELECT * FROM changes WHERE dataset = 'cpi' AND version >= 2 AND version <= 3 ORDER BY version",
+    )
+    .fetch_all(&mut external_connection(&folder).await)
+    .await
+    .unwrap();
+    let steps: Vec<&str> = plan.iter().map(|(_, _, _, step)| step.as_str()).collect();
+    assert!(steps.len() == 1 && steps[0].contains("changes_by_version"), "{steps:?}");
+}
+
+#[tokio::test]
 async fn a_migration_gives_versions_to_older_snapshots_contract_12() {
     let (folder, url) = folder();
     let store = open_catalog(&url).await;
@@ -294,9 +320,10 @@ async fn a_migration_gives_versions_to_older_snapshots_contract_12() {
     // As a version left it that knew no versions.
     let older = "
         DROP TRIGGER snapshot_version; DROP TRIGGER changes_version; DROP INDEX snapshots_by_version;
+        DROP INDEX changes_by_version;
         ALTER TABLE snapshots DROP COLUMN version; ALTER TABLE changes DROP COLUMN version;
         ALTER TABLE datasets DROP COLUMN versions; ALTER TABLE datasets DROP COLUMN newest_id; DROP TABLE key_uses;
-        DELETE FROM _sqlx_migrations WHERE version = 13;";
+        DELETE FROM _sqlx_migrations WHERE version IN (13, 16);";
     sqlx::raw_sql(older).execute(&mut external_connection(&folder).await).await.unwrap();
     let store = open_catalog(&url).await;
     // Through c and d, which were dropped, lead changes.

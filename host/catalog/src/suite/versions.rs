@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Millis, Snapshot, SnapshotId};
 
 use super::TestDatabase;
@@ -11,7 +12,7 @@ use super::changes::following;
 use super::fixtures::{
     DAY, KEEP_NEWEST_ONLY, TODAY, commit, digest, name, publication, publish, snapshot, snapshot_id,
 };
-use crate::{Catalog, Retention, SnapshotStatus};
+use crate::{Catalog, ChangeRange, Retention, SnapshotStatus};
 
 /// Versions of `cpi` with their snapshots, oldest first.
 async fn versions(store: &Catalog) -> Vec<(u64, SnapshotId)> {
@@ -101,6 +102,51 @@ pub(crate) async fn retained_versions_and_times_of_dropped_ones_are_read_at_once
         assert_eq!(times, expected, "{versions:?}");
     }
     assert_eq!(store.commit_times(&name("other"), 0..9).await.unwrap(), []);
+}
+
+pub(crate) async fn changes_are_those_of_both_ends_and_between_contract_12(place: TestDatabase) {
+    let store = place.host().await;
+    publish(&store, "other", "z", TODAY).await;
+    let at = |day: i64| TODAY + day * DAY;
+    let steps = [("a", "b", -9), ("b", "c", -8), ("c", "d", -7), ("d", "a", -6)];
+    commit(&store, &publication("cpi", "a", at(-40)), Retention::default()).await.unwrap();
+    for (from, to, day) in steps {
+        commit(&store, &following(from, to, at(day)), Retention::default()).await.unwrap();
+    }
+    let all = store.changes(&name("cpi")).await.unwrap();
+    assert_eq!(all.len(), steps.len());
+    let found =
+        async |versions, newest| store.change_range(&name("cpi"), versions, newest).await.unwrap();
+    let known = |sets: &[ChangeSet]| ChangeRange::Known(sets.to_vec());
+    for (versions, expected) in
+        [(1..=4, &all[..]), (2..=3, &all[1..3]), (1..=1, &all[..1]), (4..=4, &all[3..])]
+    {
+        assert_eq!(found(versions.clone(), 4).await, known(expected), "{versions:?}");
+    }
+    // A reader whose newest version is an older one.
+    assert_eq!(found(1..=2, 2).await, known(&all[..2]));
+
+    // What version 5 was compared with could not be read, so nothing leads to it.
+    commit(&store, &publication("cpi", "e", at(-5)), Retention::default()).await.unwrap();
+    for versions in [1..=5, 3..=4, 5..=5] {
+        assert_eq!(found(versions, 5).await, ChangeRange::KnownFrom(6));
+    }
+    assert_eq!(found(3..=4, 4).await, known(&all[2..]), "as long as version 5 is not known of");
+    for (from, to, day) in [("e", "f", -4), ("f", "g", -3)] {
+        commit(&store, &following(from, to, at(day)), Retention::default()).await.unwrap();
+    }
+    for versions in [1..=7, 3..=4, 5..=6] {
+        assert_eq!(found(versions, 7).await, ChangeRange::KnownFrom(6));
+    }
+    let ChangeRange::Known(sets) = found(6..=7, 7).await else { panic!("both are known") };
+    assert_eq!(sets, store.changes(&name("cpi")).await.unwrap());
+    // Of the months before, g alone is kept, and what led to it goes.
+    commit(&store, &following("g", "h", at(30)), KEEP_NEWEST_ONLY).await.unwrap();
+    assert_eq!(versions(&store).await, labelled([(7, "g"), (8, "h")]));
+    assert_eq!(found(7..=8, 8).await, ChangeRange::KnownFrom(8));
+    assert_eq!(found(8..=8, 8).await, known(&store.changes(&name("cpi")).await.unwrap()));
+    let other = store.change_range(&name("other"), 1..=1, 1).await.unwrap();
+    assert_eq!(other, ChangeRange::KnownFrom(2));
 }
 
 pub(crate) async fn licences_along_changes_are_those_of_dropped_snapshots_too_contract_12(

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use yearbook_catalog::RetainedVersion;
 use yearbook_domain::uuid::uuid_of_name;
 use yearbook_domain::{Column, ColumnType, DatasetName, Millis, Snapshot};
 
@@ -184,6 +185,24 @@ pub(super) fn table_metadata(
         "snapshot-log": log,
         "metadata-log": [],
     })
+}
+
+/// Returns true where `metadata` leads each of `versions` that it tells to the version's own file
+/// (decision 0332). A catalog that was restored from a backup gives numbers anew, and the bucket
+/// has what was written of them before.
+pub(super) fn agrees(metadata: &Value, versions: &[RetainedVersion]) -> bool {
+    let snapshots = metadata["snapshots"].as_array().map(Vec::as_slice).unwrap_or_default();
+    versions.iter().all(|RetainedVersion { version, snapshot }| {
+        let told = snapshots.iter().find(|entry| entry["snapshot-id"] == number(*version));
+        let list = told.map(|entry| entry["manifest-list"].as_str().unwrap_or_default());
+        // It lies in a folder that is named by the file.
+        list.is_none_or(|list| list.contains(snapshot.file.sha256.as_str()))
+    })
+}
+
+/// Snapshot id and sequence number of a version: from 1, since 0 means none to some readers.
+pub(super) fn number(version: u64) -> i64 {
+    i64::try_from(version).unwrap_or(i64::MAX - 1) + 1
 }
 
 /// The same for a dataset of a bucket for ever.

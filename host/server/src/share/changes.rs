@@ -13,7 +13,7 @@ use yearbook_domain::{Column, Dataset, Snapshot, SnapshotSummary};
 use super::actions::{ActionLines, FileAction, FileKind, TableMetadata};
 use super::answer::{both, describe, instant, number, respond, shared_snapshot};
 use super::capabilities::Capabilities;
-use super::history::{TableHistory, VersionTimes, by_number, newest};
+use super::history::{VersionTimes, by_number, newest, read_changes};
 use super::metrics::ShareOperation;
 use super::signed_files::AddressBook;
 use super::statistics::statistics_text;
@@ -36,14 +36,13 @@ pub(super) async fn show(
     let capabilities = Capabilities::parse(&parts.headers)?;
     let dataset = table_path::table(&app, &parts.uri)?;
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
-    let history = TableHistory::load(&app, &dataset).await?;
-    let versions = change_range(&dataset, &history.times(), &pairs)?;
-    let sets = history.changes(&versions)?;
+    let versions = change_range(&app, &dataset, &pairs).await?;
+    let sets = read_changes(&app, &dataset, &versions).await?;
     let first = match *versions.start() {
         0 => Some(retained(&app, &dataset, 0).await?),
         _ => None,
     };
-    check_licences(&app, &dataset, sets).await?;
+    check_licences(&app, &dataset, &sets).await?;
     let mut lines = ActionLines::new(capabilities.format);
     let metadata = |columns: &[Column], version: u64| TableMetadata {
         schema: schema::schema_string(columns),
@@ -80,7 +79,7 @@ pub(super) async fn show(
         });
     }
     // A file without rows would say nothing, and has no types for some clients.
-    for set in sets {
+    for set in &sets {
         if historical && set.columns != shape {
             shape = &set.columns;
             lines.metadata(&metadata(shape, set.version));
@@ -129,14 +128,14 @@ fn check_types(shapes: &[&[Column]], newest: &[Column]) -> Result<(), Error> {
 }
 
 /// The versions that a client asks changes of, both ends included.
-fn change_range(
+async fn change_range(
+    app: &AppState,
     dataset: &Dataset,
-    times: &VersionTimes<'_>,
     pairs: &[(String, String)],
 ) -> Result<RangeInclusive<u64>, Error> {
     let first = match (number(pairs, "startingVersion")?, instant(pairs, "startingTimestamp")?) {
         (Some(version), None) => version,
-        (None, Some(at)) => times.first_from(at)?,
+        (None, Some(at)) => VersionTimes::around(app, dataset, at).await?.first_from(at)?,
         (Some(_), Some(_)) => return Err(both("startingVersion", "startingTimestamp")),
         (None, None) => {
             let sentence = "startingVersion is missing; send it, or startingTimestamp.";
@@ -145,7 +144,7 @@ fn change_range(
     };
     let last = match (number(pairs, "endingVersion")?, instant(pairs, "endingTimestamp")?) {
         (Some(version), None) => version,
-        (None, Some(at)) => times.newest_at(at)?,
+        (None, Some(at)) => VersionTimes::around(app, dataset, at).await?.newest_at(at)?,
         (Some(_), Some(_)) => return Err(both("endingVersion", "endingTimestamp")),
         (None, None) => newest(dataset)?.version,
     };

@@ -6,6 +6,7 @@ mod version_times;
 
 use std::ops::RangeInclusive;
 
+use yearbook_catalog::ChangeRange;
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, SnapshotSummary};
 
@@ -47,72 +48,61 @@ fn version_gone(dataset: &Dataset, version: u64) -> ShareRefusal {
     ))
 }
 
-/// Changes of a table, those of dropped versions included.
-pub(super) struct TableHistory<'a> {
-    dataset: &'a Dataset,
-    /// Changes without a gap up to the newest version, oldest first.
-    changes: Vec<ChangeSet>,
+/// Reads the changes that lead to each of `versions`, oldest first, those of dropped versions
+/// included. Version 0 has none: all of its rows are its changes.
+///
+/// # Errors
+/// 400 for a range that is empty or goes beyond the newest version, and where the changes of a
+/// version are not known any more; 503 where the database does not answer.
+pub(super) async fn read_changes(
+    app: &AppState,
+    dataset: &Dataset,
+    versions: &RangeInclusive<u64>,
+) -> Result<Vec<ChangeSet>, Error> {
+    let stored = stored_versions(dataset, versions)?;
+    if stored.is_empty() {
+        return Ok(Vec::new());
+    }
+    let newest = newest(dataset)?.version;
+    match app.catalog.change_range(&dataset.name, stored, newest).await? {
+        ChangeRange::Known(sets) => Ok(sets),
+        ChangeRange::KnownFrom(oldest) => Err(changes_gone(oldest, newest).into()),
+    }
 }
 
-impl<'a> TableHistory<'a> {
-    /// Reads the changes of `dataset`.
-    ///
-    /// # Errors
-    /// 503 where the database does not answer.
-    pub(super) async fn load(app: &AppState, dataset: &'a Dataset) -> Result<Self, Error> {
-        let changes = app.catalog.changes(&dataset.name).await?;
-        Ok(Self::new(dataset, changes))
+/// Those of `versions` that have stored changes.
+///
+/// # Errors
+/// 400 for a range that is empty or goes beyond the newest version, and for one that begins with
+/// version 0 where that is not kept any more.
+fn stored_versions(
+    dataset: &Dataset,
+    versions: &RangeInclusive<u64>,
+) -> Result<RangeInclusive<u64>, Error> {
+    let (first, last) = (*versions.start(), *versions.end());
+    let newest = newest(dataset)?.version;
+    if first > last || last > newest {
+        let sentence = format!(
+            "The versions {first} to {last} are no range of this table; its newest version is {newest}."
+        );
+        return Err(ShareRefusal::InvalidParameter(sentence).into());
     }
-
-    fn new(dataset: &'a Dataset, mut changes: Vec<ChangeSet>) -> Self {
-        let newest = dataset.snapshots.last().map_or(0, |summary| summary.version);
-        // Read after `dataset`: another version may have come.
-        changes.retain(|set| set.version <= newest);
-        Self { dataset, changes }
+    if first == 0 {
+        by_number(dataset, 0)?;
     }
+    Ok(first.max(1)..=last)
+}
 
-    /// Times of the versions that are retained or have changes.
-    pub(super) fn times(&self) -> VersionTimes<'a> {
-        VersionTimes::new(
-            self.dataset,
-            self.changes.iter().map(|set| (set.version, set.committed_at)),
+/// The refusal of changes that are known from version `oldest` on; beyond `newest`: not at all.
+fn changes_gone(oldest: u64, newest: u64) -> ShareRefusal {
+    ShareRefusal::VersionGone(if oldest > newest {
+        format!("It is not known what led to version {newest}; read it whole.")
+    } else {
+        format!(
+            "Changes are known from version {oldest} on; read version {} whole and go on from there.",
+            oldest - 1
         )
-    }
-
-    /// The changes that lead to each of `versions`, oldest first; version 0 has none: all of its
-    /// rows are its changes.
-    ///
-    /// # Errors
-    /// 400 for a range that is empty or goes beyond the newest version, and where the changes of a
-    /// version are not known any more.
-    pub(super) fn changes(&self, versions: &RangeInclusive<u64>) -> Result<&[ChangeSet], Error> {
-        let (first, last) = (*versions.start(), *versions.end());
-        let newest = newest(self.dataset)?.version;
-        if first > last || last > newest {
-            let sentence = format!(
-                "The versions {first} to {last} are no range of this table; its newest version is {newest}."
-            );
-            return Err(ShareRefusal::InvalidParameter(sentence).into());
-        }
-        if first == 0 {
-            by_number(self.dataset, 0)?;
-        }
-        let from = first.max(1);
-        let oldest = self.changes.first().map_or(newest + 1, |set| set.version);
-        if last >= from && from < oldest {
-            let sentence = if oldest > newest {
-                format!("It is not known what led to version {newest}; read it whole.")
-            } else {
-                format!(
-                    "Changes are known from version {oldest} on; read version {} whole and go on from there.",
-                    oldest - 1
-                )
-            };
-            return Err(ShareRefusal::VersionGone(sentence).into());
-        }
-        let position = |version: u64| self.changes.partition_point(|set| set.version < version);
-        Ok(&self.changes[position(from)..position(last + 1).max(position(from))])
-    }
+    })
 }
 
 #[cfg(test)]

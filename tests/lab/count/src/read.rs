@@ -93,6 +93,7 @@ impl Stored {
             rows: snapshot.rows,
             changes: None,
             held: false,
+            bulk_redistribution: true,
         };
         let dataset = Dataset {
             name: draft.name,

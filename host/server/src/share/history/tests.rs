@@ -54,6 +54,7 @@ fn dataset(kept: &[u64]) -> Dataset {
         rows: 1,
         changes: None,
         held: false,
+        bulk_redistribution: true,
     };
     Dataset {
         name: DatasetName::parse("cpi").unwrap(),
@@ -66,22 +67,6 @@ fn dataset(kept: &[u64]) -> Dataset {
 
 fn time(version: u64) -> Millis {
     Millis(i64::try_from(version).unwrap() * 10_000)
-}
-
-fn changes(versions: RangeInclusive<u64>) -> Vec<ChangeSet> {
-    let set = |version: u64| ChangeSet {
-        from: id(version - 1),
-        to: id(version),
-        version,
-        committed_at: time(version),
-        rows: 1,
-        counts: None,
-        file: StoredFile { sha256: Digest::of(&version.to_le_bytes()), bytes: 1 },
-        columns: Vec::new(),
-        from_credit: None,
-        to_credit: None,
-    };
-    versions.map(set).collect()
 }
 
 #[test]
@@ -129,27 +114,23 @@ fn times_of_dropped_versions_are_asked_for_only_where_they_matter() {
 }
 
 #[test]
-fn changes_are_those_of_both_ends_and_between_contract_12() {
-    let dataset = dataset(&[0, 3]);
-    let history = TableHistory::new(&dataset, changes(1..=3));
-    let found = |versions: RangeInclusive<u64>| {
-        let sets = history.changes(&versions).ok()?;
-        Some(sets.iter().map(|set| set.version).collect::<Vec<_>>())
+fn a_range_that_a_table_does_not_have_is_refused_contract_12() {
+    let found = |kept: &[u64], first: u64, last: u64| {
+        stored_versions(&dataset(kept), &(first..=last)).ok().map(RangeInclusive::into_inner)
     };
-    for (versions, expected) in [
-        (0..=0, Some(vec![])),
-        (0..=3, Some(vec![1, 2, 3])),
-        (2..=3, Some(vec![2, 3])),
-        (3..=3, Some(vec![3])),
-        (3..=4, None),
-        (4..=4, None),
+    for (first, last, expected) in [
+        // Version 0 has no stored changes.
+        (0, 0, Some((1, 0))),
+        (0, 3, Some((1, 3))),
+        (2, 3, Some((2, 3))),
+        (3, 3, Some((3, 3))),
+        (3, 4, None),
+        (4, 4, None),
+        (3, 2, None),
     ] {
-        assert_eq!(found(versions.clone()), expected, "{versions:?}");
+        assert_eq!(found(&[0, 3], first, last), expected, "{first} to {last}");
     }
-    let dropped = self::dataset(&[2, 3]);
-    let history = TableHistory::new(&dropped, changes(3..=3));
-    for versions in [0..=0, 0..=3, 1..=3, 2..=3, 2..=2] {
-        assert!(history.changes(&versions).is_err(), "{versions:?}");
-    }
-    assert_eq!(history.changes(&(3..=3)).ok().map(<[ChangeSet]>::len), Some(1));
+    // Without version 0 nobody can begin there.
+    assert_eq!(found(&[2, 3], 0, 3), None);
+    assert_eq!(found(&[2, 3], 1, 3), Some((1, 3)), "the catalog knows whether they are known");
 }

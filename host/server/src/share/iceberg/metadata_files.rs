@@ -1,6 +1,6 @@
 //! Metadata files of tables, from memory or from the bucket. A file belongs to one version of one
-//! stored file and is not written again, so what was read once stays true. Never reads what a file
-//! says.
+//! stored file and is written once, but for a restored catalog (decision 0332), so what was read
+//! once stays true. Never reads what a file says.
 
 use bytes::Bytes;
 use moka::future::Cache;

@@ -1,11 +1,12 @@
 //! A table as `loadTable` answers (contract-12-iceberg, contract-12-iceberg-credentials): the
 //! metadata that publishing wrote, without versions that are no longer retained or may not be
-//! handed on, and with the catalog's times. Never reads a row.
+//! handed on, and with the catalog's times. Never reads a row, and of the catalog only what is in
+//! memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use yearbook_domain::{Dataset, Millis};
+use yearbook_domain::{Dataset, SnapshotSummary};
 
 use crate::error::Error;
 use crate::share::ShareRefusal;
@@ -26,7 +27,7 @@ pub(super) async fn load(app: &AppState, dataset: &Dataset) -> Result<Value, Err
     };
     let mut metadata: Value = serde_json::from_slice(&bytes)
         .map_err(|failure| Error::internal("read the metadata of a table", &failure))?;
-    keep_shown(&mut metadata, &shown_versions(app, dataset).await?);
+    keep_shown(&mut metadata, &shown_versions(dataset));
     let mut config = Map::new();
     for (name, value) in app.settings.share.iceberg_credentials.properties() {
         config.insert(name.to_owned(), json!(value));
@@ -43,71 +44,121 @@ pub(super) async fn load(app: &AppState, dataset: &Dataset) -> Result<Value, Err
     Ok(table)
 }
 
-/// Times of the retained versions that may be handed on, by snapshot id of Iceberg.
-async fn shown_versions(app: &AppState, dataset: &Dataset) -> Result<BTreeMap<i64, Millis>, Error> {
-    let mut shown = BTreeMap::new();
-    for summary in &dataset.snapshots {
-        let snapshot = app.catalog_cache.snapshot(dataset, &summary.id).await?;
-        if snapshot.is_some_and(|snapshot| snapshot.bulk_redistribution) {
-            let number = i64::try_from(summary.version).unwrap_or(i64::MAX - 1) + 1;
-            shown.insert(number, summary.created_at);
-        }
-    }
-    Ok(shown)
+/// The retained versions that may be handed on, by snapshot id of Iceberg.
+fn shown_versions(dataset: &Dataset) -> BTreeMap<i64, &SnapshotSummary> {
+    let number = |version: u64| i64::try_from(version).unwrap_or(i64::MAX - 1) + 1;
+    let shown = dataset.snapshots.iter().filter(|summary| summary.bulk_redistribution);
+    shown.map(|summary| (number(summary.version), summary)).collect()
 }
 
-/// Keeps the snapshots in `shown`, with these times.
-fn keep_shown(metadata: &mut Value, shown: &BTreeMap<i64, Millis>) {
-    for list in ["snapshots", "snapshot-log"] {
-        let Some(entries) = metadata.get_mut(list).and_then(Value::as_array_mut) else { continue };
+/// Keeps the snapshots in `shown`, with their times. One that is told under the number of another
+/// is of a history that a restored catalog does not have.
+fn keep_shown(metadata: &mut Value, shown: &BTreeMap<i64, &SnapshotSummary>) {
+    let find = |entry: &Value| {
+        let number = entry["snapshot-id"].as_i64()?;
+        Some((number, *shown.get(&number)?))
+    };
+    let mut kept = HashSet::new();
+    if let Some(entries) = metadata.get_mut("snapshots").and_then(Value::as_array_mut) {
         entries.retain_mut(|entry| {
-            let time = entry["snapshot-id"].as_i64().and_then(|number| shown.get(&number));
-            if let Some(time) = time {
-                entry["timestamp-ms"] = json!(time.0);
-            }
-            time.is_some()
+            let found = find(entry).filter(|(_, summary)| {
+                entry["summary"]["yearbook.snapshot-id"] == summary.id.as_str()
+            });
+            let Some((number, summary)) = found else { return false };
+            entry["timestamp-ms"] = json!(summary.created_at.0);
+            kept.insert(number);
+            true
         });
-        if list == "snapshots"
-            && let Some(first) = entries.first_mut().and_then(Value::as_object_mut)
-        {
+        if let Some(first) = entries.first_mut().and_then(Value::as_object_mut) {
             // A snapshot that is not listed is no parent.
             first.remove("parent-snapshot-id");
         }
     }
+    if let Some(entries) = metadata.get_mut("snapshot-log").and_then(Value::as_array_mut) {
+        entries.retain_mut(|entry| {
+            let found = find(entry).filter(|(number, _)| kept.contains(number));
+            let Some((_, summary)) = found else { return false };
+            entry["timestamp-ms"] = json!(summary.created_at.0);
+            true
+        });
+    }
     if let Some(last) = shown.values().next_back() {
-        metadata["last-updated-ms"] = json!(last.0);
+        metadata["last-updated-ms"] = json!(last.created_at.0);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use yearbook_domain::{Digest, Millis, SnapshotId};
+
     use super::*;
+
+    fn id(label: &str) -> SnapshotId {
+        SnapshotId::from_digest(Digest::of(label.as_bytes()))
+    }
+
+    /// A version of so many milliseconds.
+    fn summary(version: u64, label: &str, at: i64) -> SnapshotSummary {
+        SnapshotSummary {
+            id: id(label),
+            version,
+            created_at: Millis(at),
+            rows: 1,
+            changes: None,
+            held: false,
+            bulk_redistribution: true,
+        }
+    }
+
+    /// A snapshot as publishing tells it.
+    fn entry(number: i64, label: &str) -> Value {
+        json!({
+            "snapshot-id": number,
+            "timestamp-ms": 0,
+            "parent-snapshot-id": number - 1,
+            "summary": {"yearbook.snapshot-id": id(label).as_str()},
+        })
+    }
+
+    /// Metadata with versions of these labels.
+    fn metadata(labels: &[&str]) -> Value {
+        let entries: Vec<Value> =
+            (1..).zip(labels).map(|(number, label)| entry(number, label)).collect();
+        let log: Vec<Value> =
+            entries.iter().map(|entry| json!({"snapshot-id": entry["snapshot-id"]})).collect();
+        json!({"last-updated-ms": 0, "snapshots": entries, "snapshot-log": log})
+    }
+
+    /// Keeps `versions` of metadata with these labels, and returns numbers and times of its
+    /// snapshots and of its log.
+    fn kept(labels: &[&str], versions: &[SnapshotSummary]) -> [Vec<(i64, i64)>; 2] {
+        let mut metadata = metadata(labels);
+        let shown = versions.iter().map(|summary| (summary.version.cast_signed() + 1, summary));
+        keep_shown(&mut metadata, &shown.collect());
+        let last = versions.last().map_or(0, |summary| summary.created_at.0);
+        assert_eq!(metadata["last-updated-ms"], last);
+        assert_eq!(metadata["snapshots"][0].get("parent-snapshot-id"), None);
+        ["snapshots", "snapshot-log"].map(|list| {
+            let entries = metadata[list].as_array().into_iter().flatten();
+            entries
+                .filter_map(|entry| {
+                    Some((entry["snapshot-id"].as_i64()?, entry["timestamp-ms"].as_i64()?))
+                })
+                .collect()
+        })
+    }
 
     #[test]
     fn dropped_versions_are_not_told_and_times_are_the_catalogs_contract_12() {
-        let entry =
-            |id: i64| json!({"snapshot-id": id, "timestamp-ms": 0, "parent-snapshot-id": id - 1});
-        let mut metadata = json!({
-            "last-updated-ms": 0,
-            "snapshots": [entry(1), entry(2), entry(3)],
-            "snapshot-log": [
-                {"snapshot-id": 1, "timestamp-ms": 0},
-                {"snapshot-id": 2, "timestamp-ms": 0},
-                {"snapshot-id": 3, "timestamp-ms": 0},
-            ],
-        });
-        keep_shown(&mut metadata, &BTreeMap::from([(2, Millis(20)), (3, Millis(30))]));
-        let expected = json!({
-            "last-updated-ms": 30,
-            "snapshots": [
-                {"snapshot-id": 2, "timestamp-ms": 20},
-                {"snapshot-id": 3, "timestamp-ms": 30, "parent-snapshot-id": 2},
-            ],
-            "snapshot-log": [
-                {"snapshot-id": 2, "timestamp-ms": 20},
-                {"snapshot-id": 3, "timestamp-ms": 30},
-            ],
-        });
-        assert_eq!(metadata, expected);
+        let versions = [summary(1, "b", 20), summary(2, "c", 30)];
+        let expected = vec![(2, 20), (3, 30)];
+        assert_eq!(kept(&["a", "b", "c"], &versions), [expected.clone(), expected]);
+    }
+
+    #[test]
+    fn a_version_of_a_history_that_was_lost_is_not_told_contract_12() {
+        let versions = [summary(0, "a", 10), summary(1, "other", 20), summary(2, "c", 30)];
+        let expected = vec![(1, 10), (3, 30)];
+        assert_eq!(kept(&["a", "b", "c"], &versions), [expected.clone(), expected]);
     }
 }

@@ -1,0 +1,161 @@
+//! Descriptions for readers of Iceberg in a bucket, told apart: datasets of the same rows, and two
+//! histories of one dataset. Never reads a manifest; `tests/external/iceberg` does.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use yearbook_catalog::Retention;
+use yearbook_domain::{DatasetName, Digest, Millis, Plan, SnapshotId};
+use yearbook_publish::{GcSettings, collect_garbage};
+use yearbook_storage::StorageSettings;
+use yearbook_tests::app::{HostFixture, S3Server, TestApp, TestTable, harvest, unbounded};
+
+const DAY: i64 = 86_400_000;
+
+/// A service that describes what it publishes.
+async fn describing(fixture: &HostFixture) -> TestApp {
+    let mut settings = unbounded();
+    settings.share.iceberg = true;
+    TestApp::with_settings_on(fixture, settings).await
+}
+
+/// Answer of `loadTable` about a table.
+async fn load_table(app: &TestApp, key: &str, namespace: &str, name: &str) -> Value {
+    let path = format!("/share/iceberg/v1/namespaces/{namespace}/tables/{name}");
+    let reply = app.get(&path).bearer(key).send().await;
+    assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+    reply.json()
+}
+
+/// An object of the bucket by its address.
+fn object(s3: &S3Server, address: &Value) -> Vec<u8> {
+    let address = address.as_str().unwrap();
+    let key = address.split_once(&format!("{}/", s3.url.trim_end_matches('/'))).unwrap().1;
+    std::fs::read(s3.below().join(key)).unwrap_or_else(|failure| panic!("{address}: {failure}"))
+}
+
+/// Digests of the files of a dataset's retained versions, oldest first.
+async fn files(app: &TestApp, name: &str) -> Vec<(SnapshotId, Digest)> {
+    let versions = app.store.retained_versions(&DatasetName::parse(name).unwrap()).await.unwrap();
+    versions.iter().map(|kept| (kept.snapshot.id, kept.snapshot.file.sha256)).collect()
+}
+
+/// Checks that an answer of `loadTable` tells the versions of a dataset and nothing else: their
+/// ids, and manifests that lie beside their files and name them.
+async fn check_described(s3: &S3Server, app: &TestApp, name: &str, loaded: &Value) {
+    let files = files(app, name).await;
+    let snapshots = loaded["metadata"]["snapshots"].as_array().unwrap();
+    assert_eq!(snapshots.len(), files.len(), "{name}: {loaded}");
+    for (told, (id, sha256)) in snapshots.iter().zip(&files) {
+        assert_eq!(told["summary"]["yearbook.snapshot-id"], id.as_str(), "{name}");
+        let folder = format!("/iceberg/{sha256}/");
+        let list = &told["manifest-list"];
+        assert!(list.as_str().unwrap().contains(&folder), "{name}: {told}");
+        assert!(contains(&object(s3, list), &folder), "{name}: the list names another manifest");
+        let manifest = json!(list.as_str().unwrap().replace(".snapshot.avro", ".manifest.avro"));
+        assert!(contains(&object(s3, &manifest), sha256.as_str()), "{name}: another file");
+    }
+    let (_, newest) = files.last().unwrap();
+    let location = loaded["metadata-location"].as_str().unwrap();
+    assert!(location.contains(&format!("/iceberg/{newest}/")), "{name}: {location}");
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+fn rows(value: &str) -> TestTable {
+    harvest().with_rows(&format!("date,region,value,final\n2020-01-01,Auckland,{value},true\n"))
+}
+
+/// True where the bucket has objects that describe a file.
+fn is_described(s3: &S3Server, sha256: &Digest) -> bool {
+    let folder = std::fs::read_dir(s3.below().join("iceberg").join(sha256.as_str()));
+    folder.into_iter().flatten().next().is_some()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_of_the_same_rows_share_no_description_contract_12() {
+    let s3 = S3Server::start().await;
+    let fixture = HostFixture::with_s3(&s3, StorageSettings::default());
+    let app = describing(&fixture).await;
+    let key = app.key(Plan::Enterprise).await;
+    let now = yearbook_catalog::clock::now().0;
+    let days_ago = |days: i64| Millis(now - days * DAY);
+    // The same rows as version 0 of four tables: another name, namespace or word each.
+    let described = |table: TestTable| table.with("/description", json!("In another word."));
+    let tables = [
+        ("farms", "harvest", harvest()),
+        ("farms", "crop", harvest().named("crop")),
+        ("fields", "yield", harvest().named("yield").with("/yearbook/namespace", json!("fields"))),
+        ("farms", "words", described(harvest().named("words"))),
+    ];
+    for (_, _, table) in &tables {
+        app.publish_at(table, days_ago(90)).await;
+    }
+    let mut seen = HashSet::new();
+    for (namespace, name, _) in &tables {
+        let loaded = load_table(&app, &key, namespace, name).await;
+        check_described(&s3, &app, name, &loaded).await;
+        for told in [&loaded["metadata"]["table-uuid"], &loaded["metadata-location"]] {
+            assert!(seen.insert(told.to_string()), "{name} shares {told}");
+        }
+        let (_, sha256) = files(&app, name).await[0];
+        assert!(seen.insert(sha256.to_string()), "{name} shares its file");
+    }
+    // The same rows once more as version 1 of two tables, in other words.
+    for name in ["harvest", "crop"] {
+        app.publish_at(&described(harvest().named(name)), days_ago(60)).await;
+    }
+    let (_, dropped) = files(&app, "crop").await[0];
+    app.publish_at(&rows("1.5").named("crop"), days_ago(0)).await;
+    // Retention drops version 0 of both, and the file goes with what describes it.
+    assert!(is_described(&s3, &dropped));
+    let retention = Retention { snapshots: 1, hours: 0 };
+    for _ in 0..2 {
+        // What was let go an instant ago is too young, however short the age.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let settings = GcSettings { retention, unnamed_for: Duration::ZERO, dry_run: false };
+        collect_garbage(&app.store, &app.files, settings).await.unwrap();
+    }
+    assert!(!is_described(&s3, &dropped), "gc took it");
+    let retired = app.store.retire_dataset(&DatasetName::parse("words").unwrap()).await.unwrap();
+    assert!(retired);
+    // As a host tells it that has nothing in memory.
+    let fresh = describing(&fixture).await;
+    for (namespace, name) in [("farms", "harvest"), ("farms", "crop"), ("fields", "yield")] {
+        let loaded = load_table(&fresh, &key, namespace, name).await;
+        check_described(&s3, &fresh, name, &loaded).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restored_catalog_describes_its_own_history_contract_12() {
+    let s3 = S3Server::start().await;
+    let first = describing(&HostFixture::with_s3(&s3, StorageSettings::default())).await;
+    for table in [harvest(), rows("1.5"), rows("2.5")] {
+        first.publish(&table).await;
+    }
+    let lost = files(&first, "harvest").await;
+    // A catalog as it was before version 1, on a bucket that has all three.
+    let app = describing(&HostFixture::with_s3(&s3, StorageSettings::default())).await;
+    let key = app.key(Plan::Enterprise).await;
+    for table in [harvest(), rows("3.5")] {
+        app.publish(&table).await;
+    }
+    let loaded = load_table(&app, &key, "farms", "harvest").await;
+    check_described(&s3, &app, "harvest", &loaded).await;
+    // The same version of the same file as before, after another version 1.
+    app.publish(&rows("2.5")).await;
+    let found = files(&app, "harvest").await;
+    assert_eq!((found[0], found[2]), (lost[0], lost[2]), "the same files");
+    assert_ne!(found[1], lost[1]);
+    let loaded = load_table(&app, &key, "farms", "harvest").await;
+    check_described(&s3, &app, "harvest", &loaded).await;
+    let parents = &loaded["metadata"]["snapshots"];
+    assert_eq!(
+        (&parents[1]["parent-snapshot-id"], &parents[2]["parent-snapshot-id"]),
+        (&json!(1), &json!(2))
+    );
+}
