@@ -179,7 +179,6 @@ impl PluginEncoder {
     ) -> Result<EncodedBody, EncodeError> {
         let account = ResponseMetrics::begin(&self.metrics, &self.host.dump_target);
         let span = account.span();
-        let holder = admission.holder.clone();
         match self
             .first_bytes(admission, &account.work(), schema, chosen, batches)
             .instrument(span.clone())
@@ -193,14 +192,7 @@ impl PluginEncoder {
             Ok(FirstBytes::Streaming { response, chunk, chunks, runtime }) => {
                 account.first_bytes();
                 // The span goes along, so that a cut is logged with the request's id.
-                let rest = response.run(chunk, account).instrument(span);
-                let workers = Arc::clone(&self.host.admission.workers);
-                // With one worker nothing overlaps, and each trip to it is a wait for nothing.
-                if workers.threads() == 1 {
-                    runtime.spawn(async move { workers.drive(holder, rest).await });
-                } else {
-                    runtime.spawn(rest);
-                }
+                response.spawn(&runtime, chunk, account, span);
                 Ok(EncodedBody::Stream(chunks))
             }
             Err(error) => {

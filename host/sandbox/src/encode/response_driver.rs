@@ -13,8 +13,10 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::{BoxStream, FuturesUnordered};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::OwnedPermit;
 use tokio::time::{Instant, sleep_until, timeout};
+use tracing::{Instrument as _, Span};
 use yearbook_shares::{ByteLease, CallerShare};
 
 use super::body_channel::{BodyChunk, BodySender, channel};
@@ -102,8 +104,28 @@ impl ResponseDriver {
         )
     }
 
+    /// Starts [`ResponseDriver::run`] within `span`: as a task of `runtime`, which overlaps reading
+    /// and making, or on the worker where there is but one. There nothing overlaps, and each trip
+    /// to it would be a wait for nothing.
+    pub(crate) fn spawn(
+        self: Box<Self>,
+        runtime: &Handle,
+        chunk: BodyChunk,
+        account: ResponseMetrics,
+        span: Span,
+    ) {
+        let (workers, holder) =
+            (Arc::clone(&self.encoder.host.admission.workers), self.holder.clone());
+        let rest = self.run(chunk, account).instrument(span);
+        if workers.threads() == 1 {
+            runtime.spawn(async move { workers.drive(holder, rest).await });
+        } else {
+            runtime.spawn(rest);
+        }
+    }
+
     /// Sends `chunk`, which is the head with the first part, then makes and sends the rest.
-    pub(crate) async fn run(self: Box<Self>, chunk: BodyChunk, account: ResponseMetrics) {
+    async fn run(self: Box<Self>, chunk: BodyChunk, account: ResponseMetrics) {
         let encoder = Arc::clone(&self.encoder);
         let (ending, _open) = self.sink.ending();
         match self.send_rest(chunk, &account.work()).await {
