@@ -2,13 +2,13 @@
 //! time, and nobody else waits for it.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use yearbook_domain::Plan;
-use yearbook_server::ServerSettings;
+use yearbook_server::{LimitSettings, ServerSettings, ServiceSettings};
 use yearbook_tests::app::big;
 use yearbook_tests::http2::kind::{HEADERS, PING, SETTINGS};
 use yearbook_tests::http2::{END_HEADERS, END_STREAM, PREFACE, client_preface, frame};
@@ -297,4 +297,42 @@ async fn a_stop_waits_for_nobody_who_asks_nothing() {
     for socket in &mut others {
         until_closed(socket).await;
     }
+}
+
+#[tokio::test]
+async fn whoever_collects_refusals_gets_them_late() {
+    const AT_ONCE: usize = 20;
+    let server = SocketServer::start_with(ServiceSettings {
+        server: patient(),
+        limits: LimitSettings {
+            burst_per_second: 0,
+            refusals_per_second: u32::try_from(AT_ONCE).unwrap(),
+            ..LimitSettings::default()
+        },
+        ..ServiceSettings::default()
+    })
+    .await;
+    let mut sockets = Vec::new();
+    for _ in 0..3 * AT_ONCE {
+        sockets.push(TcpStream::connect(server.address).await.unwrap());
+    }
+    let refusals = sockets.iter_mut().map(async |socket| {
+        let begun = Instant::now();
+        assert_eq!(get(socket, "/v1/no-such-route").await, 404);
+        begun.elapsed()
+    });
+    let refused = async {
+        let times = futures::future::join_all(refusals).await;
+        let late = times.iter().filter(|time| **time >= Duration::from_secs(1)).count();
+        // On a busy machine the bucket fills while they come.
+        assert!((1..=2 * AT_ONCE).contains(&late), "{late} of {}", times.len());
+    };
+    let polite = async {
+        let mut other = connect_from(NEIGHBOUR, server.address).await;
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(500) {
+            assert_eq!(get(&mut other, "/health").await, 200, "success is never late");
+        }
+    };
+    tokio::join!(refused, polite);
 }

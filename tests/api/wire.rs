@@ -32,6 +32,11 @@ impl SocketServer {
     pub(super) async fn start(server: ServerSettings) -> Self {
         let mut settings = ServiceSettings { server, ..ServiceSettings::default() };
         settings.limits.burst_per_second = 0;
+        Self::start_with(settings).await
+    }
+
+    /// One with these settings.
+    pub(super) async fn start_with(settings: ServiceSettings) -> Self {
         let app = TestApp::with_limits(settings, Limits::default()).await;
         let (public, admin) = (
             TcpListener::bind("127.0.0.1:0").await.unwrap(),

@@ -136,6 +136,9 @@ pub struct LimitSettings {
     /// The same for one address (of IPv6, one /64). Default 50: several keys behind one address.
     /// Behind a proxy that `server.trusted_proxies` does not name, all clients together. 0: all.
     pub address_share_percent: u32,
+    /// Refusals (4xx) a second for one address (of IPv6, one /64) that are sent at once; further
+    /// ones come a second late. Default 500. 0: all at once.
+    pub refusals_per_second: u32,
 }
 
 /// An absolute `http` or `https` address without query, fragment or slash at its end.
@@ -217,6 +220,7 @@ impl Default for LimitSettings {
             burst_size: 100,
             key_share_percent: 25,
             address_share_percent: 50,
+            refusals_per_second: 500,
         }
     }
 }

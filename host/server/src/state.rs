@@ -12,7 +12,7 @@ use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::error::Error;
-use crate::http::rate_limit::BurstLimiter;
+use crate::http::rate_limit::{BurstLimiter, RefusalPace};
 use crate::metrics::{self, HttpMetrics, ListenerMetrics};
 use crate::openapi::OpenApiCache;
 use crate::pages::{Pages, SearchIndexState};
@@ -69,6 +69,8 @@ pub struct AppContext {
     pub(crate) open_responses: OpenResponses,
     /// Burst limits.
     pub(crate) burst_limiter: BurstLimiter,
+    /// Refusals of each address.
+    pub(crate) refusal_pace: RefusalPace,
     /// The rendered list of datasets.
     pub(crate) dataset_list: DatasetListCache,
     /// Rendered previews.
@@ -105,6 +107,7 @@ impl AppState {
             cursors: CursorCodec::new(secret),
             open_responses: OpenResponses::start(settings),
             burst_limiter: BurstLimiter::new(settings.limits),
+            refusal_pace: RefusalPace::new(settings.limits),
             dataset_list: DatasetListCache::default(),
             previews: PreviewCache::new(settings.server.preview_cache_bytes),
             bodies: Bodies::new(&settings.server),

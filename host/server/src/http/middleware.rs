@@ -11,6 +11,7 @@ use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use tower::ServiceBuilder;
 
+use crate::http::rate_limit::pace_refusals;
 use crate::metrics;
 use crate::pages::error_page;
 use crate::state::AppState;
@@ -24,6 +25,8 @@ pub(crate) fn wrap(routes: Router<AppState>, state: &AppState) -> Router<AppStat
             // Before what may log or answer, so that every line they log and every answer they give
             // has the id, and limits know who asks.
             .layer(from_fn_with_state(state.clone(), request_id::mark))
+            // Outside of whatever may refuse; inside of what counts, times and knows who asks.
+            .layer(from_fn_with_state(state.clone(), pace_refusals))
             // Outside of whatever may refuse: a browser must be able to read refusals.
             .layer(cors::layer())
             // Shows browsers a page in place of the body that the next one made.

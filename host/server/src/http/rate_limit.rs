@@ -1,8 +1,10 @@
 //! Rate limits (contract-5-burst, contract-5-exact): burst limits per key and address, and the
-//! headers of all limits. The month's quota itself is the catalog's.
+//! headers of all limits, and the pace of refusals. The month's quota itself is the catalog's.
 
 mod bursts;
 mod headers;
+mod refusal_pace;
+mod token_buckets;
 mod token_refunds;
 
 use axum::extract::{Request, State};
@@ -13,6 +15,7 @@ use crate::state::AppState;
 
 pub(crate) use bursts::BurstLimiter;
 pub(crate) use headers::write_month_quota;
+pub(crate) use refusal_pace::{RefusalPace, pace_refusals};
 
 /// Bounds routes that need no key by the address that asks.
 pub(crate) async fn limit_by_address(

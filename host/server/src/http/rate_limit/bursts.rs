@@ -1,26 +1,21 @@
 //! Token buckets per key and per address (contract-5-burst), in memory and of this host alone: they
 //! shield it from a client in a tight loop and are no quota.
 
-use std::hash::Hash;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use governor::Quota;
 use yearbook_domain::{KeyId, Refusal};
 
 use super::headers::RateLimitWindow;
+use super::token_buckets::TokenBuckets;
 use super::token_refunds::TokenRefunds;
 use crate::error::Error;
 use crate::http::client_address::{ClientAddress, address_block};
 use crate::settings::LimitSettings;
-
-/// Requests between two sweeps of full buckets: what bounds the memory of buckets that nobody uses
-/// any more.
-const SWEEP_EVERY: u32 = 16_384;
 
 /// The buckets.
 pub(crate) struct BurstLimiter {
@@ -34,11 +29,6 @@ struct BurstBuckets {
     keys: TokenBuckets<KeyId>,
     addresses: TokenBuckets<IpAddr>,
     refunds: TokenRefunds,
-}
-
-struct TokenBuckets<K: Hash + Eq + Clone> {
-    limiter: DefaultKeyedRateLimiter<K>,
-    requests: AtomicU32,
 }
 
 impl BurstLimiter {
@@ -90,7 +80,8 @@ impl BurstLimiter {
 }
 
 impl BurstBuckets {
-    fn refuse(&self, wait: u64) -> Response {
+    fn refuse(&self, wait: Duration) -> Response {
+        let wait = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1);
         let mut response = Error::from(Refusal::RateLimited { retry_after: wait }).into_response();
         let (limit, per_second) = (u64::from(self.size.get()), u64::from(self.per_second.get()));
         let length = limit.div_ceil(per_second);
@@ -98,23 +89,6 @@ impl BurstBuckets {
         RateLimitWindow { policy: "burst", limit, left: 0, length, wait, reset }
             .write(response.headers_mut());
         response
-    }
-}
-
-impl<K: Hash + Eq + Clone> TokenBuckets<K> {
-    fn new(quota: Quota) -> Self {
-        Self { limiter: RateLimiter::keyed(quota), requests: AtomicU32::new(0) }
-    }
-
-    /// Whole seconds to wait when the bucket is empty.
-    fn take(&self, key: &K) -> Option<u64> {
-        if self.requests.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
-            self.limiter.retain_recent();
-            self.limiter.shrink_to_fit();
-        }
-        let refused = self.limiter.check_key(key).err()?;
-        let wait = refused.wait_time_from(DefaultClock::default().now());
-        Some(wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1))
     }
 }
 
