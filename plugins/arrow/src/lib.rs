@@ -3,8 +3,8 @@
 //! lacks it (contract-3-cut). No value crosses: of each buffer the length suffices, and the host
 //! puts the buffer where the message wants it.
 
-use arrow::error::ArrowError;
-use arrow::ipc::writer::StreamEncoder;
+use arrow_ipc::writer::StreamEncoder;
+use arrow_schema::ArrowError;
 use yearbook_sdk::view::Crossing;
 use yearbook_sdk::{
     Batch, DataType, Description, Encoder, Error, Field, Kind, Note, Options, Output, Parameter,

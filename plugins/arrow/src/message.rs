@@ -1,7 +1,7 @@
 //! Messages of Arrow's IPC stream: metadata is written here, body buffers are passed on, so that no
 //! value is ever looked at. Owns the layout of a message; never touches the schema message.
 
-use arrow::ipc;
+use arrow_ipc as ipc;
 use flatbuffers::FlatBufferBuilder;
 use yearbook_sdk::column::ColumnBuffer;
 use yearbook_sdk::{Column, DataType, Error, Output};

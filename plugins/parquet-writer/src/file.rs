@@ -2,8 +2,8 @@
 //! Row groups are made part by part, and the tail lists them. Owns the file's schema and its
 //! key-value metadata; never touches the bytes of a page.
 
-use arrow::datatypes::Schema as ArrowSchema;
-use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
+use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
+use arrow_schema::Schema as ArrowSchema;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use yearbook_sdk::{Batch, DataType, Error, Field, Note, Schema};
 

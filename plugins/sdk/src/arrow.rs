@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayData, RecordBatch, make_array};
-use arrow::buffer::Buffer;
-use arrow::datatypes::{DataType, Field as ArrowField, Schema as ArrowSchema, SchemaRef};
-use arrow_schema::Metadata;
+use arrow_array::{RecordBatch, make_array};
+use arrow_buffer::Buffer;
+use arrow_data::ArrayData;
 use arrow_schema::ffi::{FFI_ArrowSchema, Flags};
+use arrow_schema::{DataType, Field as ArrowField, Metadata, Schema as ArrowSchema, SchemaRef};
 
 use crate::batch::ColumnBuffers;
 use crate::{Batch, DataType as Kind, Error, Field, Schema, raw};
@@ -151,7 +151,7 @@ fn metadata(pairs: &[(String, String)]) -> Metadata {
     pairs.iter().cloned().collect::<BTreeMap<_, _>>().into()
 }
 
-fn ffi(field: &Field) -> Result<FFI_ArrowSchema, arrow::error::ArrowError> {
+fn ffi(field: &Field) -> Result<FFI_ArrowSchema, arrow_schema::ArrowError> {
     let children = field.children.iter().map(ffi).collect::<Result<_, _>>()?;
     let dictionary = field.dictionary.as_deref().map(ffi).transpose()?;
     let flags = if field.nullable { Flags::NULLABLE } else { Flags::empty() };

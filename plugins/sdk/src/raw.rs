@@ -60,7 +60,7 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
 
 /// The array of a builder that holds what the host sent. Buffers that are not aligned are copied.
 #[cfg(feature = "arrow")]
-pub(crate) fn array_data(builder: arrow::array::ArrayDataBuilder) -> arrow::array::ArrayData {
+pub(crate) fn array_data(builder: arrow_data::ArrayDataBuilder) -> arrow_data::ArrayData {
     // SAFETY: the host has validated offsets, UTF-8 and keys (`encoder.batch` in the WIT package).
     unsafe { builder.align_buffers(true).build_unchecked() }
 }

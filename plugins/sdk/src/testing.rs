@@ -82,7 +82,7 @@ pub fn batches_for<E: Encoder>(table: &Table) -> Result<Vec<Batch>, Error> {
 #[cfg(feature = "arrow")]
 pub fn record_batches(
     table: &Table,
-) -> Result<(::arrow::datatypes::SchemaRef, Vec<::arrow::array::RecordBatch>), Error> {
+) -> Result<(arrow_schema::SchemaRef, Vec<arrow_array::RecordBatch>), Error> {
     let (schema, mut decoder) = start(table, true)?;
     let arrow_schema = crate::arrow::schema(&schema)?;
     let batch = |(position, rows)| {
