@@ -225,6 +225,13 @@ pub struct SnapshotSummary {
     pub bulk_redistribution: bool,
 }
 
+/// Returns the snapshot id and sequence number of a version in Iceberg's metadata: from 1, since 0
+/// means none to some readers.
+#[must_use]
+pub fn iceberg_number(version: u64) -> i64 {
+    i64::try_from(version).unwrap_or(i64::MAX - 1) + 1
+}
+
 /// A dataset with the snapshot that is current. A retired dataset is not a `Dataset`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {

@@ -37,7 +37,7 @@ pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::{CursorPosition, CursorSource};
 pub use dataset::{
     BoundingBox, Column, ColumnRole, ColumnType, Dataset, Snapshot, SnapshotSummary, StoredFile,
-    TableLayout,
+    TableLayout, iceberg_number,
 };
 pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
 pub use mail_address::{MailAddress, MailAddressError};

@@ -12,13 +12,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::Value;
 use yearbook_catalog::{Catalog, CatalogError, RetainedVersion, clock};
-use yearbook_domain::{DatasetName, Millis, Snapshot};
+use yearbook_domain::{DatasetName, Millis, Snapshot, iceberg_number};
 use yearbook_scan::Reader;
 use yearbook_storage::{ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
 use self::manifest::TableFile;
-use self::table_metadata::{FieldIds, NewVersion, number};
+use self::table_metadata::{FieldIds, NewVersion};
 
 /// Bytes of metadata that are read: those of a thousand versions of a wide table.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
@@ -109,7 +109,8 @@ impl IcebergWriter {
         name: &DatasetName,
         versions: &[RetainedVersion],
     ) -> Result<u64, IcebergFailure> {
-        let retained: BTreeSet<i64> = versions.iter().map(|shown| number(shown.version)).collect();
+        let retained: BTreeSet<i64> =
+            versions.iter().map(|shown| iceberg_number(shown.version)).collect();
         let mut previous = None;
         let mut first = 0;
         for (position, shown) in versions.iter().enumerate().rev() {
@@ -147,7 +148,7 @@ impl IcebergWriter {
         retained: &BTreeSet<i64>,
     ) -> Result<Value, IcebergFailure> {
         let RetainedVersion { version, snapshot } = shown;
-        let (number, sha256) = (number(*version), &snapshot.file.sha256);
+        let (number, sha256) = (iceberg_number(*version), &snapshot.file.sha256);
         let ids = FieldIds::new(previous, &snapshot.columns);
         let schema = table_metadata::schema(previous, &snapshot.columns, &ids);
         let statistics = self.reader.statistics(snapshot).await?;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 use yearbook_catalog::RetainedVersion;
 use yearbook_domain::uuid::uuid_of_name;
-use yearbook_domain::{Column, ColumnType, DatasetName, Millis, Snapshot};
+use yearbook_domain::{Column, ColumnType, DatasetName, Millis, Snapshot, iceberg_number};
 
 /// Property that leads from names of columns to field ids.
 const NAME_MAPPING: &str = "schema.name-mapping.default";
@@ -193,16 +193,11 @@ pub(super) fn table_metadata(
 pub(super) fn agrees(metadata: &Value, versions: &[RetainedVersion]) -> bool {
     let snapshots = metadata["snapshots"].as_array().map(Vec::as_slice).unwrap_or_default();
     versions.iter().all(|RetainedVersion { version, snapshot }| {
-        let told = snapshots.iter().find(|entry| entry["snapshot-id"] == number(*version));
+        let told = snapshots.iter().find(|entry| entry["snapshot-id"] == iceberg_number(*version));
         let list = told.map(|entry| entry["manifest-list"].as_str().unwrap_or_default());
         // It lies in a folder that is named by the file.
         list.is_none_or(|list| list.contains(snapshot.file.sha256.as_str()))
     })
-}
-
-/// Snapshot id and sequence number of a version: from 1, since 0 means none to some readers.
-pub(super) fn number(version: u64) -> i64 {
-    i64::try_from(version).unwrap_or(i64::MAX - 1) + 1
 }
 
 /// The same for a dataset of a bucket for ever.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use yearbook_domain::{Dataset, SnapshotSummary};
+use yearbook_domain::{Dataset, SnapshotSummary, iceberg_number};
 
 use crate::error::Error;
 use crate::share::ShareRefusal;
@@ -46,9 +46,8 @@ pub(super) async fn load(app: &AppState, dataset: &Dataset) -> Result<Value, Err
 
 /// The retained versions that may be handed on, by snapshot id of Iceberg.
 fn shown_versions(dataset: &Dataset) -> BTreeMap<i64, &SnapshotSummary> {
-    let number = |version: u64| i64::try_from(version).unwrap_or(i64::MAX - 1) + 1;
     let shown = dataset.snapshots.iter().filter(|summary| summary.bulk_redistribution);
-    shown.map(|summary| (number(summary.version), summary)).collect()
+    shown.map(|summary| (iceberg_number(summary.version), summary)).collect()
 }
 
 /// Keeps the snapshots in `shown`, with their times. One that is told under the number of another
@@ -133,7 +132,7 @@ mod tests {
     /// snapshots and of its log.
     fn kept(labels: &[&str], versions: &[SnapshotSummary]) -> [Vec<(i64, i64)>; 2] {
         let mut metadata = metadata(labels);
-        let shown = versions.iter().map(|summary| (summary.version.cast_signed() + 1, summary));
+        let shown = versions.iter().map(|summary| (iceberg_number(summary.version), summary));
         keep_shown(&mut metadata, &shown.collect());
         let last = versions.last().map_or(0, |summary| summary.created_at.0);
         assert_eq!(metadata["last-updated-ms"], last);
