@@ -4,6 +4,8 @@
 mod collector;
 mod corrections;
 mod fields;
+mod frequent_words;
+mod join;
 mod matching;
 
 use sha2::{Digest, Sha256};
@@ -17,9 +19,10 @@ use crate::{
     Facet, FacetValue, MatchKind, PAGE_SIZE, SearchDocument, SearchError, SearchHit, SearchPage,
     SearchQuery,
 };
-use collector::{ScoredDocument, ScoredDocuments};
+use collector::ScoredDocument;
 use fields::Fields;
-use matching::QueryBuilder;
+use frequent_words::FrequentWords;
+use matching::WordMatcher;
 
 /// Words of a query that are looked at; more are ignored.
 const MAX_WORDS: usize = 12;
@@ -31,13 +34,14 @@ const BUILD_BYTES: usize = 256 << 20;
 /// Bytes of the version that are kept.
 const VERSION_BYTES: usize = 8;
 
-/// An index in memory. It never changes; searching it needs no lock.
+/// An index in memory. It never changes, but for what it remembers of frequent words.
 pub struct SearchIndex {
     searcher: Searcher,
     fields: Fields,
     /// Names in byte order, which is that of document numbers.
     names: Vec<String>,
     facets: FacetTable,
+    frequent_words: FrequentWords,
     version: String,
     topics: Vec<FacetValue>,
     agencies: Vec<FacetValue>,
@@ -75,6 +79,7 @@ impl SearchIndex {
             topics: facets.all_values(Facet::Topic),
             agencies: facets.all_values(Facet::Agency),
             facets,
+            frequent_words: FrequentWords::new(),
             names: documents.into_iter().map(|document| document.name).collect(),
         })
     }
@@ -146,26 +151,18 @@ impl SearchIndex {
             // Only signs, which no dataset has; or no dataset, which the library cannot search.
             return Ok((Vec::new(), MatchKind::AllWords));
         }
-        let builder = QueryBuilder::new(&self.searcher, &self.fields);
-        let (query, corrected) = builder.all_words(&words, false)?;
-        let mut found = self.collect(&*query)?;
+        let matcher = WordMatcher::new(&self.searcher, &self.fields, &self.frequent_words);
+        let (mut found, corrected) = matcher.all_words(&words, false)?;
         if !found.is_empty() {
             self.put_namesake_first(&words, &mut found);
             let kind = if corrected { MatchKind::Corrected } else { MatchKind::AllWords };
             return Ok((found, kind));
         }
-        let found = self.collect(&*builder.all_words(&words, true)?.0)?;
+        let (found, _) = matcher.all_words(&words, true)?;
         if !found.is_empty() {
             return Ok((found, MatchKind::Corrected));
         }
-        Ok((self.collect(&*builder.any_word(&words)?)?, MatchKind::SomeWords))
-    }
-
-    fn collect(
-        &self,
-        query: &dyn tantivy::query::Query,
-    ) -> Result<Vec<ScoredDocument>, SearchError> {
-        self.searcher.search(query, &ScoredDocuments).map_err(SearchError::new("search"))
+        Ok((matcher.any_word(&words)?, MatchKind::SomeWords))
     }
 
     /// Whoever types a dataset's whole name, with spaces or without, finds it first.

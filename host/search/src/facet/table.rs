@@ -21,6 +21,8 @@ struct FacetColumn {
     positions: Vec<u32>,
     /// Start of each document in `positions`, and the end of the last one.
     starts: Vec<u32>,
+    /// Number of documents of each value.
+    totals: Vec<usize>,
 }
 
 /// Hits that keep to every choice, and counts of all facets.
@@ -48,6 +50,11 @@ impl FacetTable {
             .into_iter()
             .map(|facet| choices.get(facet).map(|value| self.0[facet as usize].position(value)))
             .collect();
+        if chosen.iter().all(Option::is_none) && hits.len() == self.0[0].documents() {
+            // Every document is a hit.
+            let counts = self.0.each_ref().map(|column| column.totals.clone());
+            return Narrowed { hits, facets: self.list(&counts, choices) };
+        }
         let mut counts = self.0.each_ref().map(|column| vec![0_usize; column.values.len()]);
         let mut kept = Vec::with_capacity(hits.len());
         for hit in hits {
@@ -74,23 +81,27 @@ impl FacetTable {
                 kept.push(hit);
             }
         }
-        let facets = Facet::ALL
+        Narrowed { hits: kept, facets: self.list(&counts, choices) }
+    }
+
+    /// Returns the values of every facet that occur, from the counts of each.
+    fn list(
+        &self,
+        counts: &[Vec<usize>; Facet::ALL.len()],
+        choices: &FacetChoices,
+    ) -> Vec<FacetCounts> {
+        Facet::ALL
             .into_iter()
             .map(|facet| {
                 self.0[facet as usize].list(facet, &counts[facet as usize], choices.get(facet))
             })
-            .collect();
-        Narrowed { hits: kept, facets }
+            .collect()
     }
 
     /// Returns every value of `facet` with the number of its documents, by number, then value.
     pub(crate) fn all_values(&self, facet: Facet) -> Vec<FacetValue> {
         let column = &self.0[facet as usize];
-        let mut counts = vec![0_usize; column.values.len()];
-        for position in &column.positions {
-            counts[*position as usize] += 1;
-        }
-        column.ranked(&counts, None)
+        column.ranked(&column.totals, None)
     }
 }
 
@@ -102,6 +113,7 @@ impl FacetColumn {
             values: distinct.into_iter().map(str::to_owned).collect(),
             positions: Vec::new(),
             starts: vec![0],
+            totals: Vec::new(),
         };
         for document in documents {
             let own: BTreeSet<u32> = values_of(facet, document)
@@ -111,7 +123,16 @@ impl FacetColumn {
             column.positions.extend(own);
             column.starts.push(u32::try_from(column.positions.len()).unwrap_or(u32::MAX));
         }
+        column.totals = vec![0; column.values.len()];
+        for position in &column.positions {
+            column.totals[*position as usize] += 1;
+        }
         column
+    }
+
+    /// Returns the number of documents.
+    fn documents(&self) -> usize {
+        self.starts.len() - 1
     }
 
     /// Returns the values of a document.

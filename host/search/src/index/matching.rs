@@ -1,15 +1,18 @@
-//! Queries of the library for the words of a reader. Nothing that a reader types is syntax.
+//! Documents for the words of a reader: a query of the library finds those of a word, and a score
+//! is the sum over words. Nothing that a reader types is syntax.
 
 use std::ops::Bound;
+use std::sync::Arc;
 
-use tantivy::query::{
-    BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query, RangeQuery, TermQuery,
-};
+use tantivy::query::{BoostQuery, DisjunctionMaxQuery, Query, RangeQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Searcher, Term};
 
+use super::collector::{ScoredDocument, ScoredDocuments};
 use super::corrections::{Corrections, is_known};
 use super::fields::Fields;
+use super::frequent_words::{FrequentWords, WordKey};
+use super::join::Join;
 use crate::SearchError;
 use crate::analysis::Word;
 
@@ -30,51 +33,85 @@ const OTHER_FIELDS: f32 = 0.15;
 /// word itself.
 const PREFIX_LETTERS: usize = 3;
 
-/// Builder of queries for one index.
-pub(crate) struct QueryBuilder<'a> {
+/// Finder of documents for the words of a reader.
+pub(crate) struct WordMatcher<'a> {
     searcher: &'a Searcher,
     fields: &'a Fields,
+    frequent: &'a FrequentWords,
 }
 
-impl<'a> QueryBuilder<'a> {
-    pub(crate) fn new(searcher: &'a Searcher, fields: &'a Fields) -> Self {
-        Self { searcher, fields }
+impl<'a> WordMatcher<'a> {
+    pub(crate) fn new(
+        searcher: &'a Searcher,
+        fields: &'a Fields,
+        frequent: &'a FrequentWords,
+    ) -> Self {
+        Self { searcher, fields, frequent }
     }
 
-    /// Returns the query for documents that have all `words`, and whether letters were forgiven:
-    /// for all words where `forgiving`, else for those that no document has.
+    /// Returns documents that have all `words`, and whether letters were forgiven: for all words
+    /// where `forgiving`, else for those that no document has. Weak words are not required where
+    /// there are others.
     pub(crate) fn all_words(
         &self,
         words: &[Word],
         forgiving: bool,
-    ) -> Result<(Box<dyn Query>, bool), SearchError> {
+    ) -> Result<(Vec<ScoredDocument>, bool), SearchError> {
         let only_weak = words.iter().all(Word::is_weak);
-        let mut corrected = false;
-        let mut clauses = Vec::with_capacity(words.len());
-        for word in words {
+        let (weak, required): (Vec<&Word>, Vec<&Word>) =
+            words.iter().partition(|word| word.is_weak() && !only_weak);
+        let (mut found, mut corrected) = (None, false);
+        for (word, join) in required
+            .into_iter()
+            .map(|word| (word, Join::Both))
+            .chain(weak.into_iter().map(|word| (word, Join::Left)))
+        {
             let known = is_known(self.searcher, self.fields, word)?;
             let correct = forgiving || !known;
             corrected |= correct;
-            let occur = if word.is_weak() && !only_weak { Occur::Should } else { Occur::Must };
-            clauses.push((occur, self.word(word, known, correct)?));
+            let matches = self.word(word, known, correct)?;
+            let joined =
+                found.map_or_else(|| matches.to_vec(), |found| join.apply(found, &matches));
+            if joined.is_empty() {
+                return Ok((joined, corrected));
+            }
+            found = Some(joined);
         }
-        Ok((Box::new(BooleanQuery::new(clauses)), corrected))
+        Ok((found.unwrap_or_default(), corrected))
     }
 
-    /// Returns the query for documents that have any of `words`, letters forgiven. Weak words
-    /// decide only where there are no others.
-    pub(crate) fn any_word(&self, words: &[Word]) -> Result<Box<dyn Query>, SearchError> {
+    /// Returns documents that have any of `words`, letters forgiven. Weak words decide only where
+    /// there are no others.
+    pub(crate) fn any_word(&self, words: &[Word]) -> Result<Vec<ScoredDocument>, SearchError> {
         let only_weak = words.iter().all(Word::is_weak);
-        let clauses = words
-            .iter()
-            .filter(|word| only_weak || !word.is_weak())
-            .map(|word| Ok((Occur::Should, self.word(word, false, true)?)))
-            .collect::<Result<_, SearchError>>()?;
-        Ok(Box::new(BooleanQuery::new(clauses)))
+        let mut found = Vec::new();
+        for word in words.iter().filter(|word| only_weak || !word.is_weak()) {
+            found = Join::Either.apply(found, &self.word(word, false, true)?);
+        }
+        Ok(found)
+    }
+
+    /// Returns documents that have `word`, from memory where it is a frequent one.
+    fn word(
+        &self,
+        word: &Word,
+        known: bool,
+        correct: bool,
+    ) -> Result<Arc<[ScoredDocument]>, SearchError> {
+        let key = WordKey { spelled: word.spelled.clone(), known, correct };
+        self.frequent.get_or_find(key, || {
+            let query = self.query(word, known, correct)?;
+            self.searcher.search(&*query, &ScoredDocuments).map_err(SearchError::new("search"))
+        })
     }
 
     /// Returns the query for documents that have `word` in any field; the best field decides.
-    fn word(&self, word: &Word, known: bool, correct: bool) -> Result<Box<dyn Query>, SearchError> {
+    fn query(
+        &self,
+        word: &Word,
+        known: bool,
+        correct: bool,
+    ) -> Result<Box<dyn Query>, SearchError> {
         let corrections = if correct {
             Corrections::find(self.searcher, self.fields, word)?
         } else {

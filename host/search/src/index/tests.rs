@@ -264,3 +264,33 @@ fn the_version_moves_with_every_indexed_text() {
         versions.push(version);
     }
 }
+
+#[test]
+fn a_word_that_many_datasets_have_gives_the_same_pages_from_memory_contract_9() {
+    let documents: Vec<SearchDocument> = (0..1000)
+        .map(|number| {
+            let mut document = document(&format!("table_{number:04}"), "title", "Prices of houses");
+            document.keywords = vec![format!("topic {}", number % 7)];
+            if number % 50 == 3 {
+                document.description = Some("rents and prices".to_owned());
+            }
+            document
+        })
+        .collect();
+    let index = build(&documents);
+    for text in
+        ["prices", "price houses", "houses rents", "table_0517 prices", "pricse", "the rents"]
+    {
+        let first = ask(&index, text);
+        assert_eq!(ask(&index, text), first, "{text}");
+        assert_eq!(ask(&build(&documents), text), first, "{text}");
+    }
+    let (all, rents) = (ask(&index, "prices"), ask(&index, "prices rents"));
+    assert_eq!((all.total, rents.total), (1000, 20));
+    assert_eq!(all.facets, ask(&index, "").facets, "every dataset is a hit");
+    let topics = |page: &SearchPage| -> usize {
+        let counts = page.facets.iter().find(|counts| counts.facet == Facet::Topic).unwrap();
+        counts.values.iter().map(|value| value.count).sum()
+    };
+    assert_eq!((topics(&all), topics(&rents)), (1000, 20));
+}
