@@ -28,23 +28,22 @@ const MEMORY: &str = "-Clink-arg=-zstack-size=262144\u{1f}-Clink-arg=--initial-m
 /// Imports that a plugin may have: one function's interface, and one that holds only types.
 const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.1.0", "yearbook:plugin/types@1.1.0"];
 
-/// Builds every plugin with a profile ([`PROFILE`] as a rule) and returns the components' paths,
-/// sorted. What was built of the same sources before is taken as it is; a component that came out
-/// as before is not written again.
+/// Builds every plugin in `target_dir` with a profile ([`PROFILE`] as a rule) and returns the
+/// components' paths, sorted. What was built of the same sources before is taken as it is; a
+/// component that came out as before is not written again.
 ///
 /// # Errors
 /// Fails when the target is missing, cargo fails, or a component wants imports that no plugin may
 /// have.
-pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
+pub(crate) fn build(root: &Path, target_dir: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     let packages = packages(root)?;
     ensure!(!packages.is_empty(), "no plugin under {}", root.join("plugins").display());
-    let target_dir = target_dir(root);
     let flags = flags(root, &toolchain::sysroot(root)?)?;
     let compiler =
         command::output(Command::new("rustc").current_dir(root).arg("--version").arg("--verbose"))?;
     let cache = BuildCache::open(
         root,
-        &target_dir,
+        target_dir,
         &compiler,
         &format!("{profile} {}", machine_independent(root, &flags)),
     )?;
@@ -53,8 +52,8 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     let components = match found {
         Some(components) => names.into_iter().zip(components).collect(),
         None => {
-            compile(root, &target_dir, profile, &flags, &packages)?;
-            let components = componentize_all(&target_dir, profile, &packages)?;
+            compile(root, target_dir, profile, &flags, &packages)?;
+            let components = componentize_all(target_dir, profile, &packages)?;
             cache.insert(&components)?;
             components
         }
@@ -112,14 +111,6 @@ fn packages(root: &Path) -> Result<Vec<(String, String)>> {
     }
     packages.sort();
     Ok(packages)
-}
-
-/// A folder of its own, so that builds of guests and of the host don't undo each other's work.
-fn target_dir(root: &Path) -> PathBuf {
-    let host =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let host = if host.is_absolute() { host } else { root.join(host) };
-    host.join("guests")
 }
 
 /// One call of cargo for all guests: they share what they depend on, and features of shared crates

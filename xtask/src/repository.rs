@@ -59,7 +59,7 @@ impl Repository {
     /// so that a fresh clone finds what an earlier one built.
     pub fn target(&self) -> PathBuf {
         env::var_os("CARGO_TARGET_DIR")
-            .map_or_else(|| self.cache_dir().join("target"), PathBuf::from)
+            .map_or_else(|| self.cache_dir().join("target"), |folder| self.root.join(folder))
     }
 
     /// `~/.cache/yearbook`: tools and Python environments that outlive a clone.
@@ -84,12 +84,15 @@ impl Repository {
         cargo
     }
 
-    /// Builds the guests into `plugins/dist`, as they are released.
+    /// Builds the guests into `plugins/dist`, as they are released. They have a folder of their
+    /// own, so that builds of guests and of the host don't undo each other's work.
     ///
     /// # Errors
     /// Fails when a plugin cannot be built, or imports more than a plugin may.
     pub fn build_plugins(&self) -> Result<()> {
-        for component in plugins::build(&self.root, plugins::PROFILE)? {
+        for component in
+            plugins::build(&self.root, &self.target().join("guests"), plugins::PROFILE)?
+        {
             let size = component
                 .metadata()
                 .with_context(|| format!("cannot read {}", component.display()))?

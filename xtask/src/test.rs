@@ -91,20 +91,20 @@ impl ServedStep {
     /// Time that the step takes on two cores with its tools installed.
     fn usual_time(self) -> Duration {
         Duration::from_secs(match self {
-            Self::Readers => 105,
-            Self::Integrations => 165,
-            Self::Openapi => 22,
-            Self::Pages => 60,
-            Self::Guide => 9,
-            Self::Languages => 73,
-            Self::Citations => 12,
-            Self::Deploy => 2,
-            Self::Signup => 150,
-            Self::ClientsPython => 150,
-            Self::ClientsR => 200,
-            Self::Discovery => 40,
-            Self::Share => 60,
-            Self::Iceberg => 150,
+            Self::Readers => 165,
+            Self::Integrations => 190,
+            Self::Openapi => 35,
+            Self::Pages => 70,
+            Self::Guide => 12,
+            Self::Languages => 35,
+            Self::Citations => 8,
+            Self::Deploy => 3,
+            Self::Signup => 125,
+            Self::ClientsPython => 90,
+            Self::ClientsR => 115,
+            Self::Discovery => 8,
+            Self::Share => 65,
+            Self::Iceberg => 25,
         })
     }
 
