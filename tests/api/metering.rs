@@ -277,10 +277,13 @@ async fn a_key_in_a_tight_loop_is_slowed_down_contract_5() {
 
 #[tokio::test]
 async fn by_default_a_hundred_come_at_once_and_fifty_a_second_after_contract_5() {
-    let app = TestApp::with(ServiceSettings::default()).await;
-    app.publish(&parks()).await;
-    let key = app.key(Plan::Enterprise).await;
-    for (path, key) in [("/v1/me", key.as_str()), ("/v1/datasets/parks/preview", "")] {
+    for (path, has_key) in [("/v1/me", true), ("/v1/datasets/parks/preview", false)] {
+        // Each has its own: a key that is looked up returns a token of its address, where the
+        // bucket and what was returned may count one moment twice.
+        let app = TestApp::with(ServiceSettings::default()).await;
+        app.publish(&parks()).await;
+        let key = if has_key { app.key(Plan::Enterprise).await } else { String::new() };
+        let key = key.as_str();
         let burst = async || {
             let replies = join_all((0..300).map(|_| app.get(path).key(key).send())).await;
             let refused =

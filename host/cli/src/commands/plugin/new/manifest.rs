@@ -82,7 +82,7 @@ mod tests {
         let text = sdk_manifest().unwrap();
         assert!(!text.contains("workspace"), "{text}");
         let manifest: Table = text.parse().unwrap();
-        let arrow = &manifest["dependencies"]["arrow"];
+        let arrow = &manifest["dependencies"]["arrow-array"];
         assert!(arrow["optional"].as_bool().unwrap() && arrow["version"].is_str(), "{text}");
         assert!(
             manifest["target"]
