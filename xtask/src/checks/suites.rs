@@ -41,10 +41,11 @@ pub(crate) fn run_workspace_tests(
     }
     if command::exists("cargo-nextest", &["--version"]) {
         run.args(["nextest", "run", "--workspace", "--no-fail-fast", "--color", "never"]);
-    } else {
-        run.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
+        // A test that failed has a summary of its own in its output.
+        let is_whole = |line: &str| line.trim_start().starts_with("Summary [");
+        return count_lines(&mut run, |line| parse_summary(line).filter(|_| is_whole(line)));
     }
-    count(&mut run)
+    count(run.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]))
 }
 
 /// Examples in documentation, which nextest does not run.
