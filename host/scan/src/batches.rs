@@ -4,6 +4,7 @@
 mod batch_stream;
 mod batching;
 mod compact_dictionary;
+mod long_text;
 mod read_task;
 
 pub use batching::BATCHING_VERSION;

@@ -9,6 +9,7 @@ mod file_source;
 mod footer;
 mod metrics;
 mod page_cache;
+mod page_location;
 mod projection;
 mod row_range;
 
@@ -20,5 +21,6 @@ pub(crate) use fetch::{BudgetPermit, FETCH_BUDGET_BYTES, FetchBudget};
 pub(crate) use file_source::FileSource;
 pub(crate) use footer::{ParquetFile, is_dictionary_encoded, open};
 pub(crate) use page_cache::PageCache;
+pub(crate) use page_location::pages_covering;
 pub(crate) use projection::Projection;
 pub(crate) use row_range::{ReadTaskLimits, RowRange, is_one_task, task_ranges};

@@ -11,6 +11,7 @@ use futures::stream::{self, BoxStream};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
+use super::long_text;
 use super::read_task::{ReadTask, RowFilter, SMALL_SCAN_ROWS, ScanContext};
 use crate::StorageFailure;
 use crate::decode::{FileSource, Projection, RowRange, task_ranges};
@@ -35,12 +36,23 @@ pub(crate) fn stream_batches(
         RowFilter::Search(_) => usize::MAX,
     };
     let small = wanted <= SMALL_SCAN_ROWS;
-    if small {
-        source.steps = source.steps.for_small_scan();
+    let kept_steps = source.steps.for_small_scan();
+    let from = rows.start;
+    let tasks =
+        |limits| task_ranges(limits, Arc::clone(&source.parquet), leaves.clone(), rows.clone());
+    let long_text = matches!(filter, RowFilter::All)
+        && long_text::is_kept(kept_steps, &source.parquet, &projection, tasks(kept_steps));
+    if small || long_text {
+        source.steps = kept_steps;
     }
-    let steps =
-        Box::new(task_ranges(source.steps, Arc::clone(&source.parquet), leaves, rows.clone()));
-    let context = Arc::new(ScanContext { source, projection, from: rows.start, filter, small });
+    let tasks = tasks(source.steps);
+    let context = Arc::new(ScanContext { source, projection, from, filter, small, long_text });
+    let steps: Box<dyn Iterator<Item = RowRange> + Send> = if long_text {
+        let context = Arc::clone(&context);
+        Box::new(tasks.flat_map(move |range| context.cut(range)))
+    } else {
+        Box::new(tasks)
+    };
     let ahead = (!context.source.files.is_local())
         .then(|| Prefetch { runtime: Handle::current(), tasks: JoinSet::new() });
     let reading = BatchStream { context, steps, ahead, current: None, ready: VecDeque::new() };

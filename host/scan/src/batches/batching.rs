@@ -12,8 +12,8 @@ use crate::decode::{ParquetFile, Projection};
 /// dictionary. 2: a few rows carry only the values that they use, which changes Parquet made of
 /// them. 3: columns say what they are for, which Arrow and Parquet pass on. 4: batches of half a
 /// mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB. 6: batches of a few rows
-/// with long text end where its pages end.
-pub const BATCHING_VERSION: u32 = 6;
+/// with long text end where its pages end. 7: so do those of whole tables of long text.
+pub const BATCHING_VERSION: u32 = 7;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
 /// makes of it and what is taken out stay in a core's own cache together (decision 0156).
@@ -61,6 +61,30 @@ fn projection_bytes(parquet: &ParquetFile, projection: &Projection, group: usize
 
 /// Length to which a value of a dictionary counts as its key alone.
 const SHORT_TEXT_BYTES: u64 = 64;
+
+/// Bytes of a row, on average, from which its text is long. Where rows are shorter, a page has so
+/// many of them that its other columns weigh too.
+const LONG_ROW_BYTES: u64 = 256;
+
+/// The column of long text that makes up most of row group `group`, and its bytes once decoded;
+/// none where there is no such column.
+pub(super) fn long_text_column(
+    parquet: &ParquetFile,
+    projection: &Projection,
+    group: usize,
+) -> Option<(usize, u64)> {
+    let rows = group_rows(parquet, group);
+    let all = projection_bytes(parquet, projection, group);
+    let schema = parquet.output.schema();
+    let plain = |leaf: usize| {
+        schema.fields().get(leaf).is_some_and(|field| *field.data_type() == DataType::Utf8)
+    };
+    let texts = projection.leaves.iter().copied().filter(|&leaf| plain(leaf));
+    let longest = texts
+        .map(|leaf| (leaf, decoded_bytes(parquet, leaf, group, rows)))
+        .max_by_key(|&(_, bytes)| bytes);
+    longest.filter(|(_, bytes)| all >= rows * LONG_ROW_BYTES && bytes * 2 >= all)
+}
 
 /// Bytes of a column chunk once decoded, as an encoder sees it: it spells out the values of a
 /// dictionary.

@@ -13,20 +13,17 @@ use parquet::errors::ParquetError;
 
 use super::batching::{batch_rows, range_bytes, split_by_weight};
 use super::compact_dictionary::compact_dictionary;
+use super::long_text;
 use crate::StorageFailure;
 use crate::decode::{
-    BudgetPermit, CachedColumn, FileSource, Projection, RowRange, is_dictionary_encoded,
-    is_one_task,
+    BudgetPermit, CachedColumn, FileSource, ParquetFile, Projection, RowRange,
+    is_dictionary_encoded, is_one_task,
 };
 use crate::search::{DimensionSearch, match_rows};
 
 /// Rows of a scan that is small: it takes decoded pages from memory and leaves what it decodes
 /// there. Larger ones would only drive out what others come back for.
 pub(super) const SMALL_SCAN_ROWS: usize = 16 << 10;
-
-/// Bytes of a step, by the averages of its row group, that a small scan decodes at once and takes
-/// from memory: a hundred boundaries of 40 kB.
-const SMALL_STEP_BYTES: u64 = 4 << 20;
 
 /// Selects rows of a range.
 pub(crate) enum RowFilter {
@@ -49,6 +46,8 @@ pub(super) struct ScanContext {
     pub(super) filter: RowFilter,
     /// See [`SMALL_SCAN_ROWS`].
     pub(super) small: bool,
+    /// Set for a scan of long text of which every page is kept.
+    pub(super) long_text: bool,
 }
 
 /// A step whose bytes are here.
@@ -75,6 +74,11 @@ pub(super) struct FetchedRows {
 }
 
 impl ScanContext {
+    /// Cuts a range of a scan of long text into pieces that memory keeps.
+    pub(super) fn cut(&self, range: RowRange) -> Vec<RowRange> {
+        long_text::cut(self.source.steps, &self.source.parquet, &self.projection, range)
+    }
+
     /// Fetches a step; none when nothing in it matches.
     pub(super) async fn fetch(
         &self,
@@ -95,9 +99,11 @@ impl ScanContext {
         // Of rows that are searched for, pages without any are left out, and so are not kept.
         let in_step = || {
             range.wanted.is_none()
-                && range_bytes(parquet, &self.projection, group, length) <= SMALL_STEP_BYTES
+                && range_bytes(parquet, &self.projection, group, length)
+                    <= self.source.steps.kept_bytes
         };
-        if self.small && (in_batch() || in_step()) && alone() {
+        let kept = self.long_text || self.small && (in_batch() || in_step());
+        if kept && alone() {
             return self.decode_cached(range).await.map(Some);
         }
         Ok(self.fetch_part(range, Vec::new()).await?.map(ReadTask::Fetched))
@@ -113,7 +119,7 @@ impl ScanContext {
         let group = range.group;
         let rows = batch_rows(parquet, &self.projection, group);
         let room = self.source.budget.take(self.bytes(&range));
-        let rest = if room.is_none() && self.is_divisible(group) {
+        let rest = if room.is_none() && is_divisible(parquet, &self.projection, group) {
             split_off(&mut range, rows)
         } else {
             None
@@ -129,25 +135,6 @@ impl ScanContext {
         let all = self.source.parquet.compressed_bytes(range.group, &self.projection.leaves);
         let rows = self.source.parquet.rows_of(range.group).max(1) as u64;
         all.saturating_mul(range.rows.len() as u64) / rows
-    }
-
-    /// Returns whether parts of a read task make the same batches as all of it: not where a
-    /// dictionary is made up for each batch.
-    fn is_divisible(&self, group: usize) -> bool {
-        let parquet = &self.source.parquet;
-        let keyed = |leaf: usize| {
-            parquet
-                .output
-                .schema()
-                .fields()
-                .get(leaf)
-                .is_some_and(|field| matches!(field.data_type(), DataType::Dictionary(..)))
-        };
-        let chunks = parquet.metadata.row_group(group);
-        self.projection
-            .leaves
-            .iter()
-            .all(|&leaf| !keyed(leaf) || is_dictionary_encoded(chunks.column(leaf)))
     }
 
     /// A small step, made of pages that are kept. Its batches end where large pages end, so that no
@@ -260,6 +247,21 @@ impl ScanContext {
         }
         Some(range)
     }
+}
+
+/// Returns whether parts of a read task make the same batches as all of it: not where a dictionary
+/// is made up for each batch.
+pub(super) fn is_divisible(parquet: &ParquetFile, projection: &Projection, group: usize) -> bool {
+    let keyed = |leaf: usize| {
+        parquet
+            .output
+            .schema()
+            .fields()
+            .get(leaf)
+            .is_some_and(|field| matches!(field.data_type(), DataType::Dictionary(..)))
+    };
+    let chunks = parquet.metadata.row_group(group);
+    projection.leaves.iter().all(|&leaf| !keyed(leaf) || is_dictionary_encoded(chunks.column(leaf)))
 }
 
 /// Cuts `range` behind its first `rows` wanted rows; returns what is behind them.

@@ -28,6 +28,12 @@ pub(crate) struct ReadTaskLimits {
     pub(crate) bytes: u64,
     /// Rows at most: bounds the selection of a step (one bit a row).
     pub(crate) rows: usize,
+    /// Bytes of a read task, once decoded and by the averages of its row group, that is decoded at
+    /// once and made of kept pages: a hundred boundaries of 40 kB.
+    pub(crate) kept_bytes: u64,
+    /// The same for a whole scan of long text. Half of what is kept, so that two such tables do not
+    /// drive out each other.
+    pub(crate) kept_scan_bytes: u64,
 }
 
 impl ReadTaskLimits {
@@ -40,7 +46,7 @@ impl ReadTaskLimits {
 
 impl Default for ReadTaskLimits {
     fn default() -> Self {
-        Self { bytes: 8 << 20, rows: 256 << 10 }
+        Self { bytes: 8 << 20, rows: 256 << 10, kept_bytes: 4 << 20, kept_scan_bytes: 32 << 20 }
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use arrow::array::{Array, AsArray};
+use futures::TryStreamExt;
 use yearbook_domain::Date;
 
 use super::super::*;
@@ -64,9 +65,40 @@ async fn a_slice_of_dates_decodes_its_pages_and_only_once() {
 
 #[tokio::test]
 async fn large_scans_leave_nothing_in_memory() {
-    let stored = stored(Some(1 << 20)).await;
-    stored.read(&plan(&stored.snapshot)).await.unwrap();
-    assert_eq!(read_counts(&stored.reader), (0, 0, 0));
+    let mut stored = stored(Some(1 << 20)).await;
+    let mut plan = plan(&stored.snapshot);
+    plan.columns = (0..6).collect();
+    stored.read(&plan).await.unwrap();
+    assert_eq!(read_counts(&stored.reader), (0, 0, 0), "short cells, and too many rows");
+    plan.columns = (0..7).collect();
+    stored.reader.steps.kept_scan_bytes = 8 << 20;
+    stored.read(&plan).await.unwrap();
+    assert_eq!(read_counts(&stored.reader), (0, 0, 0), "long text, and too much of it");
+}
+
+#[tokio::test]
+async fn a_table_of_long_text_that_memory_can_hold_is_decoded_once() {
+    let mut stored = stored(Some(1 << 20)).await;
+    stored.reader.steps.kept_bytes = 1 << 20;
+    let plan = plan(&stored.snapshot);
+    let sizes = async |reader: &Reader| -> Vec<usize> {
+        let batches = reader.scan(&plan).await.unwrap().batches;
+        batches.map_ok(|batch| batch.num_rows()).try_collect().await.unwrap()
+    };
+    let first = sizes(&stored.reader).await;
+    let (decoded, ..) = read_counts(&stored.reader);
+    assert_eq!(decoded, (ROWS / PAGE * 7) as u64, "each page once, though there are many steps");
+    std::fs::rename(stored.object(), stored.folder.path().join("away")).unwrap();
+    assert_eq!(sizes(&stored.reader).await, first, "the second time everything is there");
+    assert_eq!(read_counts(&stored.reader).0, decoded);
+    std::fs::rename(stored.folder.path().join("away"), stored.object()).unwrap();
+    let mut afresh = stored.afresh(None);
+    afresh.steps = stored.reader.steps;
+    stored
+        .read(&ReadPlan { max_rows: Some(5_000), first_row: 3_000, ..plan.clone() })
+        .await
+        .unwrap();
+    assert_eq!(sizes(&afresh).await, first, "batches do not depend on what is kept");
 }
 
 #[tokio::test]

@@ -121,8 +121,16 @@ fn asks() -> impl Strategy<Value = Ask> {
     let month = || prop::option::weighted(0.5, (1999_u32..2003, 1_u32..13));
     let needle = prop::option::weighted(0.6, prop::collection::vec(0..LETTERS.len(), 1..3));
     let columns = prop::collection::vec(0_usize..7, 1..8);
-    let steps = (prop_oneof![1_u64..3000, Just(8 << 20)], 1_usize..100)
-        .prop_map(|(bytes, rows)| ReadTaskLimits { bytes, rows });
+    let bytes = || prop_oneof![1_u64..3000, Just(8 << 20)];
+    let kept_scan_bytes = prop_oneof![Just(0_u64), Just(32 << 20)];
+    let steps = (bytes(), 1_usize..100, bytes(), kept_scan_bytes).prop_map(
+        |(bytes, rows, kept_bytes, kept_scan_bytes)| ReadTaskLimits {
+            bytes,
+            rows,
+            kept_bytes,
+            kept_scan_bytes,
+        },
+    );
     let room = prop_oneof![Just(0_u64), Just(1 << 30)];
     (
         month(),
