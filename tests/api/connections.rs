@@ -301,19 +301,20 @@ async fn a_stop_waits_for_nobody_who_asks_nothing() {
 
 #[tokio::test]
 async fn whoever_collects_refusals_gets_them_late() {
-    const AT_ONCE: usize = 20;
+    const PER_SECOND: usize = 20;
+    const AT_ONCE: usize = PER_SECOND / 10;
     let server = SocketServer::start_with(ServiceSettings {
         server: patient(),
         limits: LimitSettings {
             burst_per_second: 0,
-            refusals_per_second: u32::try_from(AT_ONCE).unwrap(),
+            refusals_per_second: u32::try_from(PER_SECOND).unwrap(),
             ..LimitSettings::default()
         },
         ..ServiceSettings::default()
     })
     .await;
     let mut sockets = Vec::new();
-    for _ in 0..3 * AT_ONCE {
+    for _ in 0..3 * PER_SECOND {
         sockets.push(TcpStream::connect(server.address).await.unwrap());
     }
     let refusals = sockets.iter_mut().map(async |socket| {
@@ -323,9 +324,9 @@ async fn whoever_collects_refusals_gets_them_late() {
     });
     let refused = async {
         let times = futures::future::join_all(refusals).await;
-        let late = times.iter().filter(|time| **time >= Duration::from_secs(1)).count();
+        let late = times.iter().filter(|time| **time >= Duration::from_millis(500)).count();
         // On a busy machine the bucket fills while they come.
-        assert!((1..=2 * AT_ONCE).contains(&late), "{late} of {}", times.len());
+        assert!((1..=times.len() - AT_ONCE).contains(&late), "{late} of {}", times.len());
     };
     let polite = async {
         let mut other = connect_from(NEIGHBOUR, server.address).await;

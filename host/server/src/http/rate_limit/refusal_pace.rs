@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use axum::extract::{Request, State};
@@ -16,8 +17,15 @@ use crate::http::client_address::address_block_of;
 use crate::settings::LimitSettings;
 use crate::state::AppState;
 
-/// Time by which a refusal beyond the pace is late.
-const DELAY: Duration = Duration::from_secs(1);
+/// Time by which a refusal beyond the pace is late, at least.
+const DELAY_FROM: Duration = Duration::from_millis(500);
+
+/// Span over which late refusals are spread: callers that waited together would ask together.
+const SPREAD: Duration = Duration::from_secs(1);
+
+/// Share of a second's refusals that are sent at once to whoever collected none for a while: one
+/// tenth. A whole second of them keeps all cores busy until the last is sent.
+const BURST_SHARE: u32 = 10;
 
 /// Refusals that wait at a time, each with its request's some 10 kB. Further ones do not wait.
 const WAITING: usize = 4_096;
@@ -27,20 +35,39 @@ pub(crate) struct RefusalPace {
     /// None when `refusals_per_second` is 0.
     addresses: Option<TokenBuckets<IpAddr>>,
     waiting: Semaphore,
+    /// Place of the next late refusal in the spread; all of `u32` is the spread.
+    phase: AtomicU32,
+}
+
+/// A place in which a refusal waits, and for how long.
+struct WaitingPlace<'a> {
+    _permit: SemaphorePermit<'a>,
+    delay: Duration,
 }
 
 impl RefusalPace {
     /// Creates the pace of an operator's `settings`.
     pub(crate) fn new(settings: LimitSettings) -> Self {
-        let addresses = NonZeroU32::new(settings.refusals_per_second)
-            .map(|per_second| TokenBuckets::new(Quota::per_second(per_second)));
-        Self { addresses, waiting: Semaphore::new(WAITING) }
+        let addresses = NonZeroU32::new(settings.refusals_per_second).map(|per_second| {
+            let burst = per_second.div_ceil(const { NonZeroU32::new(BURST_SHARE).unwrap() });
+            TokenBuckets::new(Quota::per_second(per_second).allow_burst(burst))
+        });
+        Self { addresses, waiting: Semaphore::new(WAITING), phase: AtomicU32::new(0) }
     }
 
     /// Returns the place in which a refusal of `address` waits; none where it is sent at once.
-    fn place(&self, address: IpAddr) -> Option<SemaphorePermit<'_>> {
+    fn place(&self, address: IpAddr) -> Option<WaitingPlace<'_>> {
         self.addresses.as_ref()?.take(&address)?;
-        self.waiting.try_acquire().ok()
+        let permit = self.waiting.try_acquire().ok()?;
+        Some(WaitingPlace { _permit: permit, delay: self.next_delay() })
+    }
+
+    /// Returns the delay of the next late refusal. Steps of the golden ratio spread any number of
+    /// them evenly.
+    fn next_delay(&self) -> Duration {
+        const GOLDEN_RATIO: u32 = 0x9e37_79b9;
+        let phase = self.phase.fetch_add(GOLDEN_RATIO, Ordering::Relaxed);
+        DELAY_FROM + SPREAD.mul_f64(f64::from(phase) / f64::from(u32::MAX))
     }
 }
 
@@ -53,9 +80,9 @@ pub(crate) async fn pace_refusals(
     let address = address_block_of(&request);
     let response = next.run(request).await;
     if response.status().is_client_error()
-        && let Some(_place) = address.and_then(|address| app.refusal_pace.place(address))
+        && let Some(place) = address.and_then(|address| app.refusal_pace.place(address))
     {
-        tokio::time::sleep(DELAY).await;
+        tokio::time::sleep(place.delay).await;
     }
     response
 }
@@ -70,12 +97,22 @@ mod tests {
 
     #[test]
     fn whoever_collects_refusals_waits_for_them_and_nobody_else_does() {
-        let pace = pace(10);
+        let pace = pace(100);
         let [hostile, polite] = [1, 2].map(|last| IpAddr::from([192, 0, 2, last]));
         let at_once = (0..1000).take_while(|_| pace.place(hostile).is_none()).count();
         // What took longer than a tenth of a second has earned more.
         assert!((10..20).contains(&at_once), "{at_once}");
         assert!(pace.place(polite).is_none());
+    }
+
+    #[test]
+    fn refusals_that_came_together_are_sent_at_different_times() {
+        let pace = pace(1);
+        let mut delays: Vec<_> = (0..100).map(|_| pace.next_delay()).collect();
+        delays.sort();
+        assert!(delays[0] >= DELAY_FROM && delays[99] <= DELAY_FROM + SPREAD);
+        let gaps = delays.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(gaps.max() < Some(3 * SPREAD / 100), "{delays:?}");
     }
 
     #[test]
