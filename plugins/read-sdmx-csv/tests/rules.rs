@@ -29,6 +29,23 @@ fn it_holds_what_every_reader_must() {
 }
 
 #[test]
+fn a_file_that_other_software_wrote_is_a_table_contract_7() {
+    let text = include_str!("../../../tests/fixtures/agencies/ember_carbon_intensity.csv");
+    let requests = [
+        from("date", "YEAR", RequestedType::Date),
+        request("country", RequestedType::Text),
+        request("obs_value", RequestedType::Number),
+        request("comment", RequestedType::Text),
+    ];
+    let table = read::<SdmxCsvReader>(text.as_bytes(), &requests, &[]).unwrap();
+    assert_eq!(table.rows.len(), 120);
+    let row = |at: usize| table.rows[at].iter().map(Option::as_deref).collect::<Vec<_>>();
+    assert_eq!(row(0), [Some("2000-01-01"), Some("China"), Some("783.31"), None]);
+    assert_eq!(row(21), [Some("2021-01-01"), Some("China"), Some("599"), Some("FOO")]);
+    assert_eq!(row(119)[..2], [Some("2023-01-01"), Some("World")]);
+}
+
+#[test]
 fn periods_of_every_form_become_dates_and_codes_contract_7() {
     let text = file(&[
         "A,NZ,2023,1,A",

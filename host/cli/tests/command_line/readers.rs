@@ -151,6 +151,34 @@ fn a_cube_that_an_agency_serves_is_the_same_snapshot_as_its_cells_in_csv_contrac
     assert_eq!(written["status"], json!("unchanged"));
 }
 
+/// A file that software of the Transport Data Commons wrote, beside the same cells as plain CSV.
+#[test]
+fn observations_that_others_exchange_are_the_same_snapshot_as_their_cells_in_csv_contract_7() {
+    let yearbook = Yearbook::new();
+    let file = include_str!("../../../../tests/fixtures/agencies/ember_carbon_intensity.csv");
+    let mut csv = "date,period,country,value,comment\n".to_owned();
+    for line in file.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let ["dataflow", "TDCI:EMBER_001(1.0.0)", "I", country, year, value, comment] = cells[..]
+        else {
+            panic!("{line}");
+        };
+        csv += &format!("{year}-01-01,{year},{country},{value},{comment}\n");
+    }
+    assert_eq!(csv.lines().count(), 121);
+    let fields = ["date:date", "period:string", "country:string", "value:number", "comment:string"];
+    let columns = json!({
+        "source_columns": { "date": "YEAR", "period": "YEAR", "country": "COUNTRY",
+            "value": "OBS_VALUE", "comment": "COMMENT" },
+        "dimensions": ["country"],
+    });
+    package(&yearbook, ("ember.csv", file), "sdmx-csv", &fields, &columns);
+    let read = snapshot(&yearbook);
+    let columns = json!({ "dimensions": ["country"] });
+    package(&yearbook, ("plain.csv", &csv), "csv", &fields, &columns);
+    assert_eq!(snapshot(&yearbook), read);
+}
+
 #[test]
 fn geojson_is_the_same_snapshot_as_well_known_text_in_csv_contract_7() {
     let yearbook = Yearbook::new();
