@@ -11,6 +11,7 @@ use crate::repository::Repository;
 
 mod dependencies;
 mod examples;
+mod features;
 mod files;
 mod paths;
 mod rules;
@@ -45,6 +46,7 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
     .flat_map(|check| check(&tree))
     .collect();
     faults.extend(dependencies::check(repository)?);
+    faults.extend(features::check(repository)?);
     for fault in &faults {
         println!("fault: {fault}");
     }
