@@ -23,6 +23,7 @@ mod steps;
 
 const LINTS: &str = "lints: clippy has nothing to say about any target, nor about the program as the \
     demo builds it";
+const INSTRUCTIONS: &str = "instructions: encoders, planning and scanning take what was recorded";
 const PLUGINS: &str = "plugins: each builds to a component that imports nothing but log";
 
 /// Steps in which other programs use the product.
@@ -203,6 +204,8 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     report.counted_step("tests of the workspace", || {
         suites::run_workspace_tests(repository, server.as_ref(), !quick)
     });
+    // Beside steps that wait for requests most of the time.
+    let counting = (!quick && built).then(|| beside::BackgroundStep::start(INSTRUCTIONS, "count"));
     if let (false, true, Some(server)) = (quick, built, &server) {
         report.counted_step(
             "fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong",
@@ -218,11 +221,10 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     }
     if !quick {
         report.counted_step("examples in the documentation", || suites::run_doc_tests(repository));
+        if let Some(counting) = counting {
+            counting.end(&mut report);
+        }
         if built {
-            report.counted_step(
-                "instructions: encoders, planning and scanning take what was recorded",
-                || lab::check(repository, "count", None),
-            );
             report.counted_step("soak: a minute of mixed traffic leaves nothing behind", || {
                 lab::check(repository, "soak", None)
             });

@@ -24,18 +24,13 @@ pub fn ensure_packages(what: &str, packages: &[&str], there: impl Fn() -> bool) 
         return Ok(());
     }
     println!("{what} needs Debian's {}: installing", packages.join(" "));
-    let root = rustix::process::geteuid().is_root();
-    let mut install = Command::new(if root { "apt-get" } else { "sudo" });
-    if !root {
-        install.args(["-n", "apt-get"]);
-    }
-    let installed = command::run(
-        install
-            // Another step may be installing at this moment.
-            .args(["-o", "DPkg::Lock::Timeout=600", "install", "--yes", "--quiet"])
-            .arg("--no-install-recommends")
-            .args(packages),
-    );
+    let install = || {
+        let arguments = ["install", "--yes", "--quiet", "--no-install-recommends"];
+        command::run(apt_get().args(arguments).args(packages))
+    };
+    // A new machine has no lists of packages, and an old one those of packages that are gone.
+    let installed = install()
+        .or_else(|_| command::run(apt_get().args(["update", "--quiet"])).and_then(|()| install()));
     if installed.is_err() || !there() {
         bail!(
             "{what} needs {}: run `apt-get install {}` and try again",
@@ -44,6 +39,17 @@ pub fn ensure_packages(what: &str, packages: &[&str], there: impl Fn() -> bool) 
         );
     }
     Ok(())
+}
+
+/// Debian's package tool, with the rights that it needs. Waits for another step that is installing.
+fn apt_get() -> Command {
+    let root = rustix::process::geteuid().is_root();
+    let mut command = Command::new(if root { "apt-get" } else { "sudo" });
+    if !root {
+        command.args(["-n", "apt-get"]);
+    }
+    command.args(["-o", "DPkg::Lock::Timeout=600"]);
+    command
 }
 
 /// The interpreter of the readers' environment.

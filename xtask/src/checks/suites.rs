@@ -70,8 +70,7 @@ pub fn count(command: &mut Command) -> Result<CheckCounts> {
 /// Runs `command` and passes its output on, as [`count`] does, and adds up only the lines that
 /// begin with `name` and a colon: those of the suites inside are part of them.
 pub(crate) fn count_total(command: &mut Command, name: &str) -> Result<CheckCounts> {
-    let start = format!("{name}:");
-    count_lines(command, |line| if line.starts_with(&start) { parse_counts(line) } else { None })
+    count_lines(command, |line| parse_total(line, name))
 }
 
 fn count_lines(
@@ -107,6 +106,14 @@ fn count_lines(
 /// None but those of reading memory.
 pub(crate) fn read_output(mut output: &[u8]) -> Result<CheckCounts> {
     read_results(&mut output, parse_summary)
+}
+
+/// The same of the total of the suite `name` alone, as [`count_total`] does.
+///
+/// # Errors
+/// None but those of reading memory.
+pub(crate) fn read_total(mut output: &[u8], name: &str) -> Result<CheckCounts> {
+    read_results(&mut output, |line| parse_total(line, name))
 }
 
 fn read_results(
@@ -162,6 +169,11 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         return None;
     }
     parse_counts(line)
+}
+
+/// The numbers in a line that begins with `name` and a colon.
+fn parse_total(line: &str, name: &str) -> Option<CheckCounts> {
+    parse_counts(line.strip_prefix(name)?.strip_prefix(':')?)
 }
 
 /// The numbers before `passed`, `failed` and `timed out`.

@@ -2,13 +2,14 @@
 //! ends. Owns how many run at once; what they check is theirs.
 
 use std::collections::VecDeque;
-use std::process::Command;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::thread;
-use std::time::Instant;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 use std::{env, io};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ValueEnum as _;
 
 use super::ServedStep;
@@ -42,6 +43,41 @@ pub(super) fn run(report: &mut StepReport, steps: impl IntoIterator<Item = Serve
     });
 }
 
+/// A command of this program that measures nothing a busy machine would change, and so runs while
+/// other steps do, with what they leave of the processor.
+pub(super) struct BackgroundStep {
+    title: &'static str,
+    command: &'static str,
+    running: JoinHandle<(Result<StepOutput>, Duration)>,
+}
+
+impl BackgroundStep {
+    /// Starts `command` of this program.
+    pub(super) fn start(title: &'static str, command: &'static str) -> Self {
+        let running = thread::spawn(move || {
+            let started = Instant::now();
+            let run = this_program().and_then(|program| {
+                run_collected(
+                    Command::new("nice").arg("-n19").arg(program).args([command, "--check"]),
+                )
+            });
+            (run, started.elapsed())
+        });
+        Self { title, command, running }
+    }
+
+    /// Waits for its end and enters it into `report`.
+    pub(super) fn end(self, report: &mut StepReport) {
+        let ended = self.running.join();
+        let (output, took) =
+            ended.unwrap_or_else(|_| (Err(anyhow!("running it panicked")), Duration::ZERO));
+        report.ended_step(self.title, took, || {
+            let output = output?;
+            ended_well(&output, suites::read_total(&output.text, self.command)?)
+        });
+    }
+}
+
 /// Text that a step printed, and its success.
 struct StepOutput {
     text: Vec<u8>,
@@ -51,15 +87,20 @@ struct StepOutput {
 /// Runs `step` by a process of this program.
 fn run_alone(step: ServedStep) -> Result<StepOutput> {
     let name = step.to_possible_value().context("every step has a name")?;
+    run_collected(Command::new(this_program()?).args(["test", "--only", name.get_name()]))
+}
+
+fn this_program() -> Result<PathBuf> {
+    env::current_exe().context("this program cannot be found")
+}
+
+/// Runs `command` and collects what it prints.
+fn run_collected(command: &mut Command) -> Result<StepOutput> {
     let (mut text, writer) = io::pipe().context("cannot make a pipe")?;
-    let mut command = Command::new(env::current_exe().context("this program cannot be found")?);
-    command
-        .args(["test", "--only", name.get_name()])
-        .stdout(writer.try_clone().context("cannot copy a pipe")?)
-        .stderr(writer);
+    command.stdout(writer.try_clone().context("cannot copy a pipe")?).stderr(writer);
     let mut child = command.spawn().context("cannot run this program")?;
-    // It holds the pipe's other end, which must close with the child.
-    drop(command);
+    // The command holds the pipe's other end, which must close with the child.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut printed = Vec::new();
     io::copy(&mut text, &mut printed).context("cannot read what a step prints")?;
     let succeeded = child.wait().context("cannot wait for a step")?.success();
@@ -68,7 +109,11 @@ fn run_alone(step: ServedStep) -> Result<StepOutput> {
 
 /// Prints `output` and adds up its checks.
 fn count(output: &StepOutput) -> Result<CheckCounts> {
-    let counts = suites::read_output(&output.text)?;
+    ended_well(output, suites::read_output(&output.text)?)
+}
+
+/// Returns `counts` where `output` does not contradict them.
+fn ended_well(output: &StepOutput, counts: CheckCounts) -> Result<CheckCounts> {
     if !output.succeeded && counts.failed == 0 {
         bail!("the step failed before or after its checks; its output above says why");
     }
