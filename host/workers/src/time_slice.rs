@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Time for which a future may go on calling `run` before others are served. As long as one step of
 /// a large response, so that neither waits for the other much longer than it works itself.
-const TIME_SLICE: Duration = Duration::from_millis(4);
+pub(crate) const TIME_SLICE: Duration = Duration::from_millis(4);
 
 thread_local! {
     /// Address of the queue that this thread serves; 0: it is no worker.
