@@ -204,7 +204,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     report.counted_step("tests of the workspace", || {
         suites::run_workspace_tests(repository, server.as_ref(), !quick)
     });
-    // Beside steps that wait for requests most of the time.
+    // Beside all further steps: they wait for requests, for tools and for their own timeouts.
     let counting = (!quick && built).then(|| beside::BackgroundStep::start(INSTRUCTIONS, "count"));
     if let (false, true, Some(server)) = (quick, built, &server) {
         report.counted_step(
@@ -221,9 +221,6 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     }
     if !quick {
         report.counted_step("examples in the documentation", || suites::run_doc_tests(repository));
-        if let Some(counting) = counting {
-            counting.end(&mut report);
-        }
         if built {
             report.counted_step("soak: a minute of mixed traffic leaves nothing behind", || {
                 lab::check(repository, "soak", None)
@@ -233,6 +230,9 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
             }) {
                 beside::run(&mut report, beside::longest_first());
             }
+        }
+        if let Some(counting) = counting {
+            counting.end(&mut report);
         }
         report.step("specification: every test that a rule names ran", || {
             suites::with_executed(|executed| spec::check_executed(repository, executed))
