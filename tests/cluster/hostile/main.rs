@@ -114,11 +114,7 @@ fn keep(name: &str, figures: &Value) {
 /// processor from the server but by what he asks of it.
 fn new_runtime() -> Runtime {
     let come_last = || {
-        let thread = rustix::thread::gettid();
-        let _ = rustix::process::setpriority_process(Some(thread), 19);
-        // By priority alone a thread keeps its core for some milliseconds when another wakes up.
-        let idle = ["--idle", "--pid", "0", &thread.as_raw_pid().to_string()];
-        let _ = std::process::Command::new("chrt").args(idle).status();
+        let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
     };
     Builder::new_multi_thread()
         .worker_threads(2)
