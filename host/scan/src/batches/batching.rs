@@ -59,9 +59,6 @@ fn projection_bytes(parquet: &ParquetFile, projection: &Projection, group: usize
     projection.leaves.iter().map(|&leaf| decoded_bytes(parquet, leaf, group, rows)).sum()
 }
 
-/// Length to which a value of a dictionary counts as its key alone.
-const SHORT_TEXT_BYTES: u64 = 64;
-
 /// Bytes of a row, on average, from which its text is long. Where rows are shorter, a page has so
 /// many of them that its other columns weigh too.
 const LONG_ROW_BYTES: u64 = 256;
@@ -85,6 +82,9 @@ pub(super) fn long_text_column(
         .max_by_key(|&(_, bytes)| bytes);
     longest.filter(|(_, bytes)| all >= rows * LONG_ROW_BYTES && bytes * 2 >= all)
 }
+
+/// Length to which a value of a dictionary counts as its key alone.
+const SHORT_TEXT_BYTES: u64 = 64;
 
 /// Bytes of a column chunk once decoded, as an encoder sees it: it spells out the values of a
 /// dictionary.
