@@ -172,19 +172,36 @@ impl Output {
     /// Puts a range of an input buffer behind the first `at` bytes.
     #[inline]
     pub(crate) fn splice(&mut self, at: usize, buffer: u32, offset: usize, length: usize) {
-        if length > 0 {
-            self.splices.push(wire::RawSplice {
-                at: position(at),
-                buffer,
-                offset: position(offset),
-                length: position(length),
-            });
-        }
+        push_splice(&mut self.splices, at, buffer, offset, length);
+    }
+
+    /// Both halves, to be appended to by turns: the second with [`push_splice`].
+    pub(crate) fn parts_mut(&mut self) -> (&mut Vec<u8>, &mut Vec<wire::RawSplice>) {
+        (&mut self.bytes, &mut self.splices)
     }
 
     /// Both halves, as they cross.
     pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<wire::RawSplice>) {
         (self.bytes, self.splices)
+    }
+}
+
+/// Puts a range of an input buffer behind the first `at` bytes of an output.
+#[inline]
+pub(crate) fn push_splice(
+    splices: &mut Vec<wire::RawSplice>,
+    at: usize,
+    buffer: u32,
+    offset: usize,
+    length: usize,
+) {
+    if length > 0 {
+        splices.push(wire::RawSplice {
+            at: position(at),
+            buffer,
+            offset: position(offset),
+            length: position(length),
+        });
     }
 }
 

@@ -6,7 +6,6 @@
 //! in blocks; a dictionary's values are rendered once and copied from then on; text is scanned for
 //! characters to escape a whole buffer at a time.
 
-mod block_writer;
 mod calendar;
 mod cell;
 mod column_writer;
@@ -15,6 +14,7 @@ pub mod json;
 mod number;
 mod rows;
 mod time;
+mod writer;
 
 pub use calendar::CivilDate;
 pub use cell::render;

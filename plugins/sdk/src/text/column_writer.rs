@@ -1,6 +1,6 @@
 //! Writer of one column's cells, chosen once per batch.
 
-use super::block_writer::{BlockBuffer, BlockWriter, RepeatedText};
+use super::writer::{RepeatedText, TextWriter};
 use super::{Dialect, cell};
 use crate::column::{Bits, Dictionary};
 use crate::{Column, Values};
@@ -56,20 +56,19 @@ impl ColumnWriter {
         &'a mut self,
         dialect: &D,
         mut column: Column<'a>,
-        block: &mut BlockBuffer,
     ) -> PreparedColumn<'a> {
         let Self { text, lead, null, entries } = self;
         let validity = column.validity().copied();
         match std::mem::replace(&mut column.values, Values::Null) {
             Values::Boolean(bits) => {
                 let texts = [&b"false"[..], b"true"];
-                entries.fill(1, 2, block, |value, sheet| {
+                entries.fill(1, 2, |value, sheet| {
                     sheet.append(text);
                     sheet.append(value.map_or(D::NULL, |value| texts[value]));
                 });
                 PreparedColumn::coded(codes::booleans(bits, validity), entries)
             }
-            Values::Dictionary(keyed) => dictionary(dialect, keyed, validity, text, entries, block),
+            Values::Dictionary(keyed) => dictionary(dialect, keyed, validity, text, entries),
             Values::Utf8(strings) => {
                 PreparedColumn::Utf8(Text::new(dialect, strings, validity, text))
             }
@@ -98,7 +97,6 @@ fn dictionary<'a, D: Dialect>(
     validity: Option<Bits<'a>>,
     text: &'a [u8],
     entries: &'a mut Entries,
-    block: &mut BlockBuffer,
 ) -> PreparedColumn<'a> {
     let Dictionary { keys, mut values, version } = dictionary;
     let nulls = values.validity().copied();
@@ -115,14 +113,14 @@ fn dictionary<'a, D: Dialect>(
         }
         Values::Utf8(strings) => {
             let texts = Text::new(dialect, strings, nulls, text);
-            entries.fill(version, values.length, block, |value, sheet| match value {
+            entries.fill(version, values.length, |value, sheet| match value {
                 Some(value) => texts.write(dialect, value, sheet),
                 None => texts.write_null(sheet),
             });
         }
         other => {
             values.values = other;
-            entries.fill(version, values.length, block, |value, sheet| {
+            entries.fill(version, values.length, |value, sheet| {
                 sheet.write(|out| {
                     out.extend_from_slice(text);
                     match value {
@@ -152,7 +150,7 @@ impl<'a> PreparedColumn<'a> {
         &self,
         dialect: &D,
         row: usize,
-        sheet: &mut BlockWriter<'_>,
+        sheet: &mut TextWriter<'_>,
     ) {
         match self {
             Self::Float(numbers) => numbers.write_float::<D>(row, sheet),

@@ -1,7 +1,7 @@
 //! Rows of text: for each row every cell with what stands before it, then the row's end.
 
-use super::block_writer::{BlockBuffer, BlockWriter, RepeatedText};
 use super::column_writer::{ColumnWriter, PreparedColumn};
+use super::writer::{RepeatedText, TextWriter};
 use super::{Dialect, cell};
 use crate::{Batch, DataType, Error, Field, Output, View};
 
@@ -29,7 +29,6 @@ pub struct Rows<D> {
     lanes: Vec<ColumnWriter>,
     views: Vec<View>,
     end: RepeatedText,
-    block: BlockBuffer,
 }
 
 /// Rows after which the length of the rest is estimated.
@@ -102,8 +101,7 @@ impl<D: Dialect> Rows<D> {
             _ => View::WHOLE,
         };
         let views = fields.iter().map(view).collect();
-        let (end, block) = (RepeatedText::new(&[end]), BlockBuffer::default());
-        Ok(Self { dialect, lanes, views, end, block })
+        Ok(Self { dialect, lanes, views, end: RepeatedText::new(&[end]) })
     }
 
     /// Views for [`crate::Encoder::views`]: long text that needs no escaping stays with
@@ -147,25 +145,38 @@ impl<D: Dialect> Rows<D> {
     /// # Ok::<(), yearbook_sdk::Error>(())
     /// ```
     pub fn write(&mut self, batch: &Batch, out: &mut Output) {
-        let Self { dialect, lanes, end, block, .. } = self;
+        let Self { dialect, lanes, end, .. } = self;
         let prepared: Vec<PreparedColumn<'_>> = lanes
             .iter_mut()
             .zip(batch.columns())
-            .map(|(lane, column)| lane.prepare(dialect, column, block))
+            .map(|(lane, column)| lane.prepare(dialect, column))
             .collect();
-        let mut sheet = BlockWriter::new(block, out);
-        let before = sheet.len();
-        for row in 0..batch.rows() {
-            for lane in &prepared {
-                lane.write_cell(dialect, row, &mut sheet);
-            }
-            end.write(&mut sheet);
-            if row + 1 == SAMPLE {
-                // Give or take a sixteenth.
-                let rest = (sheet.len() - before).div_ceil(SAMPLE) * (batch.rows() - SAMPLE);
-                sheet.reserve(rest + rest / 16);
-            }
-        }
-        sheet.finish();
+        write_rows(dialect, &prepared, end, batch.rows(), out);
     }
+}
+
+/// Writes all rows. A function of its own: beside the code that prepares columns, most of what the
+/// loop needs would be on the stack.
+#[inline(never)]
+fn write_rows<D: Dialect>(
+    dialect: &D,
+    columns: &[PreparedColumn<'_>],
+    end: &RepeatedText,
+    rows: usize,
+    out: &mut Output,
+) {
+    let mut sheet = TextWriter::new(out);
+    let before = sheet.len();
+    for row in 0..rows {
+        for column in columns {
+            column.write_cell(dialect, row, &mut sheet);
+        }
+        end.write(&mut sheet);
+        if row + 1 == SAMPLE {
+            // Give or take a sixteenth.
+            let rest = (sheet.len() - before).div_ceil(SAMPLE) * (rows - SAMPLE);
+            sheet.write(|out| out.reserve(rest + rest / 16));
+        }
+    }
+    sheet.finish();
 }

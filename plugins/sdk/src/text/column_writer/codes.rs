@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::super::block_writer::{BlockBuffer, BlockWriter};
+use super::super::writer::TextWriter;
 use crate::Output;
 use crate::column::Bits;
 
@@ -49,8 +49,7 @@ impl Entries {
         &mut self,
         version: u64,
         values: usize,
-        block: &mut BlockBuffer,
-        render: impl Fn(Option<usize>, &mut BlockWriter<'_>),
+        render: impl Fn(Option<usize>, &mut TextWriter<'_>),
     ) {
         if self.version == version {
             return;
@@ -58,7 +57,7 @@ impl Entries {
         self.version = version;
         self.bytes.clear();
         self.ends.clear();
-        let mut sheet = BlockWriter::new(block, &mut self.bytes);
+        let mut sheet = TextWriter::new(&mut self.bytes);
         for value in (0..values).map(Some).chain([None]) {
             render(value, &mut sheet);
             self.ends.push(sheet.len());
@@ -126,26 +125,20 @@ pub(super) fn write_block<const N: usize>(
     codes: &[i32],
     blocks: &[[u8; N]],
     row: usize,
-    sheet: &mut BlockWriter<'_>,
+    sheet: &mut TextWriter<'_>,
 ) {
     let block = &blocks[code(codes, row)];
-    sheet.spare::<N>().copy_from_slice(block);
-    sheet.advance(usize::from(block[N - 1]));
+    sheet.push_start(block, usize::from(block[N - 1]));
 }
 
 #[inline(always)]
-pub(super) fn write_cell(
-    codes: &[i32],
-    entries: &Entries,
-    row: usize,
-    sheet: &mut BlockWriter<'_>,
-) {
+pub(super) fn write_cell(codes: &[i32], entries: &Entries, row: usize, sheet: &mut TextWriter<'_>) {
     sheet.append(entries.cell(code(codes, row)));
 }
 
 #[inline(always)]
 fn code(codes: &[i32], row: usize) -> usize {
-    usize::try_from(codes[row]).unwrap_or(usize::MAX)
+    usize::try_from(codes[row].cast_unsigned()).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -160,7 +153,7 @@ mod tests {
         assert!(entries.should_render(1, 1000, 1));
         assert!(!entries.should_render(2, 1000, 499), "another dictionary");
         assert!(entries.should_render(3, 8, 100));
-        entries.fill(4, 1000, &mut BlockBuffer::default(), |_, _| {});
+        entries.fill(4, 1000, |_, _| {});
         assert!(entries.should_render(4, 1000, 1), "it is rendered already");
     }
 
@@ -169,18 +162,17 @@ mod tests {
         for longest in [0, 14, 15, 16, 30, 31, 32, 62, 63, 64, 300, 3000] {
             let texts = [String::new(), "b".to_owned(), "c".repeat(longest)];
             let mut entries = Entries::default();
-            let mut block = BlockBuffer::default();
-            entries.fill(1, 3, &mut block, |value, sheet| {
+            entries.fill(1, 3, |value, sheet| {
                 sheet.append(b",");
                 sheet.append(value.map_or("null", |value| &texts[value]).as_bytes());
             });
             // Of the same version: nothing is rendered again.
-            entries.fill(1, 3, &mut block, |_, _| panic!("rendered twice"));
+            entries.fill(1, 3, |_, _| panic!("rendered twice"));
             let keys = vec![2, 1, 0, 2, 1, 1, 0, 0, 2];
             let codes =
                 super::key_codes(keys.into(), Some(Bits::new(&[0b1111_0111, 1], 9)), &entries);
             let mut out = Output::default();
-            let mut sheet = BlockWriter::new(&mut block, &mut out);
+            let mut sheet = TextWriter::new(&mut out);
             for row in 0..9 {
                 match entries.blocks() {
                     CellBlocks::Of16(blocks) => write_block(&codes, blocks, row, &mut sheet),

@@ -2,7 +2,7 @@
 //! is passed on.
 
 use super::super::Dialect;
-use super::super::block_writer::{BlockWriter, RepeatedText};
+use super::super::writer::{RepeatedText, TextWriter};
 use crate::column::{Bits, HeldColumn};
 
 /// Held text of a batch.
@@ -34,12 +34,12 @@ impl<'a> HeldCells<'a> {
 
     /// Null with the lead before it.
     #[inline(always)]
-    pub(super) fn write_null(&self, sheet: &mut BlockWriter<'_>) {
+    pub(super) fn write_null(&self, sheet: &mut TextWriter<'_>) {
         self.null.write(sheet);
     }
 
     #[inline(always)]
-    pub(super) fn write<D: Dialect>(&self, row: usize, sheet: &mut BlockWriter<'_>) {
+    pub(super) fn write<D: Dialect>(&self, row: usize, sheet: &mut TextWriter<'_>) {
         if self.validity.is_some_and(|bits| !bits.get(row)) {
             return self.null.write(sheet);
         }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::super::Dialect;
-use super::super::block_writer::{BlockWriter, RepeatedText};
 use super::super::number::{self, NumberBuffer};
+use super::super::writer::{RepeatedText, TextWriter};
 use crate::Values;
 use crate::column::Bits;
 
@@ -31,7 +31,7 @@ impl<'a, T: Copy> Numbers<'a, T> {
     fn write_number(
         &self,
         row: usize,
-        sheet: &mut BlockWriter<'_>,
+        sheet: &mut TextWriter<'_>,
         write: impl FnOnce(T, &mut NumberBuffer) -> usize,
     ) {
         if self.validity.is_some_and(|bits| !bits.get(row)) {
@@ -45,14 +45,14 @@ impl<'a, T: Copy> Numbers<'a, T> {
 
 impl Numbers<'_, i64> {
     #[inline(always)]
-    pub(super) fn write_integer(&self, row: usize, sheet: &mut BlockWriter<'_>) {
+    pub(super) fn write_integer(&self, row: usize, sheet: &mut TextWriter<'_>) {
         self.write_number(row, sheet, number::signed);
     }
 }
 
 impl Numbers<'_, f64> {
     #[inline(always)]
-    pub(super) fn write_float<D: Dialect>(&self, row: usize, sheet: &mut BlockWriter<'_>) {
+    pub(super) fn write_float<D: Dialect>(&self, row: usize, sheet: &mut TextWriter<'_>) {
         self.write_number(row, sheet, number::float::<D>);
     }
 }

@@ -1,7 +1,7 @@
 //! Plain text columns.
 
 use super::super::Dialect;
-use super::super::block_writer::{BlockWriter, RepeatedText};
+use super::super::writer::{RepeatedText, TextWriter};
 use crate::column::{Bits, Offset, Strings};
 
 /// Text of a batch, and whether any of it needs escaping.
@@ -50,12 +50,12 @@ impl<'a, O: Offset> Text<'a, O> {
 
     /// Null with the lead before it.
     #[inline(always)]
-    pub(super) fn write_null(&self, sheet: &mut BlockWriter<'_>) {
+    pub(super) fn write_null(&self, sheet: &mut TextWriter<'_>) {
         self.null.write(sheet);
     }
 
     #[inline(always)]
-    pub(super) fn write<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut BlockWriter<'_>) {
+    pub(super) fn write<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut TextWriter<'_>) {
         if self.validity.is_some_and(|bits| !bits.get(row)) {
             return self.null.write(sheet);
         }
@@ -66,9 +66,8 @@ impl<'a, O: Offset> Text<'a, O> {
         } else if self.plain || dialect.is_plain(&buffer[start..start + length]) {
             self.opening.write(sheet);
             sheet.copy(buffer, start, length);
-            if let &[quote] = D::QUOTE {
-                sheet.spare::<1>()[0] = quote;
-                sheet.advance(1);
+            if let Some(quote) = D::QUOTE.first_chunk::<1>() {
+                sheet.push_block(quote);
             }
         } else {
             sheet.write(move |out| {
