@@ -10,7 +10,7 @@ use crate::trap::Trap;
 
 /// Ranges from this length on are not copied: they go to the client as chunks of their own. Below
 /// it a copy costs less than what every chunk costs on its way.
-const SEGMENT_BYTES: usize = 64 << 10;
+const SEGMENT_BYTES: usize = 16 << 10;
 
 /// Memory that a shared range may keep alive, as a multiple of its length: a range that is a
 /// smaller part of its buffer is copied.
