@@ -201,11 +201,11 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     if !quick {
         report.step("registry: Debian's docker-registry and skopeo are there", tools::registry);
     }
+    // Beside all further steps: they wait for requests, for tools and for their own timeouts.
+    let counting = (!quick && built).then(|| beside::BackgroundStep::start(INSTRUCTIONS, "count"));
     report.counted_step("tests of the workspace", || {
         suites::run_workspace_tests(repository, server.as_ref(), !quick)
     });
-    // Beside all further steps: they wait for requests, for tools and for their own timeouts.
-    let counting = (!quick && built).then(|| beside::BackgroundStep::start(INSTRUCTIONS, "count"));
     if let (false, true, Some(server)) = (quick, built, &server) {
         report.counted_step(
             "fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong",

@@ -1,14 +1,19 @@
-//! A client that reads a hundred rows again and again at a rate that no limit minds, from another
-//! address and with another key than who attacks.
+//! Clients that read a hundred rows again and again at a rate that no limit minds, from another
+//! address and with other keys than who attacks.
 
 use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use reqwest::Client;
 
 use crate::server::AttackedServer;
 
-/// Between two requests: half of what the burst limit allows.
+/// Between two requests of a client: half of what the burst limit allows.
 const PAUSE: Duration = Duration::from_millis(40);
+
+/// Clients, each with a key. The slowest hundredth of what one is answered in ten seconds are two
+/// answers, which say little.
+pub(crate) const CLIENTS: u32 = 4;
 
 /// Longer than any request may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -18,7 +23,7 @@ fn path(turn: usize) -> String {
     format!("/v1/datasets/large/data?limit=100&dimensions=series%20{:02}&format=json", turn % 100)
 }
 
-/// Observations of the polite client.
+/// Observations of polite clients.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LatencySamples {
     /// Times of right answers.
@@ -43,17 +48,28 @@ impl LatencySamples {
     }
 }
 
-/// Reads for as long as `lasting`; every other request has a connection of its own.
+/// Has every client read for as long as `lasting`.
 pub(crate) async fn read(server: &AttackedServer, lasting: Duration) -> LatencySamples {
+    let until = Instant::now() + lasting;
+    let readers = (0..CLIENTS).zip(&server.polite).map(|(place, key)| async move {
+        // They are not to wait for each other.
+        tokio::time::sleep(PAUSE * place / CLIENTS).await;
+        read_alone(server, key, until).await
+    });
+    join_all(readers).await.into_iter().fold(LatencySamples::default(), LatencySamples::and)
+}
+
+/// Reads `until` then; every other request has a connection of its own.
+async fn read_alone(server: &AttackedServer, key: &str, until: Instant) -> LatencySamples {
     let clients = [client(1), client(0)];
-    let (mut seen, until) = (LatencySamples::default(), Instant::now() + lasting);
+    let mut seen = LatencySamples::default();
     for turn in 0.. {
         let begun = Instant::now();
         if begun > until {
             break;
         }
         let address = format!("http://{}{}", server.address, path(turn));
-        match one(&clients[turn % 2], &address, &server.polite).await {
+        match one(&clients[turn % 2], &address, key).await {
             Ok(()) => seen.took.push(begun.elapsed()),
             Err(what) => seen.failed.push(what),
         }

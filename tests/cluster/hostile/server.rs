@@ -33,7 +33,7 @@ struct Data {
     binary: PathBuf,
     folder: PathBuf,
     variables: Vec<(String, String)>,
-    polite: String,
+    polite: Vec<String>,
     hostile: [String; 2],
 }
 
@@ -41,8 +41,8 @@ struct Data {
 pub(crate) struct AttackedServer {
     process: ChildProcess,
     pub(crate) address: SocketAddr,
-    /// A key that nobody attacks with.
-    pub(crate) polite: String,
+    /// Keys that nobody attacks with.
+    pub(crate) polite: Vec<String>,
     /// The keys of who attacks, which are allowed everything.
     pub(crate) hostile: [String; 2],
 }
@@ -80,7 +80,8 @@ impl Data {
                     .unwrap();
             said["key"].as_str().unwrap().to_owned()
         };
-        let (polite, hostile) = (key("enterprise"), [key("pro"), key("pro")]);
+        let polite = (0..polite::CLIENTS).map(|_| key("enterprise")).collect();
+        let hostile = [key("pro"), key("pro")];
         Self { binary, folder, variables, polite, hostile }
     }
 }

@@ -16,9 +16,9 @@ use super::ServedStep;
 use crate::checks::report::{CheckCounts, StepReport};
 use crate::checks::suites;
 
-/// Steps at once: a step waits for its tools and its server most of the time, so that two fill two
-/// cores.
-const LANES: usize = 2;
+/// Steps at once: a step waits for its tools, its server and its own timeouts a third of the time,
+/// so that three fill two cores.
+const LANES: usize = 3;
 
 /// Runs all of `steps` and enters them into `report` as they end.
 pub(super) fn run(report: &mut StepReport, steps: impl IntoIterator<Item = ServedStep>) {

@@ -18,8 +18,9 @@ pub(crate) use columns::concat;
 const GROUP_BYTES: usize = 16 << 20;
 
 /// Parts that are smaller than the others, so that the first byte comes early: the first has a
-/// sixteenth of the bounds, each that follows twice as much.
-const RAMP: u32 = 4;
+/// thirty-second of the bounds, each that follows twice as much. Half a mebibyte of boundaries takes
+/// Parquet four milliseconds.
+const RAMP: u32 = 5;
 
 /// Batches of one part, at least one.
 pub(crate) type BatchGroup = Vec<RecordBatch>;
@@ -197,7 +198,7 @@ mod tests {
             .iter()
             .map(|part| part.iter().sum())
             .collect();
-        assert_eq!(sums, [1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 3_000]);
+        assert_eq!(sums, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 2_500]);
     }
 
     #[tokio::test]
@@ -213,8 +214,8 @@ mod tests {
     async fn parts_are_bounded_in_bytes_too() {
         let counts: Vec<usize> =
             parts(Some(1 << 30), vec![batch(10, 50_000); 80]).await.iter().map(Vec::len).collect();
-        // Half a million bytes each: 1, 2, 4, 8 and 16 MiB hold that many.
-        assert_eq!(counts, [2, 4, 8, 16, 33, 17]);
+        // Half a million bytes each: ½, 1, 2, 4, 8 and 16 MiB hold that many.
+        assert_eq!(counts, [1, 2, 4, 8, 16, 33, 16]);
         assert_eq!(
             parts(Some(1 << 30), vec![batch(40, 1_000_000), batch(1, 1)]).await,
             [vec![40], vec![1]],

@@ -60,11 +60,11 @@ const SIGN_UP_TIMES: &str = "sign_up_times";
 
 const HEAD: &str = "\
 One `yearbook serve` with the settings that it is shipped with, except that it keeps no answers, so
-that each is made by a plugin. A client reads a hundred rows as JSON, 25 times a second, every other
-time over a new connection. Meanwhile somebody with other keys and another address does what the
-table says, and begins again whenever the server ends it. Client, attacker and server share the
-machine. The attacker's threads have the lowest priority there, so that what is measured is what he
-asks of the server, and little of his own processor time.
+that each is made by a plugin. Four clients with a key each read a hundred rows as JSON, 25 times a
+second, every other time over a new connection. Meanwhile somebody with other keys and another
+address does what the table says, and begins again whenever the server ends it. Clients, attacker
+and server share the machine. The attacker's threads have the lowest priority there, so that what is
+measured is what he asks of the server, and little of his own processor time.
 
 ## What is promised, and held to by each test
 - Nobody else is refused, cut off or held up.
@@ -72,9 +72,9 @@ asks of the server, and little of his own processor time.
 ";
 
 const AFTER: &str = "
-*Tries*: connections and requests of the attacker. *Refused*: requests of the polite client that
+*Tries*: connections and requests of the attacker. *Refused*: requests of the polite clients that
 were not answered with their rows.
-*Quiet* is the same client before and after the attack.
+*Quiet* is the same clients before and after the attack.
 ";
 
 /// Renders the whole page.
