@@ -91,7 +91,7 @@ impl Workers {
         caller: &CallerShare,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, JobPanicked> {
-        if time_slice::is_worker_of(&self.queue) {
+        if time_slice::is_worker_of(self.queue.address()) {
             time_slice::yield_if_slice_over().await;
             return catch_unwind(AssertUnwindSafe(job)).map_err(|_| JobPanicked);
         }
@@ -191,7 +191,7 @@ fn start_threads(queue: &Arc<Queue>, count: usize, stack_bytes: usize) {
 }
 
 fn run_jobs(queue: &Queue, kind: WorkerKind) {
-    time_slice::bind_to_queue(queue);
+    time_slice::bind_to_queue(queue.address());
     while let Some(queued) = queue.next(kind) {
         time_slice::start_slice();
         // Nobody's time is counted nowhere.

@@ -97,6 +97,11 @@ struct JobQueues {
 }
 
 impl Queue {
+    /// Its own address, by which its workers know it.
+    pub(crate) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     /// Queues `job` among the continuations.
     pub(crate) fn push_continuation(&self, job: Job, caller: CallerShare) {
         self.push(job, caller, true);

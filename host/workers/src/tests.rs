@@ -56,18 +56,18 @@ async fn a_driven_future_stays_on_one_thread_from_wait_to_wait() {
         let inner = Arc::clone(&workers);
         let began = Instant::now();
         let threads = workers.drive(CallerShare::default(), async move {
-            let here = std::thread::current().id();
-            let there = [
-                inner.run(|| std::thread::current().id()).await.unwrap(),
-                inner.run(|| std::thread::current().id()).await.unwrap(),
-            ];
-            (here, there)
+            let mut threads = vec![std::thread::current().id()];
+            // Another worker is free to take each of them.
+            for _ in 0..100 {
+                threads.push(inner.run(|| std::thread::current().id()).await.unwrap());
+            }
+            threads
         });
-        let (here, there) = threads.await.unwrap();
+        let threads = threads.await.unwrap();
         // On a busy machine its time slice may have ended in between.
         if began.elapsed() < time_slice::TIME_SLICE {
-            assert_eq!(there, [here, here]);
-            assert_ne!(here, std::thread::current().id());
+            assert_eq!(threads, [threads[0]; 101]);
+            assert_ne!(threads[0], std::thread::current().id());
             return;
         }
     }

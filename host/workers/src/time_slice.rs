@@ -15,14 +15,14 @@ thread_local! {
     static YIELDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes this thread a worker of `queue`.
-pub(crate) fn bind_to_queue<Q>(queue: &Q) {
-    WORKER_QUEUE.set(address(queue));
+/// Makes this thread a worker of the queue at `address`.
+pub(crate) fn bind_to_queue(address: usize) {
+    WORKER_QUEUE.set(address);
 }
 
-/// Returns true when this thread is a worker of `queue`.
-pub(crate) fn is_worker_of<Q>(queue: &Q) -> bool {
-    WORKER_QUEUE.get() == address(queue)
+/// Returns true when this thread is a worker of the queue at `address`.
+pub(crate) fn is_worker_of(address: usize) -> bool {
+    WORKER_QUEUE.get() == address
 }
 
 /// Starts the time slice of a job on this thread.
@@ -51,8 +51,4 @@ pub(crate) async fn yield_if_slice_over() {
         Poll::Pending
     })
     .await;
-}
-
-fn address<Q>(queue: &Q) -> usize {
-    std::ptr::from_ref(queue).addr()
 }
