@@ -18,8 +18,8 @@ pub(crate) use columns::concat;
 const GROUP_BYTES: usize = 16 << 20;
 
 /// Parts that are smaller than the others, so that the first byte comes early: the first has a
-/// thirty-second of the bounds, each that follows twice as much. Half a mebibyte of boundaries takes
-/// Parquet four milliseconds.
+/// thirty-second of the bounds, each that follows twice as much. Half a mebibyte of boundaries
+/// takes Parquet four milliseconds.
 const RAMP: u32 = 5;
 
 /// Batches of one part, at least one.

@@ -12,8 +12,8 @@ use crate::decode::{ParquetFile, Projection};
 /// dictionary. 2: a few rows carry only the values that they use, which changes Parquet made of
 /// them. 3: columns say what they are for, which Arrow and Parquet pass on. 4: batches of half a
 /// mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB. 6: batches of a few rows
-/// with long text end where its pages end. 7: so do those of whole tables of long text. 8: the first
-/// part of formats that join batches is half as large.
+/// with long text end where its pages end. 7: so do those of whole tables of long text. 8: the
+/// first part of formats that join batches is half as large.
 pub const BATCHING_VERSION: u32 = 8;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
