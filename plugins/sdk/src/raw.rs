@@ -93,20 +93,20 @@ struct Allocation {
 }
 
 impl Allocation {
-    fn of(bytes: &mut Vec<u8>) -> Self {
+    fn new(bytes: &mut Vec<u8>) -> Self {
         Self { start: bytes.as_mut_ptr(), full: bytes.capacity().saturating_sub(STEP - 1) }
     }
 }
 
 impl<'a> Appender<'a> {
     pub(crate) fn new(bytes: &'a mut Vec<u8>) -> Self {
-        let (allocation, length) = (Allocation::of(bytes), bytes.len());
+        let (allocation, length) = (Allocation::new(bytes), bytes.len());
         Self { bytes, allocation, length }
     }
 
     /// Hands everything over to the vector.
     pub(crate) fn finish(self) {
-        keep(self.bytes, self.length);
+        set_length(self.bytes, self.length);
     }
 
     /// Length of the vector with what was appended.
@@ -149,9 +149,9 @@ impl<'a> Appender<'a> {
     /// Lets `change` see the vector. It may append to it, and make room in it.
     #[inline(always)]
     pub(crate) fn with_vec(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
-        keep(self.bytes, self.length);
+        set_length(self.bytes, self.length);
         change(self.bytes);
-        (self.allocation, self.length) = (Allocation::of(self.bytes), self.bytes.len());
+        (self.allocation, self.length) = (Allocation::new(self.bytes), self.bytes.len());
     }
 
     /// Writes a block behind what was appended.
@@ -168,7 +168,7 @@ impl<'a> Appender<'a> {
 }
 
 /// Makes the vector so long.
-fn keep(bytes: &mut Vec<u8>, length: usize) {
+fn set_length(bytes: &mut Vec<u8>, length: usize) {
     debug_assert!(length <= bytes.capacity(), "more was appended than there is room for");
     // SAFETY: `length` grows by what was written, and every write is within the capacity.
     unsafe { bytes.set_len(length) };
@@ -177,9 +177,9 @@ fn keep(bytes: &mut Vec<u8>, length: usize) {
 #[cold]
 #[inline(never)]
 fn grow(bytes: &mut Vec<u8>, length: usize) -> Allocation {
-    keep(bytes, length);
+    set_length(bytes, length);
     bytes.reserve(FIRST);
-    Allocation::of(bytes)
+    Allocation::new(bytes)
 }
 
 #[cfg(any(target_family = "wasm", test))]
