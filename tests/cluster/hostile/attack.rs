@@ -4,12 +4,12 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Result};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::runtime::Handle;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, yield_now};
 use tokio::time::sleep;
 use yearbook_catalog::key;
 use yearbook_tests::http2::{self, frame, kind};
@@ -106,6 +106,26 @@ impl AttackClient {
             }
         }
         Ok(())
+    }
+}
+
+/// No attack: both of his threads compute and ask the server for nothing. What others notice of it
+/// is the machine's doing.
+pub(crate) fn computing(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    for _ in 0..attacker.runtime.metrics().num_workers() {
+        let tries = Arc::clone(&attacker.tries);
+        let compute = async move {
+            loop {
+                let until = Instant::now() + Duration::from_millis(1);
+                while Instant::now() < until {
+                    std::hint::spin_loop();
+                }
+                tries.fetch_add(1, Ordering::Relaxed);
+                // The task can be stopped here.
+                yield_now().await;
+            }
+        };
+        tasks.spawn_on(compute, &attacker.runtime);
     }
 }
 

@@ -194,6 +194,12 @@ async fn many_projects_hold_nobody_up() {
     withstands("many_projects", attack::many_projects).await;
 }
 
+/// What the other rows of the page are to be compared with.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn threads_that_only_compute_hold_nobody_up() {
+    withstands("computing", attack::computing).await;
+}
+
 /// A network asks for ten mails a day: however many forms come, the outbox holds no more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_flood_of_sign_ups_holds_nobody_up_and_sends_no_more_mails_than_allowed_contract_10_beyond()

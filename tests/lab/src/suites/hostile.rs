@@ -4,6 +4,7 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
+use serde_json::Value;
 
 use crate::page::{ReportPage, ReportTable};
 use crate::process_suites::{ProcessSuite, TestFigures};
@@ -55,6 +56,10 @@ const ATTACKS: [(&str, &str); 13] = [
     ("sign_ups", "forms of sign-up, each for another address"),
 ];
 
+/// Name of what the machine does to others while the attacker asks the server for nothing.
+const CONTROL: (&str, &str) =
+    ("computing", "*none: his two threads compute, and ask the server for nothing*");
+
 /// Name of the figures that are of no attack.
 const SIGN_UP_TIMES: &str = "sign_up_times";
 
@@ -74,7 +79,12 @@ measured is what he asks of the server, and little of his own processor time.
 const AFTER: &str = "
 *Tries*: connections and requests of the attacker. *Refused*: requests of the polite clients that
 were not answered with their rows.
-*Quiet* is the same clients before and after the attack.
+*Quiet* is the same clients before and after the attack, and *ratio* that of the two p99.
+
+The last row is no attack but the machine's own part: a thread that wakes up waits for a core, which
+one that computes keeps until the kernel looks at the clock, some milliseconds, whatever their
+priorities. *Beside computing* is the p99 by the one of that row: what the server's answers to the
+attacker add.
 ";
 
 /// Renders the whole page.
@@ -91,18 +101,22 @@ fn render(command: &str, machine: &str, figures: &[TestFigures]) -> Result<Strin
         "p99, quiet",
         "p99, attacked",
         "ratio",
+        "beside computing",
         "idle, MiB",
         "at most",
     ]);
-    for (name, what) in ATTACKS {
-        let Some((_, figures)) = figures.iter().find(|(found, _)| found == name) else {
-            bail!("no figures of {name}; did its test run?")
-        };
+    let figures_of = |name: &str| match figures.iter().find(|(found, _)| found == name) {
+        Some((_, figures)) => Ok(figures),
+        None => bail!("no figures of {name}; did its test run?"),
+    };
+    let p99 = |figures: &Value, field: &str| figures[field].as_f64().unwrap_or(f64::NAN);
+    let alone = p99(figures_of(CONTROL.0)?, "p99_us");
+    for (name, what) in ATTACKS.into_iter().chain([CONTROL]) {
+        let figures = figures_of(name)?;
         let number = |field: &str| figures[field].as_u64().unwrap_or_default().to_string();
         let time =
             |field: &str| format!("{:.1} ms", figures[field].as_f64().unwrap_or_default() / 1e3);
-        let ratio = figures["p99_us"].as_f64().unwrap_or_default()
-            / figures["quiet_p99_us"].as_f64().unwrap_or(f64::NAN);
+        let attacked = p99(figures, "p99_us");
         table.row([
             what.to_owned(),
             number("tries"),
@@ -112,7 +126,8 @@ fn render(command: &str, machine: &str, figures: &[TestFigures]) -> Result<Strin
             time("median_us"),
             time("quiet_p99_us"),
             time("p99_us"),
-            format!("{ratio:.2} ×"),
+            format!("{:.2} ×", attacked / p99(figures, "quiet_p99_us")),
+            format!("{:.2} ×", attacked / alone),
             number("idle_mib"),
             number("most_mib"),
         ]);
@@ -121,17 +136,14 @@ fn render(command: &str, machine: &str, figures: &[TestFigures]) -> Result<Strin
     page.table(&table);
     page.text(AFTER);
     page.section("Whose address has an account");
-    page.text(&sign_up_times(figures)?);
+    page.text(&sign_up_times(figures_of(SIGN_UP_TIMES)?));
     Ok(page.render())
 }
 
 /// Words on the times of sign-up for addresses with an account and without.
-fn sign_up_times(figures: &[TestFigures]) -> Result<String> {
-    let Some((_, figures)) = figures.iter().find(|(found, _)| found == SIGN_UP_TIMES) else {
-        bail!("no figures of {SIGN_UP_TIMES}; did its test run?")
-    };
+fn sign_up_times(figures: &Value) -> String {
     let number = |field: &str| figures[field].as_f64().unwrap_or(f64::NAN);
-    Ok(format!(
+    format!(
         "A form of sign-up takes {:.0} µs for an address with an account and {:.0} µs for one\n\
          without: {} of each, in turn, over one connection, each with its mail.\n\
          Welch's t is {:.2}; beyond 3 the times would tell who has an account.",
@@ -139,7 +151,7 @@ fn sign_up_times(figures: &[TestFigures]) -> Result<String> {
         number("unknown_us"),
         figures["requests"],
         number("welch_t"),
-    ))
+    )
 }
 
 #[cfg(test)]
@@ -159,15 +171,16 @@ mod tests {
                 2000}),
             )
         };
-        let mut all: Vec<_> = ATTACKS.iter().map(|(name, _)| figures(name)).collect();
+        let mut all: Vec<_> =
+            ATTACKS.into_iter().chain([CONTROL]).map(|(name, _)| figures(name)).collect();
         let times =
             json!({"requests": 9, "known_us": 500.4, "unknown_us": 501.0, "welch_t": -0.31});
         all.insert(0, (SIGN_UP_TIMES.to_owned(), times));
         let page = render("cargo xtask hostile", "Machine: none.", &all).unwrap();
-        for (_, what) in ATTACKS {
+        for (_, what) in ATTACKS.into_iter().chain([CONTROL]) {
             assert_eq!(page.matches(&format!("| {what} | 7 | 8 | 0 |")).count(), 1, "{what}");
         }
-        assert!(page.contains("1.50 ×"));
+        assert!(page.contains("| 1.50 × | 1.00 × |"));
         assert!(page.contains("Welch's t is -0.31"));
         all.pop();
         assert!(
