@@ -204,6 +204,7 @@ mod tests {
             assert_eq!(numbers::<i128>(&bytes[start..start + 83]).len(), 5);
         }
     }
+
     #[test]
     fn bytes_of_any_length_come_out_in_order_whatever_room_there_is() {
         let source: Vec<u8> = (0..=255).cycle().take(3 * FIRST).collect();

@@ -194,7 +194,7 @@ async fn many_projects_hold_nobody_up() {
     withstands("many_projects", attack::many_projects).await;
 }
 
-/// What the other rows of the page are to be compared with.
+/// Control: the other rows of the page are to be compared with this one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn threads_that_only_compute_hold_nobody_up() {
     withstands("computing", attack::computing).await;
