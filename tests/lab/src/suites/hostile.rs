@@ -109,14 +109,13 @@ fn render(command: &str, machine: &str, figures: &[TestFigures]) -> Result<Strin
         Some((_, figures)) => Ok(figures),
         None => bail!("no figures of {name}; did its test run?"),
     };
-    let p99 = |figures: &Value, field: &str| figures[field].as_f64().unwrap_or(f64::NAN);
-    let alone = p99(figures_of(CONTROL.0)?, "p99_us");
+    let microseconds = |figures: &Value, field: &str| figures[field].as_f64().unwrap_or(f64::NAN);
+    let alone = microseconds(figures_of(CONTROL.0)?, "p99_us");
     for (name, what) in ATTACKS.into_iter().chain([CONTROL]) {
         let figures = figures_of(name)?;
         let number = |field: &str| figures[field].as_u64().unwrap_or_default().to_string();
-        let time =
-            |field: &str| format!("{:.1} ms", figures[field].as_f64().unwrap_or_default() / 1e3);
-        let attacked = p99(figures, "p99_us");
+        let time = |field: &str| format!("{:.1} ms", microseconds(figures, field) / 1e3);
+        let attacked = microseconds(figures, "p99_us");
         table.row([
             what.to_owned(),
             number("tries"),
@@ -126,7 +125,7 @@ fn render(command: &str, machine: &str, figures: &[TestFigures]) -> Result<Strin
             time("median_us"),
             time("quiet_p99_us"),
             time("p99_us"),
-            format!("{:.2} ×", attacked / p99(figures, "quiet_p99_us")),
+            format!("{:.2} ×", attacked / microseconds(figures, "quiet_p99_us")),
             format!("{:.2} ×", attacked / alone),
             number("idle_mib"),
             number("most_mib"),
