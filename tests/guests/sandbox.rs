@@ -10,11 +10,10 @@ use std::time::Duration;
 
 use arrow::array::{Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
-use bytes::Bytes;
 use futures::StreamExt;
 use yearbook_sandbox::{
-    Batches, BoxError, ComponentRejection, EncodeError, EncodedBody, Limits, OptionScalar,
-    OptionValue, PluginEncoder, Trap, TruncatedBody,
+    Batches, BoxError, ComponentRejection, EncodeError, EncodedBody, EncodedChunk, Limits,
+    OptionScalar, OptionValue, PluginEncoder, Trap, TruncatedBody,
 };
 use yearbook_tests::components::{component, encoder, sandbox};
 
@@ -44,8 +43,10 @@ async fn collect(encoded: EncodedBody) -> (Vec<u8>, bool) {
         EncodedBody::Stream(mut chunks) => {
             let mut body = Vec::new();
             while let Some(chunk) = chunks.next().await {
-                let Ok(bytes): Result<Bytes, TruncatedBody> = chunk else { return (body, true) };
-                body.extend_from_slice(&bytes);
+                let Ok(chunk): Result<EncodedChunk, TruncatedBody> = chunk else {
+                    return (body, true);
+                };
+                chunk.for_each(|segment| body.extend_from_slice(&segment));
             }
             (body, false)
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::changes::ChangeCounts;
-use crate::{Credit, DatasetName, Date, Digest, Millis, Namespace, SnapshotId};
+use crate::{Credit, DatasetName, Date, Digest, Millis, Namespace, SnapshotId, TextTraits};
 
 /// The column that carries geometry in spatial datasets (spec-2.2-geometry).
 pub const GEOMETRY_COLUMN: &str = "geometry_wkt";
@@ -98,6 +98,10 @@ pub struct Column {
     /// True when the stored file holds few distinct texts, so that reading it as a dictionary pays.
     #[serde(default)]
     pub few_values: bool,
+    /// Traits that every text of the stored file has; none are known of few values, and of what was
+    /// published before they were kept.
+    #[serde(default)]
+    pub text_traits: TextTraits,
 }
 
 impl Column {
@@ -112,6 +116,7 @@ impl Column {
             unit: None,
             description: None,
             few_values: false,
+            text_traits: TextTraits::empty(),
         }
     }
 }

@@ -105,8 +105,11 @@ pub(crate) async fn publish_completed(
         return Ok(draft(current.clone(), true, None, None));
     }
     let mut columns = package.columns.clone();
-    for (column, few) in columns.iter_mut().zip(&findings.few_values) {
-        column.few_values = *few;
+    for (column, texts) in columns.iter_mut().zip(&findings.texts) {
+        if let Some(texts) = texts {
+            column.few_values = texts.are_few();
+            column.text_traits = texts.traits();
+        }
     }
     let (written, counted) =
         stages::write(workers, package, &columns, &id, &rows, progress).await?;

@@ -18,6 +18,7 @@ pub(crate) mod percent_unit;
 pub(crate) mod plugin_source;
 pub(crate) mod row_weight;
 pub(crate) mod source;
+pub(crate) mod text_facts;
 pub(crate) mod unique;
 
 use arrow::array::RecordBatch;

@@ -31,6 +31,7 @@ use crate::guest::{EncoderPre, GuestHost};
 use crate::observe::{CallMetrics, PluginMetrics, ResponseMetrics};
 use crate::options::OptionValue;
 
+pub use self::body_channel::{EncodedChunk, EncodedChunks};
 pub(crate) use self::coalesce::concat;
 pub use self::description::EncoderDescription;
 pub use self::error::{EncodeError, TruncatedBody};
@@ -46,9 +47,8 @@ pub type Batches = BoxStream<'static, Result<RecordBatch, BoxError>>;
 pub enum EncodedBody {
     /// All of it, where it fitted in one part.
     Whole(Bytes),
-    /// Its chunks as the client takes them. A chunk that is an error is the last one, and the body
-    /// has no end.
-    Stream(BoxStream<'static, Result<Bytes, TruncatedBody>>),
+    /// Its chunks, where there are more.
+    Stream(EncodedChunks),
 }
 
 /// A loaded output format.

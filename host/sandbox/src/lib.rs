@@ -27,8 +27,8 @@ mod trap;
 mod trial;
 
 pub use encode::{
-    Batches, EncodeError, EncodedBody, EncoderDescription, InstanceAdmission, PluginEncoder,
-    TruncatedBody,
+    Batches, EncodeError, EncodedBody, EncodedChunk, EncodedChunks, EncoderDescription,
+    InstanceAdmission, PluginEncoder, TruncatedBody,
 };
 pub use engine::compile::{Compiler, compile_as_child};
 pub use engine::component_limits::ComponentStats;

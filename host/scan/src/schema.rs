@@ -8,6 +8,7 @@ use arrow::datatypes::{DataType, Field, Metadata, Schema, SchemaRef};
 use yearbook_domain::changes::CHANGE_TYPE;
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, DatasetName, Namespace, ReadPlan, Snapshot, SnapshotId,
+    TextTraits,
 };
 
 use crate::StorageFailure;
@@ -55,10 +56,17 @@ pub fn change_file_columns(columns: &[Column]) -> Vec<Column> {
         unit: None,
         description: None,
         few_values: true,
+        text_traits: TextTraits::empty(),
     };
     columns
         .iter()
-        .map(|column| Column { nullable: true, few_values: false, ..column.clone() })
+        .map(|column| Column {
+            nullable: true,
+            few_values: false,
+            // Rows of the older snapshot stand in the file, too.
+            text_traits: TextTraits::empty(),
+            ..column.clone()
+        })
         .chain([kind])
         .collect()
 }
@@ -85,8 +93,11 @@ pub(crate) fn batch_schema(
     columns: &[usize],
 ) -> Result<Schema, StorageFailure> {
     let field = |&position: &usize| match snapshot.columns.get(position) {
-        Some(column) => Ok(with_column_metadata(
-            Field::new(&column.name, output_type(column), column.nullable),
+        Some(column) => Ok(with_text_traits(
+            with_column_metadata(
+                Field::new(&column.name, output_type(column), column.nullable),
+                column,
+            ),
             column,
         )),
         None => Err(StorageFailure::Mismatch {
@@ -110,6 +121,15 @@ pub(crate) fn with_column_metadata(field: Field, column: &Column) -> Field {
     let unit = column.unit.as_deref().map(|unit| ("yearbook.unit", unit));
     let known = [Some(("yearbook.role", column.role.as_str())), date, unit].into_iter().flatten();
     field.with_metadata(known.collect::<Metadata>())
+}
+
+/// `field` with what is known of the column's text, for the sandbox alone.
+fn with_text_traits(mut field: Field, column: &Column) -> Field {
+    if !column.text_traits.is_empty() {
+        let traits = column.text_traits.to_field_value();
+        field.metadata_mut().insert(TextTraits::FIELD_KEY.to_owned(), traits);
+    }
+    field
 }
 
 /// Credit of a dataset as key-value metadata, under the names that the plugin interface lists and

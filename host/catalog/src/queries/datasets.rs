@@ -53,7 +53,8 @@ const DATASET_VERSIONS: &str = dataset_versions!("");
 const DATASET_VERSION: &str = dataset_versions!(" AND d.name = $1");
 
 const CURRENT_COLUMNS: &str = "
-    SELECT c.snapshot, c.name, c.column_type, c.nullable, c.role, c.unit, c.description, c.few_values
+    SELECT c.snapshot, c.name, c.column_type, c.nullable, c.role, c.unit, c.description,
+        c.few_values, c.text_traits
     FROM columns c
     WHERE c.snapshot IN (SELECT MAX(number) FROM snapshots GROUP BY dataset)
     ORDER BY c.snapshot, c.position";

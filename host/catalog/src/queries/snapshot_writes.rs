@@ -19,8 +19,9 @@ const INSERT_SNAPSHOT: &str = "
     ) RETURNING number";
 
 const INSERT_COLUMN: &str = "
-    INSERT INTO columns (snapshot, position, name, column_type, nullable, role, unit, description, few_values)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    INSERT INTO columns (snapshot, position, name, column_type, nullable, role, unit, description, few_values,
+        text_traits)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
 const INSERT_TOMBSTONE: &str = "
     INSERT INTO dropped_snapshots (dataset, id, created_at, dropped_at, snapshot, digest)
@@ -86,6 +87,7 @@ pub(super) async fn insert_snapshot(
             .bind(&column.unit)
             .bind(&column.description)
             .bind(column.few_values)
+            .bind(i64::from(column.text_traits.bits()))
             .execute()
             .await?;
     }

@@ -3,6 +3,7 @@
 
 use yearbook_domain::{
     BoundingBox, Column, Credit, DatasetName, Digest, Millis, Snapshot, SnapshotId, StoredFile,
+    TextTraits,
 };
 
 use super::sql_enum::RowContext;
@@ -44,7 +45,7 @@ const SNAPSHOT_BY_NUMBER: &str =
 const CURRENT: &str = "SELECT number, id, file_sha256, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
 
 pub(super) const COLUMNS: &str = "
-    SELECT snapshot, name, column_type, nullable, role, unit, description, few_values
+    SELECT snapshot, name, column_type, nullable, role, unit, description, few_values, text_traits
     FROM columns WHERE snapshot = $1 ORDER BY position";
 
 const IS_RETAINED: &str = "SELECT COUNT(*) FROM snapshots WHERE dataset = $1 AND id = $2";
@@ -228,6 +229,7 @@ pub(super) struct ColumnRow {
     unit: Option<String>,
     description: Option<String>,
     few_values: bool,
+    text_traits: Option<i64>,
 }
 
 impl ColumnRow {
@@ -241,6 +243,11 @@ impl ColumnRow {
             unit: self.unit,
             description: self.description,
             few_values: self.few_values,
+            // Those that another version of this program keeps are not known here.
+            text_traits: self
+                .text_traits
+                .and_then(|bits| u16::try_from(bits).ok())
+                .map_or_else(TextTraits::empty, TextTraits::from_bits_truncate),
             name: self.name,
         })
     }

@@ -22,7 +22,8 @@ const RETAINED: &str = concat!(
 );
 
 const RETAINED_COLUMNS: &str = "
-    SELECT c.snapshot, c.name, c.column_type, c.nullable, c.role, c.unit, c.description, c.few_values
+    SELECT c.snapshot, c.name, c.column_type, c.nullable, c.role, c.unit, c.description,
+        c.few_values, c.text_traits
     FROM columns c JOIN snapshots s ON s.number = c.snapshot
     WHERE s.dataset = $1 ORDER BY c.snapshot, c.position";
 

@@ -8,6 +8,7 @@ use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{
     BoundingBox, Column, ColumnRole, ColumnType, Credit, DatasetName, Date, Digest, KeyId, Millis,
     Namespace, Plan, Snapshot, SnapshotId, SourceEntry, Stored, StoredFile, TableLayout,
+    TextTraits,
 };
 
 use crate::{
@@ -52,6 +53,7 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
         description: (role == ColumnRole::Dimension)
             .then(|| "Te Tau Ihu; it's \"quoted\"\n, 100 %".to_owned()),
         few_values: role == ColumnRole::Dimension,
+        text_traits: TextTraits::NO_TAB | TextTraits::NO_MARKUP,
     };
     Snapshot {
         id: snapshot_id(id),

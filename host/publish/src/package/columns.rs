@@ -1,7 +1,7 @@
 //! Role of each column, and the table's layout (contract-4-roles, contract-7-measures).
 
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
-use yearbook_domain::{Column, ColumnRole, ColumnType, TableLayout};
+use yearbook_domain::{Column, ColumnRole, ColumnType, TableLayout, TextTraits};
 
 use super::extension::YearbookExtension;
 use super::table_schema::{PERIOD_COLUMN, TableField, TableSchema};
@@ -34,6 +34,7 @@ pub(super) fn build_columns(schema: &TableSchema, extension: &YearbookExtension)
         unit: field.unit.clone(),
         description: field.description.clone(),
         few_values: false,
+        text_traits: TextTraits::empty(),
     };
     schema.fields.iter().map(column).collect()
 }

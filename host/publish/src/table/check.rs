@@ -11,9 +11,9 @@ use yearbook_scan::schema::stored_type;
 
 use super::TableChunk;
 use super::cell;
-use super::distinct_values::DistinctValues;
 use super::percent_unit;
 use super::row_weight::RowWeightCheck;
+use super::text_facts::TextFacts;
 use crate::faults::{FaultList, quote};
 use crate::geometry::{self, GeometryBounds};
 use crate::package::DataPackage;
@@ -41,17 +41,17 @@ pub(crate) struct TableChecker {
     columns: Vec<(Column, Rule)>,
     scales: RowWeightCheck,
     /// One a text column.
-    distinct: Vec<Option<DistinctValues>>,
+    texts: Vec<Option<TextFacts>>,
     date_column: Option<usize>,
     dates: Option<(Date, Date)>,
     bounds: GeometryBounds,
 }
 
 /// Facts of the checked table.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct TableFacts {
-    /// A flag a column.
-    pub(crate) few_values: Vec<bool>,
+    /// One a text column.
+    pub(crate) texts: Vec<Option<TextFacts>>,
     pub(crate) date_range: Option<(Date, Date)>,
     pub(crate) bbox: Option<BoundingBox>,
 }
@@ -73,12 +73,11 @@ impl TableChecker {
         Self {
             columns: package.columns.iter().map(|column| (column.clone(), rule(column))).collect(),
             scales: RowWeightCheck::new(package),
-            distinct: package
+            texts: package
                 .columns
                 .iter()
                 .map(|column| {
-                    (stored_type(column.column_type) == DataType::Utf8)
-                        .then(DistinctValues::default)
+                    (stored_type(column.column_type) == DataType::Utf8).then(TextFacts::default)
                 })
                 .collect(),
             date_column: package.columns.iter().position(|column| column.role == ColumnRole::Date),
@@ -126,8 +125,8 @@ impl TableChecker {
                     }
                 }
             }
-            if let Some(Some(distinct)) = self.distinct.get_mut(index) {
-                distinct.extend(array.as_string());
+            if let Some(Some(texts)) = self.texts.get_mut(index) {
+                texts.extend(array.as_string());
             }
             if self.date_column == Some(index) {
                 widen_range(&mut self.dates, array.as_string());
@@ -148,15 +147,7 @@ impl TableChecker {
 
     /// Returns the facts; true only where no fault was found.
     pub(crate) fn finish(self) -> TableFacts {
-        TableFacts {
-            few_values: self
-                .distinct
-                .iter()
-                .map(|distinct| distinct.as_ref().is_some_and(DistinctValues::is_few))
-                .collect(),
-            date_range: self.dates,
-            bbox: self.bounds.finish(),
-        }
+        TableFacts { texts: self.texts, date_range: self.dates, bbox: self.bounds.finish() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, Dataset, DatasetName, Date, Digest, Millis, Namespace,
-    Plan, PlanTable, Snapshot, SnapshotId, StoredFile, TableLayout,
+    Plan, PlanTable, Snapshot, SnapshotId, StoredFile, TableLayout, TextTraits,
 };
 use yearbook_sandbox::{DatasetWithUrls, GeneratorRequest};
 use yearbook_sdk::generator as sdk;
@@ -114,6 +114,7 @@ fn column(column: &sdk::Column) -> Column {
         unit: column.unit.clone(),
         description: column.description.clone(),
         few_values: false,
+        text_traits: TextTraits::empty(),
     }
 }
 

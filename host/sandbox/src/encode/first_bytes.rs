@@ -5,17 +5,15 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use bytes::Bytes;
-use futures::stream::BoxStream;
 use tokio::runtime::Handle;
 use yearbook_shares::SlotPermit;
 
-use super::body_channel::BodyChunk;
+use super::body_channel::{EncodedChunk, EncodedChunks};
 use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::response_driver::ResponseDriver;
 use super::split_retry::ChunkOutput;
 use super::{
     Batches, EncodeError, EncodedPiece, EncoderInstance, InstanceAdmission, Notes, PluginEncoder,
-    TruncatedBody,
 };
 use crate::observe::CallMetrics;
 use crate::options::OptionValue;
@@ -87,7 +85,7 @@ impl PluginEncoder {
         }
         if !done {
             let segments = self.join_chunk(part).segments;
-            let chunk = BodyChunk { lead: head.into(), segments, lease: None };
+            let chunk = EncodedChunk::new(head.into(), segments);
             return Ok(FirstJob::Incomplete { instance, notes, chunk });
         }
         let tail = instance.encode_footer(&notes)?;
@@ -105,8 +103,8 @@ pub(super) enum FirstBytes {
     Whole(Bytes),
     Streaming {
         response: Box<ResponseDriver>,
-        chunk: BodyChunk,
-        chunks: BoxStream<'static, Result<Bytes, TruncatedBody>>,
+        chunk: EncodedChunk,
+        chunks: EncodedChunks,
         runtime: Handle,
     },
 }
@@ -114,5 +112,5 @@ pub(super) enum FirstBytes {
 /// A response after its first job on a worker.
 enum FirstJob {
     Complete(Bytes),
-    Incomplete { instance: Box<EncoderInstance>, notes: Notes, chunk: BodyChunk },
+    Incomplete { instance: Box<EncoderInstance>, notes: Notes, chunk: EncodedChunk },
 }

@@ -99,7 +99,7 @@ impl EncoderInstance {
             store,
             guest,
             encoding,
-            converter: WireConverter::new(dictionaries, views),
+            converter: WireConverter::new(schema, dictionaries, views),
             limits: *limits,
             input,
             name_bytes: flattened.name_bytes().div_ceil(schema.fields().len().max(1)),

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
 use crate::trap::Trap;
 
-/// Ranges from this length on are not copied: they go to the client as chunks of their own. Below
-/// it a copy costs less than what every chunk costs on its way.
+/// Ranges from this length on are not copied: they go to the client as segments of their own. Below
+/// it a copy costs less than what every segment costs on its way.
 const SEGMENT_BYTES: usize = 16 << 10;
 
-/// Memory that a shared range may keep alive, as a multiple of its length: a range that is a
-/// smaller part of its buffer is copied.
+/// Memory that shared ranges may keep alive, as a multiple of the bytes that a piece shares of one
+/// buffer: where they are a smaller part of it, they are copied.
 const KEPT_BYTES: usize = 4;
 
 /// Weight of a splice beside the bytes that it names.
@@ -84,19 +84,37 @@ impl EncodedPiece {
         if self.splices.is_empty() {
             return body.push(self.bytes);
         }
-        let shared = |splice: &wire::Splice| {
-            worth_a_segment(splice.length, &self.buffers[splice.buffer as usize])
-        };
-        if !self.splices.iter().any(shared) {
+        let shared = self.shared_buffers();
+        if shared.iter().all(Option::is_none) {
             body.reserve(self.length);
         }
-        self.each_range(|range, splice| match splice {
-            Some(splice) if shared(splice) => {
-                let buffer = &self.buffers[splice.buffer as usize];
-                body.push_shared(buffer.slice_with_length(splice.offset as usize, range.len()));
+        self.each_range(|range, splice| {
+            let long = splice.filter(|_| range.len() >= SEGMENT_BYTES);
+            match long.and_then(|splice| Some((splice, shared[splice.buffer as usize].as_ref()?))) {
+                Some((splice, buffer)) => {
+                    let start = splice.offset as usize;
+                    body.push_shared(buffer.slice(start..start + range.len()));
+                }
+                None => body.extend(range),
             }
-            _ => body.extend(range),
         });
+    }
+
+    /// The buffers of which ranges are better shared than copied.
+    fn shared_buffers(&self) -> Vec<Option<Bytes>> {
+        let mut bytes = vec![0_usize; self.buffers.len()];
+        for splice in &self.splices {
+            let length = splice.length as usize;
+            if length >= SEGMENT_BYTES {
+                bytes[splice.buffer as usize] += length;
+            }
+        }
+        let buffers = self.buffers.iter().zip(bytes);
+        let share = |(buffer, bytes): (&Buffer, usize)| {
+            let worth = bytes > 0 && bytes.saturating_mul(KEPT_BYTES) >= buffer.capacity();
+            worth.then(|| Bytes::from_owner(buffer.clone()))
+        };
+        buffers.map(share).collect()
     }
 
     /// Calls `with` for each range of the output in order; with its splice where it is one of the
@@ -117,12 +135,6 @@ impl EncodedPiece {
             with(&self.bytes[written..], None);
         }
     }
-}
-
-/// Returns whether a range of a buffer is better shared than copied.
-fn worth_a_segment(length: u32, buffer: &Buffer) -> bool {
-    let length = length as usize;
-    length >= SEGMENT_BYTES && length.saturating_mul(KEPT_BYTES) >= buffer.capacity()
 }
 
 /// The rule that a splice breaks, if it does.
@@ -184,9 +196,9 @@ impl BodyBuilder {
         }
     }
 
-    fn push_shared(&mut self, buffer: Buffer) {
+    fn push_shared(&mut self, range: Bytes) {
         self.close();
-        self.segments.push(Bytes::from_owner(buffer));
+        self.segments.push(range);
     }
 
     fn close(&mut self) {
@@ -244,8 +256,10 @@ mod tests {
         let buffers = [large];
         let lengths = |splices: &[wire::Splice]| joined(check(b"ab", splices, &buffers).unwrap()).1;
         assert_eq!(lengths(&[splice(1, 0, 0, whole)]), [1, SEGMENT_BYTES * 8, 1]);
-        // A small part of what it would keep alive.
+        // A small part of what it would keep alive; with others it is a larger one.
         assert_eq!(lengths(&[splice(1, 0, 0, some)]), [SEGMENT_BYTES + 2]);
+        let two = [splice(1, 0, 0, some), splice(1, 0, some, some)];
+        assert_eq!(lengths(&two), [1, SEGMENT_BYTES, SEGMENT_BYTES, 1]);
         assert_eq!(lengths(&[splice(0, 0, 5, 7)]), [9]);
     }
 

@@ -9,22 +9,21 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::BoxFuture;
-use futures::stream::{BoxStream, FuturesUnordered};
+use futures::stream::FuturesUnordered;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::OwnedPermit;
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{Instrument as _, Span};
 use yearbook_shares::{ByteLease, CallerShare};
 
-use super::body_channel::{BodyChunk, BodySender, channel};
+use super::body_channel::{BodySender, EncodedChunk, EncodedChunks, channel};
 use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::instance_pool::{InstanceLease, InstancePool};
 use super::split_retry::JoinedChunk;
 use super::{Notes, PluginEncoder};
-use crate::encode::{EncodeError, EncoderInstance, TruncatedBody};
+use crate::encode::{EncodeError, EncoderInstance};
 use crate::observe::{CallMetrics, ResponseMetrics};
 use crate::options::OptionValue;
 
@@ -58,7 +57,7 @@ enum DriveOutcome {
 
 /// Room for a part, and the part when it is made.
 struct PendingChunk {
-    room: OwnedPermit<BodyChunk>,
+    room: OwnedPermit<EncodedChunk>,
     pieces: Option<JoinedChunk>,
 }
 
@@ -80,7 +79,7 @@ impl ResponseDriver {
         instance: Box<EncoderInstance>,
         notes: Notes,
         parts: BatchCoalescer,
-    ) -> (Self, BoxStream<'static, Result<Bytes, TruncatedBody>>) {
+    ) -> (Self, EncodedChunks) {
         let independent = encoder.description.separator.is_some();
         let width = if independent { encoder.host.admission.max_parallel_chunks() } else { 1 };
         let (sink, chunks) = channel(encoder.host.limits.buffered_chunks.max(1) + width - 1);
@@ -110,7 +109,7 @@ impl ResponseDriver {
     pub(crate) fn spawn(
         self: Box<Self>,
         runtime: &Handle,
-        chunk: BodyChunk,
+        chunk: EncodedChunk,
         account: ResponseMetrics,
         span: Span,
     ) {
@@ -125,7 +124,7 @@ impl ResponseDriver {
     }
 
     /// Sends `chunk`, which is the head with the first part, then makes and sends the rest.
-    async fn run(self: Box<Self>, chunk: BodyChunk, account: ResponseMetrics) {
+    async fn run(self: Box<Self>, chunk: EncodedChunk, account: ResponseMetrics) {
         let encoder = Arc::clone(&self.encoder);
         let (ending, _open) = self.sink.ending();
         match self.send_rest(chunk, &account.work()).await {
@@ -144,7 +143,7 @@ impl ResponseDriver {
 
     async fn send_rest(
         mut self,
-        chunk: BodyChunk,
+        chunk: EncodedChunk,
         work: &Arc<CallMetrics>,
     ) -> Result<DriveOutcome, EncodeError> {
         let patience = self.encoder.host.limits.stalled_client_timeout();
@@ -154,7 +153,7 @@ impl ResponseDriver {
         };
         first.send(self.with_lease(chunk));
         // The next part as soon as it is read, and room for its chunk.
-        let (mut ready, mut room): (Option<ReadyGroup>, Option<OwnedPermit<BodyChunk>>) =
+        let (mut ready, mut room): (Option<ReadyGroup>, Option<OwnedPermit<EncodedChunk>>) =
             (None, None);
         let mut read = false;
         let mut patient_until = Instant::now() + patience;
@@ -199,9 +198,9 @@ impl ResponseDriver {
     }
 
     /// `chunk`, counted until the client takes it.
-    fn with_lease(&self, chunk: BodyChunk) -> BodyChunk {
-        let lease = Some(self.holder.lease(chunk.len()));
-        BodyChunk { lease, ..chunk }
+    fn with_lease(&self, chunk: EncodedChunk) -> EncodedChunk {
+        let lease = self.holder.lease(chunk.bytes());
+        chunk.with_lease(lease)
     }
 
     /// Begins a part.
@@ -209,7 +208,7 @@ impl ResponseDriver {
         &mut self,
         hand: InstanceLease,
         (part, lease): ReadyGroup,
-        room: OwnedPermit<BodyChunk>,
+        room: OwnedPermit<EncodedChunk>,
         account: Arc<CallMetrics>,
     ) {
         let position = self.left + self.places.len();
@@ -253,14 +252,13 @@ impl ResponseDriver {
             let JoinedChunk { segments, notes } = pieces;
             self.encoder.take_notes(notes, &mut self.notes);
             if !lead.is_empty() || !segments.is_empty() {
-                let chunk = self.with_lease(BodyChunk { lead: lead.into(), segments, lease: None });
-                room.send(chunk);
+                room.send(self.with_lease(EncodedChunk::new(lead.into(), segments)));
             }
         }
     }
 
     /// Makes and sends the tail.
-    async fn finish(mut self, room: OwnedPermit<BodyChunk>) -> Result<(), EncodeError> {
+    async fn finish(mut self, room: OwnedPermit<EncodedChunk>) -> Result<(), EncodeError> {
         let Some(mut instance) = self.hands.first() else {
             return Err(EncodeError::Host("the instance that makes the tail was lost".to_owned()));
         };
@@ -272,13 +270,9 @@ impl ResponseDriver {
             tail
         };
         let tail = self.encoder.run_on_worker(&self.holder, work).await?;
-        let bytes = tail.len();
-        if bytes > 0 {
-            room.send(BodyChunk {
-                lead: tail.into(),
-                segments: Vec::new(),
-                lease: Some(self.holder.lease(bytes)),
-            });
+        if !tail.is_empty() {
+            let lease = self.holder.lease(tail.len());
+            room.send(EncodedChunk::new(tail.into(), Vec::new()).with_lease(lease));
         }
         self.sink.finish();
         Ok(())

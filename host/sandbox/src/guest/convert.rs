@@ -4,12 +4,12 @@
 
 mod buffers;
 mod schema;
-mod text_traits;
 mod unpack;
 
 use arrow::array::{Array, ArrayData, AsArray, RecordBatch};
 use arrow::buffer::Buffer;
-use arrow::datatypes::{DataType, Int32Type};
+use arrow::datatypes::{DataType, Int32Type, Schema};
+use yearbook_domain::TextTraits;
 
 use self::buffers::{push_dictionary, push_flat, to_u32};
 pub(crate) use self::schema::WireSchema;
@@ -88,6 +88,8 @@ impl WireColumns {
 pub(crate) struct WireConverter {
     dictionaries: bool,
     views: Vec<wire::View>,
+    /// Traits that are known of each column's text; none of a dictionary's.
+    known: Vec<TextTraits>,
     sent: Vec<Option<ArrayData>>,
 }
 
@@ -95,10 +97,11 @@ pub(crate) struct WireConverter {
 const WHOLE: wire::View = wire::View { plain: false, crossing: wire::Crossing::Whole };
 
 impl WireConverter {
-    /// `dictionaries`: whether the guest takes them; if not, text is decoded. `views`: one for each
-    /// column, or none.
-    pub(crate) fn new(dictionaries: bool, views: Vec<wire::View>) -> Self {
-        Self { dictionaries, views, sent: Vec::new() }
+    /// For batches of `schema`. `dictionaries`: whether the guest takes them; if not, text is
+    /// decoded. `views`: one for each column, or none.
+    pub(crate) fn new(schema: &Schema, dictionaries: bool, views: Vec<wire::View>) -> Self {
+        let known = schema.fields().iter().map(|field| schema::known_traits(field)).collect();
+        Self { dictionaries, views, known, sent: Vec::new() }
     }
 
     /// Converts one batch.
@@ -124,10 +127,11 @@ impl WireConverter {
                 DataType::Dictionary(..) => {
                     let plain = unpack::plain(column)
                         .map_err(|error| UnsupportedType(error.to_string()))?;
-                    push_flat(&mut out, &plain.to_data(), crossing)?;
+                    push_flat(&mut out, &plain.to_data(), crossing, TextTraits::empty())?;
                 }
                 _ => {
-                    push_flat(&mut out, &column.to_data(), crossing)?;
+                    let known = self.known.get(index).copied().unwrap_or_default();
+                    push_flat(&mut out, &column.to_data(), crossing, known)?;
                 }
             }
         }
@@ -142,7 +146,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, Int64Array, StringArray};
-    use arrow::datatypes::{Field, Schema};
+    use arrow::datatypes::Field;
 
     use super::schema::FlatField;
     use super::wire::Traits;
@@ -151,7 +155,7 @@ mod tests {
     fn crossing(column: ArrayRef) -> WireColumns {
         let field = Field::new("c", column.data_type().clone(), true);
         let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![column]).unwrap();
-        WireConverter::new(true, Vec::new()).convert(&batch).unwrap()
+        WireConverter::new(batch.schema_ref(), true, Vec::new()).convert(&batch).unwrap()
     }
 
     fn slices(crossing: &WireColumns) -> Vec<&[u8]> {
@@ -192,7 +196,7 @@ mod tests {
         );
         let field = Field::new("c", one.data_type().clone(), false);
         let schema = Arc::new(Schema::new(vec![field]));
-        let mut converter = WireConverter::new(true, Vec::new());
+        let mut converter = WireConverter::new(&schema, true, Vec::new());
         let repeated: Vec<bool> = [one, two, three]
             .into_iter()
             .map(|array| {
@@ -260,7 +264,8 @@ mod tests {
     fn viewed(view: wire::View, column: ArrayRef) -> Vec<(Vec<u8>, bool)> {
         let field = Field::new("c", column.data_type().clone(), true);
         let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![column]).unwrap();
-        let crossed = WireConverter::new(true, vec![view]).convert(&batch).unwrap();
+        let crossed =
+            WireConverter::new(batch.schema_ref(), true, vec![view]).convert(&batch).unwrap();
         crossed.buffers.iter().map(|buffer| (buffer.bytes.to_vec(), buffer.held)).collect()
     }
 
@@ -293,6 +298,35 @@ mod tests {
     }
 
     #[test]
+    fn traits_that_are_known_are_not_looked_for_and_stay_in_the_host() {
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["a \"quote\"", "and,\tmore"]));
+        let field = |known: TextTraits| {
+            let key = TextTraits::FIELD_KEY.to_owned();
+            let metadata = [(key, known.to_field_value()), ("yearbook.role".into(), "key".into())];
+            Field::new("c", DataType::Utf8, false).with_metadata(metadata)
+        };
+        let crossed = |known: TextTraits| {
+            let schema = Arc::new(Schema::new(vec![field(known)]));
+            let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(&text)]).unwrap();
+            let view = held(1, Traits::NO_QUOTE, Traits::NO_COMMA | Traits::NO_TAB);
+            let crossed = WireConverter::new(&schema, true, vec![view]).convert(&batch).unwrap();
+            let last = crossed.buffers.last().unwrap();
+            (crossed.buffers.len(), last.bytes.to_vec())
+        };
+        assert_eq!(crossed(TextTraits::empty()), (3, b"a \"quote\"and,\tmore".to_vec()));
+        // What is said is believed, which shows that nobody looked.
+        assert_eq!(crossed(TextTraits::NO_QUOTE | TextTraits::NO_COMMA), (4, vec![0b01]));
+        let all = TextTraits::NO_QUOTE | TextTraits::NO_COMMA | TextTraits::NO_TAB;
+        assert_eq!(crossed(all), (4, vec![0b11]));
+        let schema = Schema::new(vec![field(all)]);
+        let said = WireSchema::new(&schema, true).unwrap().borrow(|schema| {
+            let pairs = schema.fields[0].metadata.iter();
+            pairs.map(|pair| format!("{}={}", pair.key, pair.value)).collect::<Vec<_>>()
+        });
+        assert_eq!(said, ["yearbook.role=key"]);
+    }
+
+    #[test]
     fn a_view_of_lengths_holds_every_buffer_and_a_plain_one_decodes_dictionaries() {
         let keyed: DictionaryArray<Int32Type> =
             vec![Some("x"), None, Some("yy")].into_iter().collect();
@@ -312,7 +346,7 @@ mod tests {
         let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(keyed)]).unwrap();
         for (mean_bytes, repeated) in [(4, false), (40, true)] {
             let view = held(mean_bytes, Traits::empty(), Traits::empty());
-            let mut converter = WireConverter::new(true, vec![view]);
+            let mut converter = WireConverter::new(batch.schema_ref(), true, vec![view]);
             let again = [(); 2].map(|()| converter.convert(&batch).unwrap().arrays[1].repeated);
             assert_eq!(again, [false, repeated], "{mean_bytes}");
         }
@@ -334,7 +368,8 @@ mod tests {
             }]
         );
         let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(array)]).unwrap();
-        let crossed = WireConverter::new(false, Vec::new()).convert(&batch).unwrap();
+        let crossed =
+            WireConverter::new(batch.schema_ref(), false, Vec::new()).convert(&batch).unwrap();
         assert_eq!((crossed.arrays.len(), slices(&crossed)[2]), (1, &b"xx"[..]));
     }
 }

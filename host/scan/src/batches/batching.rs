@@ -13,8 +13,9 @@ use crate::decode::{ParquetFile, Projection};
 /// them. 3: columns say what they are for, which Arrow and Parquet pass on. 4: batches of half a
 /// mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB. 6: batches of a few rows
 /// with long text end where its pages end. 7: so do those of whole tables of long text. 8: the
-/// first part of formats that join batches is half as large.
-pub const BATCHING_VERSION: u32 = 8;
+/// first part of formats that join batches is half as large. 9: a chunk is compressed in one piece,
+/// and not its segments.
+pub const BATCHING_VERSION: u32 = 9;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
 /// makes of it and what is taken out stay in a core's own cache together (decision 0156).

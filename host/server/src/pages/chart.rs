@@ -161,11 +161,11 @@ async fn encode(
                 let mut all = BytesMut::new();
                 while let Some(chunk) = chunks.next().await {
                     let chunk = chunk.map_err(|cut| EncodeError::Host(cut.to_string()))?;
-                    if all.len() + chunk.len() > MAX_BYTES {
+                    if all.len() + chunk.bytes() > MAX_BYTES {
                         let bound = format!("a picture is larger than {MAX_BYTES} bytes");
                         return Err(EncodeError::Host(bound));
                     }
-                    all.extend_from_slice(&chunk);
+                    chunk.for_each(|segment| all.extend_from_slice(&segment));
                 }
                 all.freeze()
             }

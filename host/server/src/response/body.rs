@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 
 use axum::body::Body;
 use bytes::Bytes;
-use futures::StreamExt;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
 use http_body::{Frame, SizeHint};
 use yearbook_sandbox::EncodedBody;
 use yearbook_shares::CallerShare;
@@ -63,8 +63,6 @@ pub(crate) async fn apply_coding(
             compression::compress(workers, caller, coding, bytes).await.map(BodyContent::Whole)
         }
         (EncodedBody::Stream(chunks), coding) => {
-            let chunks: BoxStream<'static, Result<Bytes, BodyError>> =
-                chunks.map(|chunk| chunk.map_err(BodyError::new)).boxed();
             let chunks = match coding {
                 Some(coding) => compression::compress_stream(
                     Arc::clone(workers),
@@ -72,7 +70,11 @@ pub(crate) async fn apply_coding(
                     coding,
                     chunks,
                 ),
-                None => chunks,
+                None => chunks
+                    .map_ok(|chunk| stream::iter(chunk.map(Ok)))
+                    .map_err(BodyError::new)
+                    .try_flatten()
+                    .boxed(),
             };
             Ok(BodyContent::Stream(Body::from_stream(log_errors(chunks))))
         }

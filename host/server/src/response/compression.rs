@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use yearbook_sandbox::{EncodedChunk, EncodedChunks};
 use yearbook_shares::CallerShare;
 use yearbook_workers::Workers;
 
@@ -39,13 +40,13 @@ pub(crate) async fn compress(
     workers.run_for(caller, job).await.map_err(BodyError::new)?.map_err(BodyError::new)
 }
 
-/// Compresses a stream on the account of `caller`. A chunk that is an error ends it without the
-/// coding's own ending, so that no client takes what arrived for all there is.
+/// Compresses a stream on the account of `caller`, a job for each chunk. One that is an error ends
+/// it without the coding's own ending, so that no client takes what arrived for all there is.
 pub(crate) fn compress_stream(
     workers: Arc<Workers>,
     caller: CallerShare,
     coding: ContentCoding,
-    chunks: BoxStream<'static, Result<Bytes, BodyError>>,
+    chunks: EncodedChunks,
 ) -> BoxStream<'static, Result<Bytes, BodyError>> {
     let state = Some((None, chunks));
     let steps = stream::unfold(state, move |state| {
@@ -54,7 +55,7 @@ pub(crate) fn compress_stream(
             let (compressor, mut chunks): (Option<Compressor>, _) = state?;
             let chunk = match chunks.next().await {
                 Some(Ok(chunk)) => Some(chunk),
-                Some(Err(cut)) => return Some((Err(cut), None)),
+                Some(Err(cut)) => return Some((Err(BodyError::new(cut)), None)),
                 None => None,
             };
             let last = chunk.is_none();
@@ -62,7 +63,7 @@ pub(crate) fn compress_stream(
                 let mut compressor = compressor.map_or_else(|| Compressor::new(coding), Ok)?;
                 match chunk {
                     Some(chunk) => {
-                        let bytes = compressor.compress_chunk(&chunk)?;
+                        let bytes = compressor.compress_chunk(chunk)?;
                         Ok((Some(compressor), bytes))
                     }
                     None => compressor.finish().map(|bytes| (None, bytes)),
@@ -108,9 +109,11 @@ impl Compressor {
         }
     }
 
-    /// Everything that `bytes` becomes, nothing held back.
-    fn compress_chunk(&mut self, bytes: &[u8]) -> io::Result<Bytes> {
-        self.write(bytes)?;
+    /// Everything that `chunk` becomes, nothing held back.
+    fn compress_chunk(&mut self, chunk: EncodedChunk) -> io::Result<Bytes> {
+        for segment in chunk {
+            self.write(&segment)?;
+        }
         let output = match self {
             Self::Gzip(encoder) => {
                 encoder.flush()?;
@@ -138,7 +141,13 @@ mod tests {
 
     use std::io::Read;
 
+    use yearbook_sandbox::TruncatedBody;
+
     use super::*;
+
+    fn chunk(bytes: &[u8]) -> EncodedChunk {
+        EncodedChunk::new(Bytes::copy_from_slice(bytes), Vec::new())
+    }
 
     fn plain(coding: ContentCoding, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
@@ -160,8 +169,7 @@ mod tests {
                 compress(&workers, &CallerShare::default(), coding, text.clone()).await.unwrap();
             assert!(packed.len() < text.len() / 10);
             assert_eq!(plain(coding, &packed).unwrap(), text);
-            let chunks: Vec<_> =
-                text.chunks(7_000).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
+            let chunks: Vec<_> = text.chunks(7_000).map(|bytes| Ok(chunk(bytes))).collect();
             let packed: Vec<Bytes> = compress_stream(
                 Arc::clone(&workers),
                 CallerShare::default(),
@@ -179,9 +187,7 @@ mod tests {
     async fn the_first_chunk_is_readable_before_the_second_is_asked_for() {
         let workers = Workers::new(1);
         for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
-            let chunks = stream::once(async { Ok(Bytes::from_static(b"[")) })
-                .chain(stream::pending())
-                .boxed();
+            let chunks = stream::once(async { Ok(chunk(b"[")) }).chain(stream::pending()).boxed();
             let first =
                 compress_stream(Arc::clone(&workers), CallerShare::default(), coding, chunks)
                     .next()
@@ -206,11 +212,8 @@ mod tests {
     async fn a_cut_body_has_no_ending_contract_3() {
         let workers = Workers::new(1);
         for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
-            let chunks = stream::iter([
-                Ok(Bytes::from_static(b"abc")),
-                Err(BodyError::new("expected by this test")),
-            ])
-            .boxed();
+            let chunks =
+                stream::iter([Ok(chunk(b"abc")), Err(TruncatedBody { by_plugin: false })]).boxed();
             let output: Vec<_> =
                 compress_stream(Arc::clone(&workers), CallerShare::default(), coding, chunks)
                     .collect()

@@ -50,7 +50,7 @@ fn comment(column: &Column) -> Option<String> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use yearbook_domain::ColumnRole;
+    use yearbook_domain::{ColumnRole, TextTraits};
 
     use super::*;
 
@@ -64,6 +64,7 @@ mod tests {
             unit: unit.map(str::to_owned),
             description: None,
             few_values: false,
+            text_traits: TextTraits::empty(),
         };
         let text = schema_string(&[
             column("date", ColumnType::Date, None),

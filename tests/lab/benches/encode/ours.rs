@@ -77,7 +77,7 @@ impl YearbookEncoders {
                 EncodedBody::Whole(bytes) => client.take(bytes),
                 EncodedBody::Stream(mut chunks) => {
                     while let Some(chunk) = chunks.next().await {
-                        client.take(chunk.unwrap());
+                        chunk.unwrap().for_each(|segment| client.take(segment));
                     }
                 }
             }

@@ -2,7 +2,6 @@
 //! the peers get plain text, our encoders get few-valued text as dictionaries, which the batches of
 //! a row group share, as stored tables are read.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use arrow::array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
 };
 use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
+use yearbook_domain::TextTraits;
 use yearbook_generate::SplitMix64;
 use yearbook_sdk::testing::Table;
 
@@ -232,12 +232,14 @@ fn build(
     };
     let cells = cells(0, rows, &mut random);
     let (mut batches, mut plain) = (Vec::new(), Vec::new());
+    let mut schema = None;
     for from in (0..rows).step_by(GROUP_ROWS) {
         let group = from..rows.min(from + GROUP_ROWS);
         let few_valued = record_batch(&cells, group.clone(), true);
+        let schema = schema.get_or_insert_with(|| stored_schema(few_valued.schema_ref(), &cells));
         for at in group.step_by(batch_rows) {
             let rows = at..rows.min(from + GROUP_ROWS).min(at + batch_rows);
-            batches.push(read_batch(&cells, rows.clone(), &few_valued, at - from));
+            batches.push(read_batch(schema, &cells, rows.clone(), &few_valued, at - from));
             plain.push(record_batch(&cells, rows, false));
         }
     }
@@ -253,6 +255,7 @@ fn build(
 /// A batch as the store reads it: dictionaries are those of its row group, which has them all from
 /// row `at` on, everything else was decoded for it.
 fn read_batch(
+    schema: &SchemaRef,
     cells: &[(&'static str, ColumnCells)],
     rows: Range<usize>,
     group: &RecordBatch,
@@ -268,7 +271,7 @@ fn read_batch(
             own
         })
     });
-    RecordBatch::try_new(shared.schema(), columns.collect()).unwrap()
+    RecordBatch::try_new(Arc::clone(schema), columns.collect()).unwrap()
 }
 
 fn record_batch(
@@ -304,19 +307,33 @@ fn record_batch(
     let fields: Vec<Field> = cells
         .iter()
         .zip(&arrays)
-        .map(|((name, _), array)| {
-            let field = Field::new(*name, DataType::clone(array.data_type()), true);
-            // Peers and arrow-rs get the table without what only our encoders read.
-            if dictionaries && *name == GEOMETRY { field.with_metadata(role()) } else { field }
-        })
+        .map(|((name, _), array)| Field::new(*name, DataType::clone(array.data_type()), true))
         .collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
 }
 
-/// Metadata of the column that holds the geometry.
-fn role() -> HashMap<String, String> {
-    HashMap::from([("yearbook.role".to_owned(), "geometry".to_owned())])
+/// `schema` as the store reads it: with the role of a geometry, and with the traits that publishing
+/// finds of text that has many values. Peers and arrow-rs get the table without.
+fn stored_schema(schema: &Schema, cells: &[(&'static str, ColumnCells)]) -> SchemaRef {
+    let field = |(field, (_, cells)): (&Arc<Field>, &(_, ColumnCells))| {
+        let mut field = Field::clone(field);
+        if let ColumnCells::Texts(texts) = cells {
+            let held = |traits: TextTraits, text: &String| traits.held_by(text.as_bytes());
+            let traits = texts.iter().flatten().fold(TextTraits::all(), held);
+            let value = traits.to_field_value();
+            field.metadata_mut().insert(TextTraits::FIELD_KEY.to_owned(), value);
+        }
+        if field.name() == GEOMETRY {
+            let (key, value) = ROLE;
+            field.metadata_mut().insert(key.to_owned(), value.to_owned());
+        }
+        field
+    };
+    Arc::new(Schema::new(schema.fields().iter().zip(cells).map(field).collect::<Vec<_>>()))
 }
+
+/// Metadata of the column that holds the geometry.
+const ROLE: (&str, &str) = ("yearbook.role", "geometry");
 
 fn table(cells: &[(&'static str, ColumnCells)]) -> Table {
     let table = cells.iter().fold(Table::new(), |table, (name, cells)| match cells {
@@ -329,5 +346,5 @@ fn table(cells: &[(&'static str, ColumnCells)]) -> Table {
     if cells.iter().all(|(name, _)| *name != GEOMETRY) {
         return table;
     }
-    role().iter().fold(table, |table, (key, value)| table.about(GEOMETRY, key, value))
+    table.about(GEOMETRY, ROLE.0, ROLE.1)
 }

@@ -4,7 +4,8 @@ use arrow::datatypes::DataType;
 use parquet::basic::Compression;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
-use yearbook_domain::BoundingBox;
+use yearbook_domain::{BoundingBox, Column, TextTraits};
+use yearbook_scan::schema::change_file_columns;
 
 use super::*;
 use crate::sort::GROUP_ROWS;
@@ -31,6 +32,30 @@ async fn rows_are_sorted_by_date_then_key_then_file_order_contract_3() {
     let snapshot = undated.publish().await.unwrap().snapshot;
     assert_eq!(notes(&undated.rows(&snapshot)), "rtpsq");
     assert_eq!(snapshot.date_range, None);
+}
+
+#[tokio::test]
+async fn traits_of_many_valued_text_are_kept_and_changes_have_none() {
+    let rows = |last: &str| -> String {
+        (0..5_000).map(|row| format!("{row},same,a {row}\n")).chain([last.to_owned()]).collect()
+    };
+    let fields = ["id:string", "few:string", "note:string"];
+    let fixture = Fixture::new(&fields, &rows("5000,same,\"a,b\"\n"));
+    let first = fixture.publish().await.unwrap().snapshot;
+    let traits = |columns: &[Column]| -> Vec<TextTraits> {
+        columns.iter().map(|column| column.text_traits).collect()
+    };
+    let noted = TextTraits::all() - TextTraits::NO_COMMA;
+    assert_eq!(traits(&first.columns), [TextTraits::all(), TextTraits::empty(), noted]);
+    assert!(first.columns[1].few_values);
+
+    std::fs::write(fixture.path("table.csv"), format!("id,few,note\n{}", rows("5000,same,b\n")))
+        .unwrap();
+    let draft = fixture.publish_after(Some(&first)).await.unwrap();
+    assert_eq!(traits(&draft.snapshot.columns)[2], TextTraits::all());
+    // The row that went has the comma.
+    let changed = change_file_columns(&draft.changes.unwrap().columns);
+    assert_eq!(traits(&changed), [TextTraits::empty(); 4]);
 }
 
 #[tokio::test]

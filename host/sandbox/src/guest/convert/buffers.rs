@@ -7,7 +7,9 @@ use arrow::array::{
 use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::datatypes::{DataType, Int32Type};
 
-use super::text_traits::ByteClasses;
+use yearbook_domain::TextTraits;
+use yearbook_domain::text_traits::AbsentBytes;
+
 use super::{UnsupportedType, WireColumns};
 use crate::guest::bindings::exports::yearbook::plugin::encoder::{self as wire, Traits};
 use crate::guest::bindings::yearbook::plugin::types;
@@ -21,7 +23,7 @@ pub(super) fn push_dictionary(
 ) -> Result<(), UnsupportedType> {
     out.spelled = out.spelled.saturating_add(expanded_dictionary_bytes(dictionary));
     // Keys are never text.
-    push_flat(out, &dictionary.keys().to_data(), crossing)?;
+    push_flat(out, &dictionary.keys().to_data(), crossing, TextTraits::empty())?;
     let values = dictionary.values().to_data();
     if sent.as_ref().is_some_and(|sent| sent.ptr_eq(&values)) {
         out.arrays.push(types::Array {
@@ -32,7 +34,7 @@ pub(super) fn push_dictionary(
         });
         return Ok(());
     }
-    let held = push_flat(out, &values, crossing)?;
+    let held = push_flat(out, &values, crossing, TextTraits::empty())?;
     *sent = if held { None } else { Some(values) };
     Ok(())
 }
@@ -54,11 +56,12 @@ fn expanded_dictionary_bytes(dictionary: &DictionaryArray<Int32Type>) -> usize {
     dictionary.keys().iter().flatten().map(length).sum()
 }
 
-/// Returns whether values are held.
+/// Returns whether values are held. `known`: traits that all of them have, as far as is known.
 pub(super) fn push_flat(
     out: &mut WireColumns,
     data: &ArrayData,
     crossing: wire::Crossing,
+    known: TextTraits,
 ) -> Result<bool, UnsupportedType> {
     let before = out.buffers.len();
     let (offset, rows) = (data.offset(), data.len());
@@ -73,9 +76,11 @@ pub(super) fn push_flat(
             aligned_bitmap(&BooleanBuffer::new(data.buffers()[0].clone(), offset, rows)),
             held,
         ),
-        DataType::Utf8 | DataType::Binary => held = push_variable::<i32>(out, data, crossing),
+        DataType::Utf8 | DataType::Binary => {
+            held = push_variable::<i32>(out, data, crossing, known);
+        }
         DataType::LargeUtf8 | DataType::LargeBinary => {
-            held = push_variable::<i64>(out, data, crossing);
+            held = push_variable::<i64>(out, data, crossing, known);
         }
         DataType::FixedSizeBinary(width) => {
             let width =
@@ -103,6 +108,7 @@ fn push_variable<O: OffsetSizeTrait>(
     out: &mut WireColumns,
     data: &ArrayData,
     crossing: wire::Crossing,
+    known: TextTraits,
 ) -> bool {
     let all_held = matches!(crossing, wire::Crossing::Lengths);
     if data.is_empty() {
@@ -126,12 +132,16 @@ fn push_variable<O: OffsetSizeTrait>(
         return all_held;
     };
     let long_enough = values.len() / data.len() >= wish.mean_bytes as usize;
-    let held = long_enough && ByteClasses::new(wish.all).is_free(&values);
+    let held = long_enough && (text_traits(wish.all) - known).hold_for(&values);
     let bitmap = (held && wish.each != Traits::empty()).then(|| {
-        let classes = ByteClasses::new(wish.each);
+        let unknown = text_traits(wish.each) - known;
+        if unknown.is_empty() {
+            return aligned_bitmap(&BooleanBuffer::new_set(data.len()));
+        }
+        let absent = AbsentBytes::new(unknown);
         let ends = offsets.windows(2).map(|ends| (ends[0] - first, ends[1] - first));
         let free =
-            ends.map(|(start, end)| classes.is_free(&values[start.as_usize()..end.as_usize()]));
+            ends.map(|(start, end)| absent.hold_for(&values[start.as_usize()..end.as_usize()]));
         aligned_bitmap(&free.collect())
     });
     out.push(values, held);
@@ -139,6 +149,24 @@ fn push_variable<O: OffsetSizeTrait>(
         out.push(bitmap, false);
     }
     held
+}
+
+/// The same traits in the host's own words.
+fn text_traits(traits: Traits) -> TextTraits {
+    const NAMES: [(Traits, TextTraits); 11] = [
+        (Traits::ASCII, TextTraits::ASCII),
+        (Traits::NO_CONTROL, TextTraits::NO_CONTROL),
+        (Traits::NO_LINE_BREAK, TextTraits::NO_LINE_BREAK),
+        (Traits::NO_TAB, TextTraits::NO_TAB),
+        (Traits::NO_QUOTE, TextTraits::NO_QUOTE),
+        (Traits::NO_APOSTROPHE, TextTraits::NO_APOSTROPHE),
+        (Traits::NO_BACKSLASH, TextTraits::NO_BACKSLASH),
+        (Traits::NO_COMMA, TextTraits::NO_COMMA),
+        (Traits::NO_SEMICOLON, TextTraits::NO_SEMICOLON),
+        (Traits::NO_VERTICAL_BAR, TextTraits::NO_VERTICAL_BAR),
+        (Traits::NO_MARKUP, TextTraits::NO_MARKUP),
+    ];
+    NAMES.iter().filter(|(name, _)| traits.contains(*name)).map(|(_, own)| *own).collect()
 }
 
 /// A bitmap that begins at bit 0 and has no bytes behind its last bit.

@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use arrow::datatypes::{DataType, Metadata, Schema, TimeUnit};
+use arrow::datatypes::{DataType, Field, Metadata, Schema, TimeUnit};
+use yearbook_domain::TextTraits;
 
 use super::UnsupportedType;
 use crate::guest::bindings::yearbook::plugin::types as wire;
@@ -60,12 +61,11 @@ impl<'a> WireSchema<'a> {
     pub(crate) fn borrow<T>(&self, with: impl FnOnce(wire::Schema<'_>) -> T) -> T {
         // Sorted by key, as the map is: another order on another host would be other bytes.
         let all = self.fields.iter().filter_map(|field| field.metadata).chain([self.metadata]);
-        let all: Vec<wire::Pair<'_>> =
-            all.flat_map(Metadata::iter).map(|(key, value)| wire::Pair { key, value }).collect();
+        let all: Vec<wire::Pair<'_>> = all.flat_map(public_pairs).collect();
         let mut metadata = all.as_slice();
         let fields = self.fields.iter().map(
             |FlatField { name, format, nullable, dictionary, metadata: own }| {
-                let (own, rest) = metadata.split_at(own.map_or(0, Metadata::len));
+                let (own, rest) = metadata.split_at(own.map_or(0, |own| public_pairs(own).count()));
                 metadata = rest;
                 wire::Field {
                     name,
@@ -86,6 +86,18 @@ impl<'a> WireSchema<'a> {
     pub(crate) fn name_bytes(&self) -> usize {
         self.fields.iter().map(|field| field.name.len()).sum()
     }
+}
+
+/// Metadata without what the host tells itself.
+fn public_pairs(metadata: &Metadata) -> impl Iterator<Item = wire::Pair<'_>> {
+    let pairs = metadata.iter().filter(|(key, _)| *key != TextTraits::FIELD_KEY);
+    pairs.map(|(key, value)| wire::Pair { key, value })
+}
+
+/// Traits that all text of a column has, as far as is known.
+pub(super) fn known_traits(field: &Field) -> TextTraits {
+    let value = field.metadata().get(TextTraits::FIELD_KEY);
+    value.map_or_else(TextTraits::empty, |value| TextTraits::from_field_value(value))
 }
 
 /// The C data interface's format string of a flat type.

@@ -11,7 +11,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, DatasetName, Digest, Millis, Namespace, SnapshotId,
-    SourceEntry, TableLayout,
+    SourceEntry, TableLayout, TextTraits,
 };
 
 use super::super::*;
@@ -139,6 +139,7 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
         unit: None,
         description: None,
         few_values,
+        text_traits: TextTraits::empty(),
     };
     Snapshot {
         id: snapshot_id("s1"),
