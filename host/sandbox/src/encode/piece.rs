@@ -10,7 +10,7 @@ use crate::trap::Trap;
 
 /// Ranges from this length on are not copied: they go to the client as segments of their own. Below
 /// it a copy costs less than what every segment costs on its way.
-const SEGMENT_BYTES: usize = 16 << 10;
+const SEGMENT_BYTES: usize = 4 << 10;
 
 /// Memory that shared ranges may keep alive, as a multiple of the bytes that a piece shares of one
 /// buffer: where they are a smaller part of it, they are copied.

@@ -5,6 +5,7 @@ mod activity;
 mod connection;
 mod connection_slots;
 mod deadlines;
+mod gathered_body;
 mod observed_stream;
 mod socket;
 
@@ -32,6 +33,7 @@ use crate::state::AppState;
 use activity::{ConnectionActivity, OpenRequest};
 use connection_slots::{ConnectionAdmission, ConnectionSlots};
 use deadlines::ConnectionTimeouts;
+use gathered_body::GatheredBody;
 use observed_stream::ObservedStream;
 
 /// Bytes of a form: every field of sign-up at its longest, escaped, fits three times.
@@ -178,7 +180,11 @@ impl Server {
                 request.map(|body| if form { Body::new(body) } else { Body::empty() });
             request.extensions_mut().insert(ConnectInfo(peer));
             let response = self.app.clone().oneshot(request);
-            async move { response.await.map(|response| response.map(|body| open.until_end_of(body))) }
+            async move {
+                response
+                    .await
+                    .map(|response| response.map(|body| open.until_end_of(GatheredBody::new(body))))
+            }
         });
         socket::configure_stream(&stream);
         let stream = TokioIo::new(ObservedStream::new(stream, Arc::clone(&activity)));

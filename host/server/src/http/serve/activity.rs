@@ -7,11 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody};
+use axum::body::HttpBody;
 use bytes::Bytes;
+use bytes_utils::SegmentedBuf;
 use http::Version;
 use http_body::{Frame, SizeHint};
 use tokio::time::Instant;
+
+use super::gathered_body::GatheredBody;
 
 /// Events on a connection so far. Times are since it was accepted, by the monotonic
 /// clock: a jump of the calendar moves none of them.
@@ -41,7 +44,7 @@ pub(super) struct OpenRequest(Arc<ConnectionActivity>);
 
 /// A body that keeps its request open.
 pub(super) struct OpenBody {
-    body: Body,
+    body: GatheredBody,
     _request: OpenRequest,
 }
 
@@ -133,7 +136,7 @@ impl OpenRequest {
     }
 
     /// `body`, with which the request ends.
-    pub(super) fn until_end_of(self, body: Body) -> OpenBody {
+    pub(super) fn until_end_of(self, body: GatheredBody) -> OpenBody {
         OpenBody { body, _request: self }
     }
 }
@@ -148,13 +151,13 @@ impl Drop for OpenRequest {
 }
 
 impl HttpBody for OpenBody {
-    type Data = Bytes;
+    type Data = SegmentedBuf<Bytes>;
     type Error = axum::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    ) -> Poll<Option<Result<Frame<Self::Data>, axum::Error>>> {
         Pin::new(&mut self.body).poll_frame(context)
     }
 
@@ -169,6 +172,8 @@ impl HttpBody for OpenBody {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+
     use super::*;
 
     #[test]
@@ -181,7 +186,7 @@ mod tests {
         );
         let one = OpenRequest::begin(&activity, Version::HTTP_11);
         assert!(activity.has_begun() && activity.is_open() && !activity.is_reading_head());
-        let body = one.until_end_of(Body::from("x"));
+        let body = one.until_end_of(GatheredBody::new(Body::from("x")));
         assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(1), false));
         assert!(activity.is_open());
         drop(body);

@@ -180,9 +180,16 @@ impl HttpBody for MonitoredBody {
                 watch.cut.get().map(|reason| Err(axum::Error::new(BodyError::new(reason.name()))));
             return Poll::Ready(cut);
         };
-        watch.waits_since.store(NOT_WAITING, Ordering::Relaxed);
         match source.poll_chunk(context, &watch.unsent) {
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => {
+                // Asked ahead, it goes on waiting for its client, and is asked again when all has
+                // gone: only then is it us for whom the client waits.
+                watch.unsent.waker.register(context.waker());
+                if watch.unsent.chunks.load(Ordering::Acquire) == 0 {
+                    watch.waits_since.store(NOT_WAITING, Ordering::Relaxed);
+                }
+                Poll::Pending
+            }
             Poll::Ready(Ok(true)) => {
                 let bytes = source.chunk.split_to(this.step.min(source.chunk.len()));
                 let taken = bytes.len() as u64;

@@ -4,6 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::atomic::AtomicUsize;
+use std::task::{Context, Wake, Waker};
 
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt};
@@ -35,11 +38,26 @@ fn of_chunks<const N: usize>(chunks: [usize; N]) -> (Body, Arc<()>) {
     (Body::from_stream(futures::stream::iter(chunks)), alive)
 }
 
+/// Waker that counts.
+#[derive(Default)]
+struct WakeCount(AtomicUsize);
+
+impl WakeCount {
+    fn read(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Wake for WakeCount {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// The next bytes that are there.
 fn next(body: &mut Body) -> Option<Result<Bytes, axum::Error>> {
-    let frame =
-        futures::future::poll_fn(|context| std::pin::Pin::new(&mut *body).poll_frame(context))
-            .now_or_never()?;
+    let frame = futures::future::poll_fn(|context| Pin::new(&mut *body).poll_frame(context))
+        .now_or_never()?;
     frame.map(|frame| frame.map(|frame: Frame<Bytes>| frame.into_data().unwrap()))
 }
 
@@ -64,6 +82,35 @@ async fn a_body_that_nobody_reads_lets_go_of_everything_and_is_cut_contract_5() 
     assert!(next(&mut body).unwrap().is_err(), "what follows is no end");
     bodies.watched.check_all();
     assert_eq!(bodies.cut(CutReason::Idle), 1, "it is cut once");
+}
+
+#[tokio::test]
+async fn a_body_asked_ahead_waits_for_its_client_until_all_has_gone_and_then_for_us_contract_5() {
+    let bodies = bodies(8, 64 * MEBIBYTE);
+    let open = async |key: &str| {
+        let chunks = futures::stream::iter([Ok::<_, Infallible>(Bytes::from(vec![b'x'; 1_000]))]);
+        let body = Body::from_stream(chunks.chain(futures::stream::pending()));
+        bodies.watch(body, Some(opened(&bodies, key).await), None).unwrap()
+    };
+    let (mut stalled, mut slow) = (open("a").await, open("b").await);
+    let unread = next(&mut stalled).unwrap().unwrap();
+    assert!(next(&mut stalled).is_none(), "asked ahead");
+    let read = next(&mut slow).unwrap().unwrap();
+    let woken = Arc::new(WakeCount::default());
+    let waker = Waker::from(Arc::clone(&woken));
+    let ahead = Pin::new(&mut slow).poll_frame(&mut Context::from_waker(&waker));
+    assert!(ahead.is_pending() && woken.read() == 0);
+    drop(read);
+    assert_eq!(woken.read(), 1, "it is asked again when all has gone");
+    assert!(next(&mut slow).is_none());
+    for _ in 0..=30 {
+        bodies.watched.check_all();
+    }
+    assert_eq!((bodies.cut(CutReason::Idle), bodies.slots().free()), (1, 7));
+    assert!(next(&mut stalled).unwrap().is_err());
+    assert!(next(&mut slow).is_none(), "a slow source is not its client's fault");
+    drop(unread);
+    assert_eq!(bodies.callers().bytes().used(), 0);
 }
 
 #[tokio::test]
