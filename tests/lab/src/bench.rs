@@ -38,7 +38,7 @@ pub(crate) enum BenchPart {
     Plugins,
     /// Requests and exports, Yearbook and its peers
     Http,
-    /// Exports of 0.1 to 10 million rows, and 32 at once
+    /// Publications and exports of 0.1 to 10 million rows, and 32 exports at once
     Growth,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct BenchArgs {
     /// Counted runs of everything, after one that is not counted
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Let the exports grow to 50 million rows; takes minutes more and 20 GB of memory to publish
+    /// Let tables grow to 100 million rows; takes a quarter of an hour and 20 GB of disk more
     #[arg(long)]
     huge: bool,
     /// Give servers and load generator a half of the cores each instead of letting them share all

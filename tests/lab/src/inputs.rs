@@ -2,13 +2,11 @@
 //! with its time and its peak of memory. Owns the order of things and the page; fails only for
 //! wrong answers, not for being slow.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde_json::Value;
 
@@ -19,10 +17,7 @@ use yearbook_xtask::repository::{Profile, Repository};
 use crate::machine;
 use crate::measurements::median;
 use crate::page::{ReportPage, ReportTable, format_number, replace};
-use crate::process::status_mebibytes;
-
-/// Between two looks at a process: what its time is rounded to.
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
+use crate::process::MeasuredRun;
 
 /// Part of the speed of CSV that SDMX-CSV has at least.
 const TARGET: f64 = 0.5;
@@ -154,20 +149,9 @@ impl Site {
         command::output(&mut self.command(warm, &data, &temporary))?;
         let mut publish = self.command(package, &data, &temporary);
         println!("$ {}", command::display(&publish));
-        let (said, log) = (self.folder.join("said.json"), self.folder.join("publish.log"));
-        let create = |path: &Path| {
-            File::create(path).with_context(|| format!("cannot write {}", path.display()))
-        };
-        publish.stdin(Stdio::null()).stdout(create(&said)?).stderr(create(&log)?);
-        let begun = Instant::now();
-        let child = publish.spawn().context("cannot run yearbook")?;
-        let (ended, peak_mebibytes) = wait(child)?;
-        let seconds = begun.elapsed().as_secs_f64();
-        if !ended {
-            bail!("publishing failed: {}", fs::read_to_string(&log).unwrap_or_default());
-        }
-        let said = fs::read_to_string(&said).context("no answer of yearbook")?;
-        let said: Value = serde_json::from_str(&said).context("yearbook answers no JSON")?;
+        let MeasuredRun { seconds, peak_mebibytes, output } =
+            MeasuredRun::of(&mut publish, &self.folder)?;
+        let said: Value = serde_json::from_str(&output).context("yearbook answers no JSON")?;
         let snapshot = said["snapshot_id"].as_str().context("no snapshot")?.to_owned();
         let rows = said["rows"].as_u64().context("no number of rows")?;
         println!("  {seconds:.2} s, {peak_mebibytes:.0} MiB at most");
@@ -182,19 +166,6 @@ impl Site {
         }
         yearbook.env("TMPDIR", temporary);
         yearbook
-    }
-}
-
-/// Waits for a process; whether it succeeded, and the most mebibytes that it had resident.
-fn wait(mut child: Child) -> Result<(bool, f64)> {
-    let mut peak: f64 = 0.0;
-    loop {
-        // A process that has ended has none.
-        peak = peak.max(status_mebibytes(child.id(), "VmHWM:").unwrap_or_default());
-        if let Some(status) = child.try_wait().context("cannot watch yearbook")? {
-            return Ok((status.success(), peak));
-        }
-        sleep(POLL_INTERVAL);
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Measurement of one peer in one case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Measurement {
-    /// `encode`, `requests`, `exports` or `growth`.
+    /// `encode`, `plugins`, `requests`, `exports`, `growth` or `publishing`.
     pub(crate) part: &'static str,
     /// The work, such as `csv long`.
     pub(crate) case: String,

@@ -1,5 +1,5 @@
-//! A server under test: started on chosen cores, waited for, measured from outside, stopped. Knows
-//! nothing of which server it is.
+//! A server under test: started on chosen cores, waited for, measured from outside, stopped; and a
+//! command that ends by itself. Knows nothing of which server or command it is.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -17,7 +17,8 @@ use yearbook_xtask::command;
 /// Longest time for a server to load its tables.
 const START_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Interval between two requests for its health.
+/// Interval between two requests for its health, and between two looks at a process, to which its
+/// time is rounded.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Ticks a second of the times in `/proc`: fixed on Linux.
@@ -36,6 +37,51 @@ impl CpuTime {
     pub(crate) fn since(self, earlier: Self) -> f64 {
         let (all, living) = (self.all - earlier.all, self.living - earlier.living);
         if all - living > 3.0 / TICKS_PER_SECOND { all } else { living }
+    }
+}
+
+/// A command that has succeeded.
+pub(crate) struct MeasuredRun {
+    /// From its start to its end.
+    pub(crate) seconds: f64,
+    /// The most that it had resident.
+    pub(crate) peak_mebibytes: f64,
+    /// What it printed.
+    pub(crate) output: String,
+}
+
+impl MeasuredRun {
+    /// Runs `command` to its end; what it prints goes through files in `folder`.
+    pub(crate) fn of(command: &mut Command, folder: &Path) -> Result<Self> {
+        println!("$ {}", command::display(command));
+        let (output, log) = (folder.join("output"), folder.join("errors"));
+        let create = |path: &Path| {
+            File::create(path).with_context(|| format!("cannot write {}", path.display()))
+        };
+        command.stdin(Stdio::null()).stdout(create(&output)?).stderr(create(&log)?);
+        let started = Instant::now();
+        let mut child =
+            command.spawn().with_context(|| format!("cannot run {}", command::display(command)))?;
+        let mut peak_mebibytes: f64 = 0.0;
+        let status = loop {
+            // A process that has ended has none.
+            let peak = status_mebibytes(child.id(), "VmHWM:").unwrap_or_default();
+            peak_mebibytes = peak_mebibytes.max(peak);
+            if let Some(status) = child.try_wait().context("cannot watch a process")? {
+                break status;
+            }
+            sleep(POLL_INTERVAL);
+        };
+        let seconds = started.elapsed().as_secs_f64();
+        if !status.success() {
+            bail!(
+                "{} failed: {}",
+                command::display(command),
+                fs::read_to_string(&log).unwrap_or_default()
+            );
+        }
+        let output = fs::read_to_string(&output).context("cannot read what a command printed")?;
+        Ok(Self { seconds, peak_mebibytes, output })
     }
 }
 

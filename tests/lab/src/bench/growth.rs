@@ -1,7 +1,9 @@
-//! Growth of time and memory with the rows: exports of ever larger tables, and many at once.
+//! Growth of time and memory with the rows: ever larger tables are published, published again with
+//! a few other rows, and exported, and many exported at once.
 
-use std::path::Path;
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, thread};
 
 use anyhow::{Context as _, Result, anyhow};
 
@@ -9,13 +11,23 @@ use super::exports::ExportRuns;
 use super::{Bench, peers, tables};
 use crate::http::HttpRequest;
 use crate::measurements::Measurements;
-use crate::process::MeasuredProcess;
+use crate::process::{MeasuredProcess, MeasuredRun};
 use crate::{http, machine};
 use yearbook_generate::TableShape;
 use yearbook_xtask::demo;
 
-/// Part of every figure here.
+/// Part of the figures of exports.
 const PART: &str = "growth";
+
+/// Part of the figures of publishing.
+const PUBLISHING: &str = "publishing";
+
+/// Memory that publishing is given, bytes: less than ten million rows take, so that they are sorted
+/// in files.
+pub(super) const PUBLISH_MEMORY_BYTES: u64 = 256 << 20;
+
+/// Of so many rows of a table that is published again, one has another value.
+const REVISED_ROW: usize = 100_000;
 
 /// Exports at once.
 const CONCURRENT_EXPORTS: usize = 32;
@@ -29,7 +41,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
     let data_dir = bench.folder.join("growth");
     let mut sizes = vec![100_000, 1_000_000, 10_000_000];
     if bench.args.huge {
-        sizes.push(50_000_000);
+        sizes.push(100_000_000);
     }
     for &rows in &sizes {
         let package = bench.repository.cache_dir().join("generated").join(format!("long_{rows}"));
@@ -38,7 +50,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
             println!("-- make {rows} synthetic rows");
             yearbook_generate::package(rows, TableShape::Long, false, &package)?;
         }
-        tables::published(binary, &data_dir, &[descriptor])?;
+        publish(bench, binary, &data_dir, rows, &descriptor, figures)?;
     }
     let key = demo::enterprise_key(binary, &data_dir)?;
     let server = peers::yearbook(bench, binary, &data_dir, &machine::all(), true)?;
@@ -68,6 +80,52 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
     let mixed: Vec<HttpRequest> =
         (0..CONCURRENT_EXPORTS).map(|at| ask(1_000_000, FORMATS[at % FORMATS.len()])).collect();
     measure_concurrent(&server, &mixed, figures)
+}
+
+/// Publishes a table, and once more with a few other rows, which are then found as changes.
+fn publish(
+    bench: &Bench<'_>,
+    binary: &Path,
+    data_dir: &Path,
+    rows: u64,
+    descriptor: &Path,
+    figures: &mut Measurements,
+) -> Result<()> {
+    fs::create_dir_all(data_dir).with_context(|| format!("cannot make {}", data_dir.display()))?;
+    let mut measure = |case: &str, descriptor: &Path| -> Result<()> {
+        let mut publish = Command::new(binary);
+        publish.arg("--data-dir").arg(data_dir).arg("publish").arg(descriptor);
+        publish.args(["--memory-bytes", &PUBLISH_MEMORY_BYTES.to_string()]);
+        let run = MeasuredRun::of(&mut publish, &bench.folder)?;
+        #[expect(clippy::cast_precision_loss, reason = "for print")]
+        let million_rows = rows as f64 / 1e6;
+        let values = [
+            ("seconds", run.seconds),
+            ("million_rows_a_second", million_rows / run.seconds),
+            ("peak_mib", run.peak_mebibytes),
+        ];
+        figures.add(PUBLISHING, case, peers::YEARBOOK, values);
+        Ok(())
+    };
+    measure(&format!("{rows} rows"), descriptor)?;
+    let folder = bench.folder.join("revised");
+    measure(&format!("{rows} rows, revised"), &revise(descriptor, rows, &folder)?)?;
+    fs::remove_dir_all(&folder).with_context(|| format!("cannot delete {}", folder.display()))
+}
+
+/// A copy of a package in which one row of [`REVISED_ROW`] has another value.
+fn revise(descriptor: &Path, rows: u64, folder: &Path) -> Result<PathBuf> {
+    let table = format!("synthetic_long_{rows}.csv");
+    let mut line_number = 0;
+    tables::rewrite_file(&descriptor.with_file_name(&table), &folder.join(&table), |line| {
+        line_number += 1;
+        if line_number % REVISED_ROW == 0 {
+            *line = line.replacen(",false,", ",true,", 1);
+        }
+    })?;
+    let copy = folder.join("datapackage.json");
+    fs::copy(descriptor, &copy).with_context(|| format!("cannot copy {}", descriptor.display()))?;
+    Ok(copy)
 }
 
 /// Returns the number of runs: three at most for exports that take seconds.

@@ -1,6 +1,7 @@
 //! The page: tables of figures and targets as Markdown. Owns wording and layout; computes nothing
 //! but ratios.
 
+use super::growth::PUBLISH_MEMORY_BYTES;
 use super::peers::YEARBOOK;
 use super::plugins;
 use super::targets::{PerformanceTarget, TargetBound};
@@ -34,6 +35,7 @@ pub(super) fn render(
     requests_section(&mut page, cores, figures);
     exports_section(&mut page, figures);
     growth_section(&mut page, figures);
+    publishing_section(&mut page, figures);
     page.render()
 }
 
@@ -270,6 +272,30 @@ fn growth_section(page: &mut ReportPage, figures: &Measurements) {
             };
         let names =
             ["seconds", first, "million_rows_a_second", "megabytes", "peak_mib", "above_idle_mib"];
+        let mut cells = vec![case.to_owned()];
+        cells.extend(names.map(|name| cell(figure, name)));
+        table.row(cells);
+    }
+    page.table(&table);
+}
+
+fn publishing_section(page: &mut ReportPage, figures: &Measurements) {
+    let cases = figures.cases("publishing");
+    if cases.is_empty() {
+        return;
+    }
+    page.section("Publishing");
+    page.text(&format!(
+        "`long` published from CSV with `--memory-bytes {PUBLISH_MEMORY_BYTES}` ({} MiB), one run each: read,\n\
+        checked, sorted in files where it is larger than that, and written. *Revised* is the same\n\
+        table once more with another value in one row of a hundred thousand: it is also compared\n\
+        with the snapshot before, and the changes are stored for `/changes`.",
+        PUBLISH_MEMORY_BYTES >> 20
+    ));
+    let mut table = ReportTable::of_figures(&["publication", "s", "M rows/s", "peak MiB"]);
+    for case in cases {
+        let figure = figures.get("publishing", case, YEARBOOK);
+        let names = ["seconds", "million_rows_a_second", "peak_mib"];
         let mut cells = vec![case.to_owned()];
         cells.extend(names.map(|name| cell(figure, name)));
         table.row(cells);

@@ -115,7 +115,11 @@ pub(super) fn copy_renamed(
 }
 
 /// A copy of a text file; `change` is given each line with its line break.
-fn rewrite_file(from: &Path, to: &Path, mut change: impl FnMut(&mut String)) -> Result<()> {
+pub(super) fn rewrite_file(
+    from: &Path,
+    to: &Path,
+    mut change: impl FnMut(&mut String),
+) -> Result<()> {
     let failed = || format!("cannot copy {} to {}", from.display(), to.display());
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).with_context(failed)?;
