@@ -64,6 +64,37 @@ async fn silent_sockets_of_one_address_leave_half_of_the_slots_to_others() {
     assert_eq!(get(&mut TcpStream::connect(server.address).await.unwrap(), "/health").await, 200);
 }
 
+/// A client that connects again as soon as it is refused would keep a core busy with nothing else.
+#[tokio::test]
+async fn an_address_that_collects_refused_connections_has_them_closed_late() {
+    const REFUSED: u64 = 10;
+    let server = ServerSettings { connections: 8, ..patient() };
+    let mut settings = ServiceSettings { server, ..ServiceSettings::default() };
+    settings.limits =
+        LimitSettings { burst_per_second: 0, refusals_per_second: 1, ..settings.limits };
+    let server = SocketServer::start_with(settings).await;
+    let _silent = connect_many(server.address, 4).await;
+    let began = Instant::now();
+    let mut refused = Vec::new();
+    for _ in 0..REFUSED {
+        // One that is closed at once may be so before it is made.
+        refused.extend(
+            TcpStream::connect(server.address).await.map(|stream| (stream, Instant::now())),
+        );
+    }
+    // One of them at once, and one for each second.
+    let at_once = 2 + began.elapsed().as_secs();
+    let mut other = connect_from(NEIGHBOUR, server.address).await;
+    assert_eq!(get(&mut other, "/health").await, 200);
+    let mut late = 0;
+    for (stream, connected) in &mut refused {
+        assert!(until_closed(stream).await.is_empty());
+        late += u64::from(connected.elapsed() >= Duration::from_millis(400));
+    }
+    assert!(late + at_once >= REFUSED, "{late} of {REFUSED} were late");
+    assert_eq!(server.refused("address").await, REFUSED);
+}
+
 #[tokio::test]
 async fn eight_silent_sockets_on_eight_slots_are_closed_in_time() {
     let server = SocketServer::start(ServerSettings {

@@ -31,7 +31,8 @@ const CONNECTIONS: usize = 64;
 pub async fn serve_admin(listener: TcpListener, state: AppState) -> io::Result<()> {
     let settings = ServerSettings { connections: CONNECTIONS, ..state.settings.server.clone() };
     let metrics = Arc::clone(&state.listener_metrics.admin);
-    accept(listener, admin(state), &settings, metrics, std::future::pending()).await
+    let pace = Arc::clone(&state.refusal_pace);
+    accept(listener, admin(state), &settings, metrics, pace, std::future::pending()).await
 }
 
 /// The routes of the admin listener.

@@ -136,8 +136,9 @@ pub struct LimitSettings {
     /// The same for one address (of IPv6, one /64). Default 50: several keys behind one address.
     /// Behind a proxy that `server.trusted_proxies` does not name, all clients together. 0: all.
     pub address_share_percent: u32,
-    /// Refusals (4xx) a second for one address (of IPv6, one /64) that are sent at once, a tenth of
-    /// them together; further ones come about a second late. Default 500. 0: all at once.
+    /// Refusals (4xx, and connections without a slot) a second for one address (of IPv6, one /64)
+    /// that are sent at once, a tenth of them together; further ones come about a second late.
+    /// Default 500. 0: all at once.
     pub refusals_per_second: u32,
 }
 

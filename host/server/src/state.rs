@@ -70,7 +70,7 @@ pub struct AppContext {
     /// Burst limits.
     pub(crate) burst_limiter: BurstLimiter,
     /// Refusals of each address.
-    pub(crate) refusal_pace: RefusalPace,
+    pub(crate) refusal_pace: Arc<RefusalPace>,
     /// The rendered list of datasets.
     pub(crate) dataset_list: DatasetListCache,
     /// Rendered previews.
@@ -107,7 +107,7 @@ impl AppState {
             cursors: CursorCodec::new(secret),
             open_responses: OpenResponses::start(settings),
             burst_limiter: BurstLimiter::new(settings.limits),
-            refusal_pace: RefusalPace::new(settings.limits),
+            refusal_pace: Arc::new(RefusalPace::new(settings.limits)),
             dataset_list: DatasetListCache::default(),
             previews: PreviewCache::new(settings.server.preview_cache_bytes),
             bodies: Bodies::new(&settings.server),

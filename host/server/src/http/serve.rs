@@ -22,12 +22,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tower::ServiceExt;
 
+use crate::http::client_address::address_block;
+use crate::http::rate_limit::RefusalPace;
 use crate::metrics::{ConnectionMetrics, ConnectionRefusal, OpenConnection};
 use crate::response::open_responses;
-use crate::settings::ServerSettings;
+use crate::settings::{LimitSettings, ServerSettings};
 use crate::share::{MAX_QUERY_BYTES, is_share_path};
 use crate::state::AppState;
 use activity::{ConnectionActivity, OpenRequest};
@@ -74,9 +76,10 @@ pub async fn serve_public(
     state: AppState,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
-    let (settings, metrics) =
-        (state.settings.server.clone(), Arc::clone(&state.listener_metrics.public));
-    accept(listener, crate::app(state), &settings, metrics, shutdown).await
+    let settings = state.settings.server.clone();
+    let metrics = Arc::clone(&state.listener_metrics.public);
+    let pace = Arc::clone(&state.refusal_pace);
+    accept(listener, crate::app(state), &settings, metrics, pace, shutdown).await
 }
 
 /// Serves `app` on `listener` until `shutdown` is ready, then lets open responses finish for
@@ -91,7 +94,8 @@ pub async fn serve(
     settings: &ServerSettings,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
-    accept(listener, app, settings, Arc::default(), shutdown).await
+    let pace = Arc::new(RefusalPace::new(LimitSettings::default()));
+    accept(listener, app, settings, Arc::default(), pace, shutdown).await
 }
 
 /// State that connections of one listener share.
@@ -100,6 +104,7 @@ struct Server {
     builder: Builder<open_responses::TransportExecutor>,
     timeouts: ConnectionTimeouts,
     metrics: Arc<ConnectionMetrics>,
+    refusal_pace: Arc<RefusalPace>,
 }
 
 /// Accepts connections until `shutdown` is ready. Never waits for a slot: whoever holds them cannot
@@ -109,6 +114,7 @@ pub(crate) async fn accept(
     app: Router,
     settings: &ServerSettings,
     metrics: Arc<ConnectionMetrics>,
+    refusal_pace: Arc<RefusalPace>,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
     let address = listener.local_addr()?;
@@ -116,7 +122,8 @@ pub(crate) async fn accept(
     socket::configure_listener(&listener, timeouts.write);
     metrics.set_limit(settings.connections.max(1));
     tracing::debug!(%address, "accepting connections");
-    let server = Arc::new(Server { app, builder: builder(settings), timeouts, metrics });
+    let builder = builder(settings);
+    let server = Arc::new(Server { app, builder, timeouts, metrics, refusal_pace });
     let slots = ConnectionSlots::new(settings);
     let (stop, stopped) = watch::channel(());
     tokio::pin!(shutdown);
@@ -142,7 +149,7 @@ pub(crate) async fn accept(
                 open,
                 stopped.clone(),
             ))),
-            Err(reason) => server.refuse(&stream, peer, reason),
+            Err(reason) => server.refuse_in_time(stream, peer, reason, slots.late_place()),
         }
     }
     drop((listener, stopped));
@@ -197,7 +204,27 @@ impl Server {
         }
     }
 
-    /// Closes a connection that gets no slot, so that nothing of it is left.
+    /// Closes a connection that gets no slot: at once, or late where its address collects such
+    /// refusals.
+    fn refuse_in_time(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        reason: ConnectionRefusal,
+        late: Option<OwnedSemaphorePermit>,
+    ) {
+        self.refuse(&stream, peer, reason);
+        let place = self.refusal_pace.place(address_block(peer.ip()));
+        if let (Some(place), Some(late)) = (place, late) {
+            socket::stop_receiving(&stream);
+            tokio::spawn(async move {
+                place.wait().await;
+                drop((stream, late));
+            });
+        }
+    }
+
+    /// Has a connection that gets no slot be closed so that nothing of it is left.
     fn refuse(&self, stream: &TcpStream, peer: SocketAddr, reason: ConnectionRefusal) {
         self.metrics.refuse(reason);
         tracing::debug!(%peer, ?reason, "a connection was refused");

@@ -1,8 +1,10 @@
-//! The pace of refusals. A refusal costs little, and a hundred thousand a second cost all cores: a
-//! client that does nothing but collect them gets them later, and so asks less.
+//! The pace of refusals, of requests and of connections. A refusal costs little, and a hundred
+//! thousand a second cost all cores: a client that does nothing but collect them gets them later,
+//! and so asks less.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -10,7 +12,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use governor::Quota;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::token_buckets::TokenBuckets;
 use crate::http::client_address::address_block_of;
@@ -27,22 +29,30 @@ const SPREAD: Duration = Duration::from_secs(1);
 /// tenth. A whole second of them keeps all cores busy until the last is sent.
 const BURST_SHARE: u32 = 10;
 
-/// Refusals that wait at a time, each with its request's some 10 kB. Further ones do not wait.
+/// Refusals that wait at a time, each with its request's some 10 kB or its connection's descriptor.
+/// Further ones do not wait.
 const WAITING: usize = 4_096;
 
 /// Refusals of each address, in memory and of this host alone.
 pub(crate) struct RefusalPace {
     /// None when `refusals_per_second` is 0.
     addresses: Option<TokenBuckets<IpAddr>>,
-    waiting: Semaphore,
+    waiting: Arc<Semaphore>,
     /// Place of the next late refusal in the spread; all of `u32` is the spread.
     phase: AtomicU32,
 }
 
 /// A place in which a refusal waits, and for how long.
-struct WaitingPlace<'a> {
-    _permit: SemaphorePermit<'a>,
+pub(crate) struct WaitingPlace {
+    _permit: OwnedSemaphorePermit,
     delay: Duration,
+}
+
+impl WaitingPlace {
+    /// Waits until the refusal is due.
+    pub(crate) async fn wait(self) {
+        tokio::time::sleep(self.delay).await;
+    }
 }
 
 impl RefusalPace {
@@ -52,13 +62,13 @@ impl RefusalPace {
             let burst = per_second.div_ceil(const { NonZeroU32::new(BURST_SHARE).unwrap() });
             TokenBuckets::new(Quota::per_second(per_second).allow_burst(burst))
         });
-        Self { addresses, waiting: Semaphore::new(WAITING), phase: AtomicU32::new(0) }
+        Self { addresses, waiting: Arc::new(Semaphore::new(WAITING)), phase: AtomicU32::new(0) }
     }
 
     /// Returns the place in which a refusal of `address` waits; none where it is sent at once.
-    fn place(&self, address: IpAddr) -> Option<WaitingPlace<'_>> {
+    pub(crate) fn place(&self, address: IpAddr) -> Option<WaitingPlace> {
         self.addresses.as_ref()?.take(&address)?;
-        let permit = self.waiting.try_acquire().ok()?;
+        let permit = Arc::clone(&self.waiting).try_acquire_owned().ok()?;
         Some(WaitingPlace { _permit: permit, delay: self.next_delay() })
     }
 
@@ -82,7 +92,7 @@ pub(crate) async fn pace_refusals(
     if response.status().is_client_error()
         && let Some(place) = address.and_then(|address| app.refusal_pace.place(address))
     {
-        tokio::time::sleep(place.delay).await;
+        place.wait().await;
     }
     response
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rustix::process::{Resource, getrlimit};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::client_address::address_block;
@@ -16,10 +17,14 @@ use crate::settings::{ServerSettings, TrustedProxies};
 /// next ones need to come free. More are closed at once, so that the queue holds few descriptors.
 const QUEUE_LENGTH: usize = 64;
 
+/// Connections without a slot that may be held until they are closed late.
+const LATE: u64 = 4_096;
+
 /// The slots of one listener.
 pub(super) struct ConnectionSlots {
     all: Arc<Semaphore>,
     queue: Arc<Semaphore>,
+    late: Arc<Semaphore>,
     per_address: usize,
     trusted_proxies: TrustedProxies,
     held: Mutex<HashMap<IpAddr, usize>>,
@@ -58,6 +63,7 @@ impl ConnectionSlots {
         Arc::new(Self {
             all: Arc::new(Semaphore::new(all)),
             queue: Arc::new(Semaphore::new(QUEUE_LENGTH)),
+            late: Arc::new(Semaphore::new(late_places(all, getrlimit(Resource::Nofile).current))),
             per_address,
             trusted_proxies: settings.trusted_proxies.clone(),
             held: Mutex::default(),
@@ -78,6 +84,12 @@ impl ConnectionSlots {
             slot.or_else(|_| Arc::clone(&self.queue).try_acquire_owned().map(SlotOrQueue::Queue));
         let place = place.map_err(|_| ConnectionRefusal::Full)?;
         Ok(ConnectionAdmission { place, address, all: Arc::clone(&self.all) })
+    }
+
+    /// Returns a place in which a connection without a slot may be held for a while, as long as
+    /// there are enough descriptors for others.
+    pub(super) fn late_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.late).try_acquire_owned().ok()
     }
 
     fn acquire_for_address(
@@ -101,6 +113,14 @@ impl ConnectionSlots {
     fn held(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Places for connections without a slot: half of the descriptors that slots leave of those which
+/// this process may open.
+fn late_places(slots: usize, descriptors: Option<u64>) -> usize {
+    let slots = u64::try_from(slots).unwrap_or(u64::MAX);
+    let spare = descriptors.map_or(LATE, |descriptors| descriptors.saturating_sub(slots) / 2);
+    usize::try_from(spare.min(LATE)).unwrap_or_default()
 }
 
 impl ConnectionAdmission {
@@ -187,6 +207,19 @@ mod tests {
                 (slots.all.available_permits(), slots.queue.available_permits()),
                 (connections, QUEUE_LENGTH)
             );
+        }
+    }
+
+    #[test]
+    fn connections_that_are_closed_late_leave_descriptors_to_others() {
+        for (slots, descriptors, expected) in [
+            (8_192, Some(65_536), 4_096),
+            (8_192, Some(10_000), 904),
+            (8_192, Some(1_024), 0),
+            (8_192, None, 4_096),
+            (usize::MAX, Some(65_536), 0),
+        ] {
+            assert_eq!(late_places(slots, descriptors), expected, "{slots} {descriptors:?}");
         }
     }
 

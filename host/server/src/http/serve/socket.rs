@@ -52,6 +52,11 @@ pub(super) fn configure_stream(stream: &TcpStream) {
     let _ = stream.set_nodelay(true);
 }
 
+/// Has the kernel take as little as it can of what a client goes on sending.
+pub(super) fn stop_receiving(stream: &TcpStream) {
+    let _ = SockRef::from(stream).set_recv_buffer_size(0);
+}
+
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
