@@ -4,8 +4,7 @@
 pub(crate) mod compile;
 pub(crate) mod component_cache;
 pub(crate) mod component_limits;
-
-use std::time::Duration;
+pub(crate) mod guest_clock;
 
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
@@ -14,10 +13,7 @@ use wasmtime::{
 
 use crate::error::SandboxFailure;
 use crate::limits::Limits;
-
-/// Interval at which a running guest checks its deadline. Short enough that a deadline of
-/// hundreds of milliseconds is kept closely, long enough to cost nothing.
-const EPOCH: Duration = Duration::from_millis(5);
+use guest_clock::GuestClock;
 
 /// Address space of one linear memory, bytes: all that 32 bits can reach, so that no access needs a
 /// bounds check (checks cost 30–45 % of encoding speed). Address space only; nothing is resident.
@@ -37,25 +33,17 @@ const KEEP_RESIDENT: usize = 1 << 20;
 const CORE_INSTANCES: u32 = 64;
 const TABLES: u32 = 4;
 
-/// Makes the engine and starts its clock, which stops when the last handle on the engine is
-/// dropped. `counting`: guests consume fuel, so that their instructions can be counted; they are
-/// then slower.
-pub(crate) fn serving_engine(limits: &Limits, counting: bool) -> Result<Engine, SandboxFailure> {
+/// Makes the engine and starts its clock. `counting`: guests consume fuel, so that their
+/// instructions can be counted; they are then slower.
+pub(crate) fn serving_engine(
+    limits: &Limits,
+    counting: bool,
+) -> Result<(Engine, GuestClock), SandboxFailure> {
     let mut config = serving_config(limits);
     config.consume_fuel(counting);
     let engine = Engine::new(&config).map_err(SandboxFailure::Engine)?;
-    let clock = engine.weak();
-    std::thread::Builder::new()
-        .name("guest-clock".into())
-        .spawn(move || {
-            while let Some(engine) = clock.upgrade() {
-                engine.increment_epoch();
-                drop(engine);
-                std::thread::sleep(EPOCH);
-            }
-        })
-        .map_err(|error| SandboxFailure::Engine(error.into()))?;
-    Ok(engine)
+    let clock = GuestClock::start(&engine).map_err(|error| SandboxFailure::Engine(error.into()))?;
+    Ok((engine, clock))
 }
 
 /// An engine that only compiles, for those that [`serving_engine`] makes: it reserves no address

@@ -12,6 +12,7 @@ pub(crate) mod parameters;
 use wasmtime::Engine;
 
 use crate::admission::Admission;
+use crate::engine::guest_clock::GuestClock;
 use crate::limits::Limits;
 use crate::observe::DumpTarget;
 use crate::sanitize::sanitize_sentence;
@@ -25,6 +26,8 @@ pub(crate) use self::input_size::InputSize;
 /// Everything that a guest needs of its host. Plugins of one sandbox share it.
 pub(crate) struct GuestHost {
     pub(crate) engine: Engine,
+    /// Clock of the engine.
+    pub(crate) clock: GuestClock,
     pub(crate) limits: Limits,
     /// Set where guests consume fuel, so that their instructions are counted.
     pub(crate) counts_instructions: bool,

@@ -90,8 +90,10 @@ impl Sandbox {
         if !STACK_BYTES.contains(&limits.stack_bytes) {
             return Err(SandboxFailure::Stack(limits.stack_bytes));
         }
+        let (engine, clock) = engine::serving_engine(&limits, counts_instructions)?;
         let host = GuestHost {
-            engine: engine::serving_engine(&limits, counts_instructions)?,
+            engine,
+            clock,
             limits,
             counts_instructions,
             admission: Admission::new(limits, workers),

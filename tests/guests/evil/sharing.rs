@@ -1,11 +1,13 @@
 //! Resources that guests share and that none can use up: workers, core instances, time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use futures::StreamExt;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use yearbook_sandbox::{Batches, EncodeError, EncodedBody, Limits, Trap};
 use yearbook_tests::components::{component, sandbox};
 
@@ -122,6 +124,49 @@ fn a_runaway_ends_near_its_deadline() {
         over[14]
     );
     assert!(p90 <= deadline / 4 && max <= deadline / 2, "{over:?}");
+}
+
+/// Beside a guest that computes, others get the core at ticks of the sandbox's clock, every half
+/// millisecond; the kernel alone gives it to them every 3 to 4 ms.
+#[test]
+fn a_runaway_gives_way_between_ticks_of_the_kernels_clock() {
+    const RUNS: u32 = 5;
+    let _alone = exclusive();
+    let sandbox = sandbox(sandbox_limits());
+    let spin =
+        sandbox.load_encoder(&Guest::named("spin").does("part", "(call $spin)").build()).unwrap();
+    let (turns, over) = (AtomicU32::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            stay_on_one_core();
+            while !over.load(Ordering::Relaxed) {
+                turns.fetch_add(1, Ordering::Relaxed);
+                thread::yield_now();
+            }
+        });
+        scope.spawn(|| {
+            stay_on_one_core();
+            // One that was compiled and run before has nothing to wait for.
+            for counted in [false, true] {
+                turns.store(0, Ordering::Relaxed);
+                for _ in 0..if counted { RUNS } else { 1 } {
+                    spin.trial(&batch().schema(), &[], &[batch()], false).unwrap_err();
+                }
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+    });
+    let computed = u64::from(RUNS) * CPU_MS;
+    let turns = u64::from(turns.load(Ordering::Relaxed));
+    assert!(turns > computed * 3 / 4, "{turns} turns in {computed} ms");
+}
+
+/// Keeps this thread on the first core that it may use.
+fn stay_on_one_core() {
+    let allowed = sched_getaffinity(None).unwrap();
+    let mut first = CpuSet::new();
+    first.set((0..CpuSet::MAX_CPU).find(|&core| allowed.is_set(core)).unwrap());
+    sched_setaffinity(None, &first).unwrap();
 }
 
 /// The same component with so many more instances of an empty module.

@@ -1,6 +1,7 @@
 //! The host's half of one instance: what it may log, grow and take in time. One value a store.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -9,6 +10,7 @@ use wasmtime::{ResourceLimiter, Store, UpdateDeadline};
 use super::GuestHost;
 use super::bindings::yearbook::plugin::{log, types};
 use crate::admission::MemoryBudget;
+use crate::engine::guest_clock::{EPOCH, GuestClock};
 use crate::limits::Limits;
 use crate::observe::{CallMetrics, GuestLogLine, ResourceUsage};
 use crate::sanitize::{escape_log_line, sanitize_sentence};
@@ -38,6 +40,7 @@ pub(crate) struct HostState {
     /// like any panic, and only this tells why.
     denied: Option<Trap>,
     deadline: Deadline,
+    clock: GuestClock,
     used: ResourceUsage,
     /// Set where the engine counts instructions.
     counting: bool,
@@ -72,6 +75,7 @@ impl HostState {
             heard: Vec::new(),
             denied: None,
             deadline,
+            clock: host.clock.clone(),
             used: ResourceUsage::default(),
             counting: host.counts_instructions,
         };
@@ -105,7 +109,9 @@ impl HostState {
         store.data_mut().deadline =
             Deadline { cpu: thread_cpu(), wall: Instant::now(), broken: None };
         store.data_mut().denied = None;
+        let running = store.data().clock.enter();
         let outcome = call(store);
+        drop(running);
         if store.data().counting {
             let left = store.get_fuel().unwrap_or(u64::MAX);
             store.data_mut().used.instructions = u64::MAX - left;
@@ -142,13 +148,21 @@ impl HostState {
         self.used.wall = self.used.wall.max(self.deadline.wall.elapsed());
     }
 
+    /// Ends a call beyond its deadline, at a tick of the clock. A long call offers its core to
+    /// threads that wait for one; the kernel would do so at a tick of its own clock, milliseconds
+    /// later, whatever the priorities of both. Short calls do not: under load there are many,
+    /// and all would wait for each other.
     fn check_deadline(&mut self) -> wasmtime::Result<UpdateDeadline> {
         let Limits { cpu_ms_per_call, wall_ms_per_call, .. } = self.limits;
-        let trap = if thread_cpu().saturating_sub(self.deadline.cpu) > self.limits.cpu_timeout() {
+        let cpu = thread_cpu().saturating_sub(self.deadline.cpu);
+        let trap = if cpu > self.limits.cpu_timeout() {
             Trap::Cpu(cpu_ms_per_call)
         } else if self.deadline.wall.elapsed() > self.limits.wall_timeout() {
             Trap::Wall(wall_ms_per_call)
         } else {
+            if cpu >= EPOCH {
+                thread::yield_now();
+            }
             return Ok(UpdateDeadline::Continue(1));
         };
         self.deadline.broken = Some(trap.clone());

@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::thread;
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -20,6 +21,10 @@ const GZIP_LEVEL: u32 = 3;
 
 /// zstd's level: 1 is denser than gzip at 3 and several times faster.
 const ZSTD_LEVEL: i32 = 1;
+
+/// Bytes after which the core is offered to threads that wait for one, which the kernel would do at
+/// a tick of its clock: a fraction of a millisecond.
+const STEP_BYTES: usize = 64 << 10;
 
 /// Compresses all of a body on the account of `caller`.
 ///
@@ -103,10 +108,14 @@ impl Compressor {
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Gzip(encoder) => encoder.write_all(bytes),
-            Self::Zstd(encoder) => encoder.write_all(bytes),
+        for step in bytes.chunks(STEP_BYTES) {
+            match self {
+                Self::Gzip(encoder) => encoder.write_all(step)?,
+                Self::Zstd(encoder) => encoder.write_all(step)?,
+            }
+            thread::yield_now();
         }
+        Ok(())
     }
 
     /// Everything that `chunk` becomes, nothing held back.
