@@ -42,11 +42,11 @@ impl CpuTime {
 
 /// A command that has succeeded.
 pub(crate) struct MeasuredRun {
-    /// From its start to its end.
+    /// Time from its start to its end.
     pub(crate) seconds: f64,
-    /// The most that it had resident.
+    /// Memory that was resident at most.
     pub(crate) peak_mebibytes: f64,
-    /// What it printed.
+    /// Text that it printed.
     pub(crate) output: String,
 }
 
