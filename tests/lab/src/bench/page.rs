@@ -17,6 +17,8 @@ in which all peers took turns; believe them before any absolute number. Tables a
 same at every run: one number in five with every digit, notes with quotes, line breaks and scripts
 beyond ASCII. Versions of the peers:
 [tests/lab/peers/requirements.txt](../tests/lab/peers/requirements.txt).
+A hundred million rows, published, compared and exported: see
+[performance.md](performance.md#a-hundred-million-rows).
 ";
 
 /// Renders everything that was measured.
