@@ -148,9 +148,8 @@ impl Site {
             .with_context(|| format!("cannot make {}", temporary.display()))?;
         command::output(&mut self.command(warm, &data, &temporary))?;
         let mut publish = self.command(package, &data, &temporary);
-        println!("$ {}", command::display(&publish));
         let MeasuredRun { seconds, peak_mebibytes, output } =
-            MeasuredRun::of(&mut publish, &self.folder)?;
+            MeasuredRun::run_to_end(&mut publish, &self.folder)?;
         let said: Value = serde_json::from_str(&output).context("yearbook answers no JSON")?;
         let snapshot = said["snapshot_id"].as_str().context("no snapshot")?.to_owned();
         let rows = said["rows"].as_u64().context("no number of rows")?;

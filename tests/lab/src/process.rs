@@ -52,7 +52,7 @@ pub(crate) struct MeasuredRun {
 
 impl MeasuredRun {
     /// Runs `command` to its end; what it prints goes through files in `folder`.
-    pub(crate) fn of(command: &mut Command, folder: &Path) -> Result<Self> {
+    pub(crate) fn run_to_end(command: &mut Command, folder: &Path) -> Result<Self> {
         println!("$ {}", command::display(command));
         let (output, log) = (folder.join("output"), folder.join("errors"));
         let create = |path: &Path| {

@@ -113,7 +113,9 @@ impl Compressor {
                 Self::Gzip(encoder) => encoder.write_all(step)?,
                 Self::Zstd(encoder) => encoder.write_all(step)?,
             }
-            thread::yield_now();
+            if step.len() == STEP_BYTES {
+                thread::yield_now();
+            }
         }
         Ok(())
     }

@@ -96,7 +96,7 @@ fn publish(
         let mut publish = Command::new(binary);
         publish.arg("--data-dir").arg(data_dir).arg("publish").arg(descriptor);
         publish.args(["--memory-bytes", &PUBLISH_MEMORY_BYTES.to_string()]);
-        let run = MeasuredRun::of(&mut publish, &bench.folder)?;
+        let run = MeasuredRun::run_to_end(&mut publish, &bench.folder)?;
         #[expect(clippy::cast_precision_loss, reason = "for print")]
         let million_rows = rows as f64 / 1e6;
         let values = [

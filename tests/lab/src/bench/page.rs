@@ -288,8 +288,8 @@ fn publishing_section(page: &mut ReportPage, figures: &Measurements) {
     }
     page.section("Publishing");
     page.text(&format!(
-        "`long` published from CSV with `--memory-bytes {PUBLISH_MEMORY_BYTES}` ({} MiB), one run each: read,\n\
-        checked, sorted in files where it is larger than that, and written. *Revised* is the same\n\
+        "`long` published from CSV with `--memory-bytes {PUBLISH_MEMORY_BYTES}` ({} MiB), one run each:\n\
+        read, checked, sorted in files where it is larger than that, and written. *Revised* is the same\n\
         table once more with another value in one row of a hundred thousand: it is also compared\n\
         with the snapshot before, and the changes are stored for `/changes`.",
         PUBLISH_MEMORY_BYTES >> 20
