@@ -8,10 +8,11 @@ use std::sync::{Arc, OnceLock};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::buffer::{BooleanBuffer, OffsetBuffer};
 use bytes::Bytes;
-use parquet::basic::Encoding;
+use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::page_index::offset_index::PageLocation;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
@@ -75,6 +76,50 @@ pub(super) fn decode_dictionary_page(
     }
 }
 
+/// Judges the dictionary page of a chunk whose first page of data begins at `first_page`, none
+/// where the file has no index of pages: the Parquet reader makes room for as many values as the
+/// dictionary says that it has, and divides by them. `bytes` begin where the chunk does.
+///
+/// # Errors
+///
+/// The page cannot be read, or has not as many bytes as its values need.
+pub(super) fn validate_dictionary_page(
+    chunk: &ColumnChunkMetaData,
+    first_page: Option<&PageLocation>,
+    bytes: Bytes,
+) -> Result<(), ParquetError> {
+    let (start, _) = chunk.byte_range();
+    if first_page.is_some_and(|page| u64::try_from(page.offset).is_ok_and(|first| first == start)) {
+        return Ok(());
+    }
+    let slice = Arc::new(FileSlice { start, bytes });
+    let locations = first_page.map(|page| vec![page.clone()]);
+    let mut pages = SerializedPageReader::new(slice, chunk, 0, locations)?;
+    let Some(Page::DictionaryPage { buf, num_values, .. }) = pages.get_next_page()? else {
+        return Ok(());
+    };
+    let values = usize::try_from(num_values).unwrap_or(usize::MAX);
+    let fits = values.saturating_mul(plain_value_bytes(chunk)) <= buf.len();
+    if !fits || (values == 0 && !buf.is_empty()) {
+        let message = format!("a dictionary of {} bytes says {values} values", buf.len());
+        return Err(ParquetError::General(message));
+    }
+    Ok(())
+}
+
+/// Bytes that a value of a chunk has at least in Parquet's plain encoding.
+fn plain_value_bytes(chunk: &ColumnChunkMetaData) -> usize {
+    match chunk.column_type() {
+        Type::BOOLEAN => 0,
+        Type::INT32 | Type::FLOAT | Type::BYTE_ARRAY => 4,
+        Type::INT64 | Type::DOUBLE => 8,
+        Type::INT96 => 12,
+        Type::FIXED_LEN_BYTE_ARRAY => {
+            usize::try_from(chunk.column_descr().type_length()).unwrap_or(0)
+        }
+    }
+}
+
 /// Texts in Parquet's plain encoding: each behind its length, four bytes.
 fn decode_plain_texts(mut bytes: &[u8], values: u32) -> Result<StringArray, ParquetError> {
     let short = || ParquetError::EOF("a dictionary ends early".to_owned());
@@ -128,5 +173,55 @@ impl ChunkReader for FileSlice {
         }
         bytes.truncate(length);
         Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{Int64Array, RecordBatch};
+    use parquet::arrow::ArrowWriter;
+    use parquet::file::metadata::ParquetMetaDataReader;
+
+    use super::*;
+
+    /// In a header of Thrift's compact protocol: field 7, a dictionary's header, whose field 1 is
+    /// the number of values, three in zigzag.
+    const THREE_VALUES: [u8; 3] = [0x4c, 0x15, 6];
+
+    /// What is said of a file's first chunk, of three values, once it says to have `said`.
+    fn validate_saying(values: ArrayRef, said: u8) -> Result<(), ParquetError> {
+        let table = RecordBatch::try_from_iter([("column", values)]).unwrap();
+        let mut writer = ArrowWriter::try_new(vec![], table.schema(), None).unwrap();
+        writer.write(&table).unwrap();
+        let mut file = writer.into_inner().unwrap();
+        let mut reader = ParquetMetaDataReader::new();
+        reader.try_parse(&Bytes::from(file.clone())).unwrap();
+        let metadata = reader.finish().unwrap();
+        let chunk = metadata.row_group(0).column(0);
+        let start = usize::try_from(chunk.byte_range().0).unwrap();
+        let count = file.windows(3).position(|bytes| bytes == THREE_VALUES).unwrap() + 2;
+        file[count] = said << 1;
+        let first_page = PageLocation {
+            offset: chunk.data_page_offset(),
+            compressed_page_size: 0,
+            first_row_index: 0,
+        };
+        let bytes = Bytes::from(file).slice(start..);
+        let unindexed = validate_dictionary_page(chunk, None, bytes.clone());
+        let indexed = validate_dictionary_page(chunk, Some(&first_page), bytes);
+        assert_eq!(indexed.is_ok(), unindexed.is_ok());
+        indexed
+    }
+
+    #[test]
+    fn a_dictionary_says_as_many_values_as_it_has_bytes_for() {
+        let texts = || Arc::new(StringArray::from(vec!["a", "b", "c", "a"])) as ArrayRef;
+        let integers = || Arc::new(Int64Array::from(vec![1, 2, 3, 1])) as ArrayRef;
+        for column in [texts, integers] {
+            assert!(validate_saying(column(), 3).is_ok());
+            for said in [0, 4, 60] {
+                assert!(validate_saying(column(), said).is_err(), "{said}");
+            }
+        }
     }
 }

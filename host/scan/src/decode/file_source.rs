@@ -51,11 +51,7 @@ impl FileSource {
             .with_batch_size(batch_rows);
         let start = move || {
             let selection = RowGroupSelection::new(group, to_row_selection(range, rows_of_group));
-            advance_decoder(
-                builder.with_row_group_selections(vec![selection]).build()?,
-                vec![],
-                vec![],
-            )
+            try_next_reader(builder.with_row_group_selections(vec![selection]).build()?)
         };
         if self.files.is_local() {
             return self.fetch_local(group, start).await;
@@ -66,9 +62,9 @@ impl FileSource {
                 FetchState::Ready(reader) => return Ok(reader),
                 FetchState::NeedsData(decoder, ranges) => {
                     let got = self.files.get_ranges(&self.parquet.file, &ranges).await?;
-                    state = self
-                        .run_on_worker(group, move || advance_decoder(*decoder, ranges, got))
-                        .await?;
+                    let parquet = Arc::clone(&self.parquet);
+                    let job = move || advance_decoder(&parquet, group, *decoder, ranges, got);
+                    state = self.run_on_worker(group, job).await?;
                 }
             }
         }
@@ -89,7 +85,8 @@ impl FileSource {
                     FetchState::Ready(reader) => return Ok(reader),
                     FetchState::NeedsData(decoder, ranges) => {
                         let got = files.get_ranges_blocking(&parquet.file, &ranges)?;
-                        state = advance_decoder(*decoder, ranges, got).map_err(damaged)?;
+                        state = advance_decoder(&parquet, group, *decoder, ranges, got)
+                            .map_err(damaged)?;
                     }
                 }
             }
@@ -137,13 +134,18 @@ enum FetchState {
 }
 
 fn advance_decoder(
+    parquet: &ParquetFile,
+    group: usize,
     mut decoder: ParquetPushDecoder,
     ranges: Vec<Range<u64>>,
     got: Vec<Bytes>,
 ) -> Result<FetchState, ParquetError> {
-    if !ranges.is_empty() {
-        decoder.push_ranges(ranges, got)?;
-    }
+    parquet.validate_dictionaries(group, ranges.iter().zip(&got))?;
+    decoder.push_ranges(ranges, got)?;
+    try_next_reader(decoder)
+}
+
+fn try_next_reader(mut decoder: ParquetPushDecoder) -> Result<FetchState, ParquetError> {
     Ok(match decoder.try_next_reader()? {
         DecodeResult::NeedsData(ranges) => FetchState::NeedsData(Box::new(decoder), ranges),
         DecodeResult::Data(reader) => FetchState::Ready(Some(reader)),

@@ -2,10 +2,12 @@
 
 mod page_locations;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use bytes::Bytes;
 use parquet::DecodeResult;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::parquet_to_arrow_schema;
@@ -18,6 +20,7 @@ use yearbook_domain::{Snapshot, StoredFile};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
+use super::dictionary::validate_dictionary_page;
 use super::fetch::fetch;
 use crate::{StorageFailure, schema};
 
@@ -61,6 +64,8 @@ pub(crate) struct ParquetFile {
     leaves: Vec<usize>,
     /// Schema of all columns as clients get them, once one has asked.
     schema: OnceLock<SchemaRef>,
+    /// Chunks whose dictionaries have been judged, one after another in each row group.
+    judged: Box<[AtomicBool]>,
 }
 
 impl ParquetFile {
@@ -100,6 +105,29 @@ impl ParquetFile {
         Ok(self.schema.get_or_init(|| made))
     }
 
+    /// Judges the dictionaries of row group `group` that are among the fetched `parts` of the file,
+    /// each once.
+    pub(crate) fn validate_dictionaries<'a>(
+        &self,
+        group: usize,
+        parts: impl IntoIterator<Item = (&'a Range<u64>, &'a Bytes)>,
+    ) -> Result<(), ParquetError> {
+        let chunks = self.metadata.row_group(group).columns();
+        for (range, bytes) in parts {
+            let judged = self.judged.iter().skip(group * chunks.len());
+            for (leaf, (chunk, judged)) in chunks.iter().zip(judged).enumerate() {
+                if chunk.byte_range().0 != range.start || judged.load(Ordering::Relaxed) {
+                    continue;
+                }
+                let index = self.metadata.page_index();
+                let first = index.and_then(|index| index.page_locations(group, leaf)?.first());
+                validate_dictionary_page(chunk, first, bytes.clone())?;
+                judged.store(true, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
     /// The chunk of column `leaf` of the file in row group `group`.
     pub(crate) fn chunk_id(&self, group: usize, leaf: usize) -> ColumnChunkId {
         ColumnChunkId { file: self.number, group, leaf }
@@ -121,7 +149,10 @@ impl ParquetFile {
 
     /// Bytes held in memory, about.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.metadata.memory_size() + self.starts.len() * 8 + self.leaves.len() * 1024
+        self.metadata.memory_size()
+            + self.starts.len() * 8
+            + self.leaves.len() * 1024
+            + self.judged.len()
     }
 }
 
@@ -223,6 +254,8 @@ fn validate(
             metadata.row_groups().iter().all(|group| is_dictionary_encoded(group.column(leaf)));
         if stored == &DataType::Utf8 && throughout { schema::dictionary() } else { stored.clone() }
     })?;
+    let chunks = metadata.row_groups().iter().map(|group| group.num_columns()).sum();
+    let judged = std::iter::repeat_with(AtomicBool::default).take(chunks).collect();
     let number = NEXT_CACHE_ID.fetch_add(1, Ordering::Relaxed);
     Ok(ParquetFile {
         number,
@@ -235,6 +268,7 @@ fn validate(
         starts,
         leaves,
         schema: OnceLock::new(),
+        judged,
     })
 }
 
