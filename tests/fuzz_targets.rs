@@ -20,6 +20,6 @@ fn a_package_is_published_as_it_is_or_refused_in_words_contract_7() {
 }
 
 #[test]
-fn a_stored_file_that_is_wrong_is_an_error_and_never_a_panic() {
+fn a_stored_file_that_is_wrong_is_an_error_and_no_panic_of_ours() {
     run::<SnapshotSubject>();
 }

@@ -15,7 +15,7 @@ pub(crate) const SUITE: ProcessSuite = ProcessSuite {
     binary: "hostile",
     page: "docs/hostile-clients.md",
     is_fleet: false,
-    check_seconds: 3,
+    check_seconds: 2,
     render,
 };
 

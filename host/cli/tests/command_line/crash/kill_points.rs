@@ -9,7 +9,7 @@ use super::deployment::CrashDeployment;
 /// again begin on fresh data directories.
 pub(super) fn kills_per_case() -> u32 {
     let all =
-        std::env::var("YEARBOOK_TEST_CRASH_POINTS").map_or(200, |points| points.parse().unwrap());
+        std::env::var("YEARBOOK_TEST_CRASH_POINTS").map_or(100, |points| points.parse().unwrap());
     (all / 4).max(1)
 }
 
