@@ -178,6 +178,8 @@ impl ChunkReader for FileSlice {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use arrow::array::{Int64Array, RecordBatch};
     use parquet::arrow::ArrowWriter;
     use parquet::file::metadata::ParquetMetaDataReader;
@@ -188,7 +190,7 @@ mod tests {
     /// the number of values, three in zigzag.
     const THREE_VALUES: [u8; 3] = [0x4c, 0x15, 6];
 
-    /// What is said of a file's first chunk, of three values, once it says to have `said`.
+    /// Judges the first chunk of a file, of three values, once it says that it has `said`.
     fn validate_saying(values: ArrayRef, said: u8) -> Result<(), ParquetError> {
         let table = RecordBatch::try_from_iter([("column", values)]).unwrap();
         let mut writer = ArrowWriter::try_new(vec![], table.schema(), None).unwrap();

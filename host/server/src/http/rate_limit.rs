@@ -15,7 +15,7 @@ use crate::state::AppState;
 
 pub(crate) use bursts::BurstLimiter;
 pub(crate) use headers::write_month_quota;
-pub(crate) use refusal_pace::{RefusalPace, pace_refusals};
+pub(crate) use refusal_pace::{RefusalPace, WAITING_REFUSALS, pace_refusals};
 
 /// Bounds routes that need no key by the address that asks.
 pub(crate) async fn limit_by_address(

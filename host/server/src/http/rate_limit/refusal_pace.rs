@@ -31,7 +31,7 @@ const BURST_SHARE: u32 = 10;
 
 /// Refusals that wait at a time, each with its request's some 10 kB or its connection's descriptor.
 /// Further ones do not wait.
-const WAITING: usize = 4_096;
+pub(crate) const WAITING_REFUSALS: usize = 4_096;
 
 /// Refusals of each address, in memory and of this host alone.
 pub(crate) struct RefusalPace {
@@ -62,7 +62,11 @@ impl RefusalPace {
             let burst = per_second.div_ceil(const { NonZeroU32::new(BURST_SHARE).unwrap() });
             TokenBuckets::new(Quota::per_second(per_second).allow_burst(burst))
         });
-        Self { addresses, waiting: Arc::new(Semaphore::new(WAITING)), phase: AtomicU32::new(0) }
+        Self {
+            addresses,
+            waiting: Arc::new(Semaphore::new(WAITING_REFUSALS)),
+            phase: AtomicU32::new(0),
+        }
     }
 
     /// Returns the place in which a refusal of `address` waits; none where it is sent at once.
@@ -131,9 +135,10 @@ mod tests {
         let off = pace(0);
         assert!((0..1000).all(|_| off.place(address).is_none()));
         let pace = pace(1);
-        let places = (0..2 * WAITING).filter_map(|_| pace.place(address)).count();
-        assert!(places > WAITING, "given back, a place is free again");
-        let places: Vec<_> = (0..2 * WAITING).filter_map(|_| pace.place(address)).collect();
-        assert_eq!(places.len(), WAITING);
+        let places = (0..2 * WAITING_REFUSALS).filter_map(|_| pace.place(address)).count();
+        assert!(places > WAITING_REFUSALS, "given back, a place is free again");
+        let places: Vec<_> =
+            (0..2 * WAITING_REFUSALS).filter_map(|_| pace.place(address)).collect();
+        assert_eq!(places.len(), WAITING_REFUSALS);
     }
 }

@@ -10,15 +10,13 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::client_address::address_block;
+use crate::http::rate_limit::WAITING_REFUSALS;
 use crate::metrics::ConnectionRefusal;
 use crate::settings::{ServerSettings, TrustedProxies};
 
 /// Connections that may wait for a slot while all are taken: what comes within the second that the
 /// next ones need to come free. More are closed at once, so that the queue holds few descriptors.
 const QUEUE_LENGTH: usize = 64;
-
-/// Connections without a slot that may be held until they are closed late.
-const LATE: u64 = 4_096;
 
 /// The slots of one listener.
 pub(super) struct ConnectionSlots {
@@ -115,12 +113,12 @@ impl ConnectionSlots {
     }
 }
 
-/// Places for connections without a slot: half of the descriptors that slots leave of those which
-/// this process may open.
+/// Places for connections without a slot until they are closed late: half of the descriptors that
+/// slots leave of those which this process may open, and no more than refusals may wait.
 fn late_places(slots: usize, descriptors: Option<u64>) -> usize {
     let slots = u64::try_from(slots).unwrap_or(u64::MAX);
-    let spare = descriptors.map_or(LATE, |descriptors| descriptors.saturating_sub(slots) / 2);
-    usize::try_from(spare.min(LATE)).unwrap_or_default()
+    let spare = descriptors.map_or(u64::MAX, |descriptors| descriptors.saturating_sub(slots) / 2);
+    usize::try_from(spare).unwrap_or(usize::MAX).min(WAITING_REFUSALS)
 }
 
 impl ConnectionAdmission {
