@@ -1,9 +1,9 @@
-//! The built-in encoders, native: a whole response a round, from batches that are already there.
+//! The built-in encoders, native: a whole response from batches that are already there.
 
 use yearbook_sdk::{Batch, Encoder, testing};
 
 use crate::tables::{self, BenchTable};
-use crate::{ROUNDS, Workload};
+use crate::{Workload, count};
 
 type Make = fn() -> BenchTable;
 
@@ -19,29 +19,26 @@ const TABLES: [(&str, u64, Make); 4] = [
 pub(crate) fn works() -> Vec<Workload> {
     let mut works = Vec::new();
     for (table, units, make) in TABLES {
-        let mut work = |format: &str, run: Box<dyn Fn(u64)>| {
+        let mut work = |format: &str, run: Box<dyn Fn()>| {
             works.push(Workload { name: format!("native {format} {table}"), units, run })
         };
-        work("csv", Box::new(move |rounds| encode::<yearbook_csv::CsvEncoder>(make, rounds)));
-        work("json", Box::new(move |rounds| encode::<yearbook_json::JsonEncoder>(make, rounds)));
-        work("arrow", Box::new(move |rounds| encode::<yearbook_arrow::ArrowEncoder>(make, rounds)));
-        work(
-            "parquet",
-            Box::new(move |rounds| encode::<yearbook_parquet::ParquetEncoder>(make, rounds)),
-        );
+        work("csv", Box::new(move || encode::<yearbook_csv::CsvEncoder>(make)));
+        work("json", Box::new(move || encode::<yearbook_json::JsonEncoder>(make)));
+        work("arrow", Box::new(move || encode::<yearbook_arrow::ArrowEncoder>(make)));
+        work("parquet", Box::new(move || encode::<yearbook_parquet::ParquetEncoder>(make)));
     }
     works
 }
 
-fn encode<E: Encoder>(make: Make, rounds: u64) {
+fn encode<E: Encoder>(make: Make) {
     let input = make();
-    let prepared: Vec<Vec<Batch>> = (0..ROUNDS)
-        .map(|_| {
-            let table = input.tables.with_part_rows(E::describe().part_rows);
-            testing::batches_for::<E>(&table).unwrap()
-        })
-        .collect();
-    for batches in prepared.into_iter().take(usize::try_from(rounds).unwrap()) {
+    let [first, counted] = [(); 2].map(|()| {
+        let table = input.tables.with_part_rows(E::describe().part_rows);
+        testing::batches_for::<E>(&table).unwrap()
+    });
+    let respond = |batches: Vec<Batch>| {
         testing::respond::<E>(batches, |chunk| drop(std::hint::black_box(chunk))).unwrap();
-    }
+    };
+    respond(first);
+    count(|| respond(counted));
 }

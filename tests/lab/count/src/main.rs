@@ -1,8 +1,8 @@
-//! Work to be counted, instruction by instruction, by callgrind: `yearbook-count WORK ROUNDS`
-//! prepares the work, does it `ROUNDS` times and ends at once. What one round costs is the
-//! difference between two runs, so that neither preparation nor start-up counts. `yearbook-count
-//! list` prints each work with its rows a round. Owns what is counted; `cargo xtask count` owns
-//! counting and what was recorded.
+//! Work to be counted, instruction by instruction, by callgrind: `yearbook-count WORK` prepares the
+//! work, does it once, and then once more between [`counting_begins`] and [`counting_ends`], at
+//! which callgrind forgets and writes down what it counted. So neither preparation nor what is done
+//! at first need counts. `yearbook-count list` prints each work with its units. Owns what is
+//! counted; `cargo xtask count` owns counting and what was recorded.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,30 +22,41 @@ mod tables;
 /// Something to count.
 struct Workload {
     name: String,
-    /// Divisor of one round: rows, or requests.
+    /// Divisor of the count: rows, or requests.
     units: u64,
-    /// Prepares `prepared` rounds and does `rounds` of them.
-    run: Box<dyn Fn(u64)>,
+    run: Box<dyn Fn()>,
 }
 
-/// Rounds that every run prepares, so that runs differ only in what they do.
-const ROUNDS: u64 = 4;
+/// A place at which callgrind forgets what it counted. What stands in it keeps it apart from the
+/// other place in the program.
+#[inline(never)]
+fn counting_begins() {
+    std::hint::black_box("begins");
+}
+
+/// A place at which callgrind writes down what it counted.
+#[inline(never)]
+fn counting_ends() {
+    std::hint::black_box("ends");
+}
+
+/// Does `work` so that it counts.
+fn count<T>(work: impl FnOnce() -> T) {
+    counting_begins();
+    std::hint::black_box(work());
+    counting_ends();
+}
 
 fn main() {
     let works: Vec<Workload> = encode::works().into_iter().chain(read::works()).collect();
-    let mut arguments = std::env::args().skip(1);
-    let name = arguments.next().unwrap_or_default();
+    let name = std::env::args().nth(1).unwrap_or_default();
     if name == "list" {
-        works.iter().for_each(|work| println!("{}\t{}\t{ROUNDS}", work.name, work.units));
+        works.iter().for_each(|work| println!("{}\t{}", work.name, work.units));
         return;
     }
-    let rounds: u64 = arguments.next().and_then(|rounds| rounds.parse().ok()).unwrap();
-    assert!(rounds <= ROUNDS, "{ROUNDS} rounds are prepared");
     let work = works
         .iter()
         .find(|work| work.name == name)
         .unwrap_or_else(|| panic!("there is no work `{name}`"));
-    (work.run)(rounds);
-    // Without taking anything apart: that would differ with what the rounds used up.
-    std::process::exit(0);
+    (work.run)();
 }

@@ -15,15 +15,15 @@ use yearbook_scan::Reader;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
-use crate::Workload;
+use crate::{Workload, count};
 
 /// Rows of the stored table: several pages, so that a slice and a search have something to leave
 /// out.
 const ROWS: u64 = 24_000;
-/// Requests planned in a round.
+/// Requests that are planned.
 const PLANS: u64 = 1_000;
-/// Scans in a round. Preparing takes some 300 million instructions, of which a few hundred thousand
-/// come and go with how threads meet: a round has to be so much work that they do not count.
+/// Scans. A few hundred thousand instructions come and go with how threads meet: it has to be so
+/// much work that they do not count.
 const LARGE: u64 = 40;
 const SMALL: u64 = 400;
 /// A query with everything that planning looks at.
@@ -31,13 +31,10 @@ const QUERY: &str = "start=2001-01-01&end=2001-12-31&limit=500&columns=date,regi
 
 /// One work for each kind of read.
 pub(crate) fn works() -> Vec<Workload> {
-    let work = |name: &str, units: u64, run: Box<dyn Fn(u64)>| Workload {
-        name: name.to_owned(),
-        units,
-        run,
-    };
+    let work =
+        |name: &str, units: u64, run: Box<dyn Fn()>| Workload { name: name.to_owned(), units, run };
     let scan = |name: &str, rows: u64, query: &'static str, scans: u64| {
-        work(name, rows * scans, Box::new(move |rounds| repeat(query, rounds * scans)))
+        work(name, rows * scans, Box::new(move || repeat(query, scans)))
     };
     vec![
         work("plan a request", PLANS, Box::new(plans)),
@@ -49,11 +46,11 @@ pub(crate) fn works() -> Vec<Workload> {
     ]
 }
 
-fn plans(rounds: u64) {
+fn plans() {
     let stored = Stored::new();
-    for _ in 0..rounds * PLANS {
-        std::hint::black_box(stored.plan(std::hint::black_box(QUERY)));
-    }
+    let plan = || drop(std::hint::black_box(stored.plan(std::hint::black_box(QUERY))));
+    plan();
+    count(|| (0..PLANS).for_each(|_| plan()));
 }
 
 fn repeat(query: &str, scans: u64) {
@@ -61,9 +58,7 @@ fn repeat(query: &str, scans: u64) {
     let plan = stored.plan(query);
     // The first scan reads the footer, which every later one finds in memory.
     stored.scan(&plan);
-    for _ in 0..scans {
-        std::hint::black_box(stored.scan(&plan));
-    }
+    count(|| (0..scans).map(|_| stored.scan(&plan)).sum::<usize>());
 }
 
 /// A published table in a folder of its own.

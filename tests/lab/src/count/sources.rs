@@ -1,7 +1,8 @@
 //! The two sources of counts: native instructions, by callgrind over `yearbook-count`, and fuel of
-//! the built-in encoders in the sandbox, by the example `fuel`. Owns how two runs become one
+//! the built-in encoders in the sandbox, by the example `fuel`. Owns how a run becomes a
 //! number.
 
+use std::fs;
 use std::iter;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -41,15 +42,13 @@ pub(super) fn native(repository: &Repository) -> Result<Counts> {
     })
 }
 
-/// Counts one work of the list of `yearbook-count`: its name, units and rounds.
+/// Counts one work of the list of `yearbook-count`: its name and units.
 fn count_work(program: &Path, work: &[String]) -> Result<(String, f64)> {
-    let [name, units, rounds] = work else {
+    let [name, units] = work else {
         bail!("cannot understand what yearbook-count lists: {work:?}")
     };
-    let (units, rounds): (f64, f64) = (units.parse()?, rounds.parse()?);
-    let idle = run_callgrind(program, name, "0")?;
-    let busy = run_callgrind(program, name, &rounds.to_string())?;
-    Ok((name.clone(), (busy - idle) / rounds / units))
+    let units: f64 = units.parse()?;
+    Ok((name.clone(), run_callgrind(program, name)? / units))
 }
 
 /// Counts the fuel of every encoder of the example `fuel`. The host's own profile does not matter:
@@ -67,26 +66,33 @@ pub(super) fn sandbox(repository: &Repository) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Instructions of a whole run.
-fn run_callgrind(program: &Path, name: &str, rounds: &str) -> Result<f64> {
+/// Instructions of what a run marks as counted.
+fn run_callgrind(program: &Path, name: &str) -> Result<f64> {
+    let folder = tempfile::tempdir().context("cannot make a folder")?;
+    let profile = folder.path().join("profile");
     let mut run = Command::new("valgrind");
     // Threads that look for work take instructions that depend on nothing but chance.
     run.env("RAYON_NUM_THREADS", "1");
-    run.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+    run.args(["--tool=callgrind", "--zero-before=yearbook_count::counting_begins"])
+        .arg("--dump-before=yearbook_count::counting_ends")
+        .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(program)
-        .args([name, rounds]);
+        .arg(name);
     let output = run.output().with_context(|| format!("cannot run {}", command::display(&run)))?;
-    let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
         bail!("{} ended with {}: {said}", command::display(&run), output.status);
     }
-    parse_total(&said).with_context(|| format!("callgrind printed no total: {said}"))
+    // The first dump has the number 1; what comes after it, without a number, is the end.
+    let dump = profile.with_extension("1");
+    let text = fs::read_to_string(&dump)
+        .with_context(|| format!("`{name}` of yearbook-count never says that counting ends"))?;
+    parse_total(&text).with_context(|| format!("callgrind wrote no total: {text}"))
 }
 
-/// The number in callgrind's last lines, `==1234== Collected : 5678`.
-fn parse_total(said: &str) -> Option<f64> {
-    let line = said.lines().rev().find(|line| line.contains("Collected :"))?;
-    line.rsplit(' ').next()?.parse().ok()
+/// The number in a line of callgrind's profile, `totals: 5678`.
+fn parse_total(profile: &str) -> Option<f64> {
+    profile.lines().rev().find_map(|line| line.strip_prefix("totals: "))?.parse().ok()
 }
 
 #[cfg(test)]
@@ -94,11 +100,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_total_is_read_from_what_callgrind_prints() {
-        assert_eq!(
-            parse_total("==7== Events    : Ir\n==7== Collected : 123456\n==7== \n"),
-            Some(123_456.0)
-        );
-        assert_eq!(parse_total("==7== \n"), None);
+    fn the_total_is_read_from_what_callgrind_writes() {
+        let profile = "events: Ir\nfn=(2) main\n16 3\n\ntotals: 123456\n";
+        assert_eq!(parse_total(profile), Some(123_456.0));
+        assert_eq!(parse_total("events: Ir\n"), None);
     }
 }
