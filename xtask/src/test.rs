@@ -202,10 +202,17 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
         report.step("registry: Debian's docker-registry and skopeo are there", tools::registry);
     }
     // Beside all further steps: they wait for requests, for tools and for their own timeouts.
-    let counting = (!quick && built).then(|| beside::BackgroundStep::start(INSTRUCTIONS, "count"));
+    let counting = (!quick && built).then(|| beside::BackgroundStep::counting(INSTRUCTIONS));
     report.counted_step("tests of the workspace", || {
         suites::run_workspace_tests(repository, server.as_ref(), !quick)
     });
+    // Not before: it replaces the binary that the tests of the workspace run.
+    let product = !quick
+        && built
+        && report.step("product: yearbook with its plugins inside builds", || {
+            repository.build_product(Profile::Debug).map(drop)
+        });
+    let step = product.then(|| beside::BackgroundStep::served(beside::BESIDE_LOAD));
     if let (false, true, Some(server)) = (quick, built, &server) {
         report.counted_step(
             "fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong",
@@ -225,11 +232,12 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
             report.counted_step("soak: a minute of mixed traffic leaves nothing behind", || {
                 lab::check(repository, "soak", None)
             });
-            if report.step("product: yearbook with its plugins inside builds", || {
-                repository.build_product(Profile::Debug).map(drop)
-            }) {
-                beside::run(&mut report, beside::longest_first());
-            }
+        }
+        if product {
+            beside::run(&mut report, beside::longest_first());
+        }
+        if let Some(step) = step {
+            step.end(&mut report);
         }
         if let Some(counting) = counting {
             counting.end(&mut report);

@@ -20,6 +20,16 @@ use crate::checks::suites;
 /// so that three fill two cores.
 const LANES: usize = 3;
 
+/// The step that runs beside the steps that put a service under load, which leave nearly half of
+/// the processor: it waits more than every other, and has no timeout of less than minutes.
+pub(super) const BESIDE_LOAD: ServedStep = ServedStep::Integrations;
+
+/// Priority of counting: of what nobody waits for.
+const COUNTING_NICENESS: &str = "-n19";
+
+/// Priority of [`BESIDE_LOAD`]: a tenth of a core where others want all of it.
+const STEP_NICENESS: &str = "-n10";
+
 /// Runs all of `steps` and enters them into `report` as they end.
 pub(super) fn run(report: &mut StepReport, steps: impl IntoIterator<Item = ServedStep>) {
     let waiting = Mutex::new(steps.into_iter().collect::<VecDeque<_>>());
@@ -47,23 +57,38 @@ pub(super) fn run(report: &mut StepReport, steps: impl IntoIterator<Item = Serve
 /// other steps do, with what they leave of the processor.
 pub(super) struct BackgroundStep {
     title: &'static str,
-    command: &'static str,
+    count: fn(&StepOutput) -> Result<CheckCounts>,
     running: JoinHandle<(Result<StepOutput>, Duration)>,
 }
 
 impl BackgroundStep {
-    /// Starts `command` of this program.
-    pub(super) fn start(title: &'static str, command: &'static str) -> Self {
+    /// Starts counting instructions.
+    pub(super) fn counting(title: &'static str) -> Self {
+        let arguments = ["count", "--check"].map(str::to_owned);
+        Self::start(title, COUNTING_NICENESS, arguments.into(), |output| {
+            ended_well(output, suites::read_total(&output.text, "count")?)
+        })
+    }
+
+    /// Starts `step`.
+    pub(super) fn served(step: ServedStep) -> Self {
+        Self::start(step.title(), STEP_NICENESS, arguments(step), count)
+    }
+
+    fn start(
+        title: &'static str,
+        niceness: &'static str,
+        arguments: Vec<String>,
+        count: fn(&StepOutput) -> Result<CheckCounts>,
+    ) -> Self {
         let running = thread::spawn(move || {
             let started = Instant::now();
             let run = this_program().and_then(|program| {
-                run_collected(
-                    Command::new("nice").arg("-n19").arg(program).args([command, "--check"]),
-                )
+                run_collected(Command::new("nice").arg(niceness).arg(program).args(arguments))
             });
             (run, started.elapsed())
         });
-        Self { title, command, running }
+        Self { title, count, running }
     }
 
     /// Waits for its end and enters it into `report`.
@@ -71,10 +96,7 @@ impl BackgroundStep {
         let ended = self.running.join();
         let (output, took) =
             ended.unwrap_or_else(|_| (Err(anyhow!("running it panicked")), Duration::ZERO));
-        report.ended_step(self.title, took, || {
-            let output = output?;
-            ended_well(&output, suites::read_total(&output.text, self.command)?)
-        });
+        report.ended_step(self.title, took, || (self.count)(&output?));
     }
 }
 
@@ -86,8 +108,13 @@ struct StepOutput {
 
 /// Runs `step` by a process of this program.
 fn run_alone(step: ServedStep) -> Result<StepOutput> {
-    let name = step.to_possible_value().context("every step has a name")?;
-    run_collected(Command::new(this_program()?).args(["test", "--only", name.get_name()]))
+    run_collected(Command::new(this_program()?).args(arguments(step)))
+}
+
+/// Arguments with which this program runs `step` alone.
+fn arguments(step: ServedStep) -> Vec<String> {
+    let name = step.to_possible_value().map(|value| value.get_name().to_owned());
+    ["test", "--only"].map(str::to_owned).into_iter().chain(name).collect()
 }
 
 fn this_program() -> Result<PathBuf> {
@@ -120,9 +147,10 @@ fn ended_well(output: &StepOutput, counts: CheckCounts) -> Result<CheckCounts> {
     Ok(counts)
 }
 
-/// The longest first, so that no lane is left with a long one at the end.
+/// All but [`BESIDE_LOAD`], the longest first, so that no lane is left with a long one at the end.
 pub(super) fn longest_first() -> Vec<ServedStep> {
     let mut steps = ServedStep::value_variants().to_vec();
+    steps.retain(|step| *step != BESIDE_LOAD);
     steps.sort_by_key(|step| std::cmp::Reverse(step.usual_time()));
     steps
 }
@@ -145,7 +173,8 @@ mod tests {
     #[test]
     fn every_step_runs_once_and_a_long_one_first() {
         let steps = longest_first();
-        assert_eq!(steps.len(), ServedStep::value_variants().len());
+        assert_eq!(steps.len() + 1, ServedStep::value_variants().len());
+        assert!(!steps.contains(&BESIDE_LOAD));
         assert!(steps.windows(2).all(|pair| pair[0].usual_time() >= pair[1].usual_time()));
         assert!(steps[0].usual_time() > Duration::from_secs(60));
     }
