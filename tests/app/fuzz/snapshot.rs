@@ -3,7 +3,8 @@
 //! panics; where the Parquet reader does, the worker makes it an error that names the file.
 
 use std::panic;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::StreamExt;
 use tempfile::TempDir;
@@ -27,24 +28,26 @@ const SNAPSHOT: FuzzTargetSpec = FuzzTargetSpec {
 /// The crates that decode: a panic there is a damaged file, and ours nowhere.
 const DECODERS: [&str; 2] = ["/parquet-", "/arrow-"];
 
-/// The source file of the last panic.
-static PANICKED_IN: Mutex<String> = Mutex::new(String::new());
+/// True where the last panic was in one of [`DECODERS`].
+static DECODER_PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// Has every panic leave its source file in [`PANICKED_IN`], and be printed as before.
+/// Has every panic say whether a decoder made it. Those are not handed on: libFuzzer's hook would
+/// end the process.
 fn watch_panics() {
-    let printed = panic::take_hook();
+    let outer = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         let file = panic.location().map_or("", |location| location.file());
-        *PANICKED_IN.lock().unwrap_or_else(PoisonError::into_inner) = file.to_owned();
-        printed(panic);
+        let decodes = DECODERS.iter().any(|decoder| file.contains(decoder));
+        DECODER_PANICKED.store(decodes, Ordering::SeqCst);
+        if !decodes {
+            outer(panic);
+        }
     }));
 }
 
 /// True where `failure` is no panic, or one of a decoder's.
 fn is_damage(failure: &StorageFailure) -> bool {
-    let panicked_in = PANICKED_IN.lock().unwrap_or_else(PoisonError::into_inner);
-    !failure.to_string().contains("panicked")
-        || DECODERS.iter().any(|decoder| panicked_in.contains(decoder))
+    !failure.to_string().contains("panicked") || DECODER_PANICKED.load(Ordering::SeqCst)
 }
 
 /// A store, and what a catalog says of the files in the corpus.
