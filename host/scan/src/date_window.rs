@@ -8,7 +8,7 @@ use arrow::datatypes::Int32Type;
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 
 use crate::StorageFailure;
-use crate::decode::{FileSource, ParquetFile};
+use crate::decode::{FileSource, ParquetFile, chunk_pages};
 
 /// The first row whose date is not `before` the bound; the number of rows when there is none.
 /// `before` must hold for a prefix of the sorted dates. It sees statistics too, which may be
@@ -61,8 +61,7 @@ fn page_bounds(
 ) -> impl Iterator<Item = PageBounds<'_>> {
     let end = parquet.rows_of(group);
     let index = parquet.metadata.page_index();
-    let locations =
-        index.and_then(|index| index.page_locations(group, leaf)).map_or(&[][..], Vec::as_slice);
+    let locations = chunk_pages(&parquet.metadata, group, leaf);
     let bounds = match index.and_then(|index| index.column_index(group, leaf)) {
         Some(ColumnIndexMetaData::BYTE_ARRAY(bounds)) => Some(bounds),
         _ => None,

@@ -19,7 +19,7 @@ pub(crate) use cached_columns::CachedColumn;
 pub(crate) use dictionary::ColumnDictionary;
 pub(crate) use fetch::{BudgetPermit, FETCH_BUDGET_BYTES, FetchBudget};
 pub(crate) use file_source::FileSource;
-pub(crate) use footer::{ParquetFile, is_dictionary_encoded, open};
+pub(crate) use footer::{ParquetFile, chunk_pages, is_dictionary_encoded, open};
 pub(crate) use page_cache::PageCache;
 pub(crate) use page_location::pages_covering;
 pub(crate) use projection::Projection;

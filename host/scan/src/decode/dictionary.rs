@@ -76,8 +76,8 @@ pub(super) fn decode_dictionary_page(
     }
 }
 
-/// Judges the dictionary page of a chunk whose first page of data begins at `first_page`, none
-/// where the file has no index of pages: the Parquet reader makes room for as many values as the
+/// Judges the dictionary page of a chunk whose first page of data is `first_page`, none where the
+/// file has no index of pages: the Parquet reader makes room for as many values as the
 /// dictionary says that it has, and divides by them. `bytes` begin where the chunk does.
 ///
 /// # Errors
@@ -89,9 +89,6 @@ pub(super) fn validate_dictionary_page(
     bytes: Bytes,
 ) -> Result<(), ParquetError> {
     let (start, _) = chunk.byte_range();
-    if first_page.is_some_and(|page| u64::try_from(page.offset).is_ok_and(|first| first == start)) {
-        return Ok(());
-    }
     let slice = Arc::new(FileSlice { start, bytes });
     let locations = first_page.map(|page| vec![page.clone()]);
     let mut pages = SerializedPageReader::new(slice, chunk, 0, locations)?;

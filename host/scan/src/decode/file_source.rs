@@ -140,7 +140,7 @@ fn advance_decoder(
     ranges: Vec<Range<u64>>,
     got: Vec<Bytes>,
 ) -> Result<FetchState, ParquetError> {
-    parquet.validate_dictionaries(group, ranges.iter().zip(&got))?;
+    parquet.validate_dictionaries(group, &ranges, &got)?;
     decoder.push_ranges(ranges, got)?;
     try_next_reader(decoder)
 }

@@ -24,6 +24,8 @@ use super::dictionary::validate_dictionary_page;
 use super::fetch::fetch;
 use crate::{StorageFailure, schema};
 
+pub(crate) use page_locations::chunk_pages;
+
 /// Bytes read from the end of a file at first: footer and page indexes of most files in one go.
 const TAIL_BYTES: u64 = 64 << 10;
 
@@ -64,7 +66,8 @@ pub(crate) struct ParquetFile {
     leaves: Vec<usize>,
     /// Schema of all columns as clients get them, once one has asked.
     schema: OnceLock<SchemaRef>,
-    /// Chunks whose dictionaries have been judged, one after another in each row group.
+    /// Set for chunks that have no dictionary or whose dictionary has been judged, one after
+    /// another in each row group.
     judged: Box<[AtomicBool]>,
 }
 
@@ -105,25 +108,26 @@ impl ParquetFile {
         Ok(self.schema.get_or_init(|| made))
     }
 
-    /// Judges the dictionaries of row group `group` that are among the fetched `parts` of the file,
-    /// each once.
-    pub(crate) fn validate_dictionaries<'a>(
+    /// Judges those dictionaries of row group `group` that are among `got`, the bytes of `ranges`
+    /// of the file, each once.
+    pub(crate) fn validate_dictionaries(
         &self,
         group: usize,
-        parts: impl IntoIterator<Item = (&'a Range<u64>, &'a Bytes)>,
+        ranges: &[Range<u64>],
+        got: &[Bytes],
     ) -> Result<(), ParquetError> {
         let chunks = self.metadata.row_group(group).columns();
-        for (range, bytes) in parts {
-            let judged = self.judged.iter().skip(group * chunks.len());
-            for (leaf, (chunk, judged)) in chunks.iter().zip(judged).enumerate() {
-                if chunk.byte_range().0 != range.start || judged.load(Ordering::Relaxed) {
-                    continue;
-                }
-                let index = self.metadata.page_index();
-                let first = index.and_then(|index| index.page_locations(group, leaf)?.first());
-                validate_dictionary_page(chunk, first, bytes.clone())?;
-                judged.store(true, Ordering::Relaxed);
+        let judged = self.judged.iter().skip(group * chunks.len());
+        for (leaf, (chunk, judged)) in chunks.iter().zip(judged).enumerate() {
+            if judged.load(Ordering::Relaxed) {
+                continue;
             }
+            let (start, _) = chunk.byte_range();
+            let mut parts = ranges.iter().zip(got);
+            let Some((_, bytes)) = parts.find(|(range, _)| range.start == start) else { continue };
+            let first_page = chunk_pages(&self.metadata, group, leaf).first();
+            validate_dictionary_page(chunk, first_page, bytes.clone())?;
+            judged.store(true, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -254,8 +258,15 @@ fn validate(
             metadata.row_groups().iter().all(|group| is_dictionary_encoded(group.column(leaf)));
         if stored == &DataType::Utf8 && throughout { schema::dictionary() } else { stored.clone() }
     })?;
-    let chunks = metadata.row_groups().iter().map(|group| group.num_columns()).sum();
-    let judged = std::iter::repeat_with(AtomicBool::default).take(chunks).collect();
+    let judged = metadata.row_groups().iter().enumerate().flat_map(|(group, of_group)| {
+        let metadata = &metadata;
+        of_group.columns().iter().enumerate().map(move |(leaf, chunk)| {
+            let first = chunk_pages(metadata, group, leaf).first();
+            let first = first.and_then(|page| u64::try_from(page.offset).ok());
+            AtomicBool::new(first == Some(chunk.byte_range().0))
+        })
+    });
+    let judged = judged.collect();
     let number = NEXT_CACHE_ID.fetch_add(1, Ordering::Relaxed);
     Ok(ParquetFile {
         number,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::footer::{ColumnChunkId, ParquetFile};
+use super::footer::{ColumnChunkId, ParquetFile, chunk_pages};
 
 /// A page of a column chunk.
 pub(crate) struct PageLocation {
@@ -20,10 +20,7 @@ pub(crate) fn pages_covering(
     chunk: ColumnChunkId,
     rows: &Range<usize>,
 ) -> Vec<PageLocation> {
-    let index = parquet.metadata.page_index();
-    let locations = index
-        .and_then(|index| index.page_locations(chunk.group, chunk.leaf))
-        .map_or(&[][..], Vec::as_slice);
+    let locations = chunk_pages(&parquet.metadata, chunk.group, chunk.leaf);
     let start = |page: usize| {
         let first = locations.get(page).and_then(|page| usize::try_from(page.first_row_index).ok());
         first.unwrap_or_else(|| parquet.rows_of(chunk.group))

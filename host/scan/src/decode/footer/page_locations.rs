@@ -4,10 +4,20 @@
 use std::ops::Range;
 
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::page_index::offset_index::PageLocation;
+
+/// Locations of the pages of column `leaf` in row group `group`; none where the file has no index.
+pub(crate) fn chunk_pages(
+    metadata: &ParquetMetaData,
+    group: usize,
+    leaf: usize,
+) -> &[PageLocation] {
+    let index = metadata.page_index();
+    index.and_then(|index| index.page_locations(group, leaf)).map_or(&[][..], Vec::as_slice)
+}
 
 /// The first fault in the locations of chunks and pages in a file of `bytes`.
 pub(super) fn fault(metadata: &ParquetMetaData, bytes: u64) -> Option<String> {
-    let index = metadata.page_index();
     for (group, of_group) in metadata.row_groups().iter().enumerate() {
         for (leaf, chunk) in of_group.columns().iter().enumerate() {
             let what = format!("column {leaf} of row group {group}");
@@ -15,10 +25,7 @@ pub(super) fn fault(metadata: &ParquetMetaData, bytes: u64) -> Option<String> {
                 return Some(format!("{what} lies outside it"));
             };
             let (mut offset, mut row) = (range.start, 0);
-            let locations = index
-                .and_then(|index| index.page_locations(group, leaf))
-                .map_or(&[][..], Vec::as_slice);
-            for (page, location) in locations.iter().enumerate() {
+            for (page, location) in chunk_pages(metadata, group, leaf).iter().enumerate() {
                 let start = u64::try_from(location.offset).ok().filter(|start| *start >= offset);
                 let length = u64::try_from(location.compressed_page_size).ok();
                 let end = start
