@@ -12,6 +12,10 @@ use crate::{command, plugins};
 /// Variable that names this program to the product's build script, which runs it for the plugins.
 pub(crate) const XTASK: &str = "YEARBOOK_XTASK";
 
+/// Variable that names a built product to the steps of a test run: building it again would replace
+/// the program that the tests of the workspace run.
+pub(crate) const PRODUCT: &str = "YEARBOOK_PRODUCT";
+
 /// A source tree.
 #[derive(Debug)]
 pub struct Repository {
@@ -103,11 +107,15 @@ impl Repository {
     }
 
     /// Builds `yearbook` with its plugins inside (its build script calls this program for them) and
-    /// returns a copy of the binary, which a later build without them cannot replace.
+    /// returns a copy of the binary, which a later build without them cannot replace; in a step of
+    /// a test run, the copy that the run has made.
     ///
     /// # Errors
     /// Fails when the build fails, or the binary cannot be copied.
     pub fn build_product(&self, profile: Profile) -> Result<PathBuf> {
+        if let (Profile::Debug, Some(product)) = (profile, env::var_os(PRODUCT)) {
+            return Ok(product.into());
+        }
         let mut build = self.cargo();
         if let Some(xtask) = xtask()? {
             build.env(XTASK, xtask);

@@ -21,6 +21,8 @@ mod readers;
 mod share;
 mod steps;
 
+use beside::StepsBeside;
+
 const LINTS: &str = "lints: clippy has nothing to say about any target, nor about the program as the \
     demo builds it";
 const INSTRUCTIONS: &str = "instructions: encoders, planning and scanning take what was recorded";
@@ -201,18 +203,18 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     if !quick {
         report.step("registry: Debian's docker-registry and skopeo are there", tools::registry);
     }
+    let mut product = None;
+    if !quick && built {
+        report.step("product: yearbook with its plugins inside builds", || {
+            repository.build_product(Profile::Debug).map(|copy| product = Some(copy))
+        });
+    }
     // Beside all further steps: they wait for requests, for tools and for their own timeouts.
-    let counting = (!quick && built).then(|| beside::BackgroundStep::counting(INSTRUCTIONS));
+    let counting = (!quick && built).then(|| StepsBeside::counting(INSTRUCTIONS));
+    let unhurried = product.as_deref().map(StepsBeside::unhurried);
     report.counted_step("tests of the workspace", || {
         suites::run_workspace_tests(repository, server.as_ref(), !quick)
     });
-    // Not before: it replaces the binary that the tests of the workspace run.
-    let product = !quick
-        && built
-        && report.step("product: yearbook with its plugins inside builds", || {
-            repository.build_product(Profile::Debug).map(drop)
-        });
-    let step = product.then(|| beside::BackgroundStep::served(beside::BESIDE_LOAD));
     if let (false, true, Some(server)) = (quick, built, &server) {
         report.counted_step(
             "fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong",
@@ -233,14 +235,9 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
                 lab::check(repository, "soak", None)
             });
         }
-        if product {
-            beside::run(&mut report, beside::longest_first());
-        }
-        if let Some(step) = step {
-            step.end(&mut report);
-        }
-        if let Some(counting) = counting {
-            counting.end(&mut report);
+        let served = product.as_deref().map(StepsBeside::served);
+        for steps in served.into_iter().chain(unhurried).chain(counting) {
+            steps.end(&mut report);
         }
         report.step("specification: every test that a rule names ran", || {
             suites::with_executed(|executed| spec::check_executed(repository, executed))

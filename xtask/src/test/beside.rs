@@ -2,101 +2,132 @@
 //! ends. Owns how many run at once; what they check is theirs.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use std::{env, io};
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum as _;
 
 use super::ServedStep;
 use crate::checks::report::{CheckCounts, StepReport};
 use crate::checks::suites;
+use crate::repository::PRODUCT;
 
 /// Steps at once: a step waits for its tools, its server and its own timeouts a third of the time,
 /// so that three fill two cores.
 const LANES: usize = 3;
 
-/// The step that runs beside the steps that put a service under load, which leave nearly half of
-/// the processor: it waits more than every other, and has no timeout of less than minutes.
-pub(super) const BESIDE_LOAD: ServedStep = ServedStep::Integrations;
+/// Steps that run one after the other beside all that comes before the lanes, which leaves a fifth
+/// of the processor: no other has as much to compute, and their timeouts are minutes.
+const UNHURRIED: [ServedStep; 2] = [ServedStep::Readers, ServedStep::Integrations];
 
 /// Priority of counting: of what nobody waits for.
 const COUNTING_NICENESS: &str = "-n19";
 
-/// Priority of [`BESIDE_LOAD`]: a tenth of a core where others want all of it.
-const STEP_NICENESS: &str = "-n10";
+/// Priority of [`UNHURRIED`]: a tenth of a core where others want all of it.
+const UNHURRIED_NICENESS: &str = "-n10";
 
-/// Runs all of `steps` and enters them into `report` as they end.
-pub(super) fn run(report: &mut StepReport, steps: impl IntoIterator<Item = ServedStep>) {
-    let waiting = Mutex::new(steps.into_iter().collect::<VecDeque<_>>());
-    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    let (sender, ended) = mpsc::channel();
-    thread::scope(|threads| {
-        for _ in 0..LANES {
-            let sender = sender.clone();
-            threads.spawn(move || {
-                while let Some(step) = next() {
-                    let started = Instant::now();
-                    // The receiver outlives the threads.
-                    let _ = sender.send((step, run_alone(step), started.elapsed()));
-                }
-            });
-        }
-        drop(sender);
-        for (step, output, took) in ended {
-            report.ended_step(step.title(), took, || count(&output?));
-        }
-    });
+/// Steps that run while others do.
+pub(super) struct StepsBeside {
+    lanes: Vec<JoinHandle<()>>,
+    ended: mpsc::Receiver<(BesideStep, Result<StepOutput>, Duration)>,
 }
 
-/// A command of this program that measures nothing a busy machine would change, and so runs while
-/// other steps do, with what they leave of the processor.
-pub(super) struct BackgroundStep {
+/// A step that is a process of this program.
+struct BesideStep {
     title: &'static str,
+    arguments: Vec<String>,
     count: fn(&StepOutput) -> Result<CheckCounts>,
-    running: JoinHandle<(Result<StepOutput>, Duration)>,
 }
 
-impl BackgroundStep {
-    /// Starts counting instructions.
-    pub(super) fn counting(title: &'static str) -> Self {
-        let arguments = ["count", "--check"].map(str::to_owned);
-        Self::start(title, COUNTING_NICENESS, arguments.into(), |output| {
-            ended_well(output, suites::read_total(&output.text, "count")?)
-        })
+impl StepsBeside {
+    /// Starts all steps in which other programs use `product` but those of [`Self::unhurried`].
+    pub(super) fn served(product: &Path) -> Self {
+        let steps = longest_first().into_iter().map(BesideStep::served);
+        Self::start(steps.collect(), LANES, None, Some(product))
     }
 
-    /// Starts `step`.
-    pub(super) fn served(step: ServedStep) -> Self {
-        Self::start(step.title(), STEP_NICENESS, arguments(step), count)
+    /// Starts [`UNHURRIED`], which use `product`.
+    pub(super) fn unhurried(product: &Path) -> Self {
+        let steps = UNHURRIED.map(BesideStep::served).into();
+        Self::start(steps, 1, Some(UNHURRIED_NICENESS), Some(product))
+    }
+
+    /// Starts counting instructions, which a busy machine does not change.
+    pub(super) fn counting(title: &'static str) -> Self {
+        let count =
+            |output: &StepOutput| ended_well(output, suites::read_total(&output.text, "count")?);
+        let arguments = ["count", "--check"].map(str::to_owned).into();
+        Self::start(
+            VecDeque::from([BesideStep { title, arguments, count }]),
+            1,
+            Some(COUNTING_NICENESS),
+            None,
+        )
     }
 
     fn start(
-        title: &'static str,
-        niceness: &'static str,
-        arguments: Vec<String>,
-        count: fn(&StepOutput) -> Result<CheckCounts>,
+        steps: VecDeque<BesideStep>,
+        lanes: usize,
+        niceness: Option<&'static str>,
+        product: Option<&Path>,
     ) -> Self {
-        let running = thread::spawn(move || {
-            let started = Instant::now();
-            let run = this_program().and_then(|program| {
-                run_collected(Command::new("nice").arg(niceness).arg(program).args(arguments))
-            });
-            (run, started.elapsed())
-        });
-        Self { title, count, running }
+        let waiting = Arc::new(Mutex::new(steps));
+        let (sender, ended) = mpsc::channel();
+        let lane = |_| {
+            let (waiting, sender) = (Arc::clone(&waiting), sender.clone());
+            let product = product.map(Path::to_owned);
+            let next = move || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            thread::spawn(move || {
+                while let Some(step) = next() {
+                    let started = Instant::now();
+                    let output = step.run(niceness, product.as_deref());
+                    // The receiver outlives the threads.
+                    let _ = sender.send((step, output, started.elapsed()));
+                }
+            })
+        };
+        Self { lanes: (0..lanes).map(lane).collect(), ended }
     }
 
-    /// Waits for its end and enters it into `report`.
+    /// Enters the steps into `report` as they end, until all have.
     pub(super) fn end(self, report: &mut StepReport) {
-        let ended = self.running.join();
-        let (output, took) =
-            ended.unwrap_or_else(|_| (Err(anyhow!("running it panicked")), Duration::ZERO));
-        report.ended_step(self.title, took, || (self.count)(&output?));
+        for (step, output, took) in self.ended {
+            report.ended_step(step.title, took, || (step.count)(&output?));
+        }
+        for lane in self.lanes {
+            if let Err(panic) = lane.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+}
+
+impl BesideStep {
+    fn served(step: ServedStep) -> Self {
+        let name = step.to_possible_value().map(|value| value.get_name().to_owned());
+        let arguments = ["test", "--only"].map(str::to_owned).into_iter().chain(name).collect();
+        Self { title: step.title(), arguments, count }
+    }
+
+    fn run(&self, niceness: Option<&str>, product: Option<&Path>) -> Result<StepOutput> {
+        let program = env::current_exe().context("this program cannot be found")?;
+        let mut command = match niceness {
+            Some(niceness) => {
+                let mut nice = Command::new("nice");
+                nice.arg(niceness).arg(program);
+                nice
+            }
+            None => Command::new(program),
+        };
+        if let Some(product) = product {
+            command.env(PRODUCT, product);
+        }
+        run_collected(command.args(&self.arguments))
     }
 }
 
@@ -104,21 +135,6 @@ impl BackgroundStep {
 struct StepOutput {
     text: Vec<u8>,
     succeeded: bool,
-}
-
-/// Runs `step` by a process of this program.
-fn run_alone(step: ServedStep) -> Result<StepOutput> {
-    run_collected(Command::new(this_program()?).args(arguments(step)))
-}
-
-/// Arguments with which this program runs `step` alone.
-fn arguments(step: ServedStep) -> Vec<String> {
-    let name = step.to_possible_value().map(|value| value.get_name().to_owned());
-    ["test", "--only"].map(str::to_owned).into_iter().chain(name).collect()
-}
-
-fn this_program() -> Result<PathBuf> {
-    env::current_exe().context("this program cannot be found")
 }
 
 /// Runs `command` and collects what it prints.
@@ -147,10 +163,10 @@ fn ended_well(output: &StepOutput, counts: CheckCounts) -> Result<CheckCounts> {
     Ok(counts)
 }
 
-/// All but [`BESIDE_LOAD`], the longest first, so that no lane is left with a long one at the end.
+/// All but [`UNHURRIED`], the longest first, so that no lane is left with a long one at the end.
 pub(super) fn longest_first() -> Vec<ServedStep> {
     let mut steps = ServedStep::value_variants().to_vec();
-    steps.retain(|step| *step != BESIDE_LOAD);
+    steps.retain(|step| !UNHURRIED.contains(step));
     steps.sort_by_key(|step| std::cmp::Reverse(step.usual_time()));
     steps
 }
@@ -173,8 +189,8 @@ mod tests {
     #[test]
     fn every_step_runs_once_and_a_long_one_first() {
         let steps = longest_first();
-        assert_eq!(steps.len() + 1, ServedStep::value_variants().len());
-        assert!(!steps.contains(&BESIDE_LOAD));
+        assert_eq!(steps.len() + UNHURRIED.len(), ServedStep::value_variants().len());
+        assert!(!steps.iter().any(|step| UNHURRIED.contains(step)));
         assert!(steps.windows(2).all(|pair| pair[0].usual_time() >= pair[1].usual_time()));
         assert!(steps[0].usual_time() > Duration::from_secs(60));
     }
