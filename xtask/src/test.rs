@@ -8,8 +8,9 @@ use clap::ValueEnum;
 
 use crate::checks::postgres::Postgres;
 use crate::checks::report::{CheckCounts, StepReport};
+use crate::checks::served::ServerFixture;
 use crate::checks::suites;
-use crate::repository::{Profile, Repository};
+use crate::repository::Repository;
 use crate::{command, lab, spec, tidy, toolchain, tools};
 
 mod beside;
@@ -205,13 +206,19 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     }
     let mut product = None;
     if !quick && built {
-        report.step("product: yearbook with its plugins inside builds", || {
-            repository.build_product(Profile::Debug).map(|copy| product = Some(copy))
-        });
+        report.step(
+            "product: yearbook with its plugins inside builds, and publishes the demo",
+            || {
+                let built = ServerFixture::prepare(repository, "product")?;
+                built.publish_demo()?;
+                product = Some(built);
+                Ok(())
+            },
+        );
     }
     // Beside all further steps: they wait for requests, for tools and for their own timeouts.
     let counting = (!quick && built).then(|| StepsBeside::counting(INSTRUCTIONS));
-    let unhurried = product.as_deref().map(StepsBeside::unhurried);
+    let unhurried = product.as_ref().map(StepsBeside::unhurried);
     report.counted_step("tests of the workspace", || {
         suites::run_workspace_tests(repository, server.as_ref(), !quick)
     });
@@ -235,7 +242,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
                 lab::check(repository, "soak", None)
             });
         }
-        let served = product.as_deref().map(StepsBeside::served);
+        let served = product.as_ref().map(StepsBeside::served);
         for steps in served.into_iter().chain(unhurried).chain(counting) {
             steps.end(&mut report);
         }

@@ -3,23 +3,27 @@
 //! no check.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 use anyhow::{Context as _, Result};
 
 use super::report::CheckCounts;
 use super::suites;
-use crate::repository::{Profile, Repository};
+use crate::repository::{PRODUCT, Profile, Repository};
 use crate::server::{self, ServerProcess};
 use crate::{command, demo, packages};
+
+/// Variable that names a data folder with every demo dataset to the steps of a test run, each of
+/// which would publish them anew.
+const PUBLISHED: &str = "YEARBOOK_PUBLISHED";
 
 /// Lines of the server's log that are printed for a failed check.
 const LINES: usize = 40;
 
 /// A product and a folder of its own for one step.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ServerFixture {
     root: PathBuf,
     binary: PathBuf,
@@ -49,6 +53,12 @@ impl ServerFixture {
         Ok(ground)
     }
 
+    /// Has `step`, a process of this program, use this product and take the demo's datasets from
+    /// here.
+    pub(crate) fn share_with(&self, step: &mut Command) {
+        step.env(PRODUCT, &self.binary).env(PUBLISHED, self.data_dir());
+    }
+
     /// Returns the folder into which the step may write.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -69,13 +79,24 @@ impl ServerFixture {
         command::run(self.yearbook().arg("publish").args(descriptors))
     }
 
-    /// Publishes every demo dataset; all their descriptors.
+    /// Publishes every demo dataset before any other, or copies them from where the test run has
+    /// published them; all their descriptors.
     ///
     /// # Errors
-    /// Fails when a package cannot be published.
+    /// Fails when a package cannot be published or copied.
     pub fn publish_demo(&self) -> Result<Vec<PathBuf>> {
         let descriptors = packages::descriptors(&self.root.join("datasets"))?;
-        self.publish(&descriptors)?;
+        match env::var_os(PUBLISHED) {
+            Some(published) => {
+                let mut copy = Command::new("cp");
+                command::run(
+                    copy.arg("--recursive")
+                        .arg("--no-target-directory")
+                        .args([published, self.data_dir().into()]),
+                )?;
+            }
+            None => self.publish(&descriptors)?,
+        }
         Ok(descriptors)
     }
 

@@ -2,7 +2,6 @@
 //! ends. Owns how many run at once; what they check is theirs.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
@@ -14,8 +13,8 @@ use clap::ValueEnum as _;
 
 use super::ServedStep;
 use crate::checks::report::{CheckCounts, StepReport};
+use crate::checks::served::ServerFixture;
 use crate::checks::suites;
-use crate::repository::PRODUCT;
 
 /// Steps at once: a step waits for its tools, its server and its own timeouts a third of the time,
 /// so that three fill two cores.
@@ -46,13 +45,13 @@ struct BesideStep {
 
 impl StepsBeside {
     /// Starts all steps in which other programs use `product` but those of [`Self::unhurried`].
-    pub(super) fn served(product: &Path) -> Self {
+    pub(super) fn served(product: &ServerFixture) -> Self {
         let steps = longest_first().into_iter().map(BesideStep::served);
         Self::start(steps.collect(), LANES, None, Some(product))
     }
 
     /// Starts [`UNHURRIED`], which use `product`.
-    pub(super) fn unhurried(product: &Path) -> Self {
+    pub(super) fn unhurried(product: &ServerFixture) -> Self {
         let steps = UNHURRIED.map(BesideStep::served).into();
         Self::start(steps, 1, Some(UNHURRIED_NICENESS), Some(product))
     }
@@ -74,18 +73,18 @@ impl StepsBeside {
         steps: VecDeque<BesideStep>,
         lanes: usize,
         niceness: Option<&'static str>,
-        product: Option<&Path>,
+        product: Option<&ServerFixture>,
     ) -> Self {
         let waiting = Arc::new(Mutex::new(steps));
         let (sender, ended) = mpsc::channel();
         let lane = |_| {
             let (waiting, sender) = (Arc::clone(&waiting), sender.clone());
-            let product = product.map(Path::to_owned);
+            let product = product.cloned();
             let next = move || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             thread::spawn(move || {
                 while let Some(step) = next() {
                     let started = Instant::now();
-                    let output = step.run(niceness, product.as_deref());
+                    let output = step.run(niceness, product.as_ref());
                     // The receiver outlives the threads.
                     let _ = sender.send((step, output, started.elapsed()));
                 }
@@ -114,7 +113,7 @@ impl BesideStep {
         Self { title: step.title(), arguments, count }
     }
 
-    fn run(&self, niceness: Option<&str>, product: Option<&Path>) -> Result<StepOutput> {
+    fn run(&self, niceness: Option<&str>, product: Option<&ServerFixture>) -> Result<StepOutput> {
         let program = env::current_exe().context("this program cannot be found")?;
         let mut command = match niceness {
             Some(niceness) => {
@@ -125,7 +124,7 @@ impl BesideStep {
             None => Command::new(program),
         };
         if let Some(product) = product {
-            command.env(PRODUCT, product);
+            product.share_with(&mut command);
         }
         run_collected(command.args(&self.arguments))
     }
