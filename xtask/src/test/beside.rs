@@ -163,7 +163,7 @@ fn ended_well(output: &StepOutput, counts: CheckCounts) -> Result<CheckCounts> {
 }
 
 /// All but [`UNHURRIED`], the longest first, so that no lane is left with a long one at the end.
-pub(super) fn longest_first() -> Vec<ServedStep> {
+fn longest_first() -> Vec<ServedStep> {
     let mut steps = ServedStep::value_variants().to_vec();
     steps.retain(|step| !UNHURRIED.contains(step));
     steps.sort_by_key(|step| std::cmp::Reverse(step.usual_time()));
