@@ -24,12 +24,14 @@ import quoting
 import revisions
 import scripts
 import service
+from crowd import Crowd
 from tally import Tally
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--base", required=True, help="address of the server")
+    arguments.add_argument("--admin", required=True, help="address of its admin listener")
     arguments.add_argument("--meltano", required=True, type=pathlib.Path, help="the program meltano")
     arguments.add_argument("--loaders", required=True, type=pathlib.Path, help="a Python with dlt, dbt, frictionless and readers")
     arguments.add_argument("--airbyte", required=True, type=pathlib.Path, help="the program source-declarative-manifest")
@@ -40,6 +42,7 @@ def main():
     given = arguments.parse_args()
     unlimited = service.Server(given.base, os.environ["YEARBOOK_KEY"])
     starter = service.Server(given.base, os.environ["YEARBOOK_STARTER_KEY"])
+    crowd = Crowd(starter, given.admin)
     tally = Tally("integrations")
     factory.check(tally, unlimited, starter)
     quoting.check(tally, unlimited, given.publish[:-1], given.work / "quoting")
@@ -57,9 +60,9 @@ def main():
     loaded = loading.check_first(tally, starter, unlimited, given.loaders, pipeline)
     if loaded:
         dbt_sources.check(tally, unlimited, given.loaders, pipeline / "yearbook.duckdb", given.work / "dbt")
-    read = airbyte.check_first(tally, starter, unlimited, given.airbyte, source)
+    read = airbyte.check_first(tally, starter, unlimited, given.airbyte, source, crowd)
     projects = given.work / "meltano", given.work / "fivetran"
-    first = meltano.check_first(tally, starter, unlimited, given.meltano, projects[0])
+    first = meltano.check_first(tally, starter, unlimited, given.meltano, projects[0], crowd)
     synced = fivetran.check_first(tally, starter, unlimited, projects[1])
     tally.check("a new version is published meanwhile", lambda: revisions.publish_and_wait(given.publish, unlimited, fivetran.CHANGED))
     if synced:

@@ -3,7 +3,6 @@
 import io
 import json
 import subprocess
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -63,27 +62,6 @@ def run(command, **more):
     found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, **more)
     assert found.returncode == 0, f"{command} ended with {found.returncode}:\n{found.stdout[-6000:]}"
     return found.stdout
-
-
-# Requests a second that `cargo xtask test` allows a key here.
-LIMIT = 4
-
-
-def survived(server, said, name):
-    """Fails where a tool that read all pages of `name` was never told 429, on a machine that is far faster than the limit. On a busy
-    one, a tool may need longer for a page than the limit asks for, whatever it does about a 429."""
-    if "429" in said:
-        return
-    pace = min(_seconds_of_page(server, name) for _ in range(LIMIT + 1))
-    assert pace > 0.25 / LIMIT, f"there was no 429, although a page takes {pace:.3f} s:\n{said[-3000:]}"
-    print(f"       NOT CHECKED: a 429, for a page takes {pace:.3f} s", flush=True)
-
-
-def _seconds_of_page(server, name):
-    began = time.monotonic()
-    with server.open(f"/v1/datasets/{name}/data", limit=1000) as response:
-        response.read()
-    return time.monotonic() - began
 
 
 def same_rows(expected, found, key):

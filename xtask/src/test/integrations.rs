@@ -6,7 +6,7 @@ use anyhow::Result;
 use crate::checks::report::CheckCounts;
 use crate::checks::served::ServerFixture;
 use crate::repository::Repository;
-use crate::{command, tools};
+use crate::{command, server, tools};
 
 /// Datasets that are published first: long, wide, revised later (the first of two versions),
 /// spatial, without a key.
@@ -72,9 +72,13 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     ground.publish(&DATASETS.map(descriptor))?;
     let (unlimited, starter) = (ground.key("enterprise")?, ground.key("starter")?);
 
-    let tally = ground.count(&SETTINGS, |server| {
+    let admin = server::free_address()?.to_string();
+    let mut settings = SETTINGS.to_vec();
+    settings.push(("YEARBOOK_SERVER__ADMIN_LISTEN", &admin));
+    let tally = ground.count(&settings, |server| {
         let mut run = ground.script(&python, "integrations/main.py");
-        run.args(["--base", &server.base(), "--meltano"])
+        run.args(["--base", &server.base(), "--admin", &format!("http://{admin}")])
+            .arg("--meltano")
             .arg(meltano)
             .arg("--loaders")
             .arg(loaders)

@@ -1,0 +1,47 @@
+"""Somebody else who asks with the key of a tool, so that the service refuses the tool at least once, on a slow machine too."""
+
+import concurrent.futures
+import time
+import urllib.error
+import urllib.request
+
+ROWS = "/v1/datasets/{name}/data"
+
+
+class Crowd:
+    """Spends the burst of a key. `admin` is the address of the listener that counts requests."""
+
+    def __init__(self, server, admin):
+        self.server = server
+        self.admin = admin
+
+    def refuse_once(self, use, *arguments):
+        """Return what `use` returns. It asks for rows with the key; once it was told 429, the crowd leaves. An error if it never was."""
+        before = self._refusals()
+        with concurrent.futures.ThreadPoolExecutor(1) as one:
+            using = one.submit(use, *arguments)
+            while not using.done() and self._refusals() == before:
+                self._spend()
+                time.sleep(0.02)
+            found = using.result()
+        assert self._refusals() > before, "no request for rows was told 429"
+        return found
+
+    def _spend(self):
+        """Ask for what is no rows, until the burst is spent."""
+        request = urllib.request.Request(f"{self.server.base}/v1/datasets", headers={"X-API-Key": self.server.key})
+        while True:
+            try:
+                urllib.request.urlopen(request, timeout=60).close()
+            except urllib.error.HTTPError as refusal:
+                refusal.close()
+                assert refusal.code == 429, refusal
+                return
+
+    def _refusals(self):
+        """Requests for rows that were told 429 so far."""
+        with urllib.request.urlopen(f"{self.admin}/metrics", timeout=60) as response:
+            lines = response.read().decode().splitlines()
+        labels = f'route="{ROWS}"', 'status="429"'
+        counters = [line for line in lines if line.startswith("yearbook_http_requests_total{") and all(label in line for label in labels)]
+        return sum(float(line.rsplit(" ", 1)[1]) for line in counters)
