@@ -90,7 +90,9 @@ pub fn python_environment(repository: &Repository, name: &str, pins: &str) -> Re
     ensure_python()?;
     command::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    // Bytecode of the modules that a check imports is made when it first does.
+    install.args(["-m", "pip", "install", "--quiet", "--no-compile"]);
+    install.arg("--disable-pip-version-check");
     install.arg("--requirement").arg(&pins);
     let versions = pins.with_extension("lock");
     if versions.is_file() {

@@ -54,7 +54,7 @@ def environment(folder, program):
     if stamp.exists() and stamp.read_text() == "\n".join(CORE):
         return python
     run([program, "-m", "venv", "--clear", str(folder)])
-    run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *CORE])
+    run([str(python), "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", *CORE])
     stamp.write_text("\n".join(CORE))
     return python
 
