@@ -15,7 +15,7 @@ pub fn root() -> PathBuf {
 /// The bytes of a component that `cargo xtask plugins` built.
 ///
 /// # Panics
-/// When it is not built.
+/// Panics when it is not built.
 #[must_use]
 pub fn component(name: &str) -> Vec<u8> {
     let path = root().join("plugins/dist").join(format!("{name}.wasm"));
@@ -31,7 +31,7 @@ fn cache() -> PathBuf {
 /// A sandbox with the given limits.
 ///
 /// # Panics
-/// When the engine does not start.
+/// Panics when the engine does not start.
 #[must_use]
 pub fn sandbox(limits: Limits) -> Arc<Sandbox> {
     Sandbox::new(
@@ -44,7 +44,7 @@ pub fn sandbox(limits: Limits) -> Arc<Sandbox> {
 /// An encoder loaded in a sandbox of its own.
 ///
 /// # Panics
-/// When it is rejected.
+/// Panics when it is rejected.
 #[must_use]
 pub fn encoder(name: &str, limits: Limits) -> Arc<PluginEncoder> {
     sandbox(limits).load_encoder(&component(name)).unwrap_or_else(|error| panic!("{name}: {error}"))

@@ -46,7 +46,7 @@ impl Http2Frame {
     /// The next one.
     ///
     /// # Errors
-    /// When the connection ends before it does.
+    /// Fails when the connection ends before it does.
     pub async fn read(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Self> {
         let mut head = [0; 9];
         stream.read_exact(&mut head).await?;
@@ -60,7 +60,7 @@ impl Http2Frame {
 /// One frame (RFC 9113, 4.1).
 ///
 /// # Panics
-/// When `payload` is longer than 4 GiB.
+/// Panics when `payload` is longer than 4 GiB.
 #[must_use]
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len())

@@ -205,7 +205,7 @@ pub fn nginx() -> Result<()> {
 /// Debian's registry of images, which takes plugins too, and a tool that copies what is in it.
 ///
 /// # Errors
-/// When one is missing and cannot be installed; the message has the command to run.
+/// Fails when one is missing and cannot be installed; the message has the command to run.
 pub(crate) fn registry() -> Result<()> {
     for program in ["docker-registry", "skopeo"] {
         require("plugins from registries", &[program], program, &["--version"])?;

@@ -100,7 +100,7 @@ pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<BuiltInComponent>
 /// reader of it is built in.
 ///
 /// # Errors
-/// When its component is missing; the sentence says how to build it.
+/// Fails when its component is missing; the sentence says how to build it.
 pub fn reader(folder: Option<&Path>, format: &str) -> anyhow::Result<Option<BuiltInComponent>> {
     let Some(at) = READ_FORMATS.iter().position(|known| *known == format) else {
         return Ok(None);
@@ -111,7 +111,7 @@ pub fn reader(folder: Option<&Path>, format: &str) -> anyhow::Result<Option<Buil
 /// Loads the encoder that looks at no cell, from where [`components`] are.
 ///
 /// # Errors
-/// When it is missing; the sentence says how to build it.
+/// Fails when it is missing; the sentence says how to build it.
 pub fn idle(folder: Option<&Path>) -> anyhow::Result<Cow<'static, [u8]>> {
     find(folder, IDLE, "idle").map(|component| component.bytes)
 }

@@ -44,7 +44,7 @@ impl Readers {
     /// Readers for what is published into `store`.
     ///
     /// # Errors
-    /// When the folder for failure dumps cannot be used.
+    /// Fails when the folder for failure dumps cannot be used.
     pub(crate) fn new(
         context: &CommandContext,
         store: &Arc<Catalog>,

@@ -52,8 +52,8 @@ impl Sandbox {
     /// Starts the engine.
     ///
     /// # Errors
-    /// When `stack_bytes` is out of bounds, the engine cannot reserve its address space, or the
-    /// cache folder cannot be used.
+    /// Fails when `stack_bytes` is out of bounds, the engine cannot reserve its address space, or
+    /// the cache folder cannot be used.
     pub fn new(config: &SandboxConfig, workers: Arc<Workers>) -> Result<Arc<Self>, SandboxFailure> {
         let open = |folder: &PathBuf| {
             ComponentCache::open(

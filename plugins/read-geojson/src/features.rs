@@ -122,7 +122,7 @@ impl Features {
     /// Ends the file.
     ///
     /// # Errors
-    /// Where it is no collection, or a column was in no feature.
+    /// Fails where it is no collection, or a column was in no feature.
     pub(crate) fn finish(&mut self) -> Result<(), ReadRefusal> {
         if !self.is_collection {
             return Err(ReadRefusal::malformed(

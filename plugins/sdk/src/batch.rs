@@ -124,7 +124,7 @@ impl Batch {
     /// ```
     ///
     /// # Panics
-    /// When there is no such column.
+    /// Panics when there is no such column.
     #[must_use]
     pub fn column(&self, index: usize) -> Column<'_> {
         Column::new(&self.schema.fields[index], &self.arrays[index])
@@ -163,7 +163,7 @@ impl Batch {
     /// ```
     ///
     /// # Panics
-    /// When there is no such column.
+    /// Panics when there is no such column.
     #[must_use]
     pub fn split(mut self, column: usize) -> (Self, Self) {
         let schema = Rc::make_mut(&mut self.schema);

@@ -139,7 +139,7 @@ impl Output {
     /// ```
     ///
     /// # Panics
-    /// When `other` has fewer bytes.
+    /// Panics when `other` has fewer bytes.
     pub fn extend_from_output(&mut self, other: &Self, range: Range<usize>) {
         let before =
             |end: usize| other.splices.partition_point(|splice| (splice.at as usize) < end);

@@ -78,7 +78,7 @@ pub fn batches_for<E: Encoder>(table: &Table) -> Result<Vec<Batch>, Error> {
 /// ```
 ///
 /// # Errors
-/// When arrow-rs does not know a column's type.
+/// Fails when arrow-rs does not know a column's type.
 #[cfg(feature = "arrow")]
 pub fn record_batches(
     table: &Table,
@@ -103,7 +103,7 @@ pub fn record_batches(
 /// ```
 ///
 /// # Panics
-/// When a default cannot be read as its kind.
+/// Panics when a default cannot be read as its kind.
 #[must_use]
 pub fn chosen<E: Encoder>(options: &[(&str, Value)]) -> Options {
     complete(&E::describe().parameters, options)

@@ -45,7 +45,7 @@ impl ReportPage {
 /// Writes `page` to `path`, in place of an older one, and says so.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// Fails when the file cannot be written.
 pub(crate) fn replace(path: &Path, page: &str) -> Result<()> {
     fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))?;
     println!("wrote {}", path.display());

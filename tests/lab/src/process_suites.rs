@@ -41,7 +41,7 @@ impl ProcessSuite {
     /// the environment names, or one of its own.
     ///
     /// # Errors
-    /// When the product cannot be built or the suite cannot be started.
+    /// Fails when the product cannot be built or the suite cannot be started.
     pub(crate) fn check(&self, repository: &Repository) -> Result<CheckCounts> {
         let named = env::var_os(postgres::VARIABLE).is_some();
         let database = if self.is_fleet && !named { Some(start_postgres()?) } else { None };
@@ -53,7 +53,7 @@ impl ProcessSuite {
     /// Runs the suite with `seconds` of load for each test, and replaces the page.
     ///
     /// # Errors
-    /// When a program is missing, a test fails, or the page cannot be written.
+    /// Fails when a program is missing, a test fails, or the page cannot be written.
     pub(crate) fn measure(&self, repository: &Repository, seconds: u32, debug: bool) -> Result<()> {
         self.ensure_proxy()?;
         let start = machine::MachineState::now(repository)?;

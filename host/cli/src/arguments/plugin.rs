@@ -60,8 +60,8 @@ pub enum PluginCommand {
     ///
     /// Where nothing of its name serves yet, and for a generator, the release serves within 2
     /// seconds. A reader is what the next `publish` uses. Otherwise it waits as `installed` beside
-    /// the release that serves: hosts compare the
-    /// two on live responses and promote it, or roll it back, as `[plugins]` in the settings says.
+    /// the release that serves: hosts compare the two on live responses and promote it, or roll it
+    /// back, as `[plugins]` in the settings says.
     /// `--now` or `plugin pin` promotes it at once.
     Install {
         /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry

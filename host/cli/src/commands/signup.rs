@@ -24,7 +24,7 @@ pub(super) async fn run(context: &CommandContext, command: SignupCommand) -> any
 /// Checks the settings of sign-up for a server that listens at `address`.
 ///
 /// # Errors
-/// When they contradict each other.
+/// Fails when they contradict each other.
 pub(super) fn check(context: &CommandContext, address: SocketAddr) -> anyhow::Result<()> {
     let values = &context.settings.values;
     if values.pages.enabled {
@@ -37,7 +37,7 @@ pub(super) fn check(context: &CommandContext, address: SocketAddr) -> anyhow::Re
 /// Starts sign-up for a server that listens at `address`; none where the settings have it off.
 ///
 /// # Errors
-/// When the catalog does not answer, or this build cannot send mails.
+/// Fails when the catalog does not answer, or this build cannot send mails.
 pub(super) async fn start(
     context: &CommandContext,
     store: &Arc<Catalog>,

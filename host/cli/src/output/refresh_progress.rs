@@ -39,7 +39,7 @@ impl RefreshProgress {
     /// Takes the bar away.
     ///
     /// # Errors
-    /// When a report could not be written to standard output.
+    /// Fails when a report could not be written to standard output.
     pub fn finish(&self) -> anyhow::Result<()> {
         let mut state = self.lock();
         if let Some(bar) = state.bar.take() {

@@ -106,7 +106,7 @@ impl RemotePackage {
     /// without, whatever the address ends in: servers add and remove that coding as they like.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// Fails when the file cannot be read.
     pub fn with_table(self, mut table: File) -> std::io::Result<DataPackage> {
         let mut first = [0; GZIP_MAGIC.len()];
         table.rewind()?;

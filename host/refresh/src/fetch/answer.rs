@@ -95,8 +95,8 @@ impl BodyFraming {
     /// Reads it off a response.
     ///
     /// # Errors
-    /// Where nothing says where the body ends, since a cut one would look whole; and for a coding
-    /// that was not asked for.
+    /// Fails where nothing says where the body ends, since a cut one would look whole; and for a
+    /// coding that was not asked for.
     pub(super) fn read(response: &Response) -> Result<Self, CheckFailure> {
         let headers = response.headers();
         let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
@@ -130,7 +130,7 @@ impl BodyFraming {
     /// that was cut before it was framed.
     ///
     /// # Errors
-    /// Where they differ.
+    /// Fails where they differ.
     pub(super) fn check_digest(&self, content: &Digest) -> Result<(), CheckFailure> {
         match self.digest {
             // Of a coded body it is the coded bytes that count, which were not hashed.

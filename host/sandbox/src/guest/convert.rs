@@ -47,7 +47,7 @@ impl WireColumns {
     /// Calls `with` with the borrowed form.
     ///
     /// # Errors
-    /// When a held buffer has more than 2^32 bytes.
+    /// Fails when a held buffer has more than 2^32 bytes.
     pub(crate) fn borrow<T>(
         &self,
         with: impl FnOnce(wire::Batch<'_>) -> T,

@@ -87,7 +87,7 @@ pub async fn serve_public(
 /// address. Connections are counted for nobody.
 ///
 /// # Errors
-/// When the listener has no address; later trouble with single connections is logged.
+/// Fails when the listener has no address; later trouble with single connections is logged.
 pub async fn serve(
     listener: TcpListener,
     app: Router,

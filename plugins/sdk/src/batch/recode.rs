@@ -47,7 +47,7 @@ impl<S> Recoder<S> {
     /// ```
     ///
     /// # Panics
-    /// When there is no such column.
+    /// Panics when there is no such column.
     #[must_use]
     pub fn new(mut schema: Schema, column: usize) -> Self {
         let field = &mut schema.fields[column];

@@ -80,7 +80,7 @@ impl RowBuilder {
     /// ```
     ///
     /// # Panics
-    /// Where the column is of another type; a plugin's tests find that out.
+    /// Panics where the column is of another type; a plugin's tests find that out.
     pub fn text(&mut self, column: usize, value: &str) {
         let buffer = self.buffer(column, ReadType::Text);
         buffer.values.extend_from_slice(value.as_bytes());

@@ -112,7 +112,7 @@ pub fn encode_parts<E: Encoder>(
 /// The error with which the encoder declines.
 ///
 /// # Panics
-/// When there are no batches.
+/// Panics when there are no batches.
 pub fn respond<E: Encoder>(
     batches: Vec<Batch>,
     mut take: impl FnMut(Vec<u8>),

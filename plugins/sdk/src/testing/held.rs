@@ -111,7 +111,7 @@ fn bitmap(
 /// The bytes of a piece.
 ///
 /// # Panics
-/// When a splice breaks a rule of the interface, as the host would refuse it.
+/// Panics when a splice breaks a rule of the interface, as the host would refuse it.
 pub(super) fn join(bytes: &[u8], splices: &[wire::RawSplice], kept: &[Vec<u8>]) -> Vec<u8> {
     let mut joined = Vec::with_capacity(bytes.len());
     let mut written = 0;

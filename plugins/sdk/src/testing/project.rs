@@ -91,7 +91,7 @@ pub fn request() -> Request {
 /// ```
 ///
 /// # Panics
-/// When there is no such file or it is not UTF-8.
+/// Panics when there is no such file or it is not UTF-8.
 #[must_use]
 pub fn text<'a>(project: &'a Project, path: &str) -> &'a str {
     let found = project.files.iter().find(|file: &&File| file.path == path);

@@ -41,7 +41,7 @@ impl ReadTable {
     /// ```
     ///
     /// # Panics
-    /// When there is no such column.
+    /// Panics when there is no such column.
     #[must_use]
     pub fn column(&self, name: &str) -> Vec<Option<&str>> {
         let at = self.columns.iter().position(|column| column.name == name);
@@ -86,7 +86,7 @@ pub fn read<R: Reader>(
 /// As the reader refuses it.
 ///
 /// # Panics
-/// When the reader knows no columns at the end of the file.
+/// Panics when the reader knows no columns at the end of the file.
 pub fn read_in_chunks<R: Reader>(
     file: &[u8],
     bytes: usize,
@@ -139,7 +139,7 @@ pub fn request(name: &str, requested_type: reader::RequestedType) -> ColumnReque
 /// ```
 ///
 /// # Panics
-/// When the reader breaks one of these.
+/// Panics when the reader breaks one of these.
 pub fn check<R: Reader>() {
     let example = R::describe().example;
     let whole = read::<R>(example, &[], &[]).unwrap_or_else(|why| panic!("its example: {why}"));

@@ -119,7 +119,7 @@ impl Table {
     /// ```
     ///
     /// # Panics
-    /// When a value is not `width` bytes long.
+    /// Panics when a value is not `width` bytes long.
     #[must_use]
     pub fn fixed(
         self,
@@ -145,7 +145,7 @@ impl Table {
     /// ```
     ///
     /// # Panics
-    /// When text is not UTF-8, or the format is another one.
+    /// Panics when text is not UTF-8, or the format is another one.
     #[must_use]
     pub fn variable(self, name: &str, format: &'static str, cells: Vec<Option<Vec<u8>>>) -> Self {
         assert!(
@@ -184,7 +184,7 @@ impl Table {
     /// ```
     ///
     /// # Panics
-    /// When the other table has another number of rows.
+    /// Panics when the other table has another number of rows.
     #[must_use]
     pub fn structs(self, name: &str, fields: Table, valid: &[bool]) -> Self {
         assert_eq!(fields.rows, valid.len(), "the fields of `{name}` have another number of rows");
@@ -229,7 +229,7 @@ impl Table {
     /// ```
     ///
     /// # Panics
-    /// When there is no such column.
+    /// Panics when there is no such column.
     #[must_use]
     pub fn about(mut self, column: &str, key: &str, value: &str) -> Self {
         assert!(

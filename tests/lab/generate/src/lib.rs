@@ -72,7 +72,7 @@ impl FromStr for TableShape {
 /// Writes `count` packages of `rows` rows each below `directory`, no two alike.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// Fails when a file cannot be written.
 pub fn datasets(count: u64, rows: u64, directory: &Path) -> Result<()> {
     for number in 1..=count {
         numbered_package(number, rows, 1, directory)?;
@@ -84,7 +84,7 @@ pub fn datasets(count: u64, rows: u64, directory: &Path) -> Result<()> {
 /// `directory`, and returns the path of its descriptor. Another `edition` has other values.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// Fails when a file cannot be written.
 pub fn numbered_package(number: u64, rows: u64, edition: u64, directory: &Path) -> Result<PathBuf> {
     let name = format!("synthetic_{number:06}");
     write_package(
@@ -101,7 +101,7 @@ pub fn numbered_package(number: u64, rows: u64, edition: u64, directory: &Path) 
 /// returns the path of its descriptor. Rows are streamed: memory does not grow with their number.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// Fails when a file cannot be written.
 pub fn package(rows: u64, shape: TableShape, gzip: bool, directory: &Path) -> Result<PathBuf> {
     write_package(
         &format!("synthetic_{}_{rows}", shape.name()),

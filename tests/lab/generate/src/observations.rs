@@ -67,7 +67,7 @@ impl TableFile {
 /// months, until the SDMX-CSV has `bytes` at least. Rows are streamed.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// Fails when a file cannot be written.
 pub fn observations(name: &str, bytes: u64, directory: &Path) -> Result<ObservationPackages> {
     let package = |form: &str, extension: &str| {
         let folder = directory.join(form);

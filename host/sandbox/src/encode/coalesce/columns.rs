@@ -15,7 +15,7 @@ use arrow::error::ArrowError;
 /// One batch of all rows.
 ///
 /// # Errors
-/// When batches differ in their columns, or a dictionary has more than 2^31 values.
+/// Fails when batches differ in their columns, or a dictionary has more than 2^31 values.
 pub(crate) fn concat(batches: &[RecordBatch]) -> Result<RecordBatch, ArrowError> {
     let Some(first) = batches.first() else {
         return Err(ArrowError::InvalidArgumentError("a part without rows".to_owned()));

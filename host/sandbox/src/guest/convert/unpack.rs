@@ -21,7 +21,8 @@ const RUN: usize = 64;
 /// the values of a dictionary, which were checked when they were read, are UTF-8.
 ///
 /// # Errors
-/// When its text has more than 2 GiB, or its values are of a type that cannot be taken by key.
+/// Fails when its text has more than 2 GiB, or its values are of a type that cannot be taken by
+/// key.
 pub(super) fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let DataType::Dictionary(keys, values) = column.data_type() else {
         return Ok(Arc::clone(column));
