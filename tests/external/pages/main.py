@@ -294,6 +294,7 @@ def main():
     arguments.add_argument("--base", required=True)
     arguments.add_argument("--modules", required=True, type=pathlib.Path, help="the folder node_modules with axe-core and html-validate")
     arguments.add_argument("--work", required=True, type=pathlib.Path, help="a folder for pictures")
+    arguments.add_argument("--pictures", action="store_true", help="leave pictures of pages too, for people to look at")
     arguments.add_argument("yearbook", nargs="+", help="the program that prints mails that wait, with its first arguments")
     given = arguments.parse_args()
     pages = Pages(given.base)
@@ -316,7 +317,8 @@ def main():
         tally.check("texts can be copied", lambda: copies(browser, pages))
         for scheme, width in (("light", 1280), ("dark", 1280), ("light", 320)):
             tally.check(f"axe-core finds nothing, {scheme}, {width} pixels", lambda: accessible(browser, pages, axe, scheme, width))
-        pictures(browser, pages, given.work)
+        if given.pictures:
+            pictures(browser, pages, given.work)
         browser.close()
     sys.exit(tally.end())
 

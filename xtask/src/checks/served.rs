@@ -59,6 +59,12 @@ impl ServerFixture {
         step.env(PRODUCT, &self.binary).env(PUBLISHED, self.data_dir());
     }
 
+    /// True in a step of a whole run, which [shares](Self::share_with) its product; false in one
+    /// that was asked for alone.
+    pub(crate) fn is_shared() -> bool {
+        env::var_os(PRODUCT).is_some()
+    }
+
     /// Returns the folder into which the step may write.
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -32,10 +32,11 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
         run.args(["--base", &server.base(), "--modules"])
             .arg(&modules)
             .arg("--work")
-            .arg(ground.folder())
-            .arg("--")
-            .arg(yearbook.get_program())
-            .args(yearbook.get_args());
+            .arg(ground.folder());
+        if !ServerFixture::is_shared() {
+            run.arg("--pictures");
+        }
+        run.arg("--").arg(yearbook.get_program()).args(yearbook.get_args());
         Ok(run)
     })
 }
