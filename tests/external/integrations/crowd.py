@@ -6,6 +6,8 @@ import urllib.error
 import urllib.request
 
 ROWS = "/v1/datasets/{name}/data"
+# Far more than a burst has here.
+REQUESTS = 50
 
 
 class Crowd:
@@ -28,9 +30,9 @@ class Crowd:
         return found
 
     def _spend(self):
-        """Ask for what is no rows, until the burst is spent."""
+        """Ask for what is no rows, until the burst is spent; not for ever, where requests take longer than the burst needs to fill."""
         request = urllib.request.Request(f"{self.server.base}/v1/datasets", headers={"X-API-Key": self.server.key})
-        while True:
+        for _ in range(REQUESTS):
             try:
                 urllib.request.urlopen(request, timeout=60).close()
             except urllib.error.HTTPError as refusal:
