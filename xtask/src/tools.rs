@@ -92,8 +92,7 @@ pub fn python_environment(repository: &Repository, name: &str, pins: &str) -> Re
     let mut install = Command::new(&python);
     // Bytecode of the modules that a check imports is made when it first does.
     install.args(["-m", "pip", "install", "--quiet", "--no-compile"]);
-    install.arg("--disable-pip-version-check");
-    install.arg("--requirement").arg(&pins);
+    install.args(["--disable-pip-version-check", "--requirement"]).arg(&pins);
     let versions = pins.with_extension("lock");
     if versions.is_file() {
         install.arg("--constraint").arg(&versions);

@@ -113,7 +113,7 @@ impl PreviewFacts {
     /// Reads the stored form.
     ///
     /// # Errors
-    /// What serde says of text that this version does not understand.
+    /// Fails with the words of serde where this version does not understand the text.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }

@@ -33,10 +33,10 @@ impl SearchPattern {
         nulls.map_or_else(|| hits.clone(), |nulls| &hits & nulls.inner())
     }
 
-    /// Calls `hit` with the index of every text that contains it. One search runs over all texts.
-    /// What it finds across the end of one is no match, and neither is anything that begins later
-    /// in the same text; texts that are too short are passed over, so that such finds cost no more
-    /// than the texts are long.
+    /// Calls `hit` with the index of every text that contains it. One search runs over all texts: a
+    /// find across the end of one is no match, and neither is one that begins later in the same
+    /// text; texts that are too short are passed over, so that such finds cost no more than the
+    /// texts are long.
     fn for_each_match(&self, texts: &CaseFolded, mut hit: impl FnMut(usize)) {
         let length = self.0.needle().len();
         if length == 0 {

@@ -5,8 +5,8 @@ use crate::{Batch, Description, Error, Options, Output, Schema, View};
 /// An output format: Arrow batches in, bytes of the format out. One value serves one response; the
 /// calls are `open`, `views`, `head`, then `part` once a batch (possibly never), `tail`, drop.
 ///
-/// When [`Description::separator`] is given, the host may serve one response with several values,
-/// each of which sees some of the batches; `head` and `tail` are then called on one of them only.
+/// The host may serve one response with several values if [`Description::separator`] is given. Each
+/// value sees some of the batches then, and `head` and `tail` are called on one of them only.
 /// Facts about the parts that the tail needs travel in their [notes](Encoder::note).
 ///
 /// ```

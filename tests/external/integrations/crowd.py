@@ -5,6 +5,8 @@ import time
 import urllib.error
 import urllib.request
 
+from prometheus_client.parser import text_string_to_metric_families
+
 ROWS = "/v1/datasets/{name}/data"
 # Far more than a burst has here.
 REQUESTS = 50
@@ -43,7 +45,6 @@ class Crowd:
     def _refusals(self):
         """Requests for rows that were told 429 so far."""
         with urllib.request.urlopen(f"{self.admin}/metrics", timeout=60) as response:
-            lines = response.read().decode().splitlines()
-        labels = f'route="{ROWS}"', 'status="429"'
-        counters = [line for line in lines if line.startswith("yearbook_http_requests_total{") and all(label in line for label in labels)]
-        return sum(float(line.rsplit(" ", 1)[1]) for line in counters)
+            families = list(text_string_to_metric_families(response.read().decode()))
+        samples = [sample for family in families for sample in family.samples if sample.name == "yearbook_http_requests_total"]
+        return sum(sample.value for sample in samples if (sample.labels["route"], sample.labels["status"]) == (ROWS, "429"))
