@@ -273,6 +273,12 @@ impl JsonParser {
     }
 
     fn unexpected(&self, byte: u8) -> Failure {
+        // JSON has no raw NUL anywhere, and every character of ASCII has one in UTF-16; the other
+        // two are its byte order marks.
+        let begins = self.state == State::Value && self.stack.is_empty();
+        if byte == 0 || (begins && matches!(byte, 0xFE | 0xFF)) {
+            return Failure::Malformed("is UTF-16, not UTF-8; save the file as UTF-8".to_owned());
+        }
         let expected = match self.state {
             State::ValueOrEnd => "a value or ]",
             State::NameOrEnd => "a name in quotes or }",

@@ -102,6 +102,24 @@ fn what_is_not_json_is_refused() {
 }
 
 #[test]
+fn json_in_utf_16_is_named_contract_7() {
+    let text = "{\"a\": [1, \"b\"]}";
+    for mark in ["", "\u{feff}"] {
+        let units = || mark.encode_utf16().chain(text.encode_utf16());
+        let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+        for file in [little, big] {
+            for piece in [1, 1000] {
+                let sentence = parse(&file, piece).unwrap_err().sentence;
+                assert_eq!(sentence, "is UTF-16, not UTF-8; save the file as UTF-8");
+            }
+        }
+    }
+    let byte = parse(b"[\xff]", 100).unwrap_err().sentence;
+    assert!(byte.starts_with("is not JSON"), "{byte}");
+}
+
+#[test]
 fn depth_and_texts_have_a_bound() {
     assert!(parse(&b"[".repeat(MAX_DEPTH + 1), 100).unwrap_err().sentence.contains("deeper"));
     let mut long = vec![b'"'];

@@ -83,7 +83,7 @@ impl Records {
     /// # Errors
     /// A record that is not of RFC 4180, or too long, with its line.
     pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>, ReadRefusal> {
-        if !self.skip_mark() || self.at >= self.buffer.len() {
+        if !self.skip_mark()? || self.at >= self.buffer.len() {
             return Ok(None);
         }
         // A record is looked at once it is there as a whole, except for quoted line breaks.
@@ -132,15 +132,22 @@ impl Records {
     }
 
     /// Skips a byte order mark; false where it is not known yet whether there is one.
-    fn skip_mark(&mut self) -> bool {
+    fn skip_mark(&mut self) -> Result<bool, ReadRefusal> {
         if !self.begun {
-            if self.buffer.len() < MARK.len() && !self.last && MARK.starts_with(&self.buffer) {
-                return false;
+            if self.buffer.len() < MARK.len() && !self.last {
+                return Ok(false);
+            }
+            // Of UTF-16 the byte order mark, or the NUL of one of the letters that begin a header.
+            if matches!(*self.buffer, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, ..] | [_, 0, ..]) {
+                return Err(self.malformed(
+                    "is UTF-16, not UTF-8; save the file as UTF-8, in Excel as \"CSV UTF-8\""
+                        .to_owned(),
+                ));
             }
             self.at = if self.buffer.starts_with(MARK) { MARK.len() } else { 0 };
             self.begun = true;
         }
-        true
+        Ok(true)
     }
 
     fn scan_field(&self, start: usize, delimiter: u8) -> Result<Scan, ReadRefusal> {

@@ -197,6 +197,26 @@ fn sdmx_csv_is_refused_with_line_and_column_contract_7() {
 }
 
 #[test]
+fn sdmx_csv_in_utf_16_is_named_contract_7() {
+    let text = file(&["A,NZ,2023,1,A"]).replace(',', "\t");
+    for text in [
+        format!("{}{text}", '\u{feff}'),
+        text.clone(),
+        text.replace("STRUCTURE\t", "\"STRUCTURE\"\t"),
+    ] {
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for file in [little, big] {
+            for bytes in [1, 1000] {
+                let read = read_in_chunks::<SdmxCsvReader>(&file, bytes, &[], &[]);
+                let refused = read.unwrap_err().to_string();
+                assert!(refused.starts_with("line 1: is UTF-16, not UTF-8; save"), "{refused}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_quote_that_nobody_closes_holds_no_more_than_a_record_may_have() {
     let mut text = file(&["A,NZ,2023,1,A"]).into_bytes();
     text.extend_from_slice(b"dataflow,TESTS:CROPS(1.0),I,\"");
