@@ -259,7 +259,7 @@ def test_files_of_a_capped_plan_are_joined_and_equal_those_of_one_without(monkey
 @proof
 def test_a_local_copy_is_brought_up_to_date_by_the_cheapest_way_contract_11(monkeypatch, tmp_path):
     pytest.importorskip("pyarrow")
-    from yearbook_client.local_library import described, record
+    from yearbook_client.change_feed import described, record
 
     use(monkeypatch, "starter")
     path = tmp_path / "retail.parquet"
@@ -303,7 +303,7 @@ def test_the_digest_of_a_result_is_compared_with_a_citation_contract_13():
 
 
 def test_asyncio_gives_the_same():
-    from yearbook_client.aio import AsyncClient
+    from yearbook_client.client import AsyncClient
 
     async def run():
         client = AsyncClient(progress=False)

@@ -15,15 +15,13 @@ import importlib
 from typing import TYPE_CHECKING
 
 from . import errors
-from .client import Client
+from .client import AsyncClient, Client
 from .errors import YearbookError
 
 if TYPE_CHECKING:
-    from .aio import AsyncClient
-    from .change_feed import Changes
+    from .change_feed import Changes, LocalTable
     from .credits import Credit, credit
     from .downloads import Download
-    from .local_library import LocalTable
     from .models import Account, Column, Dataset, DatasetSummary, Integration, Preview, Snapshot
     from .pivot import pivot_longer, pivot_wider
     from .results import ColumnType, Rows
@@ -31,11 +29,9 @@ if TYPE_CHECKING:
 
 # Names that a script may never use, by the module that has them: it is imported when they are.
 _MODULES = {
-    "aio": "AsyncClient",
-    "change_feed": "Changes",
+    "change_feed": "Changes LocalTable",
     "credits": "Credit credit",
     "downloads": "Download",
-    "local_library": "LocalTable",
     "models": "Account Column Dataset DatasetSummary Integration Preview Snapshot",
     "pivot": "pivot_longer pivot_wider",
     "results": "ColumnType Rows",

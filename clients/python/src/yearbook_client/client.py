@@ -1,29 +1,30 @@
-"""The client: every verb as a method. Owns what lives longer than a call: connections, the memory
-of refused bulk files, and explicit settings; all else is read at each call (contract-11-verbs). A
-verb imports its modules when it is called, so that a script waits for none that it does not use."""
+"""The client, and its twin for asyncio: every verb as a method. Owns what lives longer than a call:
+connections, refused bulk files and explicit settings; all else is read at each call
+(contract-11-verbs). A verb imports its modules when it is called: a script waits for no other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsInt, TypeVar, overload
 
 from .errors import UsageError
 from .http import Transport
-from .selection import Criteria, Selection, selecting
+from .selection import Criteria, Selection, selecting, text, whole
 from .settings import ApiKey, PathLike, api_key, cache_bytes, cache_dir, library_dir, origin
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from .change_feed import Changes
+    from .change_feed import Changes, LocalTable, Sync
     from .credits import CitationFormat, Credit
     from .downloads import Download
-    from .local_library import LocalTable, Sync
     from .models import Account, Dataset, DatasetSummary, Integration, Preview
     from .results import Rows, To
     from .session import Progress, Session
     from .verification import Verification
+
+_Result = TypeVar("_Result")
 
 
 class Client:
@@ -75,11 +76,11 @@ class Client:
 
         return [DatasetSummary.parse(one) for one in self._session().document("/v1/datasets")]
 
-    def search(self, words: str, limit: int = 20) -> list[DatasetSummary]:
+    def search(self, words: str, limit: SupportsInt | None = 20) -> list[DatasetSummary]:
         """Returns the datasets that have all words, best first. It costs what `datasets` costs."""
         from .models import rank
 
-        return rank(self.datasets(), words, limit)
+        return rank(self.datasets(), text("words", words) or "", whole("limit", limit))
 
     def describe(self, name: str) -> Dataset:
         """Returns a dataset's columns, versions and provenance."""
@@ -173,7 +174,7 @@ class Client:
         from .results import choose
 
         kind = choose(to)
-        request = ChangeRequest(Selection.of(name).name, since, geometry)
+        request = ChangeRequest(Selection.of(name).name, text("since", since), geometry)
         with self._session() as session:
             return changes(session, request, kind, dtype_backend)
 
@@ -202,7 +203,7 @@ class Client:
 
     def sync_report(self, name: str, path: PathLike | None = None) -> Sync:
         """Does what `sync` does and says in which way."""
-        from .local_library import sync
+        from .change_feed import sync
 
         place = (
             Path(path) if path is not None else library_dir() / f"{Selection.of(name).name}.parquet"
@@ -212,7 +213,7 @@ class Client:
 
     def library(self, folder: PathLike | None = None) -> list[LocalTable]:
         """Returns the tables that `sync` keeps in a folder, without asking the service."""
-        from .local_library import library
+        from .change_feed import library
 
         return library(library_dir(folder))
 
@@ -250,7 +251,7 @@ class Client:
         from .models import Integration
 
         names = [datasets] if isinstance(datasets, str) else list(datasets)
-        if not tool.replace("-", "").isalnum():
+        if not str(tool).replace("-", "").isalnum():
             raise UsageError(f"{tool!r} is no name of a tool.")
         query = {"datasets": ",".join(Selection.of(name).name for name in names)}
         return Integration.parse(self._session().document(f"/v1/integrations/{tool}", query))
@@ -275,3 +276,70 @@ class Client:
         selection = Selection.of(result)
         _, headers = session.head(selection.path, {"limit": "1"})
         return Credit.from_headers(selection.name, session.origin.base, {}, headers)
+
+
+async def _in_thread(verb: Callable[..., _Result], *given: Any, **named: Any) -> _Result:
+    import asyncio  # long, and of no use to scripts
+
+    return await asyncio.to_thread(verb, *given, **named)
+
+
+class AsyncClient:
+    """A `Client` whose verbs are awaited: each runs in a thread, and takes, returns and raises what
+    that of `Client` does. It takes the arguments of `Client`, or one to wrap.
+
+    A verb that is cancelled goes on in its thread until its request has ended."""
+
+    def __init__(self, client: Client | None = None, **settings: Any) -> None:
+        self.client = client if client is not None else Client(**settings)
+
+    async def datasets(self) -> list[DatasetSummary]:
+        return await _in_thread(self.client.datasets)
+
+    async def search(self, words: str, limit: SupportsInt | None = 20) -> list[DatasetSummary]:
+        return await _in_thread(self.client.search, words, limit)
+
+    async def describe(self, name: str) -> Dataset:
+        return await _in_thread(self.client.describe, name)
+
+    async def preview(self, name: str) -> Preview:
+        return await _in_thread(self.client.preview, name)
+
+    async def me(self) -> Account:
+        return await _in_thread(self.client.me)
+
+    async def get(self, name: str, **selected: Any) -> Any:
+        return await _in_thread(lambda: self.client.get(name, **selected))
+
+    async def iter_batches(self, name: str, **selected: Any) -> AsyncIterator[Any]:
+        """Yields one batch at a time; no more is in memory."""
+        batches = self.client.iter_batches(name, **selected)
+        end = object()
+        try:
+            while (batch := await _in_thread(next, batches, end)) is not end:
+                yield batch
+        finally:
+            close = getattr(batches, "close", None)
+            if close is not None:
+                close()
+
+    async def changes(self, name: str, since: str | None = None, **how: Any) -> Changes:
+        return await _in_thread(self.client.changes, name, since, **how)
+
+    async def download(self, name: str, path: PathLike, **selected: Any) -> Download:
+        return await _in_thread(self.client.download, name, path, **selected)
+
+    async def sync(self, name: str, path: PathLike | None = None) -> LocalTable:
+        return await _in_thread(self.client.sync, name, path)
+
+    async def cite(self, result: Any, format: CitationFormat = "text") -> str:  # noqa: A002
+        return await _in_thread(self.client.cite, result, format)
+
+    async def verify(self, table: Any, expected: str | None = None, **how: Any) -> Verification:
+        return await _in_thread(self.client.verify, table, expected, **how)
+
+    async def integration(self, tool: str, datasets: str | Sequence[str]) -> Integration:
+        return await _in_thread(self.client.integration, tool, datasets)
+
+    async def aclose(self) -> None:
+        await _in_thread(self.client.close)

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from .bulk import download_bulk
 from .completeness import checker, joiner
 from .credits import Credit
 from .errors import MixedSnapshotsError, ShortTableError, UsageError, YearbookError
 from .http import Response
 from .http.answers import Headers
 from .planning import BulkFile, PullPlan, plan_pull
-from .pull import plan_credit, restarting, write_pages
+from .pull import download_bulk, plan_credit, restarting, write_pages
 from .selection import Selection
 from .session import Session
 
@@ -148,6 +147,8 @@ def _writing(path: Path) -> Generator[None, None, None]:
     """Makes the folder of `path`; what fails from then on says what cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path} is there and no file.", "Name a file that may be replaced.")
         yield
     except OSError as error:
         import shutil

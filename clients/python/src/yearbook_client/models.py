@@ -255,7 +255,9 @@ _EXACT, _PREFIX, _INSIDE, _SLIP = 1.0, 0.7, 0.35, 0.3
 _SHORTEST_SLIP = 5
 
 
-def rank(datasets: Iterable[DatasetSummary], words: str, limit: int = 20) -> list[DatasetSummary]:
+def rank(
+    datasets: Iterable[DatasetSummary], words: str, limit: int | None = 20
+) -> list[DatasetSummary]:
     """Returns the datasets that have every word, best first, then by name; at most `limit`.
 
     A word matches a whole word, the beginning of one, a part of one, or one with a letter wrong."""

@@ -3,7 +3,7 @@ without a word, and a value never changes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .credits import Credit, attach, credit
@@ -16,20 +16,20 @@ from .settings import require
 def pivot_wider(
     table: Any,
     *,
-    names_from: str | Sequence[str],
+    names_from: str | Iterable[str],
     values_from: str = "value",
-    id_columns: Sequence[str] | None = None,
+    id_columns: str | Iterable[str] | None = None,
 ) -> Any:
     """Returns a table with a column for each value of `names_from`, in order of appearance.
 
     Rows, pandas, polars and pyarrow tables are taken and returned. `id_columns` are what tells rows
     apart, by default all other columns. Names of several columns are joined by `_`. Raises
     UsageError where two rows claim one cell, or a new name is taken."""
-    names = [names_from] if isinstance(names_from, str) else list(names_from)
+    names = _listed(names_from)
     rows, columns, rebuild = _taken(table)
     present = [column.name for column in columns]
     ids = [name for name in present if name not in (*names, values_from)]
-    ids = ids if id_columns is None else list(id_columns)
+    ids = ids if id_columns is None else _listed(id_columns)
     _check(present, [*names, values_from, *ids])
     wide: dict[tuple[Any, ...], dict[str, Any]] = {}
     order: dict[str, None] = {}
@@ -59,7 +59,7 @@ def pivot_wider(
 
 def pivot_longer(
     table: Any,
-    columns: Sequence[str],
+    columns: str | Iterable[str],
     *,
     names_to: str = "name",
     values_to: str = "value",
@@ -68,6 +68,7 @@ def pivot_longer(
     """Returns a table with a row for each of `columns` of each row, in the order of both.
 
     Raises UsageError where the columns have different types: one column has one."""
+    columns = _listed(columns)
     rows, present, rebuild = _taken(table)
     types = {column.name: column.type for column in present}
     _check(list(types), columns)
@@ -90,6 +91,10 @@ def pivot_longer(
     made = [ColumnType(name, types[name]) for name in ids]
     made += [ColumnType(names_to, "string"), ColumnType(values_to, kinds.pop())]
     return rebuild(found, tuple(made))
+
+
+def _listed(names: str | Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 def _check(present: Sequence[str], wanted: Sequence[str]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, SupportsInt, TypedDict, TypeVar
 
 from .errors import UsageError
 
@@ -17,8 +17,25 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
-DateLike = str | datetime.date
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
+
+
+class Scalar(Protocol):
+    """A value of numpy, such as a `datetime64`."""
+
+    def item(self) -> Any: ...
+
+
+class Period(Protocol):
+    """A period of pandas: it begins with its first day and ends with its last."""
+
+    @property
+    def start_time(self) -> Any: ...
+    @property
+    def end_time(self) -> Any: ...
+
+
+DateLike = str | datetime.date | Scalar | Period
 
 
 class Criteria(TypedDict, total=False):
@@ -28,10 +45,10 @@ class Criteria(TypedDict, total=False):
     start: DateLike | None
     end: DateLike | None
     dimensions: str | None
-    columns: Sequence[str] | None
+    columns: Iterable[str] | None
     geometry: bool
     snapshot: str | None
-    limit: int | None
+    limit: SupportsInt | None
 
 
 @dataclass(frozen=True)
@@ -52,24 +69,20 @@ class Selection:
         """Checks arguments and makes a selection of them.
 
         Raises UsageError for what the service would refuse in any case."""
+        name = str(name)
         if not _NAME.fullmatch(name):
             raise UsageError(
                 f"{name!r} is no name of a dataset.", "Look the name up with `search`."
             )
-        columns, limit = criteria.get("columns"), criteria.get("limit")
-        if isinstance(columns, str):
-            columns = [column.strip() for column in columns.split(",")]
-        if columns is not None and (not columns or any("," in column for column in columns)):
-            raise UsageError("`columns` is empty, or has a name with a comma in it.")
-        if limit is not None and limit < 1:
-            raise UsageError("`limit` is below 1.", "Leave it away for every row.")
+        columns = criteria.get("columns")
         checked: dict[str, Any] = {
             **criteria,
             "start": _day("start", criteria.get("start")),
             "end": _day("end", criteria.get("end")),
-            "dimensions": criteria.get("dimensions") or None,
-            "columns": tuple(columns) if columns is not None else None,
-            "snapshot": criteria.get("snapshot") or None,
+            "dimensions": text("dimensions", criteria.get("dimensions")),
+            "columns": None if columns is None else _names(columns),
+            "snapshot": text("snapshot", criteria.get("snapshot")),
+            "limit": whole("limit", criteria.get("limit")),
         }
         return cls(name, **checked)
 
@@ -96,19 +109,71 @@ class Selection:
         return {name: value for name, value in found.items() if value is not None}
 
 
-def _day(name: str, value: DateLike | None) -> str | None:
+def _plain(value: Any) -> Any:
+    """Returns Python's own value of a scalar of numpy or pyarrow, which need not be installed."""
+    method = getattr(value, "item", None) or getattr(value, "as_py", None)
+    try:
+        return method() if method else value
+    except (TypeError, ValueError):
+        return value  # a table or a list
+
+
+def _day(name: str, value: Any) -> str | None:
+    """Returns the text of a date; of a month or a year its first day, as `end` its last."""
     if value is None:
         return None
-    if isinstance(value, datetime.datetime):
-        if value.time() != datetime.time():
-            raise UsageError(f"`{name}` has a time of day.", "Give a date.")
-        return value.date().isoformat()
-    text = value.isoformat() if isinstance(value, datetime.date) else value
+    day = value
+    if type(value).__name__ == "datetime64":
+        if name == "end" and value.dtype.str.endswith(("[M]", "[Y]")):
+            day = (value + 1).astype("datetime64[D]") - 1
+        day = day.astype("datetime64[us]")
+    elif hasattr(value, "end_time"):
+        day = getattr(value, f"{name}_time").date()
+    day = _plain(day)
     try:
-        datetime.date.fromisoformat(text if _DATE.fullmatch(text) else "")
-    except ValueError:
-        raise UsageError(f"`{name}` is no date: {text!r}.", "Write YYYY-MM-DD.") from None
-    return text
+        if isinstance(day, datetime.datetime) and day.time() == datetime.time():
+            day = day.date()
+        found = day.isoformat() if isinstance(day, datetime.date) else day
+        datetime.date.fromisoformat(found if _DATE.fullmatch(found) else "")
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"`{name}` is no date: {value!r:.60}.", "Write YYYY-MM-DD, without a time of day."
+        ) from None
+    return str(found)
+
+
+def text(name: str, value: Any) -> str | None:
+    """Checks an argument; None where it is missing or empty."""
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"`{name}` is no text: {value!r:.60}.", "Give one text.")
+    return value or None
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        value = [one.strip() for one in value.split(",")]
+    try:
+        found = tuple(_plain(one) for one in value)
+    except TypeError:
+        found = ()
+    if not found or not all(isinstance(one, str) and "," not in one for one in found):
+        raise UsageError(
+            f"`columns` has no names of columns, or one with a comma: {value!r:.60}.",
+            'Give a list of names, such as ["date", "value"].',
+        )
+    return found
+
+
+def whole(name: str, value: Any) -> int | None:
+    """Returns the number of rows or datasets that an argument bounds, None for all."""
+    number = _plain(value)
+    if number is None:
+        return None
+    if isinstance(number, (int, float)) and number >= 1 and number == number // 1:
+        return int(number)
+    raise UsageError(
+        f"`{name}` is no whole number from 1 on: {value!r:.60}.", "Leave it away for all."
+    )
 
 
 def selecting(verb: _Verb) -> _Verb:

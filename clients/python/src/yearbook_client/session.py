@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from .errors import IntegrityError
+from .errors import IntegrityError, LicenceForbidsError, PlanRequiredError, RefusedError
 from .http import Response, Transport
 from .http.answers import Headers, RetryBudget
 from .models import Account, Preview
@@ -115,7 +115,15 @@ class Session:
             response.read()
             return response.status, response.headers
 
-        return self.ask(path, read, query, method="HEAD", headers=headers, accepted=(200, 304))
+        asked: dict[str, Any] = {"headers": headers, "accepted": (200, 304)}
+        try:
+            return self.ask(path, read, query, method="HEAD", **asked)
+        except (PlanRequiredError, LicenceForbidsError):
+            raise  # a bulk file that pages replace
+        except RefusedError:
+            # The answer to HEAD has no sentence. GET is refused alike, which is free, and has one.
+            self.ask(path, Response.close, query, **asked)
+            raise
 
     @property
     def stores(self) -> list[Store]:

@@ -141,7 +141,8 @@ def _default_port(scheme: str) -> int:
 
 
 def parse_origin(text: str) -> Origin:
-    """Parses an address. A path prefix is kept; user names and queries are refused.
+    """Parses an address. A path is kept but for a `/v1` at its end, which every request adds; user
+    names and queries are refused.
 
     Raises UsageError for anything but `http` and `https`."""
     try:
@@ -159,7 +160,8 @@ def parse_origin(text: str) -> Origin:
             "The service's address has a user name, a query or a fragment.",
             f"Put the key into {API_KEY} and leave the rest away.",
         )
-    return Origin(parts.scheme, host, port or _default_port(parts.scheme), parts.path.rstrip("/"))
+    prefix = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
+    return Origin(parts.scheme, host, port or _default_port(parts.scheme), prefix)
 
 
 def origin(explicit: str | None = None) -> Origin:

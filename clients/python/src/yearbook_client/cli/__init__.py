@@ -5,6 +5,7 @@ service. Every verb is the client's."""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -58,22 +59,46 @@ COMMAND = "yearbook-py"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code."""
-    given = parser().parse_args(arguments)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the shell
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure:
+        # Files and pipes get UTF-8, as from the service; a terminal shows what it can.
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        reconfigure(encoding=encoding, errors="backslashreplace")
+    code, machine = SUCCESS, False
+    try:
+        try:
+            given = parser().parse_args(arguments)
+            machine = given.json
+            code = _run(given)
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        # Nothing more can go there, and Python must not complain at its end.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of a broken pipe, such as `head`, has enough.
+        if not isinstance(error, BrokenPipeError):
+            code = FAILURE
+            with contextlib.suppress(OSError):
+                _complain(YearbookError(f"Writing failed: {error}.", "Make room."), machine=machine)
+    return code
+
+
+def _run(given: argparse.Namespace) -> int:
     from .commands import COMMANDS
 
     client = Client(progress=False if given.quiet or given.json else None)
     try:
         COMMANDS[given.verb](client, given)
-        sys.stdout.flush()
     except YearbookError as error:
         _complain(error, machine=given.json)
         return exit_code(error)
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted.\n")
         return FAILURE
-    except BrokenPipeError:
-        # The reader, such as `head`, has enough; Python must not complain at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return SUCCESS
 
 

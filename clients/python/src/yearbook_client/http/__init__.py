@@ -4,10 +4,12 @@ dataset."""
 
 from __future__ import annotations
 
+import base64
+import os
 import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import unquote, urlencode, urljoin, urlsplit
 
 from .. import __version__
 from ..errors import (
@@ -16,6 +18,8 @@ from ..errors import (
     StalledError,
     TransportError,
     UnreachableError,
+    UsageError,
+    YearbookError,
 )
 from ..settings import ApiKey, Origin
 from .answers import Headers, refusal
@@ -31,6 +35,10 @@ MAX_REDIRECTS = 5
 # A body slower than this, in bytes a second over the time-out, has stalled. The service has the
 # same bound for its clients.
 MIN_RATE = 4096
+_PROXY_ADVICE = (
+    "Set HTTPS_PROXY, or HTTP_PROXY for an http service, to http://user:password@host:port, and "
+    "write @ as %40 and so on. socks is not supported: NO_PROXY names services that need no proxy."
+)
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -104,11 +112,12 @@ class Response:
 
 
 class Transport:
-    """Connections to services. Threads may share one."""
+    """Connections to services. Threads may share one; a fork opens connections of its own."""
 
     def __init__(self, timeout: float = 60.0) -> None:
         self.timeout = timeout
-        self._pools: dict[str | None, urllib3.PoolManager] = {}
+        # By process too: a fork that wrote to sockets of its parent would get the other's answers.
+        self._pools: dict[tuple[int, str | None], urllib3.PoolManager] = {}
 
     def request(
         self,
@@ -144,8 +153,10 @@ class Transport:
                 if not url.startswith(("https://", f"{origin.scheme}://")):
                     raise RedirectRefusedError("The service redirects to a less safe address.")
                 continue
-            body = b"" if method == "HEAD" else _error_body(response)
+            body = _error_body(response)
             response.close()
+            if response.status == 407:
+                raise _proxy_refusal()
             raise refusal(response.status, response.headers, body)
         raise RedirectRefusedError(f"The service redirects more than {MAX_REDIRECTS} times.")
 
@@ -157,8 +168,9 @@ class Transport:
         }
         if key is not None:
             sent["X-API-Key"] = key.reveal()
+        pool = self._pool(url)
         try:
-            return self._pool(url).request(
+            return pool.request(
                 method,
                 url,
                 headers=sent,
@@ -177,15 +189,14 @@ class Transport:
         import urllib3
 
         proxy = _proxy(url)
-        if proxy not in self._pools:
+        place = os.getpid(), proxy
+        if place not in self._pools:
             timeout = urllib3.Timeout(connect=min(self.timeout, 20.0), read=self.timeout)
             settings: Any = {"timeout": timeout, "maxsize": 8}
-            self._pools[proxy] = (
-                urllib3.ProxyManager(proxy, **settings)
-                if proxy
-                else urllib3.PoolManager(**settings)
+            self._pools[place] = (
+                _proxied(proxy, settings) if proxy else urllib3.PoolManager(**settings)
             )
-        return self._pools[proxy]
+        return self._pools[place]
 
     def close(self) -> None:
         for pool in self._pools.values():
@@ -196,11 +207,30 @@ def _proxy(url: str) -> str | None:
     """Returns the proxy that the environment names for `url`, by the usual variables."""
     from urllib.request import getproxies, proxy_bypass
 
-    parts = urlsplit(url)
-    proxy = getproxies().get(parts.scheme)
-    if not proxy or proxy_bypass(parts.hostname or ""):
+    parts, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.hostname or "") or proxy_bypass(parts.netloc):
         return None
     return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _proxied(proxy: str, settings: dict[str, Any]) -> urllib3.PoolManager:
+    """Makes connections through `proxy`, whose user name and password go into their header alone."""
+    import urllib3
+    from urllib3.util import parse_url
+
+    try:
+        parts = parse_url(proxy)
+        if parts.auth:
+            basic = base64.b64encode(unquote(parts.auth).encode()).decode()
+            settings["proxy_headers"] = {"Proxy-Authorization": f"Basic {basic}"}
+        return urllib3.ProxyManager(parts._replace(auth=None).url, **settings)
+    except (urllib3.exceptions.LocationValueError, urllib3.exceptions.ProxySchemeUnknown):
+        raise UsageError("The proxy has no http or https address.", _PROXY_ADVICE) from None
+
+
+def _proxy_refusal() -> YearbookError:
+    return UsageError("The proxy refuses the user name and password, or wants them.", _PROXY_ADVICE)
 
 
 def _error_body(response: Response) -> bytes:
@@ -211,13 +241,15 @@ def _error_body(response: Response) -> bytes:
         return b""
 
 
-def _failure(error: Exception) -> TransportError:
+def _failure(error: Exception) -> YearbookError:
     """Returns what `error` of urllib3 or a socket means, without its text: it may quote a header."""
     import urllib3.exceptions as kinds
 
     cause = type(error).__name__
     if isinstance(error, (kinds.ReadTimeoutError, TimeoutError)):
         return StalledError("The service sent nothing for too long.")
+    if isinstance(error, kinds.ProxyError) and "failed: 407" in str(error.original_error):
+        return _proxy_refusal()
     unreachable = (
         kinds.NewConnectionError,
         kinds.ConnectTimeoutError,
