@@ -8,25 +8,35 @@ mod px_time;
 use std::collections::BTreeMap;
 
 use yearbook_sdk::reader::{
-    ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType, RowBuilder, match_columns,
+    ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType, RowBuilder,
+    match_qualified_columns,
 };
 
 use self::checks::{check_class, check_dimensions, check_values, count_cells};
-use self::columns::{CategoryValue, Content, CubeColumn, cube_column, file_columns, unit_of_value};
-use crate::document::{Document, Values};
+use self::columns::{
+    CategoryValue, Content, CubeColumn, FileColumn, cube_column, file_columns, unit_of_value,
+};
+use crate::cells::{CellValue, Cells, PackedValue};
+use crate::document::Document;
+use crate::number::whole_number;
 
 /// A cube and the place of the next row.
 #[derive(Debug)]
 pub(crate) struct Cube {
     columns: Vec<CubeColumn>,
     sizes: Vec<u64>,
-    values: Values,
-    texts: BTreeMap<u64, String>,
+    cells: Cells,
     statuses: BTreeMap<u64, String>,
     common_status: Option<String>,
     keep_missing: bool,
-    /// The next cell; among the sparse ones the next of them.
+    /// Cells of the cube.
+    count: u64,
+    /// The next cell.
     next: u64,
+    /// The next of the file's values.
+    entry: usize,
+    /// A value as it is written.
+    scratch: String,
 }
 
 impl Cube {
@@ -38,33 +48,37 @@ impl Cube {
         keep_missing: bool,
     ) -> Result<Self, ReadRefusal> {
         check_class(&document)?;
-        let cells = count_cells(&document)?;
-        let unit = unit_of_value(&document);
+        let count = count_cells(&document)?;
         let dimensions = check_dimensions(&mut document)?;
-        check_values(&mut document, cells, keep_missing)?;
+        let unit = unit_of_value(&document.metric, &dimensions);
+        check_values(&mut document, count, keep_missing)?;
         let has_status = document.common_status.is_some() || !document.statuses.is_empty();
-        let (names, mut file) = file_columns(&dimensions, has_status);
-        let mut found = match_columns(&names, requests)?;
+        let file = file_columns(&dimensions, has_status);
+        let names: Vec<String> = file.iter().map(|column| column.name(&dimensions)).collect();
+        let path = |at: usize| file[at].path(&dimensions);
+        let mut found = match_qualified_columns(&names, path, requests)?;
         if requests.is_empty() {
-            let value = names.iter().position(|name| name == "value");
-            for column in found.iter_mut().filter(|column| Some(column.position) == value) {
+            let value = |position: usize| file[position] == FileColumn::Value;
+            for column in found.iter_mut().filter(|column| value(column.position)) {
                 column.requested_type = RequestedType::Number;
             }
         }
         let mut columns = Vec::with_capacity(found.len());
         for column in found {
-            let place = &mut file[column.position];
+            let place = file[column.position];
             columns.push(cube_column(column, place, &dimensions, &unit, last_day)?);
         }
         Ok(Self {
             columns,
             sizes: document.sizes,
-            values: document.values,
-            texts: document.texts,
+            cells: document.cells,
             statuses: document.statuses,
             common_status: document.common_status,
             keep_missing,
+            count,
             next: 0,
+            entry: 0,
+            scratch: String::new(),
         })
     }
 
@@ -75,32 +89,32 @@ impl Cube {
 
     /// Adds rows until the batch is full or the cube ends.
     pub(crate) fn add_rows(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
+        let mut scratch = std::mem::take(&mut self.scratch);
         while !rows.is_full() {
-            let Some((cell, number)) = self.next_cell() else { break };
-            self.add_row(cell, number, rows)?;
+            let Some((cell, value)) = self.next_cell() else { break };
+            self.add_row(cell, self.cells.unpack(value, &mut scratch), rows)?;
         }
+        self.scratch = scratch;
         Ok(())
     }
 
-    /// Position and number of the next cell that becomes a row.
-    fn next_cell(&mut self) -> Option<(u64, Option<f64>)> {
+    /// Position and value of the next cell that becomes a row.
+    fn next_cell(&mut self) -> Option<(u64, PackedValue)> {
         loop {
-            let at = self.next;
-            let index = usize::try_from(at).ok()?;
-            let (cell, number) = match &self.values {
-                Values::Sparse(cells) => {
-                    let (cell, number) = *cells.get(index)?;
-                    (cell, (!number.is_nan()).then_some(number))
+            let found = self.cells.entry(self.entry);
+            let left_out = found.is_none_or(|(cell, _)| cell > self.next);
+            let (cell, value) = match found {
+                _ if self.keep_missing && left_out && self.next < self.count => {
+                    (self.next, PackedValue::MISSING)
                 }
-                Values::Dense { numbers, valid } => {
-                    let number = *numbers.get(index)?;
-                    (at, valid.get(index).copied().unwrap_or_default().then_some(number))
+                found => {
+                    self.entry += 1;
+                    found?
                 }
-                Values::Missing => return None,
             };
-            self.next += 1;
-            if number.is_some() || self.keep_missing || self.texts.contains_key(&cell) {
-                return Some((cell, number));
+            self.next = cell + 1;
+            if self.keep_missing || value != PackedValue::MISSING {
+                return Some((cell, value));
             }
         }
     }
@@ -108,7 +122,7 @@ impl Cube {
     fn add_row(
         &self,
         cell: u64,
-        number: Option<f64>,
+        value: CellValue<'_>,
         rows: &mut RowBuilder,
     ) -> Result<(), ReadRefusal> {
         for (at, column) in self.columns.iter().enumerate() {
@@ -126,7 +140,12 @@ impl Cube {
                         None => rows.null(at),
                     }
                 }
-                Content::Value => self.add_value(at, column.requested_type, cell, number, rows)?,
+                Content::Value => {
+                    add_value(at, column.requested_type, value, rows).map_err(|why| {
+                        let place = FilePlace::path(format!("$.value, cell {cell}"));
+                        ReadRefusal::unsupported(place, why)
+                    })?;
+                }
                 Content::Status => match self.statuses.get(&cell).or(self.common_status.as_ref()) {
                     Some(status) => rows.text(at, status),
                     None => rows.null(at),
@@ -136,42 +155,33 @@ impl Cube {
         rows.end_row();
         Ok(())
     }
-
-    fn add_value(
-        &self,
-        at: usize,
-        requested: RequestedType,
-        cell: u64,
-        number: Option<f64>,
-        rows: &mut RowBuilder,
-    ) -> Result<(), ReadRefusal> {
-        let refused = |why: &str| {
-            ReadRefusal::unsupported(FilePlace::path(format!("$.value, cell {cell}")), why)
-        };
-        match (requested, number, self.texts.get(&cell)) {
-            (_, None, None) => rows.null(at),
-            (RequestedType::Number, Some(number), _) => rows.number(at, number),
-            (RequestedType::Integer, Some(number), _) => {
-                let integer = as_integer(number);
-                let why = "is no whole number; declare the column as number";
-                rows.integer(at, integer.ok_or_else(|| refused(why))?);
-            }
-            (RequestedType::Text, Some(number), _) => rows.text(at, &number.to_string()),
-            (requested, None, Some(text)) => rows
-                .parse(at, requested, text, false)
-                .map_err(|why| refused(&format!("{text:?} {why}")))?,
-            _ => {
-                return Err(refused(
-                    "is a number; declare the column as number, integer or string",
-                ));
-            }
-        }
-        Ok(())
-    }
 }
 
-fn as_integer(number: f64) -> Option<i64> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^53")]
-    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
+fn add_value(
+    at: usize,
+    requested: RequestedType,
+    value: CellValue<'_>,
+    rows: &mut RowBuilder,
+) -> Result<(), String> {
+    match (requested, value) {
+        (_, CellValue::Missing) => rows.null(at),
+        (RequestedType::Integer, CellValue::Number(text)) => {
+            let integer = whole_number(text).ok_or_else(|| {
+                format!("{text} is no whole number of 64 bits; declare the column as number")
+            })?;
+            rows.integer(at, integer);
+        }
+        (
+            RequestedType::Date | RequestedType::Period | RequestedType::Boolean,
+            CellValue::Number(text),
+        ) => {
+            return Err(format!(
+                "{text} is a number; declare the column as number, integer or string"
+            ));
+        }
+        (_, CellValue::Number(text) | CellValue::Text(text)) => {
+            rows.parse(at, requested, text, false).map_err(|why| format!("{text:?} {why}"))?
+        }
+    }
+    Ok(())
 }

@@ -1,16 +1,15 @@
-//! The members of a file of JSON-stat, gathered while it is parsed and judged by nothing but shape.
-//! Members that a table has no use for are passed over.
+//! The members of a file of JSON-stat, gathered while it is parsed and checked by nothing but their
+//! shape. Members that a table has no use for are passed over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use yearbook_json_parser::{JsonEvent, JsonHandler, JsonPath};
+use yearbook_sdk::reader::MissingValues;
 
-/// Cells of a cube at most: a value takes nine bytes while it is held, and a reader has some 256
-/// MiB.
-pub(crate) const MAX_CELLS: usize = 20_000_000;
+use crate::cells::{CellValue, Cells};
 
-/// Cells with a text, and statuses, at most: each takes some 100 bytes.
-const MAX_TEXTS: usize = 1_000_000;
+/// Statuses at most: each takes some 100 bytes.
+const MAX_STATUSES: usize = 1_000_000;
 
 /// Categories of all dimensions at most.
 const MAX_CATEGORIES: usize = 1_000_000;
@@ -21,20 +20,6 @@ const MAX_DIMENSIONS: usize = 64;
 /// Text of a category, a label or a unit at most, bytes.
 const MAX_LABEL_BYTES: usize = 4_096;
 
-/// Values in the order of the cube, or by their position.
-#[derive(Debug, Default)]
-pub(crate) enum Values {
-    #[default]
-    Missing,
-    Dense {
-        numbers: Vec<f64>,
-        /// Set where there is a number.
-        valid: Vec<bool>,
-    },
-    /// Position and number, in the file's order.
-    Sparse(Vec<(u64, f64)>),
-}
-
 /// Categories of a dimension.
 #[derive(Debug, Default)]
 pub(crate) struct Categories {
@@ -42,8 +27,8 @@ pub(crate) struct Categories {
     pub(crate) order: Vec<String>,
     /// Position by code, where `index` is an object.
     pub(crate) positions: Vec<(String, u64)>,
-    /// Label by code.
-    pub(crate) labels: BTreeMap<String, String>,
+    /// Code and label, in the order of the file.
+    pub(crate) labels: Vec<(String, String)>,
     /// Unit by code, as far as it is told: its base, label and symbol.
     pub(crate) units: BTreeMap<String, [Option<String>; 3]>,
 }
@@ -66,20 +51,26 @@ pub(crate) struct Document {
     pub(crate) geo: Vec<String>,
     pub(crate) metric: Vec<String>,
     pub(crate) dimensions: BTreeMap<String, DimensionEntry>,
-    pub(crate) values: Values,
-    /// Cells that hold text, by position.
-    pub(crate) texts: BTreeMap<u64, String>,
+    pub(crate) cells: Cells,
     /// Statuses by position.
     pub(crate) statuses: BTreeMap<u64, String>,
+    /// Number of entries, where the statuses are an array.
+    pub(crate) status_entries: Option<u64>,
     /// The status of every cell.
     pub(crate) common_status: Option<String>,
     /// A member of the root that JSON-stat before 2.0 has.
     pub(crate) old: bool,
+    missing_values: MissingValues,
     categories: usize,
+    /// Members that a file has once, by their names from the root.
+    members: BTreeSet<Vec<String>>,
 }
 
 impl JsonHandler for Document {
     fn event(&mut self, event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
+        if !matches!(event, JsonEvent::EndArray | JsonEvent::EndObject) {
+            self.add_member(path)?;
+        }
         match (path.depth(), path.name(0)) {
             (0, _) if !matches!(event, JsonEvent::BeginObject | JsonEvent::EndObject) => {
                 Err("a file of JSON-stat is an object".to_owned())
@@ -107,6 +98,34 @@ impl JsonHandler for Document {
 }
 
 impl Document {
+    /// Of a file in which these texts stand for a missing value.
+    pub(crate) fn new(missing_values: MissingValues) -> Self {
+        Self { missing_values, ..Self::default() }
+    }
+
+    /// Refuses a member that is there twice: of two values of one name nobody knows which counts.
+    fn add_member(&mut self, path: JsonPath<'_>) -> Result<(), String> {
+        let name = |depth| path.name(depth);
+        let once = match (path.depth(), name(0)) {
+            (1, Some("version" | "class" | "id" | "size" | "role")) => true,
+            (1, Some("dimension" | "value" | "status")) => true,
+            (2, Some("role" | "dimension")) => true,
+            (3, Some("dimension")) => matches!(name(2), Some("label" | "category")),
+            (4, Some("dimension")) => {
+                name(2) == Some("category") && matches!(name(3), Some("index" | "label" | "unit"))
+            }
+            _ => false,
+        };
+        if !once {
+            return Ok(());
+        }
+        let member = (0..path.depth()).filter_map(name).map(str::to_owned).collect();
+        if !self.members.insert(member) {
+            return Err("is there twice".to_owned());
+        }
+        bounded(self.members.len(), 10 * MAX_DIMENSIONS, "members")
+    }
+
     fn add_size(&mut self, event: JsonEvent<'_>) -> Result<(), String> {
         let size = match event {
             JsonEvent::Number(text) => text.parse::<u64>().ok(),
@@ -145,7 +164,7 @@ impl Document {
             (5, Some("category"), Some("label")) => {
                 if let JsonEvent::Text(text) = event {
                     short(text)?;
-                    labels.insert(code()?, text.to_owned());
+                    labels.push((code()?, text.to_owned()));
                 }
             }
             (6, Some("category"), Some("unit")) => {
@@ -153,7 +172,10 @@ impl Document {
                 let which = which.iter().position(|name| path.name(5) == Some(name));
                 if let (JsonEvent::Text(text), Some(which)) = (event, which) {
                     short(text)?;
-                    units.entry(code()?).or_default()[which] = Some(text.to_owned());
+                    let unit = &mut units.entry(code()?).or_default()[which];
+                    if unit.replace(text.to_owned()).is_some() {
+                        return Err("is there twice".to_owned());
+                    }
                 }
             }
             _ => return Ok(()),
@@ -165,56 +187,54 @@ impl Document {
     fn add_value(&mut self, event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
         if path.depth() == 1 {
             match event {
-                JsonEvent::BeginArray => {
-                    self.values = Values::Dense { numbers: Vec::new(), valid: Vec::new() };
-                }
-                JsonEvent::BeginObject => self.values = Values::Sparse(Vec::new()),
+                JsonEvent::BeginArray => self.cells = Cells::dense(),
+                JsonEvent::BeginObject => self.cells = Cells::sparse(),
                 JsonEvent::EndArray | JsonEvent::EndObject => {}
                 _ => return Err("is neither an array nor an object".to_owned()),
             }
             return Ok(());
         }
-        let number = match event {
-            JsonEvent::Number(text) => {
-                let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-                Some(number.ok_or("is too large for a 64-bit float")?)
+        let value = match event {
+            JsonEvent::Null => CellValue::Missing,
+            JsonEvent::Number(text) | JsonEvent::Text(text)
+                if self.missing_values.contains(text) =>
+            {
+                CellValue::Missing
             }
-            JsonEvent::Null | JsonEvent::Text(_) => None,
+            JsonEvent::Number(text) => CellValue::Number(text),
+            JsonEvent::Text(text) => CellValue::Text(text),
             _ => return Err("is no value; write a number, a text or null".to_owned()),
         };
-        let position = position(path)?;
-        match &mut self.values {
-            Values::Dense { numbers, valid } => {
-                numbers.push(number.unwrap_or_default());
-                valid.push(number.is_some());
-                bounded(numbers.len(), MAX_CELLS, "cells")?;
-            }
-            Values::Sparse(cells) => {
-                cells.extend(number.map(|number| (position, number)));
-                bounded(cells.len(), MAX_CELLS / 2, "cells")?;
-            }
-            Values::Missing => {}
-        }
-        if let JsonEvent::Text(text) = event {
-            short(text)?;
-            self.texts.insert(position, text.to_owned());
-        }
-        bounded(self.texts.len(), MAX_TEXTS, "cells with a text")
+        self.cells.push(position(path)?, value)
     }
 
     fn add_status(&mut self, event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
-        match (path.depth(), event) {
-            (1, JsonEvent::Text(text)) => {
-                short(text)?;
-                self.common_status = Some(text.to_owned());
+        let entry = match (path.depth(), event) {
+            (1, JsonEvent::BeginArray) => {
+                self.status_entries = Some(0);
+                return Ok(());
             }
-            (2, JsonEvent::Text(text)) => {
-                short(text)?;
-                self.statuses.insert(position(path)?, text.to_owned());
+            (1, JsonEvent::BeginObject | JsonEvent::EndArray | JsonEvent::EndObject) => {
+                return Ok(());
             }
-            _ => {}
+            (_, JsonEvent::Null) => None,
+            (_, JsonEvent::Text(text) | JsonEvent::Number(text)) => Some(text),
+            _ => return Err("is no status; write a text or null".to_owned()),
+        };
+        if let Some(text) = entry {
+            short(text)?;
         }
-        bounded(self.statuses.len(), MAX_TEXTS, "statuses")
+        let text = entry.map(str::to_owned);
+        if path.depth() == 1 {
+            self.common_status = text;
+            return Ok(());
+        }
+        let cell = position(path)?;
+        self.status_entries = self.status_entries.map(|entries| entries + 1);
+        if text.is_some_and(|text| self.statuses.insert(cell, text).is_some()) {
+            return Err("is there twice".to_owned());
+        }
+        bounded(self.statuses.len(), MAX_STATUSES, "statuses")
     }
 }
 
@@ -248,14 +268,14 @@ fn add_name(names: &mut Vec<String>, most: usize, event: JsonEvent<'_>) -> Resul
     bounded(names.len(), most, "entries")
 }
 
-fn short(text: &str) -> Result<(), String> {
+pub(crate) fn short(text: &str) -> Result<(), String> {
     if text.len() <= MAX_LABEL_BYTES {
         return Ok(());
     }
     Err(format!("is a text of more than {MAX_LABEL_BYTES} bytes"))
 }
 
-fn bounded(count: usize, most: usize, of: &str) -> Result<(), String> {
+pub(crate) fn bounded(count: usize, most: usize, of: &str) -> Result<(), String> {
     if count <= most {
         return Ok(());
     }

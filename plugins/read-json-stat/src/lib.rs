@@ -1,15 +1,19 @@
 //! The input format `json-stat`: JSON-stat 2.0 of the class dataset (<https://json-stat.org/full/>),
-//! as Eurostat and national offices serve cubes. [`document`] gathers what the file says, [`cube`]
-//! makes columns and rows of it, once all of it is there: dimensions may stand behind the values.
+//! as Eurostat and national offices serve cubes. [`document`] gathers what the file says and
+//! [`cells`] its values, [`cube`] makes columns and rows of them once all of it is there, since
+//! dimensions may stand behind the values.
 
 use yearbook_json_parser::{JsonFault, JsonParser};
 use yearbook_sdk::reader::{
-    ColumnRequest, FilePlace, ReadColumn, ReadFault, ReadRefusal, ReaderDescription, RowBuilder,
+    ColumnRequest, FilePlace, MissingValues, ReadColumn, ReadFault, ReadRefusal, ReaderDescription,
+    RowBuilder,
 };
 use yearbook_sdk::{Kind, Options, Parameter, Reader};
 
+mod cells;
 mod cube;
 mod document;
+mod number;
 
 use cube::Cube;
 use document::Document;
@@ -47,6 +51,7 @@ impl Reader for JsonStatReader {
                     &["omit", "keep"],
                     "Cells without a value: left out, or kept as rows whose value is null.",
                 ),
+                MissingValues::parameter(""),
                 choice(
                     "period_date",
                     "first",
@@ -64,7 +69,7 @@ impl Reader for JsonStatReader {
     fn open(requests: &[ColumnRequest], options: &Options) -> Result<Self, ReadRefusal> {
         Ok(Self {
             parser: JsonParser::new(),
-            document: Document::default(),
+            document: Document::new(MissingValues::from_options(options)?),
             requests: requests.to_vec(),
             last_day: options.text("period_date")? == "last",
             keep_missing: options.text("missing")? == "keep",

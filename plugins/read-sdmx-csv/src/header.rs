@@ -3,7 +3,8 @@
 
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::reader::{
-    ColumnMatch, ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType, match_columns,
+    ColumnMatch, ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType,
+    match_qualified_columns,
 };
 
 use crate::records::Record;
@@ -105,7 +106,13 @@ impl Header {
         let components = components(&names, first);
         let labels: Vec<&str> =
             components.iter().map(|component| component.name.as_str()).collect();
-        let found = match_columns(&labels, requests).map_err(|refusal| on_line(refusal, record))?;
+        // With `labels=name` the name of one component may be the id of another.
+        let qualify = |at: usize| {
+            let FileComponent { name, position, .. } = &components[at];
+            format!("{name} (column {})", position + 1)
+        };
+        let found = match_qualified_columns(&labels, qualify, requests)
+            .map_err(|refusal| on_line(refusal, record))?;
         let requested = found.into_iter().map(|found| component(&components, found)).collect();
         Ok(Self { width: names.len(), structure, action, first, requested })
     }

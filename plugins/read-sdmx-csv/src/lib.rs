@@ -3,7 +3,8 @@
 //! [`header`]; here rows are made of them.
 
 use yearbook_sdk::reader::{
-    ColumnRequest, FilePlace, ReadColumn, ReadRefusal, ReaderDescription, RequestedType, RowBuilder,
+    ColumnRequest, FilePlace, MissingValues, ReadColumn, ReadRefusal, ReaderDescription,
+    RequestedType, RowBuilder,
 };
 use yearbook_sdk::{Kind, Options, Parameter, Reader};
 
@@ -21,6 +22,7 @@ pub struct SdmxCsvReader {
     records: Records,
     requests: Vec<ColumnRequest>,
     last_day: bool,
+    missing_values: MissingValues,
     header: Option<Header>,
     /// Text of the structure that the rows so far name.
     structure: Option<Vec<u8>>,
@@ -48,6 +50,9 @@ impl Reader for SdmxCsvReader {
                     &["auto", "comma", "semicolon", "tab"],
                     "What separates fields; `auto` takes the first of the three that the header has.",
                 ),
+                // What SDMX 3.1 writes for an observation or attribute that is missing on purpose;
+                // its marker of numbers is NaN.
+                MissingValues::parameter("#N/A"),
                 choice(
                     "period_date",
                     "first",
@@ -59,7 +64,7 @@ impl Reader for SdmxCsvReader {
             docs: "SDMX-CSV 2.0, and 1.0 with its column DATAFLOW. STRUCTURE, STRUCTURE_ID and ACTION describe the message and \
                    are no columns; the other components are, under their ids. With `labels=both` a column `FREQ:Frequency` has \
                    the codes, and `FREQ label` their labels. Every row is of one structure, and none deletes. An empty value is \
-                   null, and so is NaN as a number.",
+                   null, and so are NaN as a number and what `missing_values` lists.",
         }
     }
 
@@ -74,6 +79,7 @@ impl Reader for SdmxCsvReader {
             records: Records::new(delimiter),
             requests: requests.to_vec(),
             last_day: options.text("period_date")? == "last",
+            missing_values: MissingValues::from_options(options)?,
             header: None,
             structure: None,
             scratch: Vec::new(),
@@ -102,7 +108,8 @@ impl Reader for SdmxCsvReader {
     }
 
     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
-        let Self { records, header: Some(header), structure, scratch, .. } = self else {
+        let Self { records, header: Some(header), structure, scratch, missing_values, .. } = self
+        else {
             return Ok(());
         };
         while !rows.is_full() {
@@ -116,7 +123,7 @@ impl Reader for SdmxCsvReader {
                 continue;
             }
             for (at, component) in header.requested().iter().enumerate() {
-                add_cell(rows, at, component, &record, scratch, self.last_day)?;
+                add_cell(rows, at, component, &record, scratch, self.last_day, missing_values)?;
             }
             rows.end_row();
         }
@@ -131,14 +138,15 @@ fn add_cell(
     record: &Record<'_>,
     scratch: &mut Vec<u8>,
     last_day: bool,
+    missing_values: &MissingValues,
 ) -> Result<(), ReadRefusal> {
     let place = || FilePlace::line(record.line(), &component.name);
     let bytes = record.field(component.position, scratch);
     let text = std::str::from_utf8(bytes)
         .map_err(|_| ReadRefusal::malformed(place(), "is not UTF-8; convert the file"))?;
     let text = component.part_of(text);
-    let missing = component.requested_type == RequestedType::Number && text == "NaN";
-    if text.is_empty() || missing {
+    let not_a_number = component.requested_type == RequestedType::Number && text == "NaN";
+    if text.is_empty() || not_a_number || missing_values.contains(text) {
         rows.null(at);
         return Ok(());
     }

@@ -102,6 +102,44 @@ fn version_1_delimiters_marks_and_line_ends_are_taken() {
     }
 }
 
+#[test]
+fn what_a_publisher_calls_missing_is_null_contract_7() {
+    let text = file(&["A,NZ,2023,#N/A,#N/A", "A,NZ,2024,..,A"]);
+    let requests =
+        [request("obs_value", RequestedType::Integer), request("obs_status", RequestedType::Text)];
+    let refused = refusal(&text, &requests);
+    assert!(refused.starts_with("line 3, obs_value: \"..\" is not an integer"), "{refused}");
+    let table = |missing: &str| {
+        let chosen = [("missing_values", Value::Text(missing.to_owned()))];
+        read::<SdmxCsvReader>(text.as_bytes(), &requests, &chosen).unwrap()
+    };
+    let read = table("#N/A ..");
+    assert_eq!(read.column("obs_value"), [None, None]);
+    assert_eq!(read.column("obs_status"), [None, Some("A")]);
+}
+
+/// A header of `labels=name`, where the name of UNIT_MEASURE is the id of another component.
+#[test]
+fn a_column_whose_name_another_one_has_is_named_with_its_place_contract_7() {
+    let text = "STRUCTURE,STRUCTURE_ID,STRUCTURE_NAME,ACTION,UNIT_MEASURE,UNIT,UNIT,Unit name,OBS_VALUE,OBS_VALUE\n\
+        dataflow,T:C(1.0),Crops,I,T,Tonnes,NZ,New Zealand,1.5,\n";
+    let read = |source| {
+        read::<SdmxCsvReader>(text.as_bytes(), &[from("unit", source, RequestedType::Text)], &[])
+    };
+    assert_eq!(
+        read("UNIT").unwrap_err().to_string(),
+        "line 1, unit: 2 columns of the file fit it; name the one that is meant in `yearbook.source_columns`: UNIT (column 6), UNIT (column 7)"
+    );
+    for (source, value) in [
+        ("UNIT (column 6)", "Tonnes"),
+        ("UNIT (column 7)", "NZ"),
+        ("UNIT_MEASURE", "T"),
+        ("OBS_VALUE (column 9)", "1.5"),
+    ] {
+        assert_eq!(read(source).unwrap().column("unit"), [Some(value)], "{source}");
+    }
+}
+
 /// Headers as agencies send them; the figures are made up.
 #[test]
 fn columns_of_agencies_have_their_roles() {

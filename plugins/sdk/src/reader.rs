@@ -2,12 +2,14 @@
 
 mod cell;
 mod columns;
+mod missing_values;
 mod period;
 pub(crate) mod reading;
 mod refusal;
 mod row_builder;
 
-pub use columns::{ColumnMatch, match_columns, snake_case};
+pub use columns::{ColumnMatch, match_columns, match_qualified_columns, snake_case};
+pub use missing_values::MissingValues;
 pub use period::{PeriodError, TimePeriod};
 pub use refusal::{FilePlace, ReadFault, ReadRefusal};
 pub use row_builder::RowBuilder;

@@ -73,6 +73,14 @@ fn a_table_in_a_format_of_a_reader_is_the_same_snapshot_as_in_csv_contract_7() {
     });
     package(&yearbook, ("c.json", JSON_STAT), "json-stat", &FIELDS, &columns);
     assert_eq!(snapshot(&yearbook), expected);
+    // The same with the texts that agencies write where there is no value.
+    let columns = json!({
+        "source_columns": { "date": "time", "period": "time", "area": "geo", "name": "geo label" },
+        "reader_options": { "missing": "keep", "missing_values": ": .." },
+    });
+    let marked = JSON_STAT.replace("null", "\":\"").replace("2024Q1", "2024K1");
+    package(&yearbook, ("d.json", &marked), "json-stat", &FIELDS, &columns);
+    assert_eq!(snapshot(&yearbook), expected);
 }
 
 /// A table of the Central Statistics Office of Ireland as it is served, beside the same cells as
@@ -245,7 +253,7 @@ fn what_a_reader_refuses_is_said_with_its_place_contract_7() {
             SDMX.to_owned(),
             "sdmx-csv",
             &json!({ "reader_options": { "comma": true } }),
-            "yearbook.reader_options.comma is no option of the reader sdmx-csv; it has delimiter, period_date",
+            "yearbook.reader_options.comma is no option of the reader sdmx-csv; it has delimiter, missing_values, period_date",
         ),
         (
             SDMX.to_owned(),

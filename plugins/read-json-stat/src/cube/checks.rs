@@ -1,10 +1,13 @@
 //! Checks of a document: its version, its dimensions with their categories, and its values and
 //! statuses against the cells that the sizes make.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::reader::{FilePlace, ReadRefusal};
 
-use crate::document::{Categories, Document, MAX_CELLS, Values};
+use crate::cells::MAX_CELLS;
+use crate::document::{Categories, Document};
 
 /// A dimension, checked.
 pub(super) struct Dimension {
@@ -12,6 +15,8 @@ pub(super) struct Dimension {
     pub(super) label: Option<String>,
     /// Code and label of each category, in order.
     pub(super) categories: Vec<(String, Option<String>)>,
+    /// Base, label and symbol of the unit of the only category.
+    pub(super) unit: Option<[Option<String>; 3]>,
     pub(super) role: Role,
 }
 
@@ -59,28 +64,34 @@ pub(super) fn count_cells(document: &Document) -> Result<u64, ReadRefusal> {
 pub(super) fn check_dimensions(document: &mut Document) -> Result<Vec<Dimension>, ReadRefusal> {
     let mut dimensions = Vec::with_capacity(document.ids.len());
     for (id, size) in document.ids.iter().zip(&document.sizes) {
-        let Some(entry) = document.dimensions.remove(id) else {
+        let Some(mut entry) = document.dimensions.remove(id) else {
             return Err(ReadRefusal::malformed(
                 FilePlace::path("$.dimension"),
                 format!("has no dimension {id:?}, which $.id names"),
             ));
         };
+        let mut units = std::mem::take(&mut entry.categories.units);
         let categories = order_categories(entry.categories, *size).map_err(|why| {
             let path = format!("$.dimension.{id}.category");
             ReadRefusal::malformed(FilePlace::path(path), why)
         })?;
+        let unit = match &categories[..] {
+            [(code, _)] => units.remove(code),
+            _ => None,
+        };
         let role = if document.time.contains(id) { Role::Period } else { Role::Dimension };
-        dimensions.push(Dimension { id: id.clone(), label: entry.label, categories, role });
+        dimensions.push(Dimension { id: id.clone(), label: entry.label, categories, unit, role });
     }
     Ok(dimensions)
 }
 
-/// Code and label of each category, in order. An index may be left out where there is one category.
+/// Code and label of each category, in order. Without an index, which may be left out where there
+/// is one category, the order is that of the labels in the file, as libraries for JSON-stat have it.
 fn order_categories(
     categories: Categories,
     size: u64,
 ) -> Result<Vec<(String, Option<String>)>, String> {
-    let Categories { order, positions, mut labels, .. } = categories;
+    let Categories { order, positions, labels, .. } = categories;
     let codes = if !order.is_empty() {
         order
     } else if !positions.is_empty() {
@@ -97,12 +108,22 @@ fn order_categories(
         }
         codes.into_iter().flatten().collect()
     } else {
-        labels.keys().cloned().collect()
+        labels.iter().map(|(code, _)| code.clone()).collect()
     };
+    let mut known = BTreeSet::new();
+    if let Some(code) = codes.iter().find(|code| !known.insert(*code)) {
+        return Err(format!("has the code {code:?} twice"));
+    }
     if u64::try_from(codes.len()).ok() != Some(size) {
         return Err(format!("has {} categories where $.size says {size}", codes.len()));
     }
-    Ok(codes.into_iter().map(|code| (labels.remove(&code), code)).map(|(l, c)| (c, l)).collect())
+    let mut by_code = BTreeMap::new();
+    for (code, label) in labels {
+        if let Some(other) = by_code.insert(code.clone(), label) {
+            return Err(format!("labels {code:?} twice, first as {other:?}"));
+        }
+    }
+    Ok(codes.into_iter().map(|code| (by_code.remove(&code), code)).map(|(l, c)| (c, l)).collect())
 }
 
 /// Checks values and statuses against the cube, and puts sparse ones in its order.
@@ -111,54 +132,35 @@ pub(super) fn check_values(
     cells: u64,
     keep_missing: bool,
 ) -> Result<(), ReadRefusal> {
-    let malformed =
-        |path: &str, sentence: String| Err(ReadRefusal::malformed(FilePlace::path(path), sentence));
-    let beyond = document.statuses.keys().next_back().filter(|cell| **cell >= cells);
-    if let Some(cell) = beyond {
-        return malformed("$.status", format!("has a cell {cell} of {cells}"));
-    }
-    match &mut document.values {
-        Values::Missing => malformed("$.value", "is missing".to_owned()),
-        Values::Dense { numbers, .. } => {
-            if u64::try_from(numbers.len()).ok() == Some(cells) {
-                return Ok(());
-            }
-            let found = numbers.len();
-            malformed("$.value", format!("has {found} values where $.size makes {cells} cells"))
-        }
-        Values::Sparse(found) => {
-            // Cells with a text have their place among the numbers.
-            found.extend(document.texts.keys().map(|cell| (*cell, f64::NAN)));
-            found.sort_unstable_by_key(|(cell, _)| *cell);
-            if let Some((cell, _)) = found.last().filter(|(cell, _)| *cell >= cells) {
-                return malformed("$.value", format!("has a cell {cell} of {cells}"));
-            }
-            if let Some(twice) = found.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-                return malformed("$.value", format!("has the cell {} twice", twice[0].0));
-            }
-            if keep_missing {
-                document.values = fill(std::mem::take(found), cells)?;
-            }
-            Ok(())
-        }
-    }
-}
-
-/// Every cell of a sparse cube.
-fn fill(found: Vec<(u64, f64)>, cells: u64) -> Result<Values, ReadRefusal> {
-    let count = usize::try_from(cells).ok().filter(|count| *count <= MAX_CELLS);
-    let Some(count) = count else {
+    check_statuses(document, cells)
+        .map_err(|why| ReadRefusal::malformed(FilePlace::path("$.status"), why))?;
+    document
+        .cells
+        .check(cells)
+        .map_err(|why| ReadRefusal::malformed(FilePlace::path("$.value"), why))?;
+    if keep_missing && cells > MAX_CELLS as u64 {
         return Err(ReadRefusal::unsupported(
             FilePlace::path("$.size"),
             format!("makes {cells} cells, and `missing` is keep; leave missing cells out"),
         ));
-    };
-    let (mut numbers, mut valid) = (vec![0.0; count], vec![false; count]);
-    for (cell, number) in found {
-        if let Ok(at) = usize::try_from(cell) {
-            numbers[at] = number;
-            valid[at] = !number.is_nan();
-        }
     }
-    Ok(Values::Dense { numbers, valid })
+    Ok(())
+}
+
+/// Checks the statuses. An array of one stands for every cell, as a text does: the specification
+/// keeps that of older versions.
+fn check_statuses(document: &mut Document, cells: u64) -> Result<(), String> {
+    match document.status_entries {
+        Some(1) => document.common_status = document.statuses.remove(&0),
+        Some(entries) if entries != 0 && entries != cells => {
+            return Err(format!(
+                "has {entries} entries where $.size makes {cells} cells; write one for each, or one text for all"
+            ));
+        }
+        _ => {}
+    }
+    match document.statuses.keys().next_back().filter(|cell| **cell >= cells) {
+        Some(cell) => Err(format!("has a cell {cell} of {cells}")),
+        None => Ok(()),
+    }
 }

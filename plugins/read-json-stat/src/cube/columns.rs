@@ -8,7 +8,6 @@ use yearbook_sdk::reader::{
 
 use super::checks::Dimension;
 use super::px_time::spell_period;
-use crate::document::Document;
 
 /// Behind a dimension's id: the column of its labels.
 const LABEL_SUFFIX: &str = " label";
@@ -39,6 +38,7 @@ pub(super) enum CategoryValue {
 }
 
 /// A column that the file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileColumn {
     Codes(usize),
     Labels(usize),
@@ -46,53 +46,60 @@ pub(super) enum FileColumn {
     Status,
 }
 
+impl FileColumn {
+    pub(super) fn name(self, dimensions: &[Dimension]) -> String {
+        match self {
+            Self::Codes(at) => dimensions[at].id.clone(),
+            Self::Labels(at) => format!("{}{LABEL_SUFFIX}", dimensions[at].id),
+            Self::Value => "value".to_owned(),
+            Self::Status => "status".to_owned(),
+        }
+    }
+
+    /// The path in the file, which tells a dimension called `value` from the values.
+    pub(super) fn path(self, dimensions: &[Dimension]) -> String {
+        match self {
+            Self::Codes(at) => format!("$.dimension.{}", dimensions[at].id),
+            Self::Labels(at) => format!("$.dimension.{}.category.label", dimensions[at].id),
+            Self::Value => "$.value".to_owned(),
+            Self::Status => "$.status".to_owned(),
+        }
+    }
+}
+
 /// The unit of the only metric, if there is one.
-pub(super) fn unit_of_value(document: &Document) -> Option<String> {
-    let [metric] = document.metric.as_slice() else { return None };
-    let categories = &document.dimensions.get(metric)?.categories;
-    let place = document.ids.iter().position(|id| id == metric)?;
-    let ([base, label, symbol], 1) = (categories.units.values().next()?, document.sizes[place])
-    else {
-        return None;
-    };
+pub(super) fn unit_of_value(metrics: &[String], dimensions: &[Dimension]) -> Option<String> {
+    let [metric] = metrics else { return None };
+    let dimension = dimensions.iter().find(|dimension| dimension.id == *metric)?;
+    let [base, label, symbol] = dimension.unit.as_ref()?;
     let unit = base.as_ref().or(label.as_ref()).or(symbol.as_ref())?;
     (!unit.is_empty()).then(|| unit.clone())
 }
 
-pub(super) fn file_columns(
-    dimensions: &[Dimension],
-    has_status: bool,
-) -> (Vec<String>, Vec<FileColumn>) {
-    let (mut names, mut columns) = (Vec::new(), Vec::new());
-    for (at, dimension) in dimensions.iter().enumerate() {
-        names.push(dimension.id.clone());
-        columns.push(FileColumn::Codes(at));
-    }
+pub(super) fn file_columns(dimensions: &[Dimension], has_status: bool) -> Vec<FileColumn> {
+    let mut columns: Vec<FileColumn> = (0..dimensions.len()).map(FileColumn::Codes).collect();
     for (at, dimension) in dimensions.iter().enumerate() {
         if dimension.categories.iter().any(|(_, label)| label.is_some()) {
-            names.push(format!("{}{LABEL_SUFFIX}", dimension.id));
             columns.push(FileColumn::Labels(at));
         }
     }
-    names.push("value".to_owned());
     columns.push(FileColumn::Value);
     if has_status {
-        names.push("status".to_owned());
         columns.push(FileColumn::Status);
     }
-    (names, columns)
+    columns
 }
 
 pub(super) fn cube_column(
     found: ColumnMatch,
-    column: &FileColumn,
+    column: FileColumn,
     dimensions: &[Dimension],
     unit: &Option<String>,
     last_day: bool,
 ) -> Result<CubeColumn, ReadRefusal> {
     let mut about = ReadColumn::from(&found);
     let requested = found.requested_type;
-    let content = match *column {
+    let content = match column {
         FileColumn::Codes(at) | FileColumn::Labels(at) => {
             let dimension = &dimensions[at];
             let labels = matches!(column, FileColumn::Labels(_));

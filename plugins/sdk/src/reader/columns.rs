@@ -1,6 +1,8 @@
 //! Requested columns found among those of a file, by the name that the package gives or by their
 //! own in snake_case.
 
+use std::collections::HashMap;
+
 use super::{ColumnRequest, FilePlace, ReadRefusal, RequestedType};
 
 /// Names that a message lists.
@@ -43,54 +45,97 @@ pub fn match_columns<T: AsRef<str>>(
     names: &[T],
     requests: &[ColumnRequest],
 ) -> Result<Vec<ColumnMatch>, ReadRefusal> {
+    match_qualified_columns(names, |position| names[position].as_ref().to_owned(), requests)
+}
+
+/// Finds each request among `names`, as [`match_columns`] does, in a file where several columns may
+/// have one name. Such a column is also found by its qualified name, which `qualify` makes of its
+/// position and which no other column may have; without requests that is what it is called.
+///
+/// ```
+/// use yearbook_sdk::reader::{ColumnRequest, RequestedType, match_qualified_columns};
+///
+/// let names = ["UNIT", "UNIT"];
+/// let qualify = |position| format!("UNIT (column {})", position + 1);
+/// let mut request = ColumnRequest {
+///     name: "unit".to_owned(),
+///     source: Some("UNIT".to_owned()),
+///     requested_type: RequestedType::Text,
+/// };
+/// assert!(match_qualified_columns(&names, qualify, &[request.clone()]).is_err());
+/// request.source = Some("UNIT (column 2)".to_owned());
+/// assert_eq!(match_qualified_columns(&names, qualify, &[request])?[0].position, 1);
+/// # Ok::<(), yearbook_sdk::reader::ReadRefusal>(())
+/// ```
+///
+/// # Errors
+/// As [`match_columns`]; where columns share a name, the sentence lists their qualified names.
+pub fn match_qualified_columns<T: AsRef<str>>(
+    names: &[T],
+    qualify: impl Fn(usize) -> String,
+    requests: &[ColumnRequest],
+) -> Result<Vec<ColumnMatch>, ReadRefusal> {
+    let mut uses = HashMap::new();
+    for name in names {
+        *uses.entry(name.as_ref()).or_insert(0) += 1;
+    }
+    let columns = names.iter().map(AsRef::as_ref).enumerate().map(|(position, name)| FileColumn {
+        name,
+        unique: if uses[name] == 1 { name.to_owned() } else { qualify(position) },
+    });
+    let columns: Vec<FileColumn<'_>> = columns.collect();
     if requests.is_empty() {
-        let all = names.iter().enumerate().map(|(position, name)| ColumnMatch {
-            name: name.as_ref().to_owned(),
+        let all = columns.into_iter().enumerate().map(|(position, column)| ColumnMatch {
+            name: column.unique,
             position,
             requested_type: RequestedType::Text,
         });
         return Ok(all.collect());
     }
-    requests.iter().map(|request| match_column(names, request)).collect()
+    requests.iter().map(|request| match_column(&columns, request)).collect()
 }
 
-fn match_column<T: AsRef<str>>(
-    names: &[T],
+/// A column of the file.
+struct FileColumn<'a> {
+    name: &'a str,
+    /// The name, qualified where other columns have it too.
+    unique: String,
+}
+
+fn match_column(
+    columns: &[FileColumn<'_>],
     request: &ColumnRequest,
 ) -> Result<ColumnMatch, ReadRefusal> {
-    let fits = |name: &str| match &request.source {
-        Some(source) => name == source,
-        None => name == request.name || snake_case(name) == request.name,
+    let fits = |column: &FileColumn<'_>| match &request.source {
+        Some(source) => column.name == source || column.unique == *source,
+        None => column.name == request.name || snake_case(column.name) == request.name,
     };
-    let mut found = names.iter().enumerate().filter(|(_, name)| fits(name.as_ref()));
-    let wanted = request.source.as_deref().unwrap_or(&request.name);
-    match (found.next(), found.next()) {
-        (Some((position, _)), None) => Ok(ColumnMatch {
-            name: request.name.clone(),
-            position,
-            requested_type: request.requested_type,
-        }),
-        (Some((_, one)), Some((_, other))) => Err(ReadRefusal::unsupported(
-            FilePlace::path(&request.name),
-            format!(
-                "the file has {:?} and {:?} for it; say in `yearbook.source_columns` which one is meant",
-                one.as_ref(),
-                other.as_ref()
-            ),
-        )),
-        (None, _) => Err(ReadRefusal::unsupported(
-            FilePlace::path(&request.name),
-            format!(
-                "the file has no column {wanted:?}; name one of its columns in `yearbook.source_columns`: {}",
-                list_names(names)
-            ),
-        )),
-    }
+    let found: Vec<usize> = (0..columns.len()).filter(|at| fits(&columns[*at])).collect();
+    let sentence = match found[..] {
+        [position] => {
+            return Ok(ColumnMatch {
+                name: request.name.clone(),
+                position,
+                requested_type: request.requested_type,
+            });
+        }
+        [] => format!(
+            "the file has no column {:?}; name one of its columns in `yearbook.source_columns`: {}",
+            request.source.as_deref().unwrap_or(&request.name),
+            list_names(columns.iter().map(|column| &*column.unique))
+        ),
+        _ => format!(
+            "{} columns of the file fit it; name the one that is meant in `yearbook.source_columns`: {}",
+            found.len(),
+            list_names(found.iter().map(|at| &*columns[*at].unique))
+        ),
+    };
+    Err(ReadRefusal::unsupported(FilePlace::path(&request.name), sentence))
 }
 
-fn list_names<T: AsRef<str>>(names: &[T]) -> String {
-    let mut list: Vec<&str> = names.iter().take(NAMES_LISTED).map(AsRef::as_ref).collect();
+fn list_names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(NAMES_LISTED);
+    let mut list: Vec<&str> = names.take(NAMES_LISTED).collect();
     let rest = format!("{more} more");
     if more > 0 {
         list.push(&rest);
@@ -151,9 +196,25 @@ mod tests {
     }
 
     #[test]
-    fn two_columns_for_one_request_are_refused() {
+    fn two_columns_for_one_request_are_refused_with_what_to_write_contract_7() {
         let refused = match_columns(&["REF_AREA", "ref-area"], &[request("ref_area", None)]);
-        assert!(refused.unwrap_err().to_string().contains("which one is meant"));
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "ref_area: 2 columns of the file fit it; name the one that is meant in `yearbook.source_columns`: REF_AREA, ref-area"
+        );
+        let names = ["UNIT", "FREQ", "UNIT"];
+        let find = |source| {
+            let qualify = |position| format!("{} (column {})", names[position], position + 1);
+            let found = match_qualified_columns(&names, qualify, &[request("unit", source)]);
+            found.map(|found| found[0].position).map_err(|refused| refused.to_string())
+        };
+        for source in [None, Some("UNIT")] {
+            let refused = find(source).unwrap_err();
+            assert!(refused.ends_with("`: UNIT (column 1), UNIT (column 3)"), "{refused}");
+        }
+        assert_eq!(find(Some("UNIT (column 1)")), Ok(0));
+        assert_eq!(find(Some("UNIT (column 3)")), Ok(2));
+        assert!(find(Some("FREQ (column 2)")).is_err(), "a name of one column is not qualified");
     }
 
     #[test]

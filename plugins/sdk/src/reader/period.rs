@@ -1,6 +1,6 @@
 //! Periods of time as statistical formats write them: years, halves, thirds, quarters, months,
 //! weeks, days and ranges (SDMX 3.0, "Observational Time Period"), with and without the hyphen that
-//! some agencies leave out.
+//! some agencies leave out, and with the letters of Nordic PX tables.
 
 mod notation;
 
@@ -55,7 +55,7 @@ pub enum PeriodError {
 impl fmt::Display for PeriodError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unknown => "is no period of time; periods are 2024, 2024-S1, 2024-T1, 2024-Q1, 2024-M01, 2024-01, 2024-W01, 2024-D001, 2024-01-31, 2024-01-01/P1Y, 2024-01-01/2024-12-31 and 2024/25",
+            Self::Unknown => "is no period of time; periods are 2024, 2024-S1, 2024-T1, 2024-Q1, 2024K1, 2024-M01, 2024-01, 2024-W01, 2024U01, 2024-D001, 2024-01-31, 2024-01-01/P1Y, 2024-01-01/2024-12-31 and 2024/25",
             Self::NoCode => "has no code of the forms YYYY, YYYY-Qn, YYYY-MM and YYYY/YY; declare the column as date, or name it otherwise than period",
             Self::NoDay => "is a financial year, whose first day the file does not tell; declare the column as string and call it period",
         })
@@ -176,6 +176,11 @@ mod tests {
             ("2023-02", "2023-02-01", "2023-02-28", Some("2023-02")),
             ("2024-W05", "2024-01-29", "2024-02-04", None),
             ("2020-W53", "2020-12-28", "2021-01-03", None),
+            ("2024K1", "2024-01-01", "2024-03-31", Some("2024-Q1")),
+            ("2024K4", "2024-10-01", "2024-12-31", Some("2024-Q4")),
+            ("2024U05", "2024-01-29", "2024-02-04", None),
+            ("2020U53", "2020-12-28", "2021-01-03", None),
+            ("2024M02D29", "2024-02-29", "2024-02-29", None),
             ("2024-D060", "2024-02-29", "2024-02-29", None),
             ("2024-01-31", "2024-01-31", "2024-01-31", None),
             ("2024-01-31T12:30:00", "2024-01-31", "2024-01-31", None),
@@ -215,6 +220,12 @@ mod tests {
             "2024-Q5",
             "2024-Q",
             "2024-M13",
+            "2024K5",
+            "2024K",
+            "2024U00",
+            "2023U53",
+            "2023M02D29",
+            "2024M02D",
             "2024-00",
             "2024-W00",
             "2024-W54",

@@ -14,6 +14,11 @@ pub(super) fn parse(text: &[u8]) -> Option<TimePeriod> {
             follows.then_some(TimePeriod { days: None, form: PeriodForm::FinancialYear(year) })
         }
         [b'-', b'0'..=b'9', ..] => parse_calendar(year, text),
+        // A day of Statistics Denmark: `2024M02D29`.
+        [b'M', m1, m2, b'D', d1, d2] => {
+            let day = day_number(&[&text[..4], b"-", &[*m1, *m2], b"-", &[*d1, *d2]].concat())?;
+            Some(TimePeriod { days: Some((day, day)), form: PeriodForm::Other })
+        }
         [b'-', kind, number @ ..] | [kind, number @ ..] => parse_coded(year, *kind, number),
     }
 }
@@ -75,7 +80,7 @@ fn form_of((first, last): (i64, i64)) -> PeriodForm {
     }
 }
 
-/// `Q1`, `M01` and the like.
+/// `Q1`, `M01` and the like; in Nordic PX tables K is a quarter (kvartal) and U a week (uge, uke).
 fn parse_coded(year: i64, kind: u8, number: &[u8]) -> Option<TimePeriod> {
     let number = digits(number).filter(|_| number.len() <= 3)?;
     let within = |most: i64| (1..=most).contains(&number).then_some(());
@@ -89,7 +94,7 @@ fn parse_coded(year: i64, kind: u8, number: &[u8]) -> Option<TimePeriod> {
             within(3)?;
             months(year, 4 * number - 3, 4, PeriodForm::Other)
         }
-        b'Q' => {
+        b'Q' | b'K' => {
             within(4)?;
             months(year, 3 * number - 2, 3, PeriodForm::Quarter(year, number))
         }
@@ -97,7 +102,7 @@ fn parse_coded(year: i64, kind: u8, number: &[u8]) -> Option<TimePeriod> {
             within(12)?;
             months(year, number, 1, PeriodForm::Month(year, number))
         }
-        b'W' => {
+        b'W' | b'U' => {
             // ISO 8601: the first week of a year has its first Thursday.
             let monday = first_monday(year)? + 7 * (number - 1);
             let fits = number >= 1 && monday < first_monday(year + 1)?;

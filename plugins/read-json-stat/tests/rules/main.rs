@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod cells;
+
 use yearbook_read_json_stat::JsonStatReader;
 use yearbook_sdk::Value;
 use yearbook_sdk::generator::Role;
@@ -37,7 +39,7 @@ fn it_holds_what_every_reader_must() {
 
 #[test]
 fn a_cube_of_an_agency_is_a_table_contract_7() {
-    let file = include_str!("../../../tests/fixtures/agencies/cso_life_tables.json");
+    let file = include_str!("../../../../tests/fixtures/agencies/cso_life_tables.json");
     let requests = [
         from("sex", "C02199V02655 label", RequestedType::Text),
         from("age", "C02076V02508", RequestedType::Text),
@@ -216,8 +218,15 @@ fn json_stat_is_refused_with_its_path_contract_7() {
         (cube(r#"{"6":1}"#, ""), "$.value: has a cell 6 of 6"),
         (cube(r#"{"1":1,"01":2}"#, ""), "$.value: has the cell 1 twice"),
         (cube(r#"{"-1":1}"#, ""), "line 1, byte"),
-        (cube("[1e999,2,3,4,5,6]", ""), "line 1, byte"),
+        (cube("[1e999,2,3,4,5,6]", ""), "$.value, cell 0: \"1e999\" is too large"),
         (cube("[[1],2,3,4,5,6]", ""), "line 1, byte"),
+        (cube(r#"{"1":null,"01":2}"#, ""), "$.value: has the cell 1 twice"),
+        (
+            cube("[1,2,3,4,5,6]", r#""status":["p","e"],"#),
+            "$.status: has 2 entries where $.size makes 6 cells; write one for each",
+        ),
+        (cube("[1,2,3,4,5,6]", r#""status":{"6":"p"},"#), "$.status: has a cell 6 of 6"),
+        (cube("[1,2,3,4,5,6]", r#""status":{"5":true},"#), "line 1, byte"),
         (good.replace("\"id\"", "\"ids\""), "$.id: is missing or empty"),
         (good[..good.len() - 1].to_owned(), "line 3, byte"),
         ("[]".to_owned(), "line 1, byte 0, $: a file of JSON-stat is an object"),
@@ -239,6 +248,15 @@ fn a_cube_that_claims_to_be_huge_costs_nothing() {
     let claimed = cube(r#"{"0":1}"#, "").replace("[2,3]", "[2,4000000000]");
     assert!(refusal(&claimed).contains("has 3 categories where $.size says 4000000000"));
     let keep = [("missing", Value::Text("keep".to_owned()))];
+    // Every category is there, and only the product is huge.
+    let wide: Vec<String> = (0..5_000).map(|at| format!("\"{at}\"")).collect();
+    let category = format!(r#"{{"category":{{"index":[{}]}}}}"#, wide.join(","));
+    let wide = format!(
+        r#"{{"class":"dataset","id":["a","b"],"size":[5000,5000],"value":{{"24999999":1}},"dimension":{{"a":{category},"b":{category}}}}}"#
+    );
+    assert_eq!(table(&wide, &[]).rows.len(), 1);
+    let refused = read::<JsonStatReader>(wide.as_bytes(), &[], &keep).unwrap_err().to_string();
+    assert!(refused.starts_with("$.size: makes 25000000 cells"), "{refused}");
     let one = r#"{"class":"dataset","id":["a"],"size":[4000000000],"value":{},"dimension":{"a":{"category":{"index":[]}}}}"#;
     assert!(read::<JsonStatReader>(one.as_bytes(), &[], &keep).is_err());
 }
