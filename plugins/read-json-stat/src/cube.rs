@@ -35,8 +35,6 @@ pub(crate) struct Cube {
     next: u64,
     /// The next of the file's values.
     entry: usize,
-    /// A value as it is written.
-    scratch: String,
 }
 
 impl Cube {
@@ -78,7 +76,6 @@ impl Cube {
             count,
             next: 0,
             entry: 0,
-            scratch: String::new(),
         })
     }
 
@@ -89,12 +86,11 @@ impl Cube {
 
     /// Adds rows until the batch is full or the cube ends.
     pub(crate) fn add_rows(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
-        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut scratch = String::new();
         while !rows.is_full() {
             let Some((cell, value)) = self.next_cell() else { break };
             self.add_row(cell, self.cells.unpack(value, &mut scratch), rows)?;
         }
-        self.scratch = scratch;
         Ok(())
     }
 

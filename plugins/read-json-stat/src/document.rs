@@ -119,7 +119,9 @@ impl Document {
         if !once {
             return Ok(());
         }
-        let member = (0..path.depth()).filter_map(name).map(str::to_owned).collect();
+        let names = (0..path.depth()).filter_map(name);
+        names.clone().try_for_each(short)?;
+        let member = names.map(str::to_owned).collect();
         if !self.members.insert(member) {
             return Err("is there twice".to_owned());
         }
