@@ -86,7 +86,8 @@ pub(super) fn check_dimensions(document: &mut Document) -> Result<Vec<Dimension>
 }
 
 /// Code and label of each category, in order. Without an index, which may be left out where there
-/// is one category, the order is that of the labels in the file, as libraries for JSON-stat have it.
+/// is one category, the order is that of the labels in the file, as in other software for
+/// JSON-stat.
 fn order_categories(
     categories: Categories,
     size: u64,

@@ -50,7 +50,8 @@ pub fn match_columns<T: AsRef<str>>(
 
 /// Finds each request among `names`, as [`match_columns`] does, in a file where several columns may
 /// have one name. A column is also found by its qualified name, which `qualify` makes of its
-/// position and which no other column has. Without requests, columns that share a name are called so.
+/// position and which no other column has. Without requests that is the name of columns that share
+/// theirs.
 ///
 /// ```
 /// use yearbook_sdk::reader::{ColumnRequest, RequestedType, match_qualified_columns};
