@@ -1,11 +1,6 @@
 //! Geometry as spec-2.2-geometry promises it: WKT, `MULTI*` forms, EPSG:4326 with longitude first.
 //! Checked and bounded in one pass without building geometry; never repaired, never changed.
-//! Centroids are for previews.
 
-mod bounds;
-mod centroid;
 mod wkt;
 
-pub(crate) use bounds::GeometryBounds;
-pub(crate) use centroid::centroid;
 pub(crate) use wkt::check;

@@ -1,9 +1,12 @@
-//! Centroids of geometries, read in one pass: weighted by area where there are polygons, else by
-//! length where there are lines, else the mean of the points. Longitudes are unwrapped, so that
-//! what lies on both sides of 180 degrees has its centroid there: along the way, or as a bounding
-//! box that is known has them.
+//! Centroids of geometries (contract-9-centroid): weighted by area where there are polygons, else by
+//! length where there are lines, else the mean of the points. Planar, in degrees: an edge is
+//! straight however long it is. Parts on both sides of 180 degrees are laid side by side first, as
+//! the bounding box has them.
 
-use crate::{CoordinateText, GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
+use crate::{GeometryBounds, GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
+
+/// Decimals that are kept, as a factor: a millionth of a degree is 11 cm.
+const PRECISION: f64 = 1e6;
 
 /// Weighted sum of positions, relative to the geometry's first one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,72 +24,61 @@ impl Moment {
     }
 }
 
-/// Side of 180 degrees on which a longitude is read.
-#[derive(Debug, Clone, Copy)]
-enum Unwrapping {
-    /// The shorter way from the position before it.
-    AlongTheWay,
-    /// At this longitude or to the east of it.
-    EastOf(f64),
-}
-
-/// Sums over a geometry, one for each dimension.
-#[derive(Debug, Clone, Copy)]
-struct Centroid {
-    unwrapping: Unwrapping,
+/// Sums over a geometry, one for each dimension, and the box around it.
+#[derive(Debug, Clone)]
+struct GeometrySums {
+    /// Longitudes west of it are counted on from 180 degrees.
+    west: f64,
     /// The first position; all sums are relative to it, for digits would be lost otherwise.
     origin: Option<[f64; 2]>,
     points: Moment,
     lines: Moment,
     areas: Moment,
+    bounds: GeometryBounds,
 }
 
-/// Returns the centroid of a text, longitude from -180 (included) to 180 and latitude in degrees;
-/// none for an empty geometry.
+/// Returns the centroid of a text, longitude from -180 to 180 and latitude in degrees, rounded to
+/// six digits after the point; none for an empty geometry.
 ///
 /// # Errors
 /// [`MalformedWkt`].
 pub fn centroid(text: &str) -> Result<Option<[f64; 2]>, MalformedWkt> {
-    let found = Centroid::read(text, Unwrapping::AlongTheWay)?;
-    Ok(found.map(|[longitude, latitude]| [wrapped(longitude), latitude]))
+    let mut sums = GeometrySums::read(text, f64::NEG_INFINITY)?;
+    if let Some([west, _, east, _]) = std::mem::take(&mut sums.bounds).finish()
+        && west > east
+    {
+        sums = GeometrySums::read(text, west)?;
+    }
+    let found = sums.centroid().map(|[longitude, latitude]| {
+        let longitude = if longitude > 180.0 { longitude - 360.0 } else { longitude };
+        // Adding zero makes one of both zeros.
+        [longitude, latitude].map(|degrees| (degrees * PRECISION).round() / PRECISION + 0.0)
+    });
+    Ok(found.filter(|degrees| degrees.iter().all(|degrees| degrees.is_finite())))
 }
 
-/// Returns the centroid of a text whose bounding box crosses 180 degrees and begins at `west`;
-/// negative infinity: it does not cross. Longitude from -180 to 180 (both included) and latitude in
-/// degrees; none for an empty geometry.
-///
-/// # Errors
-/// [`MalformedWkt`].
-pub fn centroid_east_of(text: &str, west: f64) -> Result<Option<[f64; 2]>, MalformedWkt> {
-    let found = Centroid::read(text, Unwrapping::EastOf(west))?;
-    Ok(found.map(|[longitude, latitude]| {
-        [if longitude > 180.0 { longitude - 360.0 } else { longitude }, latitude]
-    }))
-}
-
-impl Centroid {
-    fn read(text: &str, unwrapping: Unwrapping) -> Result<Option<[f64; 2]>, MalformedWkt> {
+impl GeometrySums {
+    fn read(text: &str, west: f64) -> Result<Self, MalformedWkt> {
         let mut reader = WktReader::new(text);
         let mut sums = Self {
-            unwrapping,
+            west,
             origin: None,
             points: Moment::default(),
             lines: Moment::default(),
             areas: Moment::default(),
+            bounds: GeometryBounds::default(),
         };
         sums.geometry(&mut reader, MAX_DEPTH)?;
         reader.end()?;
-        Ok(sums.result())
+        Ok(sums)
     }
 
-    /// The centroid, its longitude where unwrapping has it.
-    fn result(&self) -> Option<[f64; 2]> {
+    fn centroid(&self) -> Option<[f64; 2]> {
         let [x, y] = self.origin?;
         let all = [&self.areas, &self.lines, &self.points];
         // A polygon without area is a line, a line without length a point.
         let heaviest = all.into_iter().find(|moment| moment.weight > 0.0)?;
-        let longitude = x + heaviest.x / heaviest.weight;
-        Some([longitude, y + heaviest.y / heaviest.weight])
+        Some([x + heaviest.x / heaviest.weight, y + heaviest.y / heaviest.weight])
     }
 
     fn geometry(&mut self, reader: &mut WktReader<'_>, depth: usize) -> Result<(), MalformedWkt> {
@@ -105,16 +97,10 @@ impl Centroid {
         reader: &mut WktReader<'_>,
     ) -> Result<(), MalformedWkt> {
         match kind {
-            GeometryKind::Point => members(reader, |reader| {
-                let at = self.relative(reader.position()?, 0.0)?;
-                self.points.add(1.0, at);
-                Ok(())
-            }),
+            GeometryKind::Point => members(reader, |reader| self.point(reader)),
             GeometryKind::MultiPoint => members(reader, |reader| {
                 if reader.peek_number() {
-                    let at = self.relative(reader.position()?, 0.0)?;
-                    self.points.add(1.0, at);
-                    return Ok(());
+                    return self.point(reader);
                 }
                 self.coordinates(GeometryKind::Point, reader)
             }),
@@ -142,18 +128,33 @@ impl Centroid {
         }
     }
 
+    fn point(&mut self, reader: &mut WktReader<'_>) -> Result<(), MalformedWkt> {
+        let [x, y] = self.position(reader)?;
+        self.bounds.add(x, x, y, y);
+        let at = self.relative([x, y]);
+        self.points.add(1.0, at);
+        Ok(())
+    }
+
     /// Adds the points and the length of a path, and returns the area that it encloses, negative
     /// where it runs clockwise.
     fn path(&mut self, reader: &mut WktReader<'_>) -> Result<Moment, MalformedWkt> {
         let mut area = Moment::default();
-        let (mut start, mut last) = ([0.0; 2], None);
+        let (mut start, mut last) = ([0.0; 2], None::<[f64; 2]>);
+        let mut extent: Option<[[f64; 2]; 2]> = None;
         members(reader, |reader| {
-            let at = self.relative(reader.position()?, last.map_or(0.0, |[x, _]: [f64; 2]| x))?;
+            let at = self.position(reader)?;
+            let [least, most] = extent.unwrap_or([at; 2]);
+            extent = Some([
+                [least[0].min(at[0]), least[1].min(at[1])],
+                [most[0].max(at[0]), most[1].max(at[1])],
+            ]);
+            let at = self.relative(at);
             match last {
                 None => start = at,
                 Some(last) => {
-                    let length = (at[0] - last[0]).hypot(at[1] - last[1]);
-                    self.lines.add(length, [0, 1].map(|axis| (at[axis] + last[axis]) / 2.0));
+                    let [dx, dy] = [at[0] - last[0], at[1] - last[1]];
+                    self.lines.add(dx.hypot(dy), [0, 1].map(|axis| (at[axis] + last[axis]) / 2.0));
                     // Triangles from the first position, so that digits are not lost to the
                     // distance from it.
                     let [a, b] = [last, at].map(|[x, y]| [x - start[0], y - start[1]]);
@@ -165,35 +166,23 @@ impl Centroid {
             last = Some(at);
             Ok(())
         })?;
+        if let Some([[west, south], [east, north]]) = extent {
+            self.bounds.add(west, east, south, north);
+        }
         Ok(area)
     }
 
-    /// A position relative to the origin; `near` is the longitude before it, relative too.
-    fn relative(
-        &mut self,
-        [x, y]: CoordinateText<'_>,
-        near: f64,
-    ) -> Result<[f64; 2], MalformedWkt> {
+    /// The next position, its longitude at `west` or to the east of it.
+    fn position(&self, reader: &mut WktReader<'_>) -> Result<[f64; 2], MalformedWkt> {
+        let [x, y] = reader.position()?;
         let (x, y) = (value(x)?, value(y)?);
-        let x = match self.unwrapping {
-            Unwrapping::EastOf(west) if x < west => x + 360.0,
-            _ => x,
-        };
-        let [origin_x, origin_y] = *self.origin.get_or_insert([x, y]);
-        let x = match self.unwrapping {
-            Unwrapping::AlongTheWay => near + wrapped(x - origin_x - near),
-            Unwrapping::EastOf(_) => x - origin_x,
-        };
-        Ok([x, y - origin_y])
+        Ok([if x < self.west { x + 360.0 } else { x }, y])
     }
-}
 
-/// A difference of longitudes as the shorter way around, from -180 (included) to 180.
-fn wrapped(degrees: f64) -> f64 {
-    if (-180.0..180.0).contains(&degrees) {
-        return degrees;
+    fn relative(&mut self, [x, y]: [f64; 2]) -> [f64; 2] {
+        let [origin_x, origin_y] = *self.origin.get_or_insert([x, y]);
+        [x - origin_x, y - origin_y]
     }
-    (degrees + 180.0).rem_euclid(360.0) - 180.0
 }
 
 /// Items in parentheses; none where the text says EMPTY.
@@ -213,64 +202,4 @@ fn members(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn centroids_are_weighted_by_area_then_length_then_number() {
-        for (text, expected) in [
-            ("POINT (174.5 -36.8)", Some([174.5, -36.8])),
-            ("POINT EMPTY", None),
-            ("MULTIPOINT (0 0, (2 0), 4 3)", Some([2.0, 1.0])),
-            ("LINESTRING (0 0, 4 0, 4 2)", Some([8.0 / 3.0, 1.0 / 3.0])),
-            ("LINESTRING (3 3, 3 3)", Some([3.0, 3.0])),
-            ("POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0))", Some([2.0, 2.0])),
-            ("POLYGON ((0 0, 0 4, 4 4, 4 0, 0 0))", Some([2.0, 2.0])),
-            // A hole in the right half moves it to the left.
-            ("POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0), (2 0, 4 0, 4 4, 2 4, 2 0))", Some([1.0, 2.0])),
-            (
-                "MULTIPOLYGON (((0 0, 2 0, 2 2, 0 2, 0 0)), ((10 0, 16 0, 16 2, 10 2, 10 0)))",
-                Some([10.0, 1.0]),
-            ),
-            ("POLYGON ((0 0, 4 0, 0 0))", Some([2.0, 0.0])),
-            // Points beside an area weigh nothing.
-            (
-                "GEOMETRYCOLLECTION (POINT (50 50), POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0)))",
-                Some([1.0, 1.0]),
-            ),
-            ("GEOMETRYCOLLECTION EMPTY", None),
-        ] {
-            let found = centroid(text);
-            let near = match (found, expected) {
-                (Ok(Some(found)), Some(expected)) => {
-                    (0..2).all(|axis| (found[axis] - expected[axis]).abs() < 1e-9)
-                }
-                (found, expected) => found == Ok(expected),
-            };
-            assert!(near, "{text}: {found:?}");
-        }
-    }
-
-    #[test]
-    fn nothing_on_the_180th_meridian_lands_in_africa_contract_9() {
-        for text in [
-            "MULTIPOINT (179 -44, -179 -44)",
-            "LINESTRING (179 -44, -179 -44)",
-            "POLYGON ((179 -45, -179 -45, -179 -43, 179 -43, 179 -45))",
-            "MULTIPOLYGON (((178 -45, 179 -45, 179 -43, 178 -43, 178 -45)), ((-179 -45, -178 -45, -178 -43, -179 -43, -179 -45)))",
-        ] {
-            let found = centroid(text);
-            assert!(
-                matches!(found, Ok(Some([x, y])) if (x.abs() - 180.0).abs() < 1e-9 && (y + 44.0).abs() < 1e-9),
-                "{text}: {found:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn malformed_text_is_an_error() {
-        for text in ["", "POINT (1 2", "POLYGON ((0 0, x 1))", "POINT (1 2) POINT (1 2)"] {
-            assert!(centroid(text).is_err(), "{text}");
-        }
-    }
-}
+mod tests;

@@ -1,11 +1,14 @@
 //! A reader of well-known text (OGC 06-103r4, section 7) of two dimensions, piece by piece: the
 //! caller asks for what may come next, so no geometry is ever held. Copies nothing: numbers are
-//! slices of the text. Encoders write what they read; the host checks what is published.
+//! slices of the text. Encoders write what they read; the host checks what is published. The box
+//! and the centroid of a geometry are found here for both.
 
 use std::fmt;
 
-pub use centroid::{centroid, centroid_east_of};
+pub use bounds::GeometryBounds;
+pub use centroid::centroid;
 
+mod bounds;
 mod centroid;
 
 /// Kind of a geometry.

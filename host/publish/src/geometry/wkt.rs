@@ -2,9 +2,7 @@
 //! reader that encoders use. Validity in the sense of Simple Features (self-intersections and the
 //! like) is not asked for: real boundary files break it, and they are served as published.
 
-use yearbook_wkt::WktReader;
-
-use super::bounds::GeometryBounds;
+use yearbook_wkt::{GeometryBounds, WktReader};
 
 /// Points that a ring needs: a triangle and its first point again.
 const RING_POINTS: usize = 4;

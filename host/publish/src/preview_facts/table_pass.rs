@@ -11,7 +11,6 @@ use super::figures::{Figures, NumberColumn, date_at, dates};
 use super::latest::LatestRowsPass;
 use super::series::SeriesCounter;
 use super::{LinePass, TableShape};
-use crate::geometry;
 
 /// Rows of a table, in order, being counted.
 pub(crate) struct TablePass {
@@ -128,7 +127,9 @@ impl CentroidPass {
         while let Some(row) = self.wanted.pop_if(|row| *row < end) {
             let row = usize::try_from(row - first).unwrap_or(usize::MAX);
             let text = texts.filter(|texts| texts.is_valid(row)).map(|texts| texts.value(row));
-            self.sample.points.extend(text.and_then(geometry::centroid));
+            // A text that was checked is well-formed.
+            let centroid = text.and_then(|text| yearbook_wkt::centroid(text).ok().flatten());
+            self.sample.points.extend(centroid);
         }
     }
 }

@@ -8,6 +8,7 @@ use arrow::datatypes::{DataType, Float64Type};
 use arrow::util::display::array_value_to_string;
 use yearbook_domain::{BoundingBox, Column, ColumnRole, ColumnType, Date};
 use yearbook_scan::schema::stored_type;
+use yearbook_wkt::GeometryBounds;
 
 use super::TableChunk;
 use super::cell;
@@ -15,7 +16,7 @@ use super::percent_unit;
 use super::row_weight::RowWeightCheck;
 use super::text_facts::TextFacts;
 use crate::faults::{FaultList, quote};
-use crate::geometry::{self, GeometryBounds};
+use crate::geometry;
 use crate::package::DataPackage;
 
 /// Range of proportions (spec-2.2-proportions).
@@ -147,7 +148,11 @@ impl TableChecker {
 
     /// Returns the facts; true only where no fault was found.
     pub(crate) fn finish(self) -> TableFacts {
-        TableFacts { texts: self.texts, date_range: self.dates, bbox: self.bounds.finish() }
+        TableFacts {
+            texts: self.texts,
+            date_range: self.dates,
+            bbox: self.bounds.finish().map(BoundingBox),
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use yearbook_wkt::GeometryBounds;
+
 use super::view::{MapBounds, MapView};
 use crate::number::whole;
 
@@ -43,25 +45,11 @@ impl DotStore {
     /// The smallest bounds of all dots: beyond 180 degrees in the east where that is shorter.
     #[must_use]
     pub fn bounds(&self) -> Option<MapBounds> {
-        let mut longitudes: Vec<f64> = self.cells.values().map(|[x, _]| *x).collect();
-        longitudes.sort_by(f64::total_cmp);
-        let (first, last) = (*longitudes.first()?, *longitudes.last()?);
-        let latitudes = || self.cells.values().map(|[_, y]| *y);
-        let (mut west, mut east) = (first, last);
-        // The widest gap that no dot lies in; the first one begins behind the last dot.
-        let mut widest = first + 360.0 - last;
-        for pair in longitudes.windows(2) {
-            if pair[1] - pair[0] > widest {
-                widest = pair[1] - pair[0];
-                (west, east) = (pair[1], pair[0] + 360.0);
-            }
-        }
-        Some(MapBounds {
-            west,
-            east,
-            south: latitudes().fold(f64::INFINITY, f64::min),
-            north: latitudes().fold(f64::NEG_INFINITY, f64::max),
-        })
+        let mut bounds = GeometryBounds::default();
+        self.cells.values().for_each(|[x, y]| bounds.add(*x, *x, *y, *y));
+        let [west, south, east, north] = bounds.finish()?;
+        let east = if west > east { east + 360.0 } else { east };
+        Some(MapBounds { west, south, east, north })
     }
 
     /// Pixels of the dots, from top to bottom, those within the same pixel once.

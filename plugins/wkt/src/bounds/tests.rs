@@ -9,7 +9,7 @@ fn finish(parts: &[(f64, f64)]) -> [f64; 4] {
     for (west, east) in parts {
         bounds.add(*west, *east, -1.0, 1.0);
     }
-    bounds.finish().map_or([f64::NAN; 4], |bbox| bbox.0)
+    bounds.finish().unwrap_or([f64::NAN; 4])
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn millions_of_points_take_bounded_memory_and_give_the_same_box() {
         bounds.add(longitude, longitude, 0.0, 0.0);
         assert!(bounds.intervals.len() < MAX_INTERVALS);
     }
-    let [west, _, east, _] = bounds.finish().map_or([f64::NAN; 4], |bbox| bbox.0);
+    let [west, _, east, _] = bounds.finish().unwrap_or([f64::NAN; 4]);
     assert!((west - 160.0).abs() < 1e-9 && (east + 170.0001).abs() < 1e-6, "{west} {east}");
 }
 

@@ -1,8 +1,5 @@
-//! The smallest box around all geometry on a round earth: west > east where it crosses 180° (RFC
-//! 7946, 5.2). Geometry itself never crosses: RFC 7946, 3.1.9 has it cut there, and so have the
-//! sources.
-
-use yearbook_domain::BoundingBox;
+//! The smallest box around geometry on a round earth: west > east where it crosses 180° (RFC 7946,
+//! 5.2). Geometry itself never crosses: RFC 7946, 3.1.9 has it cut there, and so have the sources.
 
 /// Intervals of longitude held before they are merged.
 const MAX_INTERVALS: usize = 65_536;
@@ -13,8 +10,8 @@ const MAX_INTERVALS: usize = 65_536;
 const MAX_GAPS: usize = 4_096;
 
 /// The bounds so far.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct GeometryBounds {
+#[derive(Debug, Clone, Default)]
+pub struct GeometryBounds {
     /// West and east of parts, west <= east; disjoint and ascending only after merging.
     intervals: Vec<(f64, f64)>,
     /// South and north.
@@ -23,7 +20,7 @@ pub(crate) struct GeometryBounds {
 
 impl GeometryBounds {
     /// Adds a connected part: degrees, west <= east, south <= north.
-    pub(crate) fn add(&mut self, west: f64, east: f64, south: f64, north: f64) {
+    pub fn add(&mut self, west: f64, east: f64, south: f64, north: f64) {
         // The parts of one boundary overlap as a rule.
         match self.intervals.last_mut() {
             Some((first, last)) if west <= *last && *first <= east => {
@@ -39,8 +36,9 @@ impl GeometryBounds {
         }
     }
 
-    /// The box; none when nothing was added.
-    pub(crate) fn finish(mut self) -> Option<BoundingBox> {
+    /// West, south, east and north of the box; none when nothing was added.
+    #[must_use]
+    pub fn finish(mut self) -> Option<[f64; 4]> {
         self.merge();
         let (south, north) = self.latitudes?;
         let (west, east) = (self.intervals.first()?.0, self.intervals.last()?.1);
@@ -54,7 +52,7 @@ impl GeometryBounds {
                 sides = (after.0, before.1);
             }
         }
-        Some(BoundingBox([sides.0, south, sides.1, north]))
+        Some([sides.0, south, sides.1, north])
     }
 
     fn merge(&mut self) {
