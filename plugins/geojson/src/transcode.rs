@@ -64,7 +64,12 @@ impl WktToGeoJson {
                 let mut outer = true;
                 list(reader, out, |reader, out| self.ring(reader, std::mem::take(&mut outer), out))
             }
-            GeometryKind::MultiPoint => points(reader, out),
+            GeometryKind::MultiPoint => list(reader, out, |reader, out| {
+                if reader.peek_number() {
+                    return position(reader.position()?, out);
+                }
+                point(reader, out)
+            }),
             GeometryKind::MultiLineString => list(reader, out, |reader, out| {
                 self.coordinates(GeometryKind::LineString, reader, out)
             }),
@@ -125,7 +130,8 @@ impl WktToGeoJson {
     }
 }
 
-/// Items in brackets; none where the text says EMPTY.
+/// Items in brackets; none where the text says EMPTY. An empty item is left out: GeoJSON has no
+/// position for an empty point, and readers fail at a part without positions.
 fn list(
     reader: &mut WktReader<'_>,
     out: &mut Vec<u8>,
@@ -133,12 +139,20 @@ fn list(
 ) -> Result<(), MalformedWkt> {
     out.push(b'[');
     if reader.open_or_empty()? {
+        let first = out.len();
         loop {
+            let end = out.len();
+            if end > first {
+                out.push(b',');
+            }
+            let start = out.len();
             item(reader, out)?;
+            if out[start..] == *b"[]" {
+                out.truncate(end);
+            }
             if !reader.next_member()? {
                 break;
             }
-            out.push(b',');
         }
     }
     out.push(b']');
@@ -152,32 +166,6 @@ fn point(reader: &mut WktReader<'_>, out: &mut Vec<u8>) -> Result<(), MalformedW
     }
     position(reader.position()?, out)?;
     if reader.next_member()? { Err(MalformedWkt { at: 0 }) } else { Ok(()) }
-}
-
-/// Points with parentheses of their own or without. An empty one among them is left out, since
-/// GeoJSON has no position for it.
-fn points(reader: &mut WktReader<'_>, out: &mut Vec<u8>) -> Result<(), MalformedWkt> {
-    out.push(b'[');
-    if reader.open_or_empty()? {
-        let mut some = false;
-        loop {
-            let bare = reader.peek_number();
-            if bare || reader.open_or_empty()? {
-                if std::mem::replace(&mut some, true) {
-                    out.push(b',');
-                }
-                position(reader.position()?, out)?;
-                if !bare && reader.next_member()? {
-                    return Err(MalformedWkt { at: 0 });
-                }
-            }
-            if !reader.next_member()? {
-                break;
-            }
-        }
-    }
-    out.push(b']');
-    Ok(())
 }
 
 fn position([x, y]: CoordinateText<'_>, out: &mut Vec<u8>) -> Result<(), MalformedWkt> {

@@ -213,6 +213,19 @@ mod tests {
     }
 
     #[test]
+    fn empty_parts_stay_in_wkb_contract_3() {
+        // As shapely 2.2, geopandas 1.2 and duckdb 2.0 read them.
+        for (text, expected) in [
+            ("MULTIPOLYGON (EMPTY)", "010600000001000000010300000000000000"),
+            ("MULTILINESTRING (EMPTY)", "010500000001000000010200000000000000"),
+            ("MULTIPOINT (EMPTY)", "0104000000010000000101000000000000000000f87f000000000000f87f"),
+        ] {
+            assert_eq!(encode(text).0, expected, "{text}");
+            assert_eq!(encode(text).1.bbox(), None, "{text}");
+        }
+    }
+
+    #[test]
     fn extents_are_joined_and_come_back_from_notes() {
         let mut extent = EMPTY_EXTENT;
         assert_eq!(extent.bbox(), None);
