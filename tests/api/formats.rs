@@ -72,6 +72,25 @@ async fn options_reach_the_encoder_and_wrong_ones_are_422() {
 }
 
 #[tokio::test]
+async fn csv_for_spreadsheets_is_asked_for_contract_3() {
+    let app = TestApp::start().await;
+    let rows = "date,region,value,final\n2020-01-01,=1+1,-5,true\n2020-01-02,north,-5,true\n";
+    app.publish(&harvest().with_rows(rows)).await;
+    let key = app.key(Plan::Enterprise).await;
+    let get = async |query: &str| {
+        let path = format!("/v1/datasets/harvest/data?format=csv&columns=region,value{query}");
+        app.get(&path).key(&key).send().await.text()
+    };
+    let plain = "region,value\n=1+1,-5.0\nnorth,-5.0\n";
+    assert_eq!(get("").await, plain);
+    assert_eq!(get("&csv.bom=true").await, format!("\u{feff}{plain}"));
+    assert_eq!(get("&csv.escape_formulas=true").await, plain.replace("=1", "'=1"));
+    let described = app.get("/openapi.json").send().await.json();
+    let data = described["paths"]["/v1/datasets/{name}/data"]["get"]["parameters"].to_string();
+    assert!(data.contains("csv.bom") && data.contains("csv.escape_formulas"), "{data}");
+}
+
+#[tokio::test]
 async fn empty_results_are_whole_documents_contract_3() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;

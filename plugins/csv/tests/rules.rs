@@ -105,6 +105,69 @@ fn the_delimiter_is_chosen_and_quoted() {
 }
 
 #[test]
+fn formulas_are_text_where_that_is_asked_for_contract_3() {
+    let texts = [
+        "=1+1",
+        "+1",
+        "-5",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "=\"a\",b",
+        "a=1-2",
+        "2020-01-01",
+        "",
+        "'=1",
+    ];
+    let escaped = [
+        "'=1+1",
+        "'+1",
+        "'-5",
+        "'@SUM(A1)",
+        "'\t=1",
+        "\"'\r=1\"",
+        "\"'=\"\"a\"\",b\"",
+        "a=1-2",
+        "2020-01-01",
+        "\"\"",
+        "'=1",
+    ];
+    let rows = texts.len();
+    let cells: Vec<_> = texts.iter().map(Some).collect();
+    for table in [Table::new().text("-a", &cells), Table::new().dictionary("-a", &cells)] {
+        let table = table
+            .numbers("n", &vec![Some(-5.5); rows])
+            .integers("i", &vec![Some(-5); rows])
+            .numbers("x", &vec![Some(f64::NEG_INFINITY); rows]);
+        let on = [("escape_formulas", Value::Boolean(true))];
+        for cut in [1, 3, rows] {
+            let bytes = encode::<CsvEncoder>(&table.clone().batches_of(cut), &on).unwrap();
+            let lines: Vec<_> =
+                escaped.iter().map(|text| format!("{text},-5.5,-5,-INF\n")).collect();
+            assert_eq!(String::from_utf8(bytes).unwrap(), format!("'-a,n,i,x\n{}", lines.concat()));
+        }
+        assert!(text(&table).starts_with("-a,n,i,x\n=1+1,-5.5,"), "off by default");
+    }
+    // Long text would otherwise stay with the host.
+    let long = format!("={}", "1+".repeat(2_000));
+    let table = Table::new().text("a", &vec![Some(&long); 40]);
+    let bytes = encode::<CsvEncoder>(&table, &[("escape_formulas", Value::Boolean(true))]).unwrap();
+    assert!(records(&bytes).iter().all(|record| record[0] == format!("'{long}")));
+}
+
+#[test]
+fn a_byte_order_mark_begins_the_text_where_it_is_asked_for_contract_3() {
+    let on = [("bom", Value::Boolean(true))];
+    for (table, expected) in [
+        (Table::new().text("é", &[Some("x")]), "\u{feff}é\nx\n"),
+        (Table::new().text("é", &[None::<&str>; 0]), "\u{feff}é\n"),
+    ] {
+        let bytes = encode::<CsvEncoder>(&table, &on).unwrap();
+        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+    }
+}
+
+#[test]
 fn text_of_any_length_and_place_survives() {
     let values: Vec<String> = (0..200)
         .flat_map(|length| {
