@@ -28,9 +28,12 @@ impl Scale {
     /// Shows `low` at the pixel `from` and `high` at `to`. A range without width is given some.
     #[must_use]
     pub fn new(low: f64, high: f64, from: f64, to: f64) -> Self {
-        let room = if high > low { 0.0 } else { (low.abs() * 0.1).max(f64::MIN_POSITIVE) };
-        let room = if high > low || low != 0.0 { room } else { 1.0 };
-        Self { low: low - room, high: high + room, from, to }
+        let room = match high - low {
+            width if width >= f64::MIN_POSITIVE => 0.0,
+            _ if low == 0.0 && high == 0.0 => 1.0,
+            _ => (low.abs() * 0.1).max(f64::MIN_POSITIVE),
+        };
+        Self { low: (low - room).max(f64::MIN), high: (high + room).min(f64::MAX), from, to }
     }
 
     /// The pixel of a value. Halves are subtracted, since the range may be wider than a float.
@@ -59,13 +62,10 @@ pub fn value_axis(low: f64, high: f64, wanted: usize, from: f64, to: f64) -> (Sc
         (low, high) => Scale::new(low, high, 0.0, 1.0).range(),
     };
     let step = round_step(low, high, wanted);
-    let outward = |value: f64| if value.is_finite() { value } else { f64::MAX.copysign(value) };
-    let scale = Scale::new(
-        outward((low / step).floor() * step),
-        outward((high / step).ceil() * step),
-        from,
-        to,
-    );
+    // A multiple may be infinite, or by a rounding on the inner side.
+    let first = ((low / step).floor() * step).clamp(f64::MIN, low);
+    let last = ((high / step).ceil() * step).clamp(high, f64::MAX);
+    let scale = Scale::new(first, last, from, to);
     let (first, last) = scale.range();
     (scale, number_ticks(first, last, step))
 }
@@ -77,11 +77,13 @@ pub fn number_axis_ticks(scale: &Scale, wanted: usize) -> Vec<Tick> {
     number_ticks(low, high, round_step(low, high, wanted))
 }
 
-/// A step of 1, 2 or 5 times a power of ten that leaves about `wanted` of them in the range.
+/// A step of 1, 2 or 5 times a power of ten that leaves about `wanted` of them in the range; fewer
+/// where floats of this size are too far apart.
 #[must_use]
 pub fn round_step(low: f64, high: f64, wanted: usize) -> f64 {
-    let parts = f64::from(u32::try_from(wanted.max(1)).unwrap_or(u32::MAX));
-    let rough = high / parts - low / parts;
+    let parts = f64::from(u32::try_from(wanted.max(2)).unwrap_or(u32::MAX));
+    let finest = (low.abs().max(high.abs()) * f64::EPSILON * 4.0).max(f64::MIN_POSITIVE);
+    let rough = (high / parts - low / parts).max(finest);
     let power = power_of_ten(decimal_exponent(rough));
     let digit = rough / power;
     // The border between two steps lies where both are as far off, as factors.
@@ -91,12 +93,12 @@ pub fn round_step(low: f64, high: f64, wanted: usize) -> f64 {
         _ if digit < 50f64.sqrt() => 5.0,
         _ => 10.0,
     };
-    (round * power).max(f64::MIN_POSITIVE)
+    (round * power).clamp(f64::MIN_POSITIVE, 1e308)
 }
 
 /// Multiples of `step` from `low` to `high`.
 fn number_ticks(low: f64, high: f64, step: f64) -> Vec<Tick> {
-    let first = (low / step).ceil();
+    let first = (low / step - 1e-6).ceil();
     let size = low.abs().max(high.abs());
     let exponents = decimal_exponent(step)..=decimal_exponent(size);
     let written = *exponents.end() < 21 && *exponents.start() > -7;
@@ -104,7 +106,13 @@ fn number_ticks(low: f64, high: f64, step: f64) -> Vec<Tick> {
     let decimals = usize::try_from(-decimal_exponent(step / unit)).unwrap_or(0);
     let label = |at: f64| {
         if !written {
-            return if at == 0.0 { "0".to_owned() } else { scientific(&format!("{at:.2e}")) };
+            let decimals = usize::try_from(decimal_exponent(at) - decimal_exponent(step));
+            let decimals = decimals.unwrap_or(0);
+            return if at == 0.0 {
+                "0".to_owned()
+            } else {
+                scientific(&format!("{at:.decimals$e}"))
+            };
         }
         if at == 0.0 || prefix.is_empty() {
             return fixed(at, decimals);
@@ -113,7 +121,7 @@ fn number_ticks(low: f64, high: f64, step: f64) -> Vec<Tick> {
     };
     (0..=40u32)
         .map(|index| (first + f64::from(index)) * step)
-        .take_while(|at| *at <= high + step * 1e-6)
+        .take_while(|at| at.is_finite() && *at <= high + step * 1e-6)
         // A multiple of a tenth has the nearest float to it, not the sum of roundings.
         .map(|at| Tick { at, label: label(at) })
         .collect()
@@ -209,6 +217,11 @@ fn labels(dates: &[CivilDate]) -> Vec<String> {
 mod tests {
     #![expect(clippy::cast_precision_loss, reason = "days of the calendar are small numbers")]
 
+    use std::collections::BTreeSet;
+
+    use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+    use proptest::prelude::*;
+
     use super::*;
     use crate::calendar::period_start;
 
@@ -235,23 +248,64 @@ mod tests {
         }
     }
 
+    /// An axis of any range is finite, and its ticks have labels of their own.
+    fn check_axis(low: f64, high: f64, wanted: usize) {
+        let plain = Scale::new(low, high, 100.0, 0.0);
+        let plain_ticks = number_axis_ticks(&plain, wanted);
+        for (scale, ticks) in [value_axis(low, high, wanted, 100.0, 0.0), (plain, plain_ticks)] {
+            let place = format!("{low:e} {high:e} {wanted}: {scale:?} {ticks:?}");
+            let (first, last) = scale.range();
+            assert!(first.is_finite() && last.is_finite() && first < last, "{place}");
+            for value in [low, high] {
+                assert!((-1.0..=101.0).contains(&scale.pixel(value)), "{place}");
+            }
+            assert!(ticks.len() <= 41 && ticks.is_sorted_by(|a, b| a.at < b.at), "{place}");
+            let labels: BTreeSet<&str> = texts(&ticks).into_iter().collect();
+            assert_eq!(labels.len(), ticks.len(), "{place}");
+            assert!(labels.iter().all(|label| !label.contains(['N', 'n'])), "{place}");
+        }
+    }
+
     #[test]
-    fn ranges_of_every_size_have_finite_scales_and_few_ticks() {
+    fn the_ends_of_what_a_float_holds_have_ticks_with_labels_contract_9() {
         for (low, high) in [
             (f64::MIN, f64::MAX),
+            (-1e308, 1e308),
+            (f64::MAX, f64::MAX),
+            (1.5e308, f64::MAX),
             (5e-324, 5e-324),
             (-5e-324, 5e-324),
+            (5e-324, 1.5e-323),
             (1e300, 1e300),
+            (1e300, 1.0001e300),
             (1e16, 1e16 + 2.0),
+            (1.0, 1.0 + f64::EPSILON),
             (1e-9, 2e-9),
             (-1e15, 1.0),
         ] {
-            let (scale, ticks) = value_axis(low, high, 5, 100.0, 0.0);
-            for value in [low, high] {
-                let pixel = scale.pixel(value);
-                assert!((-1.0..=101.0).contains(&pixel), "{low} {high}: {pixel}");
-            }
-            assert!(ticks.len() <= 41, "{ticks:?}");
+            (1..9).for_each(|wanted| check_axis(low, high, wanted));
+        }
+        let (_, ticks) = value_axis(-1e308, 1e308, 5, 100.0, 0.0);
+        assert_eq!(texts(&ticks), ["−1 × 10³⁰⁸", "−5 × 10³⁰⁷", "0", "5 × 10³⁰⁷", "1 × 10³⁰⁸"]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_range_has_a_finite_axis_with_labels_contract_9(
+            ends in [POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO; 2].prop_map(|[a, b]| [a.min(b), a.max(b)]),
+            wanted in 1..12usize,
+        ) {
+            check_axis(ends[0], ends[1], wanted);
+        }
+
+        #[test]
+        fn every_narrow_range_has_a_finite_axis_with_labels_contract_9(
+            low in POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO,
+            steps in 0..100u64,
+            wanted in 1..12usize,
+        ) {
+            let high = (0..steps).fold(low, |value, _| value.next_up());
+            check_axis(low, if high.is_finite() { high } else { f64::MAX }, wanted);
         }
     }
 

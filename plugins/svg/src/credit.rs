@@ -12,7 +12,7 @@ pub struct DataCredit {
     pub title: String,
     /// The agency.
     pub source: String,
-    /// The credit line and the licence.
+    /// The credit line and the licence's title.
     pub line: String,
     /// Rows of which those that are drawn are a sample; none where they are all.
     pub sampled_rows: Option<u64>,
@@ -31,7 +31,8 @@ impl DataCredit {
         let number = |key| text(key).and_then(|digits| digits.parse().ok());
         let source = text("source").unwrap_or_default();
         let credit = text("attribution").or_else(|| text("source"));
-        let licence = text("licence").map(|licence| format!("Licence: {licence}"));
+        let licence = text("licence_title").or_else(|| text("licence"));
+        let licence = licence.map(|licence| format!("Licence: {licence}"));
         let line = [credit, licence].into_iter().flatten().collect::<Vec<_>>();
         Self {
             title: text("title").or_else(|| text("dataset")).unwrap_or_else(|| "Data".to_owned()),

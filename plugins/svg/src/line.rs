@@ -1,5 +1,6 @@
 //! Line charts: rows in, lines out.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use yearbook_sdk::{Batch, Field, Schema};
@@ -19,9 +20,10 @@ mod labels;
 mod path;
 pub mod samples;
 pub mod series_book;
+mod series_name;
 mod summary;
 
-pub(crate) use summary::{grouped, push_count};
+pub(crate) use summary::{counted, grouped, push_count};
 
 /// Font size of the labels of axes, pixels.
 const TICK_SIZE: f64 = 11.0;
@@ -38,6 +40,10 @@ pub struct LineChart {
     credit: DataCredit,
     book: SeriesBook,
     rows: u64,
+    /// Rows of the series that is asked for; all where none is.
+    chosen_rows: u64,
+    /// Name of a series of the other rows.
+    other_series: Option<String>,
     /// Rows without a place on the x axis.
     unplaced: u64,
     /// Bytes that tell series apart, kept for the next row.
@@ -55,6 +61,8 @@ impl LineChart {
             columns,
             book: SeriesBook::default(),
             rows: 0,
+            chosen_rows: 0,
+            other_series: None,
             unplaced: 0,
             id: Vec::new(),
         }
@@ -76,18 +84,25 @@ impl LineChart {
             let key =
                 || -> SeriesKey { split.iter().map(|column| cells::name(column, row)).collect() };
             let own_bytes = self.id.len();
+            let mut is_chosen = false;
             for (position, column) in y.iter().enumerate() {
                 if let Some(only) = &self.columns.only
-                    && *only != summary::full_name(&key(), self.y_label(position))
+                    && !series_name::is_named(only, &key(), self.y_label(position))
                 {
+                    if self.other_series.is_none() {
+                        let name = series_name::joined(&key(), self.y_label(position));
+                        self.other_series = Some(name);
+                    }
                     continue;
                 }
+                is_chosen = true;
                 self.id.truncate(own_bytes);
                 self.id.push(u8::try_from(position).unwrap_or(u8::MAX));
                 if let Some(samples) = self.book.samples(&self.id, position, key) {
                     samples.push(place, cells::value(column, row));
                 }
             }
+            self.chosen_rows += u64::from(is_chosen);
         }
     }
 
@@ -120,24 +135,33 @@ impl LineChart {
             .then(|| self.y.get(position).map(|field| field.name.as_str()))?
     }
 
-    /// Names of the drawn series, without the parts that all of them share.
+    /// Names of the drawn series, without the parts that all of them share; in quotes where two
+    /// would be the same.
     fn names(&self, drawn: &[&BookedSeries]) -> Vec<String> {
-        drawn
-            .iter()
-            .map(|series| {
-                let varies = |part: &usize| {
-                    drawn.iter().any(|other| other.key.get(*part) != series.key.get(*part))
-                };
-                let parts = (0..series.key.len()).filter(varies);
-                let key: SeriesKey = parts.map(|part| series.key[part].clone()).collect();
-                let column = drawn.iter().any(|other| other.value_column != series.value_column);
-                let column = column.then(|| self.y_label(series.value_column)).flatten();
-                if key.is_empty() && column.is_none() {
-                    return summary::full_name(&series.key, self.y_label(series.value_column));
-                }
-                summary::full_name(&key, column)
-            })
-            .collect()
+        let names = |name: fn(&SeriesKey, Option<&str>) -> String| -> Vec<String> {
+            drawn.iter().map(|series| self.short_name(series, drawn, name)).collect()
+        };
+        let joined = names(series_name::joined);
+        let distinct: BTreeSet<&String> = joined.iter().collect();
+        if distinct.len() == joined.len() { joined } else { names(series_name::unambiguous) }
+    }
+
+    fn short_name(
+        &self,
+        series: &BookedSeries,
+        drawn: &[&BookedSeries],
+        name: fn(&SeriesKey, Option<&str>) -> String,
+    ) -> String {
+        let varies =
+            |part: &usize| drawn.iter().any(|other| other.key.get(*part) != series.key.get(*part));
+        let parts = (0..series.key.len()).filter(varies);
+        let key: SeriesKey = parts.map(|part| series.key[part].clone()).collect();
+        let column = drawn.iter().any(|other| other.value_column != series.value_column);
+        let column = column.then(|| self.y_label(series.value_column)).flatten();
+        if key.is_empty() && column.is_none() {
+            return name(&series.key, self.y_label(series.value_column));
+        }
+        name(&key, column)
     }
 
     fn words(&self, drawn: &[&BookedSeries], names: &[String]) -> Words {
@@ -195,9 +219,9 @@ impl LineChart {
 
     /// Says why there is nothing to see.
     fn emptiness(&self, picture: &mut Picture) {
-        let why = match (&self.columns.only, self.rows) {
-            (_, 0) => "There are no rows.",
-            (Some(_), _) => "No series has this name.",
+        let why = match (self.rows, &self.other_series) {
+            (0, _) => "There are no rows.",
+            (_, Some(_)) if self.chosen_rows == 0 => "No series has this name.",
             _ => "No row has a value to draw.",
         };
         let Area { left, top, right, bottom } = picture.area;

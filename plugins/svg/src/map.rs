@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use yearbook_sdk::{Batch, Error, Schema};
 
 use crate::credit::DataCredit;
-use crate::line::{grouped, push_count};
+use crate::line::{counted, grouped, push_count};
 use crate::number::{exact, whole};
 use crate::options::PictureOptions;
 use crate::picture::{Area, Picture, Words, coordinate};
@@ -109,8 +109,7 @@ impl DotMap {
         let features = self.rows - self.unplaced - self.misplaced;
         match self.credit.sampled_rows.filter(|all| *all > self.rows) {
             Some(all) => format!("{} of {} features", grouped(features), grouped(all)),
-            None if features == 1 => "1 feature".to_owned(),
-            None => format!("{} features", grouped(features)),
+            None => counted(features, "feature", "features"),
         }
     }
 
@@ -133,8 +132,7 @@ impl DotMap {
 
     fn description(&self) -> String {
         let mut words = format!("Map with a dot at the centre of each of {}.", self.subtitle());
-        let rows = if self.rows == 1 { "row" } else { "rows" };
-        let _ = write!(words, " Drawn from {} {rows}.", self.rows);
+        let _ = write!(words, " Drawn from {}.", counted(self.rows, "row", "rows"));
         if let Some(bounds) = self.dots.bounds() {
             let _ = write!(
                 words,

@@ -69,7 +69,7 @@ pub fn parameters() -> Vec<Parameter> {
             "series",
             "",
             &[],
-            "A column whose values split the rows into series, or the name of the one series to draw. Empty: all dimension and key columns split the rows.",
+            "A column whose values split the rows into series, or the name of the one series to draw: its values separated by commas, each as it is or in double quotes. Empty: all dimension and key columns split the rows.",
         ),
         pixels("width", "720", "Width in pixels, from 240 to 1600."),
         pixels("height", "440", "Height in pixels, from 240 to 1200."),

@@ -110,7 +110,7 @@ fn bytes(table: &Table, options: &[(&str, &str)]) -> Result<Vec<u8>, Error> {
 /// Rows that a picture says it was drawn from.
 fn rows_drawn(desc: &str) -> usize {
     let rest = desc.split("Drawn from ").nth(1).unwrap_or_else(|| panic!("{desc}"));
-    rest.split(' ').next().unwrap().parse().unwrap()
+    rest.split(' ').next().unwrap().replace(',', "").parse().unwrap()
 }
 
 fn days(count: u32) -> Vec<Option<String>> {
@@ -225,8 +225,7 @@ fn options_choose_columns_series_size_and_theme_contract_9() {
     // Any series can be asked for, one that is not drawn by itself too.
     let one = draw(&table, &[("series", "region 017")]);
     assert!(one.desc.contains("region 017: 5 values; latest 57 on 2000-01-05"), "{}", one.desc);
-    let none = draw(&table, &[("series", "region 999")]);
-    assert!(none.all_text().contains("No series has this name."), "{none:?}");
+    assert!(one.desc.contains("Drawn from 5 of 100 rows."), "{}", one.desc);
     let dark = draw(&table, &[("theme", "dark")]);
     assert!(!dark.style.contains("prefers-color-scheme"));
     assert!(draw(&table, &[]).style.contains("prefers-color-scheme:dark"));
@@ -256,6 +255,55 @@ fn options_choose_columns_series_size_and_theme_contract_9() {
             "{name}={value}: {declined:?}"
         );
     }
+}
+
+#[test]
+fn a_series_that_no_row_has_is_said_to_be_missing_contract_9() {
+    let none = draw(&long(20, 5), &[("series", "region 999")]);
+    let note = "None of 100 rows has the series “region 999”; the first has “region 000”.";
+    assert!(none.all_text().contains("No series has this name."), "{none:?}");
+    assert!(none.all_text().contains(note), "{none:?}");
+    assert!(none.desc.contains(&format!("Drawn from 0 of 100 rows. {note}")), "{}", none.desc);
+    let single = draw(&long(1, 1), &[("series", "region 999")]);
+    assert!(single.desc.contains("None of 1 row has the series"), "{}", single.desc);
+    let empty = draw(&long(1, 0), &[("series", "region 999")]);
+    assert!(empty.all_text().contains("There are no rows."), "{empty:?}");
+    // A series of nulls is there.
+    let nulls = valued(dated(&days(2)), "v", &[None, None]).text("r", &[Some("a"), Some("a")]);
+    let nulls = draw(&nulls.about("r", "yearbook.role", "dimension"), &[("series", "a")]);
+    assert!(nulls.all_text().contains("No row has a value to draw."), "{nulls:?}");
+}
+
+#[test]
+fn every_series_can_be_named_though_its_values_hold_commas_contract_9() {
+    let table = valued(dated(&days(4)), "v", &[Some(1.0), Some(2.0), Some(3.0), Some(4.0)])
+        .text("a", &[Some("x, y"), Some("x"), None, Some("(none)")])
+        .text("b", &[Some("z"), Some("y, z"), Some("n"), Some("n")])
+        .about("a", "yearbook.role", "dimension")
+        .about("b", "yearbook.role", "dimension");
+    let all = draw(&table, &[]);
+    for name in ["\"x, y\", z", "x, \"y, z\"", "(none), n", "\"(none)\", n"] {
+        assert!(all.texts.contains(&name.to_owned()), "{:?}", all.texts);
+        let one = draw(&table, &[("series", name)]);
+        assert!(!one.desc.contains("No series"), "{name}: {}", one.desc);
+    }
+    for (name, latest) in [
+        ("\"x, y\", z", "latest 1 "),
+        ("x, \"y, z\"", "latest 2 "),
+        ("\"x\",\"y, z\"", "latest 2 "),
+        ("\"(none)\", n", "latest 4 "),
+    ] {
+        let one = draw(&table, &[("series", name)]);
+        let desc = &one.desc;
+        assert!(
+            desc.contains("Drawn from 1 of 4 rows.") && desc.contains(latest),
+            "{name}: {desc}"
+        );
+    }
+    // The name that two of them have stands for both.
+    let both = draw(&table, &[("series", "x, y, z")]);
+    assert!(both.desc.contains("Drawn from 2 of 4 rows."), "{}", both.desc);
+    assert!(both.texts.contains(&"\"x, y\", z".to_owned()), "{:?}", both.texts);
 }
 
 #[test]
@@ -304,6 +352,11 @@ fn the_credit_line_is_in_every_picture_whole_contract_9() {
         assert!(picture.all_text().contains("Credit: the Agency of Cases"), "{picture:?}");
         assert!(picture.desc.contains("Credit: the Agency of Cases"), "{}", picture.desc);
     }
+    let titled = long(3, 4).metadata("yearbook.licence_title", "Other (public domain)");
+    let titled = draw(&titled, &[]);
+    for text in [titled.all_text(), titled.desc] {
+        assert!(text.contains("· Licence: Other (public domain)"), "{text}");
+    }
     let long_credit = Table::new()
         .text("shape", &[Some("POINT (1 2)")])
         .about("shape", "yearbook.role", "geometry")
@@ -343,8 +396,11 @@ fn gaps_single_points_nothing_and_infinities_are_drawn_honestly() {
     {
         assert!(value(&values).all_text().contains(said));
     }
-    for extreme in [[f64::MIN, f64::MAX], [5e-324, 0.0], [1e300, 1e300], [-0.0, 0.0]] {
+    for extreme in
+        [[f64::MIN, f64::MAX], [-1e308, 1e308], [5e-324, 0.0], [1e300, 1e300], [-0.0, 0.0]]
+    {
         let picture = value(&extreme.map(Some));
+        assert!(picture.texts.iter().all(|text| text != "inf" && text != "NaN"), "{picture:?}");
         assert!(
             picture.paths.iter().all(|d| !d.contains("NaN") && !d.contains("inf")),
             "{extreme:?}"

@@ -1,5 +1,5 @@
-//! A line chart in words: names of series, subtitle, notes, and the description for readers who do
-//! not see it (contract-9-svg-access).
+//! A line chart in words: subtitle, notes, and the description for readers who do not see it
+//! (contract-9-svg-access).
 
 use std::fmt::Write as _;
 
@@ -7,17 +7,11 @@ use yearbook_sdk::text::CivilDate;
 
 use super::LineChart;
 use super::samples::Point;
-use super::series_book::{BookedSeries, SeriesKey};
+use super::series_book::BookedSeries;
+use super::series_name;
 use crate::cells;
 use crate::number::{exact, whole};
 use crate::xml::one_line;
-
-/// Name of a series: the values of its key joined by `, `, then its value column where that tells
-/// it from others.
-pub(super) fn full_name(key: &SeriesKey, column: Option<&str>) -> String {
-    let key = key.iter().map(|value| value.as_deref().unwrap_or("(none)"));
-    one_line(&key.chain(column).collect::<Vec<_>>().join(", "))
-}
 
 impl LineChart {
     /// The subtitle: columns, unit, and the parts of names that all series share.
@@ -38,7 +32,7 @@ impl LineChart {
             };
             let parts = (0..first.key.len()).filter(same);
             let known = parts.filter_map(|part| first.key[part].clone()).map(Some);
-            full_name(&known.collect(), None)
+            series_name::joined(&known.collect(), None)
         });
         let shared = shared.filter(|text| !text.is_empty());
         let parts = [column, shared, shared_unit.map(str::to_owned)];
@@ -62,6 +56,15 @@ impl LineChart {
                 "{} of {at_least}{} series {verb} drawn{chosen}.",
                 drawn.len(),
                 grouped(count),
+            ));
+        }
+        if let (Some(only), Some(other), 0) =
+            (&self.columns.only, &self.other_series, self.chosen_rows)
+        {
+            notes.push(format!(
+                "None of {} has the series “{}”; the first has “{other}”.",
+                counted(self.rows, "row", "rows"),
+                one_line(only),
             ));
         }
         let candidates = self.book.candidates().iter();
@@ -92,10 +95,16 @@ impl LineChart {
             })
             .collect();
         let mut words = format!("Line chart of {} by {}.", list(&columns), self.x.name);
-        let rows = self.rows;
-        let _ = match self.credit.sampled_rows.filter(|all| *all > rows) {
-            Some(all) => write!(words, " Drawn from {rows} points of {} rows.", grouped(all)),
-            None => write!(words, " Drawn from {rows} {}.", if rows == 1 { "row" } else { "rows" }),
+        let rows = counted(self.rows, "row", "rows");
+        let _ = match self.credit.sampled_rows.filter(|all| *all > self.rows) {
+            Some(all) => {
+                let points = counted(self.rows, "point", "points");
+                write!(words, " Drawn from {points} of {} rows.", grouped(all))
+            }
+            None if self.columns.only.is_some() && self.chosen_rows < self.rows => {
+                write!(words, " Drawn from {} of {rows}.", grouped(self.chosen_rows))
+            }
+            None => write!(words, " Drawn from {rows}."),
         };
         for (series, name) in drawn.iter().zip(names) {
             words.push(' ');
@@ -121,13 +130,11 @@ impl LineChart {
         let points = if self.credit.sampled_rows.is_some() {
             String::new()
         } else {
-            let plural = if samples.points == 1 { "value" } else { "values" };
-            format!("{} {plural}; ", grouped(samples.points))
+            format!("{}; ", counted(samples.points, "value", "values"))
         };
         let gaps = match samples.nulls {
             0 => String::new(),
-            1 => "; 1 row without a value".to_owned(),
-            nulls => format!("; {} rows without a value", grouped(nulls)),
+            nulls => format!("; {} without a value", counted(nulls, "row", "rows")),
         };
         format!(
             "{name}: {points}latest {}, lowest {}, highest {}{gaps}.",
@@ -157,11 +164,14 @@ impl LineChart {
 
 /// Appends a sentence of how many there are; none of none.
 pub(crate) fn push_count(notes: &mut Vec<String>, count: u64, one: &str, many: &str) {
-    match count {
-        0 => {}
-        1 => notes.push(format!("1 {one} left out.")),
-        count => notes.push(format!("{} {many} left out.", grouped(count))),
+    if count > 0 {
+        notes.push(format!("{} left out.", counted(count, one, many)));
     }
+}
+
+/// A count with what it counts: `1 row`, `2,000 rows`.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }
 
 /// A count with its thousands apart.
