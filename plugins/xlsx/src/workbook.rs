@@ -95,8 +95,17 @@ fn relation(id: usize, kind: &str, target: &str) -> String {
 /// The sheet `about`: names on the left, what they are on the right. `cut` are columns with the
 /// number of their cells that do not hold all of their text.
 pub(crate) fn about_sheet(schema: &Schema, rows: u64, cut: &[(&str, u64)]) -> Vec<u8> {
-    let known =
-        ["dataset", "namespace", "source", "source_url", "licence", "attribution", "snapshot_id"];
+    let known = [
+        "dataset",
+        "namespace",
+        "source",
+        "source_url",
+        "licence",
+        "licence_title",
+        "licence_url",
+        "attribution",
+        "snapshot_id",
+    ];
     let mut lines: Vec<(String, String)> = Vec::new();
     for name in known {
         if let Some(value) = schema.metadata(&format!("yearbook.{name}")) {
@@ -105,10 +114,10 @@ pub(crate) fn about_sheet(schema: &Schema, rows: u64, cut: &[(&str, u64)]) -> Ve
     }
     lines.push(("rows".to_owned(), rows.to_string()));
     for (column, cells) in cut {
-        lines.push((
-            format!("cut in {column}"),
-            format!("{cells} cells, to the {} characters that a cell holds", xml::MAX_CELL_UNITS),
-        ));
+        let noun = if *cells == 1 { "cell" } else { "cells" };
+        let cut =
+            format!("{cells} {noun}, to the {} characters that a cell holds", xml::MAX_CELL_UNITS);
+        lines.push((format!("cut in {column}"), cut));
     }
     let mut out = ABOUT.as_bytes().to_vec();
     for (position, (name, value)) in lines.iter().enumerate() {

@@ -95,7 +95,7 @@ fn a_text_that_is_too_long_is_cut_and_counted() {
     );
     let about = sheet(&bytes, 2).unwrap();
     assert!(
-        about.contains("CC-BY-4.0") && about.contains("cut in a") && about.contains("1 cells"),
+        about.contains("CC-BY-4.0") && about.contains("cut in a") && about.contains("1 cell, to"),
         "{about}"
     );
     assert!(!about.contains("cut in b"));
