@@ -64,6 +64,31 @@ async fn rows_become_a_line_chart_and_places_a_map_else_422_contract_9() {
 }
 
 #[tokio::test]
+async fn a_feature_has_its_dot_at_one_place_in_both_pictures_contract_9() {
+    let places = [
+        "MULTILINESTRING ((-100 10, 100 10))",
+        "MULTILINESTRING ((179 -44, -179 -44))",
+        "MULTIPOLYGON (((177 -19, 180 -19, 180 -16, 177 -16, 177 -19)), ((-180 -17, -178 -17, -178 -16, -180 -16, -180 -17)))",
+        "MULTIPOLYGON (((-180 -90, 180 -90, 180 -70, -180 -70, -180 -90)), EMPTY)",
+        "MULTIPOINT (EMPTY, (179 1), (-179 3))",
+        "MULTIPOINT ((-176.5 -44))",
+    ];
+    let rows = places.iter().enumerate().map(|(row, place)| format!("p{row},1,\"{place}\"\n"));
+    let csv = format!("park,area,geometry_wkt\n{}", rows.collect::<String>());
+    let app = TestApp::start().await;
+    app.publish(&parks().with_rows(&csv)).await;
+    let key = app.key(Plan::Enterprise).await;
+    let answer = app.get("/v1/datasets/parks/data?format=svg").key(&key).send().await.text();
+    let chart = app.get("/datasets/parks/chart.svg").send().await.text();
+    let dots = |svg: &str| {
+        let path = svg.split("<path class=\"s s0\"").nth(1).unwrap_or_else(|| panic!("{svg}"));
+        path.split(" d=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(dots(&answer).matches("h0").count(), places.len(), "{answer}");
+    assert_eq!(dots(&answer), dots(&chart));
+}
+
+#[tokio::test]
 async fn pictures_are_taken_by_format_and_accept_and_no_422_names_them_contract_9() {
     let app = published().await;
     let key = app.key(Plan::Enterprise).await;
@@ -116,7 +141,7 @@ async fn the_chart_of_a_preview_is_drawn_from_stored_points_contract_9() {
     assert!(chart.header("content-security-policy").starts_with("default-src 'none'"));
     assert_eq!(chart.header("x-service-attribution"), "Ahuwhenua Māori, CC BY 4.0");
     let text = chart.text();
-    assert!(text.contains("Ahuwhenua Māori, CC BY 4.0"), "{text}");
+    assert!(text.contains("Ahuwhenua Māori, CC BY 4.0 · Licence: Attribution 4.0"), "{text}");
     assert!(description(&text).contains("1 of 3 series is drawn."), "{text}");
     let head = app.head(CHART).send().await;
     assert_eq!((head.status.as_u16(), head.header("etag")), (200, chart.header("etag")));
