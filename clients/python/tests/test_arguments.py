@@ -114,7 +114,8 @@ def test_a_base_address_may_end_in_v1_contract_11(make, monkeypatch):
     assert len(Client(progress=False).get("table", to="rows")) == 3
 
 
-def test_a_path_that_is_no_file_is_refused_before_anything_is_charged(make, tmp_path):
+@proof
+def test_a_path_that_is_no_file_is_refused_before_anything_is_charged_contract_11(make, tmp_path):
     """A folder cannot be replaced, and a device, such as /dev/full, must not be."""
     service, client = make(rows=3)
     (tmp_path / "a.csv").mkdir()

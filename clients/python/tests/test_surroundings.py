@@ -249,6 +249,20 @@ def test_an_output_that_nobody_reads_is_no_failure_contract_11(make):
     assert command(service, "get", "table", preexec_fn=lambda: os.close(1)) == (0, b"", b"")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="this system has no limit of a file's size")
+@proof
+def test_a_file_that_does_not_fit_leaves_nothing_contract_11(make, tmp_path):
+    """Neither in the folder of the file, nor in the cache, which holds what is written first."""
+    import resource
+
+    service, _ = make(rows=500)
+    for cache, sentence in (("", b"cannot be written"), (str(tmp_path / "cache"), b"SERVICE_CACHE_DIR")):
+        what = ["download", "table", str(tmp_path / "a.arrows")] if not cache else ["get", "table"]
+        code, out, err = command(service, *what, SERVICE_CACHE_DIR=cache, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)))
+        assert (code, out, sentence in err) == (cli.FAILURE, b"", True), err
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
 def test_a_folder_that_cannot_be_written_ends_a_command_with_a_sentence(monkeypatch, capsys, tmp_path):
     from yearbook_client.models import Integration
 

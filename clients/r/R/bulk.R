@@ -45,7 +45,7 @@ bulk_file <- function(budget, namespace, name, headers, freshness = NULL) {
   path <- cache_store(address, query, headers, scratch)
   if (identical(path, scratch)) {
     path <- tempfile("yearbook")
-    move_file(scratch, path)
+    if (!move_file(scratch, path)) abort_disk(path)
   }
   list(headers = headers, path = path, cached = FALSE)
 }
@@ -69,12 +69,12 @@ download_ranges <- function(budget, address, query, headers, path) {
                progress = function(done, total) bar$update(have + done)),
       yb_error_cut = function(cut) {
         # Bytes of a refusal would be none of the file; these are few, and the digest tells.
-        if (file.exists(piece)) file.append(path, piece)
+        if (file.exists(piece)) append_file(path, piece)
         stop(cut)
       }
     )
-    if (answer$status == 206L) file.append(path, piece)
-    else if (answer$status %in% 200:299) file.copy(piece, path, overwrite = TRUE)
+    if (answer$status == 206L) append_file(path, piece)
+    else if (answer$status %in% 200:299) copy_file(piece, path)
     if (answer$status %in% 200:299 && !is.na(size) && file.size(path) < size) {
       abort_cut("The file is shorter than announced")
     }

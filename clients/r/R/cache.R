@@ -56,29 +56,6 @@ cache_scratch <- function() {
   if (made && file.access(folder, 2) == 0) tempfile("new-", folder, ".part") else tempfile("yearbook")
 }
 
-# A file with all of `text`, or the file that was there before.
-write_whole <- function(path, text) {
-  scratch <- tempfile("new-", dirname(path), ".part")
-  on.exit(unlink(scratch))
-  connection <- file(scratch, "wb")
-  tryCatch(writeLines(enc2utf8(as.character(text)), connection, useBytes = TRUE),
-           finally = close(connection))
-  if (!move_file(scratch, path)) {
-    abort("yb_error_usage", sprintf("%s cannot be written.", path), "Choose another folder.")
-  }
-  invisible(path)
-}
-
-# Renames a file, over one that is there; copies where the folders are on different disks.
-move_file <- function(from, to) {
-  if (suppressWarnings(file.rename(from, to))) return(TRUE)
-  scratch <- tempfile("new-", dirname(to), ".part")
-  on.exit(unlink(scratch))
-  if (!file.copy(from, scratch) || !suppressWarnings(file.rename(scratch, to))) return(FALSE)
-  unlink(from)
-  TRUE
-}
-
 # Removes the oldest entries until the rest fits, and files of calls that died hours ago.
 cache_evict <- function(folder) {
   files <- list.files(folder, "[.](json|body|part)$", full.names = TRUE)
@@ -137,7 +114,12 @@ fetch <- function(budget, address, query = list(), headers = list(), keyed = TRU
   answer <- with_retries(budget, function() {
     answer <- exchange(address, query, headers = c(headers, conditional), keyed = keyed,
                        path = scratch, progress = progress)
-    if (answer$status %in% 200:299) verify(scratch, answer$headers)
+    if (answer$status %in% 200:299) {
+      tryCatch(verify(scratch, answer$headers), yb_error_cut = function(cut) {
+        check_room(scratch)
+        stop(cut)
+      })
+    }
     answer
   })
   if (answer$status == 304L && !is.null(entry)) {
@@ -149,7 +131,7 @@ fetch <- function(budget, address, query = list(), headers = list(), keyed = TRU
   path <- cache_store(address, query, answer$headers, scratch)
   if (identical(path, scratch)) {
     path <- tempfile("yearbook")
-    move_file(scratch, path)
+    if (!move_file(scratch, path)) abort_disk(path)
   }
   list(headers = answer$headers, path = path, cached = FALSE)
 }

@@ -36,7 +36,7 @@
 #' | `yb_error_redirect` | a redirect that must not be followed |
 #' | `yb_error_integer` | integers that the chosen type cannot hold |
 #' | `yb_error_package` | a suggested package is missing |
-#' | `yb_error_usage` | an argument or a setting is wrong |
+#' | `yb_error_usage` | an argument or a setting is wrong, or a file cannot be written |
 #'
 #' @name yb_errors
 #' @examples
@@ -69,10 +69,16 @@ abort_cut <- function(what) {
         "Nothing was kept of it. Try again in a minute.")
 }
 
-# The text without the key, should a server or a proxy repeat it.
+# The text without the key, should a server or a proxy repeat it, and without names and passwords of
+# proxies, which libcurl repeats.
 hide_key <- function(text) {
   key <- Sys.getenv("SERVICE_API_KEY")
-  if (nzchar(key)) gsub(key, "<key>", text, fixed = TRUE) else text
+  if (nzchar(key)) text <- gsub(key, "<key>", text, fixed = TRUE)
+  proxies <- Sys.getenv(c("http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"))
+  for (user in sub("^([a-z0-9]*://)?(.*)@[^@]*$", "\\2", proxies[grepl("@", proxies, fixed = TRUE)])) {
+    if (nzchar(user)) text <- gsub(user, "<user>", text, fixed = TRUE)
+  }
+  text
 }
 
 # Class and advice of a status.

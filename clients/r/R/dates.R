@@ -43,16 +43,30 @@ text_from_days <- function(days) {
 # A bound of a query as text; NULL stays NULL.
 bound_text <- function(value, name) {
   if (is.null(value)) return(NULL)
-  if (length(value) != 1 || is.na(value)) {
-    abort_usage(sprintf("`%s` must be one date.", name), "Give a Date or \"YYYY-MM-DD\".")
+  one <- (is.atomic(value) || inherits(value, "POSIXlt")) && length(value) == 1 && !is.na(value)
+  if (!one) abort_usage(sprintf("`%s` must be one date.", name), "Give a Date or \"YYYY-MM-DD\".")
+  text <- if (inherits(value, c("yearmon", "yearqtr"))) {
+    text_from_days(day_of_period(value, name))
+  } else if (inherits(value, c("Date", "POSIXt"))) {
+    # The day in the time zone of the value; as.Date() of older versions of R takes UTC.
+    if (inherits(value, "POSIXt")) value <- as.Date(as.POSIXlt(value))
+    if (is.finite(value)) text_from_days(floor(as.double(value))) else "infinite"
+  } else {
+    as.character(value)
   }
-  if (inherits(value, "POSIXt")) value <- as.Date(value)
-  if (inherits(value, "Date")) return(text_from_days(floor(as.double(value))))
-  value <- as.character(value)
-  if (is.null(dates_from_text(value))) {
+  if (is.null(dates_from_text(text))) {
     abort_usage(
-      sprintf("`%s` is \"%s\", which is no date.", name, value), "Give a Date or \"YYYY-MM-DD\"."
+      sprintf("`%s` is \"%s\", which is no date.", name, text), "Give a Date or \"YYYY-MM-DD\"."
     )
   }
-  value
+  text
+}
+
+# The first day of a month or a quarter as the package zoo has them, years and their fraction; as
+# `end` its last day.
+day_of_period <- function(value, name) {
+  months <- round(as.double(unclass(value)) * 12)
+  if (name == "start") return(days_of(months %/% 12, months %% 12 + 1, 1))
+  months <- months + if (inherits(value, "yearqtr")) 3 else 1
+  days_of(months %/% 12, months %% 12 + 1, 1) - 1
 }

@@ -27,13 +27,16 @@ result_digest <- function(columns, types, rows) {
 
 column_digest <- function(values, type, rows, scratch) {
   connection <- file(scratch, "wb")
+  bytes <- 0
   tryCatch({
     for (first in seq(1, by = DIGEST_ROWS, length.out = ceiling(rows / DIGEST_ROWS))) {
       slice <- first:min(rows, first + DIGEST_ROWS - 1)
-      part <- if (is_int64(values)) int64_subset(values, slice) else values[slice]
-      writeBin(value_bytes(part, type), connection)
+      part <- value_bytes(if (is_int64(values)) int64_subset(values, slice) else values[slice], type)
+      bytes <- bytes + length(part)
+      suppressWarnings(writeBin(part, connection))
     }
-  }, finally = close(connection))
+  }, finally = suppressWarnings(close(connection)))
+  measured(scratch, bytes, NULL)
   connection <- file(scratch, "rb")
   on.exit(close(connection))
   as.raw(unclass(openssl::sha256(connection)))

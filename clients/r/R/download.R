@@ -29,6 +29,9 @@ yb_download <- function(name, path = NULL, format = "parquet", start = NULL, end
   if (is.null(path)) path <- file.path(tempdir(), paste0(name, ".", format))
   folder <- dirname(path)
   if (!dir.exists(folder)) abort_usage(sprintf("There is no folder %s.", folder), "Make it first.")
+  if (file.exists(path) && !is_file(path)) {
+    abort_usage(sprintf("%s is there and no file.", path), "Name a file that may be replaced.")
+  }
   query <- selection(start, end, dimensions, columns, geometry, snapshot)
   limit <- check_limit(limit)
   budget <- retry_budget()
@@ -40,7 +43,7 @@ yb_download <- function(name, path = NULL, format = "parquet", start = NULL, end
   if (is.null(headers)) {
     headers <- download_rows(budget, name, c(query, options), plan, format, scratch)
   }
-  if (!move_file(scratch, path)) abort_usage(sprintf("%s cannot be written.", path), "Choose another file.")
+  if (!move_file(scratch, path)) abort_disk(path)
   rows <- or_default(attr(headers, "rows"), plan$total)
   if (is.finite(limit)) query$limit <- limit
   about <- data.frame(name = character(), type = character())
@@ -58,9 +61,7 @@ bulk_download <- function(budget, name, plan, scratch) {
   if (is.null(headers) || !identical(headers[["x-service-snapshot-id"]], plan$snapshot)) return(NULL)
   file <- bulk_file(budget, namespace, name, headers)
   on.exit(release(file))
-  if (!file.copy(file$path, scratch, overwrite = TRUE)) {
-    abort_usage("The file cannot be written.", "Check the space on the disk.")
-  }
+  copy_file(file$path, scratch)
   headers
 }
 
@@ -91,7 +92,7 @@ download_rows <- function(budget, name, query, plan, format, scratch) {
     })
     if (is.null(first)) {
       first <- answer$headers
-      file.copy(answer$path, scratch, overwrite = TRUE)
+      copy_file(answer$path, scratch)
     } else {
       check_snapshot(first, answer$headers)
       join(scratch, answer$path)

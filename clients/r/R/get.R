@@ -14,7 +14,8 @@
 #' lasts, and one that was interrupted goes on with the page that it lacks.
 #'
 #' @param name Name of the dataset.
-#' @param start,end First and last date, as `Date` or `"YYYY-MM-DD"`; both inclusive.
+#' @param start,end First and last date, both inclusive: a `Date`, `"YYYY-MM-DD"`, a moment, which is
+#'   the day in its own time zone, or a month or quarter of the package zoo, which is all its days.
 #' @param dimensions Text: rows in which any dimension column contains it, ignoring case.
 #' @param columns Names of columns, in the order that you want.
 #' @param geometry `FALSE` leaves `geometry_wkt` out, which is then not sent.

@@ -49,12 +49,17 @@ count_records <- function(path) {
 }
 
 append_from <- function(path, from, skip) {
-  input <- file(from, "rb")
-  on.exit(close(input))
-  output <- file(path, "ab")
-  on.exit(close(output), add = TRUE)
-  readBin(input, "raw", skip)
-  while (length(block <- readBin(input, "raw", BLOCK_BYTES)) > 0) writeBin(block, output)
+  measured(path, file.size(path) + file.size(from) - skip, {
+    input <- file(from, "rb")
+    output <- file(path, "ab")
+    tryCatch({
+      readBin(input, "raw", skip)
+      while (length(block <- readBin(input, "raw", BLOCK_BYTES)) > 0) writeBin(block, output)
+    }, finally = {
+      close(input)
+      close(output)
+    })
+  })
 }
 
 join_lines <- function(path, page) append_from(path, page, 0)

@@ -23,6 +23,7 @@
 yb_pivot_wider <- function(x, names_from = NULL, values_from = "value", sep = "_") {
   about <- attr(x, "yearbook", exact = TRUE)
   if (is.null(names_from)) names_from <- about$columns$name[about$columns$role %in% "dimension"]
+  names_from <- plain_text(names_from)
   check_present(x, names_from, "names_from")
   check_present(x, values_from, "values_from")
   plain <- as.data.frame(x)
@@ -64,6 +65,7 @@ row_index <- function(frame) {
 yb_pivot_longer <- function(x, columns = NULL, names_to = "series", values_to = "value") {
   about <- attr(x, "yearbook", exact = TRUE)
   if (is.null(columns)) columns <- intersect(about$columns$name[about$columns$role %in% "value"], names(x))
+  columns <- plain_text(columns)
   check_present(x, columns, "columns")
   plain <- as.data.frame(x)
   rest <- setdiff(names(plain), columns)

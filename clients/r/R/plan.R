@@ -19,8 +19,15 @@ selection <- function(start = NULL, end = NULL, dimensions = NULL, columns = NUL
   )
 }
 
+# Text of a factor, and of a list of texts; else `value`.
+plain_text <- function(value) {
+  if (is.list(value) && all(vapply(value, is.character, NA))) value <- unlist(value)
+  if (is.factor(value)) as.character(value) else value
+}
+
 check_text <- function(value, name) {
   if (is.null(value)) return(NULL)
+  value <- plain_text(value)
   if (!is.character(value) || length(value) != 1 || is.na(value) || !nzchar(value)) {
     abort_usage(sprintf("`%s` must be one text that is not empty.", name), "Leave it out for everything.")
   }
@@ -28,6 +35,7 @@ check_text <- function(value, name) {
 }
 
 check_columns <- function(columns) {
+  columns <- plain_text(columns)
   if (!is.character(columns) || length(columns) == 0 || anyNA(columns) || any(grepl(",", columns))) {
     abort_usage("`columns` must be names of columns.", "`yb_preview()` shows them at no charge.")
   }
@@ -41,10 +49,11 @@ check_flag <- function(value, name) {
 }
 
 check_limit <- function(limit) {
-  if (!is.numeric(limit) || length(limit) != 1 || is.na(limit) || limit < 1) {
-    abort_usage("`limit` must be a number of rows, at least 1.", "Leave it out for all rows.")
+  if (is.numeric(limit)) limit <- as.double(limit)
+  if (!is.numeric(limit) || length(limit) != 1 || is.na(limit) || limit < 1 || limit != floor(limit)) {
+    abort_usage("`limit` must be a whole number of rows, at least 1.", "Leave it out for all rows.")
   }
-  floor(limit)
+  limit
 }
 
 check_choice <- function(value, choices, name) {

@@ -9,7 +9,20 @@ FOLD_FROM <- paste0(
 )
 FOLD_TO <- "aaaaaaaaacccdeeeeeeeiiiiilnnnooooooorsstuuuuuuyyzzz"
 
-fold <- function(text) chartr(FOLD_FROM, FOLD_TO, tolower(enc2utf8(text)))
+# Their capitals, which tolower() knows in some locales only: 32 places before them in Latin-1, but
+# for that of \u00ff, and one place before them after that.
+FOLD_CAPITALS <- local({
+  places <- utf8ToInt(FOLD_FROM)
+  intToUtf8(ifelse(places == 255, 376, places - ifelse(places < 256, 32, 1)))
+})
+
+fold <- function(text) {
+  text <- chartr(FOLD_CAPITALS, FOLD_TO, enc2utf8(text))
+  chartr(FOLD_FROM, FOLD_TO, tolower(text))
+}
+
+# Text as words with a blank between them; letters and digits of every script, in every locale.
+words_of <- function(text) gsub("[^\\p{L}\\p{N}]+", " ", fold(text), perl = TRUE)
 
 #' Search the datasets
 #'
@@ -25,7 +38,7 @@ fold <- function(text) chartr(FOLD_FROM, FOLD_TO, tolower(enc2utf8(text)))
 yb_search <- function(query) {
   check_text(query, "query")
   found <- yb_datasets()
-  words <- strsplit(trimws(gsub("[^[:alnum:]]+", " ", fold(query))), " ")[[1]]
+  words <- strsplit(trimws(words_of(query)), " ")[[1]]
   words <- words[nzchar(words)]
   if (length(words) == 0) abort_usage("`query` has no word.", "Name what you look for.")
   found[search_order(found, words), ]
@@ -37,7 +50,7 @@ SEARCH_WEIGHTS <- c(name = 5, title = 4, source = 2, description = 1)
 search_order <- function(found, words) {
   texts <- lapply(names(SEARCH_WEIGHTS), function(column) {
     text <- found[[column]]
-    paste0(" ", gsub("[^[:alnum:]]+", " ", fold(ifelse(is.na(text), "", text))), " ")
+    paste0(" ", words_of(ifelse(is.na(text), "", text)), " ")
   })
   score <- 0
   all_words <- rep(TRUE, nrow(found))

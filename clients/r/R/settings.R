@@ -6,10 +6,13 @@
 #'
 #' The package reads these environment variables at each call:
 #'
-#' - `SERVICE_BASE_URL`: the address of the service, with a path where it has one.
+#' - `SERVICE_BASE_URL`: the address of the service, with a path where it has one. A `/v1` at its
+#'   end is left away.
 #' - `SERVICE_API_KEY`: your key. It is sent to that address alone, and never printed.
 #' - `SERVICE_CACHE_DIR`: the folder of the cache. Unset, it is `tools::R_user_dir("yearbook",
 #'   "cache")`; empty, nothing is kept.
+#' - `HTTPS_PROXY`, `http_proxy`, `ALL_PROXY` and `NO_PROXY`: proxies, as libcurl reads them. Name and
+#'   password stand in the address, percent-encoded, and are never printed.
 #'
 #' And these options:
 #'
@@ -25,7 +28,8 @@
 NULL
 
 base_url <- function() {
-  url <- sub("/+$", "", trimws(Sys.getenv("SERVICE_BASE_URL")))
+  # Every request has its own /v1; that of a copied address goes, and no host of this name.
+  url <- sub("([^/:])(/+v1)?/*$", "\\1", trimws(Sys.getenv("SERVICE_BASE_URL")))
   if (!grepl("^https?://[^/?#[:space:]]+[^?#[:space:]]*$", url, ignore.case = TRUE)) {
     abort_usage(
       if (nzchar(url)) sprintf("SERVICE_BASE_URL is \"%s\", which is no address.", url)
@@ -77,6 +81,7 @@ origin_of <- function(url) {
 }
 
 check_name <- function(name) {
+  name <- plain_text(name)
   if (!is.character(name) || length(name) != 1 || is.na(name) || !grepl("^[a-z][a-z0-9_]*$", name)) {
     abort_usage(
       sprintf("\"%s\" is no name of a dataset.", paste(format(name), collapse = ", ")),

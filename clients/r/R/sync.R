@@ -116,8 +116,12 @@ write_copy <- function(folder, name, frame) {
   path <- file.path(folder, paste0(name, ".rds"))
   scratch <- tempfile("new-", folder, ".part")
   on.exit(unlink(scratch))
-  saveRDS(frame, scratch)
-  if (!move_file(scratch, path)) abort_usage(sprintf("%s cannot be written.", path), "Choose another folder.")
+  # A copy that does not fit on the disk is no error of saveRDS(), but it cannot be read.
+  tryCatch({
+    suppressWarnings(saveRDS(frame, scratch))
+    readRDS(scratch)
+  }, error = function(error) abort_disk(path))
+  if (!move_file(scratch, path)) abort_disk(path)
   # The file says itself which snapshot it is; the manifest is written after it.
   about <- list(
     name = name, snapshot = from$snapshot, rows = from$rows, attribution = from$attribution,

@@ -52,6 +52,11 @@ redirect_target <- function(url, answer) {
 # Bytes of a body that is kept in memory: documents and refusals.
 MAX_DOCUMENT_BYTES <- 256 * 1024^2
 
+# The process that loaded the package. A fork has its connections, whose answers would be mixed up.
+loaded <- new.env(parent = emptyenv())
+
+.onLoad <- function(libname, pkgname) loaded$process <- Sys.getpid()
+
 # Functions for httr2, which keeps them with the last request: none may see the frame of a call,
 # which has the key.
 never <- function(response) FALSE
@@ -73,6 +78,9 @@ perform <- function(url, method, headers, path, progress) {
     low_speed_time = as.integer(ceiling(stall_seconds()))
   )
   if (is.null(path) && method == "GET") options$maxfilesize_large <- MAX_DOCUMENT_BYTES
+  if (!identical(loaded$process, Sys.getpid())) {
+    options$fresh_connect <- options$forbid_reuse <- 1L
+  }
   if (!is.null(progress)) {
     options$noprogress <- FALSE
     options$progressfunction <- progress_callback(progress)
@@ -97,9 +105,10 @@ perform <- function(url, method, headers, path, progress) {
   if (inherits(response, "error")) {
     # A file that was asked for keeps what has arrived: a bulk download is resumed.
     if (is.null(path)) unlink(file)
-    abort_connection(response)
+    abort_connection(response, file)
   }
   status <- httr2::resp_status(response)
+  if (status == 407L) abort_proxy()
   found <- headers_of(response)
   if (!is.null(path) && status %in% 200:299) return(list(status = status, headers = found, path = path))
   body <- if (file.exists(file)) readBin(file, "raw", min(file.size(file), MAX_DOCUMENT_BYTES)) else raw()
@@ -131,11 +140,21 @@ CUT_MESSAGES <- paste(
   "bad content.encod", "incorrect data check", "too slow", "Operation timed out", sep = "|"
 )
 
-abort_connection <- function(error) {
+abort_proxy <- function(message = "The proxy refuses the user name and password, or wants them.") {
+  abort_usage(message, paste(
+    "Set HTTPS_PROXY, or http_proxy for an http service, to http://user:password@host:port with",
+    "special characters percent-encoded, as %40 for @; NO_PROXY names hosts that need no proxy."
+  ))
+}
+
+abort_connection <- function(error, file) {
   # The outermost message of a newer httr2 does not tell; its parent's does.
   texts <- conditionMessage(error)
   if (inherits(error$parent, "condition")) texts <- c(texts, conditionMessage(error$parent))
   text <- paste(texts, collapse = " ")
+  if (grepl("writ", text)) abort_disk(file)
+  if (grepl("(CONNECT|proxy).*407|407.*proxy", text)) abort_proxy()
+  if (grepl("proxy (syntax|scheme)|resolve proxy", text)) abort_proxy("The proxy's address cannot be used.")
   if (grepl(CUT_MESSAGES, text, ignore.case = TRUE)) {
     abort_cut("The connection ended too early")
   }

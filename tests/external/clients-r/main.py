@@ -140,7 +140,17 @@ def of_rules(tally, results, section, *rules):
 
 @proof
 def r_has_its_names_and_its_verbs(tally, results):
-    of_rules(tally, results, 11, "names", "wire", "environment", "verbs", "to", "r-core", "progress")
+    of_rules(tally, results, 11, "names", "wire", "environment", "base", "verbs", "to", "r-core", "progress")
+
+
+@proof
+def r_takes_arguments_as_people_have_them(tally, results):
+    of_rules(tally, results, 11, "arguments", "exact")
+
+
+@proof
+def r_works_behind_proxies_and_in_forks(tally, results):
+    of_rules(tally, results, 11, "fork", "proxy", "head", "files")
 
 
 @proof

@@ -153,8 +153,10 @@ class Part:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.file.close()
-        self._path.unlink(missing_ok=True)
+        try:
+            self.file.close()
+        finally:
+            self._path.unlink(missing_ok=True)
 
 
 def _load(place: Path) -> Page | None:

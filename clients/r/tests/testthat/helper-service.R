@@ -69,7 +69,8 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
       app$locals$log <- c(app$locals$log, list(list(
         method = req$method, path = req$path, query = req$query,
         key = if (is.null(key)) "" else key,
-        tag = req$get_header("if-none-match"), range = req$get_header("range")
+        tag = req$get_header("if-none-match"), range = req$get_header("range"),
+        proxy = req$get_header("proxy-authorization")
       )))
     }
     "next"
@@ -164,7 +165,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
       long_wait = list(503L, "busy", list("Retry-After" = "600")),
       "503" = list(503L, "busy", list()), "503 after" = list(503L, "busy", list("Retry-After" = "1")),
       "502" = list(502L, "bad", list()), "504" = list(504L, "late", list()), "500" = list(500L, "internal", list("X-Request-Id" = "r1")),
-      "401" = list(401L, "unknown_key", list()), "403" = list(403L, "licence", list()), "410" = list(410L, "gone", list()),
+      "401" = list(401L, "unknown_key", list()), "407" = list(407L, "", list()), "403" = list(403L, "licence", list()), "410" = list(410L, "gone", list()),
       "413" = list(413L, "unbounded_pull", list())
     )
     if (!is.null(refusal)) return(locals$refuse(res, refusal[[1]], refusal[[2]], refusal[[3]]))
@@ -288,22 +289,29 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
 fakes <- new.env()
 fakes$idle <- list()
 
-start_fake <- function() {
+start_fake <- function(keep_alive = FALSE) {
   # On a busy machine a session of R may miss its deadline.
   for (try in 1:20) {
-    process <- webfakes::new_app_process(fake_service(), process_timeout = 60000)
+    options <- webfakes::server_opts(enable_keep_alive = keep_alive, num_threads = if (keep_alive) 8 else 1)
+    process <- webfakes::new_app_process(fake_service(), opts = options, process_timeout = 60000)
     started <- tryCatch(is.character(process$url()), error = function(error) FALSE)
     if (started) return(process)
   }
   stop("webfakes cannot start a process")
 }
 
-# A running fake with these settings; `log()` returns its requests.
-local_fake <- function(..., cache = NULL, frame = parent.frame()) {
+# A running fake with these settings; `log()` returns its requests. With `keep_alive` it is one of its
+# own, which keeps connections open.
+local_fake <- function(..., cache = NULL, keep_alive = FALSE, frame = parent.frame()) {
   settings <- fake_service(...)$locals$settings
-  process <- if (length(fakes$idle)) fakes$idle[[1]] else start_fake()
-  fakes$idle <- fakes$idle[-1]
-  withr::defer(fakes$idle <- c(fakes$idle, list(process)), envir = frame)
+  if (keep_alive) {
+    process <- start_fake(keep_alive)
+    withr::defer(process$stop(), envir = frame)
+  } else {
+    process <- if (length(fakes$idle)) fakes$idle[[1]] else start_fake()
+    fakes$idle <- fakes$idle[-1]
+    withr::defer(fakes$idle <- c(fakes$idle, list(process)), envir = frame)
+  }
   url <- sub("/$", "", process$url())
   configure <- httr2::req_body_raw(
     httr2::request(paste0(url, "/configure")), serialize(settings, NULL), "application/octet-stream"
