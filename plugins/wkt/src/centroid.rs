@@ -1,5 +1,5 @@
-//! Centroids of geometries (contract-9-centroid): weighted by area where there are polygons, else by
-//! length where there are lines, else the mean of the points. Planar, in degrees: an edge is
+//! Centroids of geometries (contract-9-centroid): weighted by area where there are polygons, else
+//! by length where there are lines, else the mean of the points. Planar, in degrees: an edge is
 //! straight however long it is. Parts on both sides of 180 degrees are laid side by side first, as
 //! the bounding box has them.
 

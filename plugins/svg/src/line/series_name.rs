@@ -1,5 +1,5 @@
-//! Names of series: the values of a key joined by commas, in quotes where only these tell one series
-//! from another.
+//! Names of series: the values of a key joined by commas, in quotes where only these tell one from
+//! another.
 
 use super::series_book::SeriesKey;
 use crate::xml::one_line;

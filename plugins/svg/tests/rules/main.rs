@@ -1,98 +1,15 @@
 //! Rules of pictures (contract-9-svg), tried on whole answers.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use quick_xml::Reader;
-use quick_xml::events::Event;
+mod parsed_picture;
+
 use yearbook_sdk::testing::{Table, conformance, encode};
 use yearbook_sdk::{Error, Value};
 use yearbook_svg::SvgEncoder;
 
-/// A picture as a reader of XML has it.
-#[derive(Debug, Default)]
-struct Parsed {
-    root: Vec<(String, String)>,
-    title: String,
-    desc: String,
-    style: String,
-    texts: Vec<String>,
-    /// Names of elements.
-    elements: Vec<String>,
-    /// `d` of each path.
-    paths: Vec<String>,
-}
+use parsed_picture::{ParsedPicture, parse};
 
-impl Parsed {
-    fn all_text(&self) -> String {
-        self.texts.join(" ")
-    }
-}
-
-fn parse(bytes: &[u8]) -> Parsed {
-    let text = str::from_utf8(bytes).unwrap();
-    let mut reader = Reader::from_str(text);
-    reader.config_mut().check_end_names = true;
-    let mut parsed = Parsed::default();
-    let mut inside = Vec::new();
-    loop {
-        let event = reader.read_event().unwrap_or_else(|error| panic!("{error}: {text}"));
-        match event {
-            Event::Eof => break,
-            Event::Start(ref start) | Event::Empty(ref start) => {
-                let name = String::from_utf8(start.name().as_ref().to_vec()).unwrap();
-                let attributes: Vec<_> = start
-                    .attributes()
-                    .map(|attribute| {
-                        let attribute = attribute.unwrap();
-                        let key = String::from_utf8(attribute.key.as_ref().to_vec()).unwrap();
-                        (key, String::from_utf8(attribute.value.to_vec()).unwrap())
-                    })
-                    .collect();
-                if parsed.elements.is_empty() {
-                    parsed.root = attributes.clone();
-                }
-                if let Some((_, d)) = attributes.iter().find(|(key, _)| key == "d") {
-                    parsed.paths.push(d.clone());
-                }
-                if name == "text" {
-                    parsed.texts.push(String::new());
-                }
-                parsed.elements.push(name.clone());
-                if matches!(event, Event::Start(_)) {
-                    inside.push(name);
-                }
-            }
-            Event::End(_) => drop(inside.pop()),
-            Event::Text(part) => push(&mut parsed, inside.last(), &part.decode().unwrap()),
-            Event::GeneralRef(reference) => {
-                let name = reference.decode().unwrap();
-                let character = match &*name {
-                    "amp" => '&',
-                    "lt" => '<',
-                    "gt" => '>',
-                    "quot" => '"',
-                    "#39" => '\'',
-                    other => panic!("&{other};"),
-                };
-                push(&mut parsed, inside.last(), &character.to_string());
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-    assert!(inside.is_empty(), "{inside:?}");
-    parsed
-}
-
-fn push(parsed: &mut Parsed, element: Option<&String>, text: &str) {
-    match element.map(String::as_str) {
-        Some("title") => parsed.title.push_str(text),
-        Some("desc") => parsed.desc.push_str(text),
-        Some("style") => parsed.style.push_str(text),
-        Some("text") => parsed.texts.last_mut().unwrap().push_str(text),
-        _ => assert_eq!(text.trim(), "", "text outside of any element"),
-    }
-}
-
-fn draw(table: &Table, options: &[(&str, &str)]) -> Parsed {
+fn draw(table: &Table, options: &[(&str, &str)]) -> ParsedPicture {
     parse(&bytes(table, options).unwrap())
 }
 
@@ -216,7 +133,7 @@ fn eight_series_are_drawn_and_the_number_of_the_others_is_stated_contract_9() {
 #[test]
 fn options_choose_columns_series_size_and_theme_contract_9() {
     let table = long(20, 5);
-    let attribute = |parsed: &Parsed, name: &str| {
+    let attribute = |parsed: &ParsedPicture, name: &str| {
         parsed.root.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()).unwrap()
     };
     let narrow = draw(&table, &[("width", "320"), ("height", "400")]);
