@@ -2,6 +2,7 @@
 
 import base64
 import errno
+import functools
 import http.client
 import http.server
 import multiprocessing
@@ -17,6 +18,7 @@ import pytest
 from faulty import KEY, Fault
 from proofs import proof
 
+import yearbook_client as yb
 from yearbook_client import cli, errors
 from yearbook_client.client import Client
 
@@ -105,6 +107,23 @@ def test_forks_open_connections_of_their_own_contract_11(make):
         fork.join(timeout=60)
     # The parent's own connection is as it was.
     assert repr(client.get("table", to="rows")) == wanted
+
+
+@pytest.mark.parametrize("method", sorted({"fork", "spawn"} & set(multiprocessing.get_all_start_methods())))
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@proof
+def test_verbs_go_into_a_pool_of_processes_contract_11(make, monkeypatch, method):
+    """`map` pickles the verb that it is given; the key comes from the environment of each process."""
+    service, _ = make(rows=30)
+    monkeypatch.setenv("SERVICE_BASE_URL", service.base)
+    monkeypatch.setenv("SERVICE_API_KEY", KEY)
+    monkeypatch.setenv("PYTHONPATH", str(SOURCES))
+    monkeypatch.setenv("SERVICE_CACHE_DIR", "")
+    assert yb.me().plan == "free"
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert {one.row_count for one in pool.map(yb.preview, ["table"] * 8)} == {30}
+        found = pool.map(functools.partial(yb.get, to="rows", columns=["date"]), ["table"] * 4)
+    assert [len(rows) for rows in found] == [30] * 4
 
 
 @pytest.mark.parametrize("variable", ["http_proxy", "ALL_PROXY"])

@@ -12,7 +12,7 @@
 #' - `SERVICE_CACHE_DIR`: the folder of the cache. Unset, it is `tools::R_user_dir("yearbook",
 #'   "cache")`; empty, nothing is kept.
 #' - `HTTPS_PROXY`, `http_proxy`, `ALL_PROXY` and `NO_PROXY`: proxies, as libcurl reads them. Name and
-#'   password stand in the address, percent-encoded, and are never printed.
+#'   password are part of the address, percent-encoded, and are never printed.
 #'
 #' And these options:
 #'

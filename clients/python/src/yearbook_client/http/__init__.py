@@ -198,6 +198,10 @@ class Transport:
             )
         return self._pools[place]
 
+    def __reduce__(self) -> tuple[type[Transport], tuple[float]]:
+        # A pool of processes pickles the verbs that it calls; connections stay here.
+        return Transport, (self.timeout,)
+
     def close(self) -> None:
         for pool in self._pools.values():
             pool.clear()
