@@ -2,18 +2,22 @@
 //! hand, and the rows that are done.
 
 mod events;
+mod page;
 mod property;
+mod reference_system;
 
 use std::collections::{HashMap, VecDeque};
 
 use yearbook_json_parser::JsonEvent;
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::reader::{
-    ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType, RowBuilder, match_columns,
-    snake_case,
+    ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType, RowBuilder,
+    match_qualified_columns, snake_case,
 };
 
+use self::page::PageSigns;
 use self::property::{PropertyValue, add_value, check_value, property_value};
+use self::reference_system::ReferenceSystem;
 use crate::geometry::Coordinates;
 
 /// Names of the column that holds the geometry.
@@ -21,6 +25,12 @@ const GEOMETRY: [&str; 2] = ["geometry_wkt", "geometry"];
 
 /// The member of a feature that identifies it.
 const ID: &str = "id";
+
+/// Stands before a name in a source that means a property, whatever it is called.
+const PROPERTY: &str = "properties.";
+
+/// Stands before a name in a source that means a member of the feature itself.
+const MEMBER: &str = "feature.";
 
 /// Property names that are kept for messages, and for files without requests.
 const NAMES: usize = 1_024;
@@ -32,6 +42,8 @@ struct FeatureColumn {
     content: Content,
     /// Set once a feature had it.
     found: bool,
+    /// The property that it is.
+    property: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,25 +64,29 @@ pub(crate) struct Features {
     names: Vec<String>,
     short_way: bool,
     is_collection: bool,
+    reference_system: ReferenceSystem,
+    page_signs: PageSigns,
+    /// Features so far.
+    count: u64,
     /// Values of the feature at hand, a place a column; every property where nothing is asked for.
     values: Vec<Option<PropertyValue>>,
     first: Vec<(String, Option<PropertyValue>)>,
     id: Option<PropertyValue>,
     geometry: Option<Coordinates>,
     rows: VecDeque<Vec<Option<PropertyValue>>>,
-    ended: bool,
 }
 
 impl Features {
     pub(crate) fn new(requests: &[ColumnRequest], short_way: bool) -> Self {
         let column = |request: &ColumnRequest| {
             let name = request.source.as_deref().unwrap_or(&request.name);
-            let content = match name {
+            let content = match name.strip_prefix(MEMBER).unwrap_or(name) {
                 name if GEOMETRY.contains(&name) => Content::Geometry,
                 ID => Content::Id,
                 _ => Content::Property,
             };
-            FeatureColumn { request: request.clone(), content, found: content == Content::Geometry }
+            let found = content == Content::Geometry;
+            FeatureColumn { request: request.clone(), content, found, property: None }
         };
         let columns = (!requests.is_empty()).then(|| requests.iter().map(column).collect());
         Self {
@@ -80,11 +96,13 @@ impl Features {
             names: Vec::new(),
             short_way,
             is_collection: false,
+            reference_system: ReferenceSystem::default(),
+            page_signs: PageSigns::default(),
+            count: 0,
             first: Vec::new(),
             id: None,
             geometry: None,
             rows: VecDeque::new(),
-            ended: false,
         }
     }
 
@@ -130,7 +148,9 @@ impl Features {
                 "is missing; a file of GeoJSON that is a table has \"type\": \"FeatureCollection\"",
             ));
         }
-        self.ended = true;
+        if let Some((path, why)) = self.page_signs.missing(self.count) {
+            return Err(ReadRefusal::unsupported(FilePlace::path(path), why));
+        }
         let columns = self.columns.get_or_insert_default();
         let Some(missing) = columns.iter().find(|column| !column.found) else { return Ok(()) };
         if self.names.is_empty() && missing.content == Content::Property {
@@ -141,8 +161,12 @@ impl Features {
         }
         let mut names = self.names.clone();
         names.extend(GEOMETRY.map(str::to_owned));
+        let qualify = |position: usize| {
+            let kind = if position < self.names.len() { PROPERTY } else { MEMBER };
+            format!("{kind}{}", names[position])
+        };
         // A name that only a letter tells from others is not found in the first place.
-        match match_columns(&names, std::slice::from_ref(&missing.request)) {
+        match match_qualified_columns(&names, qualify, std::slice::from_ref(&missing.request)) {
             Err(refusal) => Err(refusal),
             Ok(_) => Err(ReadRefusal::unsupported(
                 FilePlace::path(&missing.request.name),
@@ -160,20 +184,24 @@ impl Features {
         for (at, column) in self.columns.iter_mut().flatten().enumerate() {
             let ColumnRequest { source, name: own, .. } = &column.request;
             let fits = match source {
-                Some(source) => source == name,
+                Some(source) => {
+                    source == name || source.strip_prefix(PROPERTY).is_some_and(|own| own == name)
+                }
                 None => own == name || *own == snake_case(name),
             };
             if column.content == Content::Geometry || !fits {
                 continue;
             }
-            if column.found && column.content == Content::Property {
+            if let Some(first) = column.property.as_ref().filter(|first| *first != name) {
                 return Err(format!(
-                    "is a second property for the column {own}; say in `yearbook.source_columns` which one is meant"
+                    "is a second property for the column {own}, which has {first}; name the one that is meant in \
+                     `yearbook.source_columns`"
                 ));
             }
             // A property goes before the member of that name.
             column.content = Content::Property;
             column.found = true;
+            column.property = Some(name.to_owned());
             found.push(at);
         }
         if self.names.len() < NAMES {
@@ -214,11 +242,11 @@ impl Features {
             self.name_columns();
         }
         let mut row = std::mem::take(&mut self.values);
-        let geometry = match self.geometry.take() {
-            Some(geometry) => Some(geometry.read().map_err(|why| format!("the geometry {why}"))?),
-            None => None,
-        };
-        let wkt = geometry.map(|geometry| geometry.within_180(self.short_way).to_wkt());
+        let geometry = self.geometry.take().map(|geometry| {
+            geometry.read().and_then(|geometry| geometry.within_180(self.short_way))
+        });
+        let geometry = geometry.transpose().map_err(|why| format!("the geometry {why}"))?;
+        let wkt = geometry.map(|geometry| geometry.to_wkt());
         for (value, column) in row.iter_mut().zip(self.columns.iter_mut().flatten()) {
             match column.content {
                 Content::Property => {}
@@ -232,6 +260,7 @@ impl Features {
         }
         self.values = vec![None; row.len()];
         self.rows.push_back(row);
+        self.count += 1;
         self.id = None;
         Ok(())
     }
@@ -246,7 +275,7 @@ impl Features {
                 source: Some(name.to_owned()),
                 requested_type: RequestedType::Text,
             };
-            columns.push(FeatureColumn { request, content, found: true });
+            columns.push(FeatureColumn { request, content, found: true, property: None });
         };
         for (at, (name, _)) in first.iter().enumerate() {
             if first[..at].iter().all(|(other, _)| other != name) {
@@ -256,7 +285,11 @@ impl Features {
         if self.id.is_some() && first.iter().all(|(name, _)| name != ID) {
             add(ID, Content::Id);
         }
-        add(GEOMETRY[1], Content::Geometry);
+        // A property may have one of the names.
+        let is_free = |name: &&str| first.iter().all(|(other, _)| other != name);
+        if let Some(name) = GEOMETRY.iter().rev().copied().find(is_free) {
+            add(name, Content::Geometry);
+        }
         self.values = vec![None; columns.len()];
         for (name, value) in first {
             let at = columns.iter().position(|column| column.request.name == name);

@@ -9,6 +9,10 @@ const MAX_TOKENS: usize = 4 << 20;
 /// Farthest longitude that is taken, degrees: once around.
 const FARTHEST: f64 = 540.0;
 
+/// Degrees by which programs that export miss a pole or the antimeridian where they mean it, at most:
+/// a tenth of a millimetre.
+pub(crate) const NOISE: f64 = 1e-9;
+
 /// A position: longitude and latitude.
 pub(crate) type Position = [f64; 2];
 
@@ -133,7 +137,7 @@ impl TokenReader<'_> {
         if self.next() != Some(Token::Close) {
             return Err("has a position that is no list of numbers".to_owned());
         }
-        if !(-90.0..=90.0).contains(&latitude) {
+        if latitude.abs() > 90.0 + NOISE {
             return Err(format!(
                 "has the latitude {latitude}; GeoJSON has longitude first, in degrees (WGS 84)"
             ));
@@ -141,7 +145,7 @@ impl TokenReader<'_> {
         if !(-FARTHEST..=FARTHEST).contains(&longitude) {
             return Err(format!("has the longitude {longitude}; GeoJSON has degrees (WGS 84)"));
         }
-        Ok([longitude, latitude])
+        Ok([longitude, latitude.clamp(-90.0, 90.0)])
     }
 
     fn positions(&mut self) -> Result<Vec<Position>, String> {

@@ -32,8 +32,11 @@ impl MultiGeometry {
 
     /// The same with every longitude from -180 to 180: what goes beyond is cut and moved.
     /// `short_way`: an edge of more than 180 degrees goes the other way around.
-    pub(crate) fn within_180(self, short_way: bool) -> Self {
-        match self {
+    ///
+    /// # Errors
+    /// Fails where a polygon cannot be cut, with the reason.
+    pub(crate) fn within_180(self, short_way: bool) -> Result<Self, String> {
+        Ok(match self {
             Self::Points(points) => {
                 Self::Points(points.into_iter().map(antimeridian::wrap_position).collect())
             }
@@ -43,13 +46,14 @@ impl MultiGeometry {
                     .flat_map(|line| antimeridian::cut_line(line, short_way))
                     .collect(),
             ),
-            Self::Polygons(polygons) => Self::Polygons(
-                polygons
-                    .into_iter()
-                    .flat_map(|polygon| antimeridian::cut_polygon(polygon, short_way))
-                    .collect(),
-            ),
-        }
+            Self::Polygons(polygons) => {
+                let mut parts = Vec::with_capacity(polygons.len());
+                for polygon in polygons {
+                    parts.extend(antimeridian::cut_polygon(polygon, short_way)?);
+                }
+                Self::Polygons(parts)
+            }
+        })
     }
 
     /// The text.

@@ -27,10 +27,10 @@ pub(crate) enum GeometryError {
         expected: &'static str,
     },
     /// A coordinate out of range.
-    #[error("has longitude {0} outside -180..180{hint}", hint = HINT)]
+    #[error("has longitude {0} outside -180..180{hint}", hint = hint(*.0, 180.0))]
     Longitude(f64),
     /// A coordinate out of range.
-    #[error("has latitude {0} outside -90..90{hint}", hint = HINT)]
+    #[error("has latitude {0} outside -90..90{hint}", hint = hint(*.0, 90.0))]
     Latitude(f64),
     /// A ring that does not return to its start.
     #[error("has a ring that does not end where it starts, at byte {0}")]
@@ -49,7 +49,18 @@ pub(crate) enum GeometryError {
     },
 }
 
-const HINT: &str = "; coordinates are degrees (EPSG:4326), longitude first";
+/// Advice for a coordinate out of range; one that rounding put there is served as it is written, so
+/// it is not taken either.
+fn hint(coordinate: f64, bound: f64) -> &'static str {
+    if coordinate.abs() < bound + NOISE {
+        "; round it to eight decimals"
+    } else {
+        "; coordinates are degrees (EPSG:4326), longitude first"
+    }
+}
+
+/// Degrees that rounding adds, at most.
+const NOISE: f64 = 1e-9;
 
 /// Kind of the members of a geometry.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,16 +7,10 @@ use super::Features;
 use super::property::property_value;
 use crate::geometry::Coordinates;
 
-/// Reference systems that are WGS 84, longitude first; older files name one.
-const WGS_84: [&str; 4] = [
-    "urn:ogc:def:crs:OGC:1.3:CRS84",
-    "urn:ogc:def:crs:OGC::CRS84",
-    "EPSG:4326",
-    "urn:ogc:def:crs:EPSG::4326",
-];
-
 impl JsonHandler for Features {
     fn event(&mut self, event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
+        self.reference_system.check(event, path)?;
+        self.page_signs.check(event, path)?;
         match (path.depth(), path.name(0)) {
             (0, _) if !matches!(event, JsonEvent::BeginObject | JsonEvent::EndObject) => {
                 Err("a file of GeoJSON is an object".to_owned())
@@ -31,7 +25,6 @@ impl JsonHandler for Features {
                         .to_owned())
                 }
             },
-            (3, Some("crs")) => check_reference_system(event, path),
             (1, Some("features"))
                 if !matches!(event, JsonEvent::BeginArray | JsonEvent::EndArray) =>
             {
@@ -90,16 +83,5 @@ impl Features {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// Files from before RFC 7946 may name another reference system.
-fn check_reference_system(event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
-    match (path.name(1), path.name(2), event) {
-        (Some("properties"), Some("name"), JsonEvent::Text(name)) if !WGS_84.contains(&name) => {
-            let name: String = name.chars().take(60).collect();
-            Err(format!("is {name:?}; transform the file to WGS 84, longitude first (OGC:CRS84)"))
-        }
-        _ => Ok(()),
     }
 }

@@ -87,6 +87,11 @@ fn what_is_malformed_is_named_with_its_place() {
             "MULTIPOINT ((-41.3 174.8))",
             "latitude 174.8 outside -90..90; coordinates are degrees (EPSG:4326), longitude first",
         ),
+        (
+            "MULTIPOINT ((0 -90.00000000000001))",
+            "latitude -90.00000000000001 outside -90..90; round it to eight decimals",
+        ),
+        ("MULTIPOINT ((180.00000000000003 2))", "-180..180; round it to eight decimals"),
         ("MULTIPOINT ((1e999 2))", "longitude inf outside"),
         (
             "MULTIPOLYGON (((0 0, 1 0, 0 0)))",

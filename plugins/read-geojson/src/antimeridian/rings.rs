@@ -1,0 +1,184 @@
+//! Polygons of directed edges that meet at their ends alone: rings that touch no position twice, and
+//! each hole in the outer ring around it. Edges that do not bound one layer of polygons are refused.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use super::HALF;
+use super::arrangement::{Edge, OVERLAP, compare, is_counterclockwise, key, side_of, visit_pairs};
+use crate::geometry::Position;
+
+/// The boundary of one side of the edges, as one walks along it.
+struct Face {
+    outer: Option<Vec<Position>>,
+    holes: Vec<Vec<Position>>,
+    /// Its westernmost position.
+    west: Position,
+}
+
+/// An edge as seen from one of its ends.
+struct EdgeEnd {
+    at: Position,
+    /// The other end.
+    other: Position,
+    edge: usize,
+    /// The edge begins here.
+    begins: bool,
+}
+
+/// The polygons, outer rings against the clock and holes with it.
+///
+/// # Errors
+/// Fails where edges cross, overlap or are not closed.
+pub(super) fn polygons(edges: &[Edge]) -> Result<Vec<Vec<Vec<Position>>>, String> {
+    let ends = EdgeEnds::new(edges);
+    let mut faces: Vec<Face> = Vec::new();
+    let mut face_of: Vec<Option<usize>> = vec![None; edges.len()];
+    for start in 0..edges.len() {
+        if face_of[start].is_some() {
+            continue;
+        }
+        let mut walk = Vec::new();
+        let mut at = start;
+        while face_of[at].is_none() {
+            face_of[at] = Some(faces.len());
+            let [from, to] = edges[at];
+            walk.push(from);
+            let next = ends.first_clockwise(to, from).filter(|next| next.begins);
+            at = next.ok_or(OVERLAP)?.edge;
+        }
+        if at != start {
+            return Err(OVERLAP.to_owned());
+        }
+        faces.push(Face::new(walk)?);
+    }
+    let surroundings = find_surroundings(edges, &face_of, &faces)?;
+    let mut homes: Vec<usize> = Vec::with_capacity(faces.len());
+    for (at, (face, around)) in faces.iter().zip(surroundings).enumerate() {
+        // West of the westernmost position, a bit to the north.
+        let west = [face.west[0] - 1.0, face.west[1]];
+        let first = ends.first_clockwise(face.west, west);
+        let is_inside = first.is_some_and(|end| end.begins);
+        if around.values().sum::<i32>() != i32::from(is_inside) {
+            return Err(OVERLAP.to_owned());
+        }
+        let mut others = around.into_iter().filter(|(_, layers)| *layers != 0);
+        homes.push(match (&face.outer, others.next(), others.next()) {
+            (Some(_), ..) => at,
+            (None, Some((home, _)), None) => home,
+            _ => return Err(OVERLAP.to_owned()),
+        });
+    }
+    let mut polygons: Vec<Vec<Vec<Position>>> = vec![Vec::new(); faces.len()];
+    for (face, polygon) in faces.iter_mut().zip(&mut polygons) {
+        polygon.extend(face.outer.take());
+    }
+    for (face, home) in faces.into_iter().zip(homes) {
+        polygons[home].extend(face.holes);
+    }
+    polygons.retain(|polygon| !polygon.is_empty());
+    Ok(polygons)
+}
+
+impl Face {
+    /// Rings of a walk, which may touch positions more than once.
+    fn new(walk: Vec<Position>) -> Result<Self, String> {
+        let west = walk.iter().copied().min_by(compare).ok_or(OVERLAP)?;
+        let mut face = Self { outer: None, holes: Vec::new(), west };
+        let mut path: Vec<Position> = Vec::new();
+        let mut places = HashMap::new();
+        let first = walk.first().copied();
+        for position in walk.into_iter().chain(first) {
+            let Some(place) = places.get(&key(position)).copied() else {
+                places.insert(key(position), path.len());
+                path.push(position);
+                continue;
+            };
+            let mut ring = vec![position];
+            ring.extend(path.drain(place + 1..));
+            for position in &ring[1..] {
+                places.remove(&key(*position));
+            }
+            ring.push(position);
+            if !is_counterclockwise(&ring) {
+                face.holes.push(ring);
+            } else if face.outer.replace(ring).is_some() {
+                return Err(OVERLAP.to_owned());
+            }
+        }
+        Ok(face)
+    }
+}
+
+/// Counts for each face the layers of each other one around its westernmost position: the edges that
+/// a ray to the west meets.
+fn find_surroundings(
+    edges: &[Edge],
+    face_of: &[Option<usize>],
+    faces: &[Face],
+) -> Result<Vec<HashMap<usize, i32>>, String> {
+    let rays = faces.iter().map(|face| [[-HALF, face.west[1]], face.west]);
+    let all: Vec<Edge> = edges.iter().copied().chain(rays).collect();
+    let mut found = vec![HashMap::new(); faces.len()];
+    visit_pairs(&all, |one, other| {
+        let (edge, ray) = (one.min(other), one.max(other));
+        if edge >= edges.len() || ray < edges.len() {
+            return Ok(());
+        }
+        let ([from, to], position) = (all[edge], all[ray][1]);
+        let layer = match side_of([from, to], position) {
+            // West of it, an edge to the south has its polygon on this side.
+            Ordering::Greater if to[1] <= position[1] && position[1] < from[1] => 1,
+            Ordering::Less if from[1] <= position[1] && position[1] < to[1] => -1,
+            _ => return Ok(()),
+        };
+        if let Some(face) = face_of[edge] {
+            *found[ray - edges.len()].entry(face).or_default() += layer;
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The ends of all edges, by position.
+struct EdgeEnds(Vec<EdgeEnd>);
+
+impl EdgeEnds {
+    fn new(edges: &[Edge]) -> Self {
+        let both = |(edge, [from, to]): (usize, &Edge)| {
+            [
+                EdgeEnd { at: *from, other: *to, edge, begins: true },
+                EdgeEnd { at: *to, other: *from, edge, begins: false },
+            ]
+        };
+        let mut ends: Vec<EdgeEnd> = edges.iter().enumerate().flat_map(both).collect();
+        ends.sort_by(|one, other| compare(&one.at, &other.at));
+        Self(ends)
+    }
+
+    /// The first end at a position as one turns with the clock from the direction of another; one in
+    /// that direction is the last.
+    fn first_clockwise(&self, at: Position, from: Position) -> Option<&EdgeEnd> {
+        let begin = self.0.partition_point(|end| compare(&end.at, &at).is_lt());
+        let ends = self.0[begin..].iter().take_while(|end| end.at == at);
+        // Quarters of a turn, counted from 0: right, behind, left, ahead.
+        let quarter = |end: &EdgeEnd| match side_of([at, from], end.other) {
+            Ordering::Less => 0,
+            Ordering::Equal
+                if (0..2).any(|axis| is_between(from[axis], at[axis], end.other[axis])) =>
+            {
+                1
+            }
+            Ordering::Greater => 2,
+            Ordering::Equal => 3,
+        };
+        ends.min_by(|one, other| {
+            let turn = side_of([at, one.other], other.other);
+            quarter(one).cmp(&quarter(other)).then(turn)
+        })
+    }
+}
+
+fn is_between(one: f64, at: f64, other: f64) -> bool {
+    (one < at && at < other) || (other < at && at < one)
+}
