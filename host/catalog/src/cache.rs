@@ -12,10 +12,12 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use moka::future::Cache;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, Semaphore, SemaphorePermit, watch};
 use tokio::time::timeout;
 use yearbook_counters::Metric as _;
-use yearbook_domain::{Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId};
+use yearbook_domain::{
+    Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId, SnapshotSummary,
+};
 
 use crate::{
     Catalog, CatalogError, CheckSummary, CitedSnapshot, DatasetSet, PluginRelease, Revisions,
@@ -31,14 +33,15 @@ const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 /// reads and cursors of one dataset use few; each takes some ten kilobytes.
 const MAX_PINNED_SNAPSHOTS: u64 = 1024;
 
-/// Names of datasets that are not served and are remembered as retired or unknown: what a crawler
-/// of old links asks for again and again.
-const MAX_ABSENT_DATASETS: u64 = 4096;
-
-type AbsentDatasetCache = Cache<DatasetName, Option<Millis>>;
-
 /// Cited snapshots that are remembered, those that do not exist included; some ten kilobytes each.
 const MAX_CITED_SNAPSHOTS: u64 = 1024;
+
+/// Lookups at once of cited snapshots that are not retained, and may never have been: anybody may
+/// ask for them, and clients with keys need the other connections.
+const UNLISTED_LOOKUPS: usize = 1;
+
+/// Longest wait for such a lookup.
+const LOOKUP_PATIENCE: Duration = Duration::from_secs(1);
 
 type PinnedSnapshotCache = Cache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>;
 
@@ -58,8 +61,8 @@ pub struct CatalogCache {
     pinned: RevisionedCache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>,
     facts: PreviewFactsCache,
     cited: RevisionedCache<(DatasetName, SnapshotId), Option<Arc<CitedSnapshot>>>,
-    /// Times at which datasets that are not served were retired.
-    absent: RevisionedCache<DatasetName, Option<Millis>>,
+    /// Permits for lookups of cited snapshots that are not retained.
+    unlisted: Semaphore,
     /// Last checks of all sources.
     checks: RevisionedCache<(), Arc<CheckSummary>>,
     /// Plugin releases as the view has them, for those who follow them.
@@ -94,9 +97,7 @@ impl CatalogCache {
             }),
             facts: PreviewFactsCache::new(view.revisions.all),
             cited: RevisionedCache::new(view.revisions.all, || Cache::new(MAX_CITED_SNAPSHOTS)),
-            absent: RevisionedCache::new(view.revisions.all, || {
-                AbsentDatasetCache::new(MAX_ABSENT_DATASETS)
-            }),
+            unlisted: Semaphore::new(UNLISTED_LOOKUPS),
             checks: RevisionedCache::new(view.revisions.all, || Cache::new(1)),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
             revisions: watch::Sender::new(view.revisions.all),
@@ -187,30 +188,43 @@ impl CatalogCache {
         self.facts.get(&self.store, self.revision(), &dataset.name, id).await
     }
 
-    /// Returns the time at which a dataset that is not served was retired, from memory where
-    /// possible; none: there was never one.
-    ///
-    /// # Errors
-    /// [`CatalogError::Shared`] when the database has to be read and fails.
-    pub async fn retired_at(&self, name: &DatasetName) -> Result<Option<Millis>, CatalogError> {
-        let absent = self.absent.for_revision(self.revision());
-        let fetch = self.store.retired_at(name);
-        absent.try_get_with(name.clone(), fetch).await.map_err(CatalogError::Shared)
+    /// Returns the time at which a dataset that is not served was retired; none: there was never
+    /// one.
+    #[must_use]
+    pub fn retired_at(&self, name: &str) -> Option<Millis> {
+        self.view.load().datasets.retired_at(name)
     }
 
     /// Returns what citations state of the snapshot `id` of a dataset, retained or not, of a
-    /// retired dataset too; none where it never existed.
+    /// retired dataset too; none where it never existed. The database is not asked for datasets
+    /// that never existed, and once at a time for snapshots that may not exist.
     ///
     /// # Errors
-    /// [`CatalogError::Shared`] when the database has to be read and fails.
+    /// [`CatalogError::Shared`] when the database has to be read and fails, or with
+    /// [`CatalogError::TooManyLookups`] when others have taken the turn for too long.
     pub async fn cited_snapshot(
         &self,
         dataset: &DatasetName,
         id: &SnapshotId,
     ) -> Result<Option<Arc<CitedSnapshot>>, CatalogError> {
+        let served = self.dataset(dataset.as_str());
+        if served.is_none() && self.retired_at(dataset.as_str()).is_none() {
+            return Ok(None);
+        }
         let cited = self.cited.for_revision(self.revision());
-        let fetch = async { Ok(self.store.cited_snapshot(dataset, id).await?.map(Arc::new)) };
+        let fetch = async {
+            let is_id = |summary: &SnapshotSummary| summary.id == *id;
+            let listed = served.is_some_and(|served| served.snapshots.iter().any(is_id));
+            let _permit = if listed { None } else { Some(self.acquire_unlisted().await?) };
+            Ok(self.store.cited_snapshot(dataset, id).await?.map(Arc::new))
+        };
         cited.try_get_with((dataset.clone(), *id), fetch).await.map_err(CatalogError::Shared)
+    }
+
+    async fn acquire_unlisted(&self) -> Result<SemaphorePermit<'_>, CatalogError> {
+        let permit = timeout(LOOKUP_PATIENCE, self.unlisted.acquire()).await;
+        let late = || CatalogError::TooManyLookups { after: LOOKUP_PATIENCE };
+        permit.ok().and_then(Result::ok).ok_or_else(late)
     }
 
     /// Returns the last checks of all sources, from memory where possible.

@@ -125,8 +125,8 @@ pub enum CatalogError {
         /// Time waited.
         after: Duration,
     },
-    /// Too many keys that may not exist wait to be looked up.
-    #[error("too many unknown keys are being looked up: one waited {} ms for its turn", after.as_millis())]
+    /// Too many keys or snapshots that may not exist wait to be looked up.
+    #[error("too many unknown names are being looked up: one waited {} ms for its turn", after.as_millis())]
     TooManyLookups {
         /// Time waited.
         after: Duration,

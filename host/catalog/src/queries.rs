@@ -43,7 +43,8 @@ const BUMP_REVISION: &str = "UPDATE revision SET value = value + 1 WHERE only_ro
 
 const CLOCK_OF_SQLITE: &str = "SELECT CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)";
 
-const CLOCK_OF_POSTGRES: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+const CLOCK_OF_POSTGRES: &str =
+    "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// Counts of changes of the catalog. The numbers grow, and mean nothing except by comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +118,12 @@ async fn database_time(connection: &mut Connection<'_>) -> Result<Millis, sqlx::
 /// Columns that name a release.
 #[derive(sqlx::FromRow)]
 struct ReleaseIdRow {
+/// Reads the time of a commit. Rows of older releases have milliseconds, which no client is shown;
+/// the time that a client was shown has to lead to the version (contract-7-times).
+fn commit_time(stored: i64) -> Millis {
+    Millis(stored).whole_second()
+}
+
     kind: String,
     name: String,
     digest: String,

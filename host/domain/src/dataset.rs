@@ -155,7 +155,7 @@ pub struct StoredFile {
 pub struct Snapshot {
     /// Derived from the canonical data and the descriptor, never from the stored file.
     pub id: SnapshotId,
-    /// Time of its commit.
+    /// Time of its commit, a whole second.
     pub created_at: Millis,
     /// Number of rows.
     pub rows: u64,
@@ -217,7 +217,7 @@ pub struct SnapshotSummary {
     pub id: SnapshotId,
     /// Its number within the dataset: 0, 1, 2 and so on, without gaps; no number is used twice.
     pub version: u64,
-    /// Time of its commit.
+    /// Time of its commit, a whole second.
     pub created_at: Millis,
     /// Number of rows.
     pub rows: u64,

@@ -10,6 +10,12 @@ use crate::Date;
 pub struct Millis(pub i64);
 
 impl Millis {
+    /// The whole second that the instant is in: what every text of an instant shows.
+    #[must_use]
+    pub const fn whole_second(self) -> Self {
+        Self(self.0.saturating_sub(self.0.rem_euclid(1000)))
+    }
+
     /// RFC 3339 with whole seconds, `2026-11-21T09:13:00Z`.
     #[must_use]
     pub fn to_rfc3339(self) -> String {
@@ -103,6 +109,15 @@ mod tests {
         ] {
             assert_eq!(Millis::parse_iso8601(text), expected.map(Millis), "{text}");
         }
+    }
+
+    #[test]
+    fn an_instant_is_in_the_whole_second_that_its_text_shows_contract_7() {
+        for (at, second) in [(0, 0), (999, 0), (1_000, 1_000), (1_999, 1_000), (-1, -1_000)] {
+            assert_eq!(Millis(at).whole_second(), Millis(second));
+            assert_eq!(Millis(at).to_rfc3339(), Millis(second).to_rfc3339());
+        }
+        assert_eq!(Millis(i64::MIN).whole_second(), Millis(i64::MIN));
     }
 
     #[test]

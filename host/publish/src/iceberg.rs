@@ -86,7 +86,7 @@ impl IcebergWriter {
         };
         let mut versions = shown(retained);
         versions.retain(|shown| shown.version != version);
-        let snapshot = Snapshot { created_at, ..next.clone() };
+        let snapshot = Snapshot { created_at: created_at.whole_second(), ..next.clone() };
         versions.push(RetainedVersion { version, snapshot });
         self.describe(name, &versions).await?;
         Ok(Some(version))

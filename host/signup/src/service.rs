@@ -25,9 +25,9 @@ pub(crate) const SECRET: &str = "signup";
 
 /// Requests of this process that write at once: others of the catalog's connections stay free for
 /// clients with keys.
-const WRITERS: usize = 2;
+const TURNS: usize = 2;
 
-/// Longest wait for a turn to write.
+/// Longest wait for a turn.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Time that a replaced key goes on working where its holder wishes it, milliseconds.
@@ -48,7 +48,7 @@ pub struct Signup {
     /// Instant until which the installation has had its mails, milliseconds: no query is needed to
     /// refuse.
     full_until: AtomicI64,
-    writers: Semaphore,
+    turns: Semaphore,
     /// Wakes the sender when a mail was queued.
     pub(crate) bell: Arc<Notify>,
 }
@@ -121,7 +121,7 @@ impl Signup {
             base: base.trim_end_matches('/').to_owned(),
             metrics: SignupMetrics::default(),
             full_until: AtomicI64::new(0),
-            writers: Semaphore::new(WRITERS),
+            turns: Semaphore::new(TURNS),
             bell: Arc::default(),
         }))
     }
@@ -190,12 +190,13 @@ impl Signup {
     /// is called (contract-10-get-consumes-nothing).
     ///
     /// # Errors
-    /// [`SignupError::Catalog`] when the database fails.
+    /// [`SignupError`] when the database fails or too many wait for their turn.
     pub async fn look_up(&self, token: &str) -> Result<Option<LinkState>, SignupError> {
         let Some(token) = LinkToken::parse(token) else { return Ok(None) };
         let now = clock::now();
         let Some(address) = self.catalog.link_address(&token.hash(), now).await? else {
             return Ok(None);
+        let _turn = self.turn().await?;
         };
         let account = self.catalog.account(&address, now).await?;
         Ok(Some(account.map_or(LinkState::NewAccount, LinkState::Account)))
@@ -259,7 +260,7 @@ impl Signup {
     }
 
     async fn turn(&self) -> Result<SemaphorePermit<'_>, SignupError> {
-        let turn = timeout(PATIENCE, self.writers.acquire()).await;
+        let turn = timeout(PATIENCE, self.turns.acquire()).await;
         turn.ok().and_then(Result::ok).ok_or(SignupError::Busy)
     }
 }

@@ -4,11 +4,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use yearbook_domain::Dataset;
+use yearbook_domain::{Dataset, Millis};
 
-/// Every dataset that was served at one instant.
+/// Every dataset that was served at one instant, and those that were retired before.
 #[derive(Clone, Debug, Default)]
-pub struct DatasetSet(HashMap<String, DatasetEntry>);
+pub struct DatasetSet {
+    served: HashMap<String, DatasetEntry>,
+    /// Times at which the others were retired.
+    retired: HashMap<String, Millis>,
+}
 
 #[derive(Clone, Debug)]
 struct DatasetEntry {
@@ -32,13 +36,21 @@ impl DatasetSet {
     /// Returns the dataset called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Dataset>> {
-        self.0.get(name).map(|entry| &entry.dataset)
+        self.served.get(name).map(|entry| &entry.dataset)
     }
 
-    /// Returns all of them, sorted by name.
+    /// Returns the time at which the dataset called `name` was retired; none where it is served, or
+    /// there was never one.
+    #[must_use]
+    pub fn retired_at(&self, name: &str) -> Option<Millis> {
+        self.retired.get(name).copied()
+    }
+
+    /// Returns all that are served, sorted by name.
     #[must_use]
     pub fn sorted(&self) -> Vec<Arc<Dataset>> {
-        let mut sorted: Vec<_> = self.0.values().map(|entry| Arc::clone(&entry.dataset)).collect();
+        let mut sorted: Vec<_> =
+            self.served.values().map(|entry| Arc::clone(&entry.dataset)).collect();
         // Not left to the database: each has its own idea of how text sorts.
         sorted.sort_by(|left, right| left.name.cmp(&right.name));
         sorted
@@ -46,12 +58,17 @@ impl DatasetSet {
 
     /// Returns true when the dataset is as it was.
     pub(crate) fn is_current(&self, version: &DatasetVersion) -> bool {
-        self.0.get(&version.name).is_some_and(|entry| entry.version == *version)
+        self.served.get(&version.name).is_some_and(|entry| entry.version == *version)
     }
 
-    /// Returns the set of `versions`: each dataset from `read` where it was read again, else from
-    /// this set.
-    pub(crate) fn with_changes(&self, versions: Vec<DatasetVersion>, read: Vec<Dataset>) -> Self {
+    /// Returns the set of `versions`, each dataset from `read` where it was read again, else from
+    /// this set, and of those that are `retired`.
+    pub(crate) fn with_changes(
+        &self,
+        versions: Vec<DatasetVersion>,
+        read: Vec<Dataset>,
+        retired: HashMap<String, Millis>,
+    ) -> Self {
         let mut read: HashMap<String, Dataset> =
             read.into_iter().map(|dataset| (dataset.name.as_str().to_owned(), dataset)).collect();
         let entry = |version: DatasetVersion| {
@@ -61,6 +78,6 @@ impl DatasetSet {
                 .or_else(|| self.get(&version.name).cloned())?;
             Some((version.name.clone(), DatasetEntry { version, dataset }))
         };
-        Self(versions.into_iter().filter_map(entry).collect())
+        Self { served: versions.into_iter().filter_map(entry).collect(), retired }
     }
 }

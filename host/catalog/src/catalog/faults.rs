@@ -9,11 +9,12 @@ use tokio::sync::Semaphore;
 use super::Catalog;
 use crate::CatalogError;
 use crate::queries::READ_REVISION;
+use crate::queries::citations::LOOK_UP_CITATION;
 use crate::queries::keys::LOOK_UP_KEY;
 use crate::queries::usage::COUNT_REQUEST;
 
-/// Time that each lookup of a key takes once a test has injected faults: long enough that
-/// concurrent lookups meet.
+/// Time that each lookup of a key or a citation takes once a test has injected faults: long enough
+/// that concurrent lookups meet.
 const LOOKUP_TIME: Duration = Duration::from_millis(20);
 
 /// Faults of one [`Catalog`]. By default there are none.
@@ -28,7 +29,7 @@ struct Injected {
     reserving: AtomicU64,
     /// A reservation needs one of these.
     gate: Semaphore,
-    /// Lookups of keys under way, and the most that were at once.
+    /// Lookups of keys and citations under way, and the most that were at once.
     lookups: AtomicU64,
     max_lookups: AtomicU64,
 }
@@ -76,7 +77,7 @@ impl Catalog {
         self.read(|injected| injected.reserving.load(Ordering::SeqCst))
     }
 
-    /// Most lookups of keys that were under way at once.
+    /// Most lookups of keys and citations that were under way at once.
     pub(crate) fn max_concurrent_lookups(&self) -> u64 {
         self.read(|injected| injected.max_lookups.load(Ordering::SeqCst))
     }
@@ -97,7 +98,7 @@ impl Faults {
         if operation != READ_REVISION {
             injected.calls.fetch_add(1, Ordering::SeqCst);
         }
-        if operation == LOOK_UP_KEY {
+        if operation == LOOK_UP_KEY || operation == LOOK_UP_CITATION {
             let lookups = injected.lookups.fetch_add(1, Ordering::SeqCst) + 1;
             injected.max_lookups.fetch_max(lookups, Ordering::SeqCst);
             tokio::time::sleep(LOOKUP_TIME).await;

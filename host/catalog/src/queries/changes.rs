@@ -1,10 +1,10 @@
 //! Row-level changes between snapshots. Never reads the files that hold them.
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{ChangeCounts, CreditLine, DatasetName, Millis, Stored, StoredFile};
+use yearbook_domain::{ChangeCounts, CreditLine, DatasetName, Stored, StoredFile};
 
-use super::snapshots;
 use super::sql_enum::{RowContext, encode_list, encode_u64};
+use super::{commit_time, snapshots};
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError};
@@ -89,7 +89,7 @@ impl ChangesRow {
             },
             columns: place.decode_list("columns", &self.columns)?,
             from: place.parse("from_id", &self.from_id)?,
-            committed_at: Millis(self.committed_at),
+            committed_at: commit_time(self.committed_at),
             to: place.parse("to_id", &self.to_id)?,
             version: place.count("version", self.version)?,
             from_credit: credit_line(self.from_attribution, self.from_licence),

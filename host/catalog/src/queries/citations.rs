@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use yearbook_domain::{DatasetName, Millis, ResultDigest, Snapshot, SnapshotId};
 
-use super::snapshots;
 use super::sql_enum::RowContext;
+use super::{commit_time, snapshots};
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError};
@@ -19,6 +19,9 @@ const DIGEST: &str = "
 
 const TOMBSTONE: &str = "
     SELECT created_at, dropped_at, snapshot, digest FROM dropped_snapshots WHERE dataset = $1 AND id = $2";
+
+/// Operation that anybody may ask for with ids that nothing has.
+pub(crate) const LOOK_UP_CITATION: &str = "look a citation up";
 
 /// A snapshot that is or was served.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,9 +67,7 @@ impl Catalog {
         dataset: &DatasetName,
         id: &SnapshotId,
     ) -> Result<Option<CitedSnapshot>, CatalogError> {
-        transaction!(self, "look a citation up", Read, |connection| {
-            cited(connection, dataset, id)
-        })
+        transaction!(self, LOOK_UP_CITATION, Read, |connection| { cited(connection, dataset, id) })
     }
 }
 
@@ -119,7 +120,7 @@ async fn read_tombstone(
         None => snapshots::current(connection, dataset).await?,
     };
     Ok(words.map(|words| CitedSnapshot {
-        snapshot: Arc::new(Snapshot { id: *id, created_at: Millis(created_at), ..words }),
+        snapshot: Arc::new(Snapshot { id: *id, created_at: commit_time(created_at), ..words }),
         rows,
         digest: digest.and_then(|digest| ResultDigest::parse(&digest)),
         state: CitedState::Dropped(Millis(dropped_at)),

@@ -9,7 +9,7 @@ use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, SnapshotSummary};
 use super::changes::counts;
 use super::snapshots::{COLUMNS, ColumnRow, SnapshotRow, snapshot_columns};
 use super::sql_enum::RowContext;
-use super::{bump_revision, database_time};
+use super::{bump_revision, commit_time, database_time};
 use crate::cache::dataset_set::{DatasetSet, DatasetVersion};
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
@@ -74,11 +74,10 @@ const SUMMARIES_OF: &str = concat!(summaries!(), " WHERE s.dataset = $1 ORDER BY
 
 const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
 
-const RETIRED_AT: &str =
-    "SELECT retired_at FROM datasets WHERE name = $1 AND retired_at IS NOT NULL";
+const RETIRED: &str = "SELECT name, retired_at FROM datasets WHERE retired_at IS NOT NULL";
 
 impl Catalog {
-    /// Reads every dataset that is not retired, as of one instant. Only datasets that changed since
+    /// Reads every dataset that is not retired, and when others were, as of one instant. Only datasets that changed since
     /// `known` was read are read again.
     ///
     /// # Errors
@@ -103,16 +102,6 @@ impl Catalog {
     /// As [`Catalog::dataset_set`].
     pub async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, CatalogError> {
         transaction!(self, "look a dataset up", Read, |connection| dataset(connection, name))
-    }
-
-    /// Reads the time at which a dataset was retired; none when it is served or there is none.
-    ///
-    /// # Errors
-    /// [`CatalogError::Query`] when the database does not answer.
-    pub async fn retired_at(&self, dataset: &DatasetName) -> Result<Option<Millis>, CatalogError> {
-        transaction!(self, "look a retired dataset up", Read, |connection| {
-            retired_at(connection, dataset)
-        })
     }
 
     /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired
@@ -162,7 +151,9 @@ async fn dataset_set(
     } else {
         read_datasets(connection, &moved).await?
     };
-    Ok(known.with_changes(versions, read))
+    let retired: Vec<(String, i64)> = connection.query(RETIRED).all().await?;
+    let retired = retired.into_iter().map(|(name, at)| (name, Millis(at))).collect();
+    Ok(known.with_changes(versions, read, retired))
 }
 
 /// Reads one of what is served.
@@ -213,7 +204,7 @@ fn assemble_datasets(
         let summary = SnapshotSummary {
             id: place.parse("id", &row.id)?,
             version: place.count("version", row.version)?,
-            created_at: Millis(row.created_at),
+            created_at: commit_time(row.created_at),
             rows: place.count("row_count", row.row_count)?,
             held: row.held_at.is_some(),
             bulk_redistribution: row.bulk_redistribution,
@@ -235,15 +226,6 @@ fn assemble_datasets(
         });
     }
     Ok(assembled)
-}
-
-async fn retired_at(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-) -> Result<Option<Millis>, sqlx::Error> {
-    let row: Option<(i64,)> =
-        connection.query(RETIRED_AT).bind(dataset.as_str()).fetch_optional().await?;
-    Ok(row.map(|(at,)| Millis(at)))
 }
 
 async fn retire(

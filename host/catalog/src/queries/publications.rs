@@ -1,6 +1,8 @@
 //! Commits of snapshots and the retention that follows them. The dataset's row is locked first, so
 //! that publishers of one dataset follow each other.
 
+use std::time::Duration;
+
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, Stored};
 
@@ -33,6 +35,10 @@ const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
 
 /// Locks a dataset's row: every writer of its history does so first.
 const LOCK_DATASET: &str = "UPDATE datasets SET checked_at = checked_at WHERE name = $1";
+
+/// Longest time, milliseconds, that a commit waits for the second that it is dated at. Beyond it
+/// the clock was turned back, and a date ahead of it keeps the order of versions.
+const MAX_WAIT_MS: i64 = 5_000;
 
 /// A version of a dataset that is to be served.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +76,16 @@ pub enum CommitOutcome {
     Conflict,
 }
 
+/// Outcome of one transaction that would commit a snapshot.
+enum CommitAttempt {
+    /// It is committed, at this time.
+    Committed(CommitOutcome, Millis),
+    /// The current snapshot is not the one that it was compared with.
+    Conflict,
+    /// The second that it would be dated at begins after so long.
+    TooEarly(Duration),
+}
+
 /// A snapshot that retention dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedSnapshot {
@@ -85,9 +101,9 @@ impl Catalog {
     /// Makes a snapshot the current one and drops what `retention` no longer keeps, leaving
     /// tombstones; the same id as the current one only moves `checked_at`. Either way a retired
     /// dataset is served again. Compares and swaps: [`CommitOutcome::Conflict`] when the current
-    /// snapshot is neither this one nor the one that it was compared with. Sets `created_at`, later
-    /// than that of every other snapshot of the dataset by the clock of HTTP, which has whole
-    /// seconds.
+    /// snapshot is neither this one nor the one that it was compared with. Sets `created_at` to the
+    /// present second, which it waits for where another snapshot of the dataset has it
+    /// (contract-7-times).
     ///
     /// # Errors
     /// [`CatalogError::DeletedConcurrently`] when a file that it names is neither registered by
@@ -98,10 +114,17 @@ impl Catalog {
         publication: &Publication,
         retention: Retention,
     ) -> Result<CommitOutcome, CatalogError> {
-        let keep = |outcome: &CommitOutcome| *outcome != CommitOutcome::Conflict;
-        transaction!(self, "commit a snapshot", Write, keep, |connection| {
-            commit(connection, publication, retention, self.uploader())
-        })
+        let keep = |attempt: &CommitAttempt| matches!(attempt, CommitAttempt::Committed(..));
+        loop {
+            let attempt = transaction!(self, "commit a snapshot", Write, keep, |connection| {
+                commit(connection, publication, retention, self.uploader())
+            })?;
+            match attempt {
+                CommitAttempt::Committed(outcome, _) => return Ok(outcome),
+                CommitAttempt::Conflict => return Ok(CommitOutcome::Conflict),
+                CommitAttempt::TooEarly(wait) => tokio::time::sleep(wait).await,
+            }
+        }
     }
 
     /// Drops what `retention` no longer keeps of any dataset now, by the database's clock, as a
@@ -135,27 +158,24 @@ async fn commit(
     publication: &Publication,
     retention: Retention,
     uploader: &str,
-) -> Result<CommitOutcome, sqlx::Error> {
+) -> Result<CommitAttempt, sqlx::Error> {
     let Publication { name, namespace, .. } = publication;
     connection.query(UPSERT_DATASET).bind(name.as_str()).bind(namespace.as_str()).execute().await?;
-    let Some((committed, at)) =
-        commit_as_current(connection, publication, retention, uploader).await?
-    else {
-        return Ok(CommitOutcome::Conflict);
-    };
-    connection.query(SET_CHECKED_AT).bind(name.as_str()).bind(at.0).execute().await?;
-    bump_revision(connection).await?;
-    Ok(committed)
+    let attempt = commit_as_current(connection, publication, retention, uploader).await?;
+    if let CommitAttempt::Committed(_, at) = attempt {
+        connection.query(SET_CHECKED_AT).bind(name.as_str()).bind(at.0).execute().await?;
+        bump_revision(connection).await?;
+    }
+    Ok(attempt)
 }
 
-/// Makes the snapshot the current one of its dataset, whose row is locked, and returns the time of
-/// the commit; none when the current snapshot is not the one that it was compared with.
+/// Makes the snapshot the current one of its dataset, whose row is locked.
 async fn commit_as_current(
     connection: &mut Connection<'_>,
     publication: &Publication,
     retention: Retention,
     uploader: &str,
-) -> Result<Option<(CommitOutcome, Millis)>, sqlx::Error> {
+) -> Result<CommitAttempt, sqlx::Error> {
     let Publication { name, snapshot, predecessor, changes, facts, .. } = publication;
     let current = snapshots::current_row(connection, name).await?;
     if let Some(current) = &current
@@ -178,11 +198,11 @@ async fn commit_as_current(
             holds::restore(connection, renumbered, current.held_at).await?;
             unreferenced::drop_references(connection, &[before]).await?;
         }
-        let now = commit_time(connection, publication).await?;
-        return Ok(Some((CommitOutcome::Unchanged, now)));
+        let now = present_time(connection, publication).await?;
+        return Ok(CommitAttempt::Committed(CommitOutcome::Unchanged, now));
     }
     if current.as_ref().map(|current| current.id) != *predecessor {
-        return Ok(None);
+        return Ok(CommitAttempt::Conflict);
     }
     unreferenced::claim_reference(connection, &Stored::snapshot(&snapshot.file.sha256), uploader)
         .await?;
@@ -199,8 +219,12 @@ async fn commit_as_current(
     // snapshot since then.
     let (latest,): (Option<i64>,) =
         connection.query(LATEST).bind(name.as_str()).fetch_one().await?;
-    let created_at =
-        next_commit_time(latest.map(Millis), commit_time(connection, publication).await?);
+    let now = present_time(connection, publication).await?;
+    let created_at = next_commit_time(latest.map(Millis), now);
+    let early = created_at.0.saturating_sub(now.0);
+    if publication.at.is_none() && (1..=MAX_WAIT_MS).contains(&early) {
+        return Ok(CommitAttempt::TooEarly(Duration::from_millis(early.unsigned_abs())));
+    }
     let number = snapshot_writes::insert_snapshot(
         connection,
         name,
@@ -219,7 +243,7 @@ async fn commit_as_current(
         .await?;
     }
     delete_expired(connection, name, retention, created_at).await?;
-    Ok(Some((CommitOutcome::New, created_at)))
+    Ok(CommitAttempt::Committed(CommitOutcome::New, created_at))
 }
 
 async fn store_facts(
@@ -233,8 +257,8 @@ async fn store_facts(
     }
 }
 
-/// Returns the time of the commit.
-async fn commit_time(
+/// Returns the present, as the publication sees it.
+async fn present_time(
     connection: &mut Connection<'_>,
     publication: &Publication,
 ) -> Result<Millis, sqlx::Error> {
@@ -244,12 +268,11 @@ async fn commit_time(
     }
 }
 
-/// Returns `now`, or the first instant that HTTP can tell from `latest`: its dates have whole
-/// seconds.
+/// Returns the second of `now`, or the one after `latest` where that is later: all that clients see
+/// and send back of a commit's time.
 fn next_commit_time(latest: Option<Millis>, now: Millis) -> Millis {
-    const SECOND: i64 = 1000;
-    let Some(latest) = latest else { return now };
-    now.max(Millis((latest.0.div_euclid(SECOND) + 1).saturating_mul(SECOND)))
+    let next = latest.map(|latest| Millis(latest.whole_second().0.saturating_add(1_000)));
+    next.map_or(now.whole_second(), |next| next.max(now.whole_second()))
 }
 
 /// Lists the expired snapshots of each dataset, retired ones included; datasets without any are

@@ -6,6 +6,7 @@ use yearbook_domain::{
     TextTraits,
 };
 
+use super::commit_time;
 use super::sql_enum::RowContext;
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
@@ -165,7 +166,7 @@ impl SnapshotRow {
         let row = format!("dataset {}, snapshot {}", self.dataset, self.id);
         let place = RowContext { table: "snapshots", row: &row };
         Ok(Snapshot {
-            created_at: Millis(self.created_at),
+            created_at: commit_time(self.created_at),
             rows: place.count("row_count", self.row_count)?,
             file: StoredFile {
                 sha256: place.parse("file_sha256", &self.file_sha256)?,
@@ -359,7 +360,7 @@ pub(super) async fn current_row(
         number,
         id: place.parse("id", &id)?,
         file: place.parse("file_sha256", &file)?,
-        created_at: Millis(created_at),
+        created_at: commit_time(created_at),
         held_at,
     }))
 }

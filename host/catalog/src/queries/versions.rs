@@ -9,6 +9,7 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{DatasetName, Millis, Snapshot};
 
 use super::changes::{ChangesRow, change_sets};
+use super::commit_time;
 use super::snapshots::{ColumnRow, SnapshotRow, snapshot_columns};
 use super::sql_enum::{RowContext, encode_u64};
 use crate::catalog::transaction;
@@ -225,7 +226,7 @@ async fn commit_times(
         .await?;
     let place = RowContext { table: "changes", row: dataset.as_str() };
     rows.into_iter()
-        .map(|(version, at)| Ok((place.count("version", version)?, Millis(at))))
+        .map(|(version, at)| Ok((place.count("version", version)?, commit_time(at))))
         .collect()
 }
 

@@ -86,6 +86,33 @@ pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(pla
     assert_eq!(live.revision(), store.revision().await.unwrap());
 }
 
+pub(crate) async fn names_that_nobody_has_cost_no_query_contract_5(place: TestDatabase) {
+    let store = place.host().await;
+    let faulty = store.with_faults();
+    for dataset in ["cpi", "old"] {
+        publish(&store, dataset, dataset, TODAY).await;
+    }
+    store.retire_dataset(&name("old")).await.unwrap();
+    let live = CatalogCache::start(faulty.clone(), NEVER).await.unwrap();
+    let asked = faulty.calls();
+    assert_eq!(live.cited_snapshot(&name("none"), &snapshot_id("cpi")).await.unwrap(), None);
+    assert!(live.retired_at("none").is_none() && live.retired_at("cpi").is_none());
+    assert!(live.retired_at("old").is_some());
+    assert_eq!(faulty.calls(), asked);
+    assert!(live.cited_snapshot(&name("old"), &snapshot_id("old")).await.unwrap().is_some());
+    // Only the database knows of snapshots that are not retained, and is asked for one at a time.
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..8 {
+        let live = Arc::clone(&live);
+        tasks.spawn(async move {
+            let id = snapshot_id(&format!("none {number}"));
+            live.cited_snapshot(&name("cpi"), &id).await.unwrap()
+        });
+    }
+    assert_eq!(tasks.join_all().await, vec![None; 8]);
+    assert_eq!((faulty.calls(), faulty.max_concurrent_lookups()), (asked + 9, 1));
+}
+
 pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(place: TestDatabase) {
     let store = place.host().await;
     let faulty = store.with_faults();

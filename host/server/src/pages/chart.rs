@@ -58,7 +58,7 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
         None => SIZES[0],
         Some(raw) => size(raw)?,
     };
-    let dataset = dataset(&app, &parts).await?;
+    let dataset = dataset(&app, &parts)?;
     let encoder = encoder(&app.plugins.current())
         .ok_or_else(|| Error::NoPicture { dataset: dataset.name.clone(), drawable: false })?;
     let facts = app.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;

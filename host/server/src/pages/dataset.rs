@@ -84,13 +84,17 @@ pub(crate) async fn versions(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let dataset = dataset(&app, &parts).await?;
+    let dataset = dataset(&app, &parts)?;
     let document = html::render(&versions::VersionsPage::new(&app.pages.site, &dataset))?;
     html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
 }
 
-async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
-    let dataset = dataset(app, parts).await?;
+async fn inputs(
+    app: &AppState,
+    plugins: &PluginSet,
+    parts: &Parts,
+) -> Result<DatasetInputs, Error> {
+    let dataset = dataset(app, parts)?;
     let facts = app.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let plugins = app.plugins.current();
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
@@ -101,6 +105,7 @@ async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
     Ok(DatasetInputs {
         base_url: links::base_url(&app.settings.server, parts),
         series,
+        formats: FormatFinder::new(app, plugins).find(&dataset).await,
         facts,
         dataset,
         formats: LineFormats::new(&plugins),
@@ -111,16 +116,16 @@ async fn inputs(app: &AppState, parts: &Parts) -> Result<DatasetInputs, Error> {
 /// The dataset of a page's address.
 ///
 /// # Errors
-/// 404 where there is none, 410 where it is retired, 503 where the catalog cannot say which.
-pub(super) async fn dataset(app: &AppState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
-    find(app, segment(parts)).await
+/// 404 where there is none, 410 where it is retired.
+pub(super) fn dataset(app: &AppState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
+    find(app, segment(parts))
 }
 
 /// The dataset that `segment` of an address names.
 ///
 /// # Errors
-/// 404 where there is none, 410 where it is retired, 503 where the catalog cannot say which.
-pub(super) async fn find(app: &AppState, segment: &str) -> Result<Arc<Dataset>, Error> {
+/// 404 where there is none, 410 where it is retired.
+pub(super) fn find(app: &AppState, segment: &str) -> Result<Arc<Dataset>, Error> {
     let text = percent_decode_str(segment).decode_utf8_lossy();
     let absent = |name: String| Error::from(Refusal::NoSuchDataset { name });
     let Some(name) = DatasetName::parse(&text) else {
@@ -129,7 +134,7 @@ pub(super) async fn find(app: &AppState, segment: &str) -> Result<Arc<Dataset>, 
     if let Some(dataset) = app.catalog_cache.dataset(name.as_str()) {
         return Ok(dataset);
     }
-    match app.catalog_cache.retired_at(&name).await? {
+    match app.catalog_cache.retired_at(name.as_str()) {
         Some(since) => Err(Error::DatasetRetired { name, since }),
         None => Err(absent(name.to_string())),
     }

@@ -147,7 +147,7 @@ async fn dataset_document(
     content_type: &'static str,
     render: impl Fn(&DatasetView<'_>) -> String + Send + Sync,
 ) -> Result<Response, Error> {
-    let dataset = dataset::find(app, name).await?;
+    let dataset = dataset::find(app, name)?;
     let facts = app.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let base_url = links::base_url(&app.settings.server, parts);
     let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.plugins.current());
