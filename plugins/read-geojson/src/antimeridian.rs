@@ -77,7 +77,7 @@ pub(crate) fn cut_polygon(
     } else if move_whole(&mut polygon) {
         return Ok(vec![polygon]);
     }
-    let mut edges: Vec<Edge> = Vec::new();
+    let mut edges: Vec<Edge> = Vec::with_capacity(polygon.iter().map(Vec::len).sum());
     let mut originals = HashMap::new();
     for (at, ring) in polygon.iter_mut().enumerate() {
         if short_way && goes_short_way(ring) {
@@ -96,9 +96,11 @@ pub(crate) fn cut_polygon(
         }
         edges.extend(ring.windows(2).map(|edge| [edge[0], edge[1]]).filter(|[a, b]| a != b));
     }
-    let mut cut: Vec<Edge> = Vec::new();
+    drop(polygon);
+    let edges = split_at_touches(edges)?;
+    let mut cut: Vec<Edge> = Vec::with_capacity(edges.len());
     let mut latitudes: Vec<f64> = Vec::new();
-    for piece in split_at_touches(edges)?.into_iter().flat_map(|e| split_edge(e, &originals)) {
+    for piece in edges.into_iter().flat_map(|edge| split_edge(edge, &originals)) {
         if is_along(piece) {
             latitudes.extend(piece.map(|[_, latitude]| latitude));
         } else {
@@ -108,7 +110,7 @@ pub(crate) fn cut_polygon(
     for border in [-HALF, HALF] {
         add_edges_along(border, &latitudes, &mut cut)?;
     }
-    let parts = rings::polygons(&cancel_opposites(split_at_touches(cut)?)?)?;
+    let parts = rings::polygons(&cancel_opposites(&split_at_touches(cut)?)?)?;
     if parts.is_empty() {
         return Err("goes beyond 180 degrees and has no area there; leave it out".to_owned());
     }

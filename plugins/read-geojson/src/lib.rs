@@ -41,7 +41,8 @@ impl Reader for GeoJsonReader {
             example: EXAMPLE,
             docs: "A FeatureCollection of GeoJSON (RFC 7946). Columns are the properties under their names, `id`, and `geometry` or \
                    `geometry_wkt`: WKT of the forms MULTIPOINT, MULTILINESTRING and MULTIPOLYGON, longitude first. A property \
-                   that a feature lacks is null. Without requests the columns are those of the first feature.",
+                   that a feature lacks is null. `properties.geometry` and `feature.id` say which one is meant. Without requests \
+                   the columns are those of the first feature.",
         }
     }
 

@@ -110,24 +110,26 @@ pub(super) fn split_at_touches(edges: Vec<Edge>) -> Result<Vec<Edge>, String> {
 ///
 /// # Errors
 /// Fails where edges run the same way twice.
-pub(super) fn cancel_opposites(mut edges: Vec<Edge>) -> Result<Vec<Edge>, String> {
-    let directed = |[from, to]: Edge| match compare(&from, &to) {
-        Ordering::Greater => ([key(to), key(from)], -1),
-        _ => ([key(from), key(to)], 1),
+pub(super) fn cancel_opposites(edges: &[Edge]) -> Result<Vec<Edge>, String> {
+    let ends = |at: usize| {
+        let [from, to] = edges[at];
+        if compare(&from, &to).is_lt() { ([from, to], 1) } else { ([to, from], -1) }
     };
-    let mut runs: HashMap<[PositionKey; 2], i32> = HashMap::with_capacity(edges.len());
-    for edge in &edges {
-        let (ends, direction) = directed(*edge);
-        *runs.entry(ends).or_default() += direction;
-    }
-    if runs.values().any(|run| run.abs() > 1) {
-        return Err(OVERLAP.to_owned());
-    }
-    edges.retain(|edge| {
-        let (ends, direction) = directed(*edge);
-        runs.get_mut(&ends).is_some_and(|run| std::mem::take(run) == direction)
+    let mut order: Vec<usize> = (0..edges.len()).collect();
+    order.sort_by(|one, other| {
+        let (([a, b], _), ([c, d], _)) = (ends(*one), ends(*other));
+        compare(&a, &c).then_with(|| compare(&b, &d))
     });
-    Ok(edges)
+    let mut kept: Vec<usize> = Vec::with_capacity(edges.len());
+    for same in order.chunk_by(|one, other| ends(*one).0 == ends(*other).0) {
+        let direction: i32 = same.iter().map(|at| ends(*at).1).sum();
+        if direction.abs() > 1 {
+            return Err(OVERLAP.to_owned());
+        }
+        kept.extend(same.iter().find(|at| ends(**at).1 == direction));
+    }
+    kept.sort_unstable();
+    Ok(kept.into_iter().map(|at| edges[at]).collect())
 }
 
 /// Visits pairs of edges whose boxes meet, the one that begins farther north first.

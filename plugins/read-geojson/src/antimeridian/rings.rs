@@ -16,16 +16,6 @@ struct Face {
     west: Position,
 }
 
-/// An edge as seen from one of its ends.
-struct EdgeEnd {
-    at: Position,
-    /// The other end.
-    other: Position,
-    edge: usize,
-    /// The edge begins here.
-    begins: bool,
-}
-
 /// The polygons, outer rings against the clock and holes with it.
 ///
 /// # Errors
@@ -43,14 +33,14 @@ pub(super) fn polygons(edges: &[Edge]) -> Result<Vec<Vec<Vec<Position>>>, String
         while face_of[at].is_none() {
             face_of[at] = Some(faces.len());
             let [from, to] = edges[at];
-            walk.push(from);
+            walk.push((from, ends.at(from).len() > 2));
             let next = ends.first_clockwise(to, from).filter(|next| next.begins);
             at = next.ok_or(OVERLAP)?.edge;
         }
         if at != start {
             return Err(OVERLAP.to_owned());
         }
-        faces.push(Face::new(walk)?);
+        faces.push(Face::new(&walk)?);
     }
     let surroundings = find_surroundings(edges, &face_of, &faces)?;
     let mut homes: Vec<usize> = Vec::with_capacity(faces.len());
@@ -81,32 +71,38 @@ pub(super) fn polygons(edges: &[Edge]) -> Result<Vec<Vec<Vec<Position>>>, String
 }
 
 impl Face {
-    /// Rings of a walk, which may touch positions more than once.
-    fn new(walk: Vec<Position>) -> Result<Self, String> {
-        let west = walk.iter().copied().min_by(compare).ok_or(OVERLAP)?;
+    /// Rings of a walk along positions; other edges meet at some, and the walk may touch these again.
+    fn new(walk: &[(Position, bool)]) -> Result<Self, String> {
+        let west = walk.iter().map(|(position, _)| *position).min_by(compare).ok_or(OVERLAP)?;
         let mut face = Self { outer: None, holes: Vec::new(), west };
-        let mut path: Vec<Position> = Vec::new();
+        let mut path: Vec<Position> = Vec::with_capacity(walk.len() + 1);
         let mut places = HashMap::new();
-        let first = walk.first().copied();
-        for position in walk.into_iter().chain(first) {
-            let Some(place) = places.get(&key(position)).copied() else {
-                places.insert(key(position), path.len());
-                path.push(position);
-                continue;
-            };
-            let mut ring = vec![position];
-            ring.extend(path.drain(place + 1..));
-            for position in &ring[1..] {
-                places.remove(&key(*position));
+        for (position, others_meet) in walk {
+            if *others_meet {
+                if let Some(place) = places.get(&key(*position)).copied() {
+                    let ring = path.drain(place..).collect::<Vec<_>>();
+                    for position in &ring {
+                        places.remove(&key(*position));
+                    }
+                    face.add(ring)?;
+                }
+                places.insert(key(*position), path.len());
             }
-            ring.push(position);
-            if !is_counterclockwise(&ring) {
-                face.holes.push(ring);
-            } else if face.outer.replace(ring).is_some() {
-                return Err(OVERLAP.to_owned());
-            }
+            path.push(*position);
         }
+        face.add(path)?;
         Ok(face)
+    }
+
+    /// Adds a ring that is not closed yet.
+    fn add(&mut self, mut ring: Vec<Position>) -> Result<(), String> {
+        ring.extend(ring.first().copied());
+        if !is_counterclockwise(&ring) {
+            self.holes.push(ring);
+        } else if self.outer.replace(ring).is_some() {
+            return Err(OVERLAP.to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -140,43 +136,58 @@ fn find_surroundings(
     Ok(found)
 }
 
-/// The ends of all edges, by position.
-struct EdgeEnds(Vec<EdgeEnd>);
+/// An end of an edge.
+#[derive(Clone, Copy)]
+struct EdgeEnd {
+    edge: usize,
+    /// The edge begins here.
+    begins: bool,
+}
 
-impl EdgeEnds {
-    fn new(edges: &[Edge]) -> Self {
-        let both = |(edge, [from, to]): (usize, &Edge)| {
-            [
-                EdgeEnd { at: *from, other: *to, edge, begins: true },
-                EdgeEnd { at: *to, other: *from, edge, begins: false },
-            ]
-        };
-        let mut ends: Vec<EdgeEnd> = edges.iter().enumerate().flat_map(both).collect();
-        ends.sort_by(|one, other| compare(&one.at, &other.at));
-        Self(ends)
+/// The ends of all edges, by position.
+struct EdgeEnds<'a> {
+    edges: &'a [Edge],
+    ends: Vec<EdgeEnd>,
+}
+
+impl<'a> EdgeEnds<'a> {
+    fn new(edges: &'a [Edge]) -> Self {
+        let both = |edge| [true, false].map(|begins| EdgeEnd { edge, begins });
+        let mut own = Self { edges, ends: (0..edges.len()).flat_map(both).collect() };
+        own.ends.sort_by(|one, other| compare(&position(edges, *one), &position(edges, *other)));
+        own
+    }
+
+    /// The ends at a position.
+    fn at(&self, at: Position) -> &[EdgeEnd] {
+        let begin =
+            self.ends.partition_point(|end| compare(&position(self.edges, *end), &at).is_lt());
+        let rest = &self.ends[begin..];
+        let count = rest.iter().take_while(|end| position(self.edges, **end) == at).count();
+        &rest[..count]
     }
 
     /// The first end at a position as one turns with the clock from the direction of another; one in
     /// that direction is the last.
-    fn first_clockwise(&self, at: Position, from: Position) -> Option<&EdgeEnd> {
-        let begin = self.0.partition_point(|end| compare(&end.at, &at).is_lt());
-        let ends = self.0[begin..].iter().take_while(|end| end.at == at);
-        // Quarters of a turn, counted from 0: right, behind, left, ahead.
-        let quarter = |end: &EdgeEnd| match side_of([at, from], end.other) {
+    fn first_clockwise(&self, at: Position, from: Position) -> Option<EdgeEnd> {
+        let other = |end: &EdgeEnd| self.edges[end.edge][usize::from(end.begins)];
+        // Quarters of a turn: right, behind, left, ahead.
+        let quarter = |end: Position| match side_of([at, from], end) {
             Ordering::Less => 0,
-            Ordering::Equal
-                if (0..2).any(|axis| is_between(from[axis], at[axis], end.other[axis])) =>
-            {
-                1
-            }
+            Ordering::Equal if (0..2).any(|axis| is_between(from[axis], at[axis], end[axis])) => 1,
             Ordering::Greater => 2,
             Ordering::Equal => 3,
         };
-        ends.min_by(|one, other| {
-            let turn = side_of([at, one.other], other.other);
-            quarter(one).cmp(&quarter(other)).then(turn)
-        })
+        let first = self.at(at).iter().min_by(|one, second| {
+            let (one, second) = (other(one), other(second));
+            quarter(one).cmp(&quarter(second)).then_with(|| side_of([at, one], second))
+        });
+        first.copied()
     }
+}
+
+fn position(edges: &[Edge], end: EdgeEnd) -> Position {
+    edges[end.edge][usize::from(!end.begins)]
 }
 
 fn is_between(one: f64, at: f64, other: f64) -> bool {
