@@ -1,7 +1,8 @@
 //! Geometries that go beyond 180 degrees, cut along the antimeridian (RFC 7946, section 3.1.9) and
-//! moved back into -180..180. Positions stay as they are written, less whole turns. One within that
-//! range comes back as it was; a polygon that cannot be cut into valid parts is refused, and none is
-//! repaired. [`edges`] cuts edges, [`arrangement`] connects them, [`rings`] makes polygons of them.
+//! moved back into -180..180. Positions stay as they are written, less whole turns. A geometry
+//! within that range comes back as it was; a polygon that cannot be cut into valid parts is
+//! refused, and none is repaired. [`edges`] cuts edges, [`arrangement`] connects them, [`rings`]
+//! makes polygons of them.
 
 mod arrangement;
 mod edges;
@@ -121,8 +122,8 @@ fn wrap(line: &mut [Position]) {
     line.iter_mut().for_each(|position| *position = wrap_position(*position));
 }
 
-/// Moves lines into range where that takes the same turn for all positions; returns whether it does.
-/// Rounding noise does not make a line cross the antimeridian.
+/// Moves lines into range where that takes the same turn for all positions; returns whether it
+/// does. Rounding noise does not make a line cross the antimeridian.
 fn move_whole(lines: &mut [Vec<Position>]) -> bool {
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for [longitude, _] in lines.iter().flatten() {
@@ -139,8 +140,8 @@ fn move_whole(lines: &mut [Vec<Position>]) -> bool {
     true
 }
 
-/// Returns whether an edge goes the other way around where it is asked for. One along a pole has no
-/// length: it goes either way.
+/// Returns whether an edge goes the other way around where that is asked for. One along a pole has
+/// no length: it goes either way.
 fn is_wide(edge: &[Position], over_pole: bool) -> bool {
     let ([west, first], [east, last]) = (edge[0], edge[1]);
     let is_along_pole = first == last && first.abs() == 90.0;
@@ -155,7 +156,8 @@ fn goes_short_way(ring: &[Position]) -> bool {
 }
 
 /// A line whose longitudes go on beyond 180 where an edge goes the other way around; `originals`
-/// gets its longitudes as they were. It begins at 0..360, so that a hole is on the turn of its ring.
+/// gets its longitudes as they were. It begins at 0..360, so that a hole is on the turn of its
+/// ring.
 fn unwrap(
     line: &[Position],
     over_pole: bool,

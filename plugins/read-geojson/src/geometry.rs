@@ -9,8 +9,8 @@ const MAX_TOKENS: usize = 4 << 20;
 /// Farthest longitude that is taken, degrees: once around.
 const FARTHEST: f64 = 540.0;
 
-/// Degrees by which programs that export miss a pole or the antimeridian where they mean it, at most:
-/// a tenth of a millimetre.
+/// Degrees by which programs that export miss a pole or the antimeridian where they mean it, at
+/// most: a tenth of a millimetre.
 pub(crate) const NOISE: f64 = 1e-9;
 
 /// A position: longitude and latitude.

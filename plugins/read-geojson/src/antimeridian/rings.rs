@@ -1,5 +1,6 @@
-//! Polygons of directed edges that meet at their ends alone: rings that touch no position twice, and
-//! each hole in the outer ring around it. Edges that do not bound one layer of polygons are refused.
+//! Polygons of directed edges that meet at their ends alone: rings that touch no position twice,
+//! and each hole in the outer ring around it. Edges that do not bound one layer of polygons are
+//! refused.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -71,7 +72,8 @@ pub(super) fn polygons(edges: &[Edge]) -> Result<Vec<Vec<Vec<Position>>>, String
 }
 
 impl Face {
-    /// Rings of a walk along positions; other edges meet at some, and the walk may touch these again.
+    /// Rings of a walk along positions; other edges meet at some, and the walk may touch these
+    /// again.
     fn new(walk: &[(Position, bool)]) -> Result<Self, String> {
         let west = walk.iter().map(|(position, _)| *position).min_by(compare).ok_or(OVERLAP)?;
         let mut face = Self { outer: None, holes: Vec::new(), west };
@@ -106,8 +108,8 @@ impl Face {
     }
 }
 
-/// Counts for each face the layers of each other one around its westernmost position: the edges that
-/// a ray to the west meets.
+/// Counts for each face the layers of each other one around its westernmost position: the edges
+/// that a ray to the west meets.
 fn find_surroundings(
     edges: &[Edge],
     face_of: &[Option<usize>],
@@ -167,8 +169,8 @@ impl<'a> EdgeEnds<'a> {
         &rest[..count]
     }
 
-    /// The first end at a position as one turns with the clock from the direction of another; one in
-    /// that direction is the last.
+    /// The first end at a position as one turns with the clock from the direction of another; one
+    /// in that direction is the last.
     fn first_clockwise(&self, at: Position, from: Position) -> Option<EdgeEnd> {
         let other = |end: &EdgeEnd| self.edges[end.edge][usize::from(end.begins)];
         // Quarters of a turn: right, behind, left, ahead.

@@ -1,5 +1,5 @@
-//! Reference systems that files from before RFC 7946 name: WGS 84 in each of its spellings, longitude
-//! first. Any other, and one that is not known, is refused; nothing is transformed.
+//! Reference systems that files from before RFC 7946 name: WGS 84 in each of its spellings,
+//! longitude first. Any other, and one that is not known, is refused; nothing is transformed.
 
 use yearbook_json_parser::{JsonEvent, JsonPath};
 
@@ -61,8 +61,8 @@ fn check_name(name: &str) -> Result<(), String> {
 }
 
 /// Returns whether a name is one of WGS 84, longitude first. Programs write longitude first under
-/// EPSG:4326 too; services that name it by its address in `/def/crs/` keep to its own order, latitude
-/// first.
+/// EPSG:4326 too; services that name it by its address in `/def/crs/` keep to its own order,
+/// latitude first.
 fn is_wgs_84(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let words: Vec<&str> =
