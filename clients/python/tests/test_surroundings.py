@@ -291,4 +291,4 @@ def test_a_folder_that_cannot_be_written_ends_a_command_with_a_sentence(monkeypa
     monkeypatch.setattr(Client, "integration", lambda *_: project)
     code = cli.main(["integration", "meltano", "table", "-o", str(tmp_path / "file")])
     assert code == cli.FAILURE
-    assert "Writing failed" in capsys.readouterr().err
+    assert f"{tmp_path / 'file' / 'a' / 'b.yml'} cannot be written" in capsys.readouterr().err

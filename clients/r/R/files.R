@@ -38,11 +38,11 @@ check_room <- function(path) {
   write_bytes(raw(65536), probe)
 }
 
-# A file with all of `text`, or the file that was there before.
+# A file with all of `text` in UTF-8, or the file that was there before.
 write_whole <- function(path, text) {
   scratch <- tempfile("new-", dirname(path), ".part")
   on.exit(unlink(scratch))
-  write_bytes(charToRaw(enc2utf8(paste0(text, "\n"))), scratch)
+  write_bytes(charToRaw(enc2utf8(as.character(text))), scratch)
   if (!move_file(scratch, path)) abort_disk(path)
   invisible(path)
 }

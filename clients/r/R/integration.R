@@ -45,6 +45,6 @@ write_project <- function(files, folder) {
   if (any(there)) abort_usage(sprintf("%s is there already.", targets[there][1]), "Choose an empty folder.")
   for (i in seq_along(paths)) {
     dir.create(dirname(targets[i]), recursive = TRUE, showWarnings = FALSE)
-    write_bytes(charToRaw(enc2utf8(files[[i]])), targets[i])
+    write_whole(targets[i], files[[i]])
   }
 }

@@ -64,7 +64,7 @@ check_choice <- function(value, choices, name) {
 data_address <- function(name) sprintf("/v1/datasets/%s/data", name)
 
 # Statuses that a repeated request answers alike, at no charge and with a sentence.
-EXPLAINED <- c(404L, 406L, 410L, 413L, 422L)
+EXPLAINED <- c(404L, 406L, 410L, 413L, 414L, 422L, 431L)
 
 # A HEAD. Its refusals have no body, so that the sentence is fetched by a GET.
 head_of <- function(budget, address, query) {

@@ -152,8 +152,8 @@ abort_connection <- function(error, file) {
   texts <- conditionMessage(error)
   if (inherits(error$parent, "condition")) texts <- c(texts, conditionMessage(error$parent))
   text <- paste(texts, collapse = " ")
-  if (grepl("writ", text)) abort_disk(file)
-  if (grepl("(CONNECT|proxy).*407|407.*proxy", text)) abort_proxy()
+  if (grepl("Fail(ed|ure) writing|Failed to open file", text)) abort_disk(file)
+  if (grepl("(response|HTTP code) 407", text)) abort_proxy()
   if (grepl("proxy (syntax|scheme)|resolve proxy", text)) abort_proxy("The proxy's address cannot be used.")
   if (grepl(CUT_MESSAGES, text, ignore.case = TRUE)) {
     abort_cut("The connection ended too early")

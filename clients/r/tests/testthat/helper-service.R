@@ -278,6 +278,9 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
       media_types = list("meltano.yml" = "text/yaml"), attribution = list("Stats"), warnings = list()
     ))
   })
+  app$get("/v1/integrations/large", function(req, res) {
+    res$send_json(auto_unbox = TRUE, list(tool = "large", files = list("large.sql" = strrep("x", 5000))))
+  })
   app$get("/v1/integrations/bad", function(req, res) {
     res$send_json(auto_unbox = TRUE, list(tool = "bad", files = list("../outside" = "x")))
   })

@@ -104,6 +104,7 @@ test_that("every verb works where the locale is C", {
 })
 
 test_that("a file that does not fit on the disk is an error, and never short (contract-11-files)", {
+  local_service("http://127.0.0.1:9")
   path <- withr::local_tempfile()
   writeBin(raw(9), path)
   # Whatever the operating system says: a file has the bytes that were written, or the call fails.
@@ -117,6 +118,8 @@ test_that("a file that does not fit on the disk is an error, and never short (co
   }
   expect_error(yearbook:::abort_connection(simpleError("Failure writing output to destination"), path), "disk is full",
                class = "yb_error_usage")
+  expect_error(yearbook:::abort_connection(simpleError("Could not resolve host: writers.example.org"), path), "writers",
+               class = "yb_error_connection")
 })
 
 test_that("a download that does not fit leaves nothing (contract-11-files)", {
@@ -126,14 +129,14 @@ test_that("a download that does not fit leaves nothing (contract-11-files)", {
   # A file of more than a block of 512 bytes does not fit; one of a few bytes does.
   program <- sprintf(
     "error <- tryCatch(yearbook::%s, error = function(error) error); cat(class(error)[1], conditionMessage(error))",
-    c("yb_download('demo', '%s/a', 'arrow')", "yb_sync('demo', '%s')", "yb_get('demo')")
+    c("yb_download('demo', '%s/a', 'arrow')", "yb_sync('demo', '%s')", "yb_get('demo')", "yb_integration('large', 'demo', '%s/a')")
   )
   withr::local_envvar(R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep), SERVICE_CACHE_DIR = "")
   for (line in gsub("%s", folder, program, fixed = TRUE)) {
     command <- sprintf("trap '' XFSZ; ulimit -f 1; '%s/Rscript' --no-init-file -e \"%s\" 2>&1", R.home("bin"), line)
     said <- paste(suppressWarnings(system2("sh", c("-c", shQuote(command)), stdout = TRUE)), collapse = " ")
     expect_match(said, "^yb_error_usage .* cannot be written")
-    expect_length(list.files(folder, all.files = TRUE, no.. = TRUE), 0)
+    expect_length(list.files(folder, all.files = TRUE, recursive = TRUE), 0)
   }
 })
 

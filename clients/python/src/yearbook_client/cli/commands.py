@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..client import Client
+from ..downloads import replacing
 from ..errors import IntegrityError, UsageError, YearbookError
 from ..settings import ApiKey, cache_bytes, cache_dir, forget_key, library_dir, origin, store_key
 from ..store import Store
@@ -150,8 +151,8 @@ def _integration(client: Client, given: Given) -> None:
         if place.is_absolute() or ".." in place.parts or "\\" in name or ":" in name:
             raise IntegrityError(f"The service names a file outside of the folder: {name!r}.")
         path = folder.joinpath(*place.parts)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
+        with replacing(path) as file:
+            file.write(text.encode())
         sys.stderr.write(f"{path}\n")
 
 
