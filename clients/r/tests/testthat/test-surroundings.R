@@ -101,6 +101,7 @@ test_that("every verb works where the locale is C", {
   withr::local_envvar(LC_ALL = "C", R_LIBS = libraries)
   said <- suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", script), stdout = TRUE, stderr = TRUE))
   expect_null(attr(said, "status"), info = paste(said, collapse = "\n"))
+  expect_identical(gets_of(fake)[[1]]$query$dimensions, "M\u0101ori")
 })
 
 test_that("a file that does not fit on the disk is an error, and never short (contract-11-files)", {
