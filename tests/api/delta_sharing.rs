@@ -293,9 +293,19 @@ async fn answers_have_the_format_and_the_end_that_a_client_asks_for_contract_12(
 async fn time_leads_to_the_version_of_that_time_contract_12() {
     const NOON: i64 = 1_795_262_400_000; // 2026-11-21T12:00:00Z
     let app = TestApp::start().await;
-    app.publish_at(&harvest(), Millis(NOON)).await;
-    app.publish_at(&second_version(), Millis(NOON + 3_600_000)).await;
+    // No clock is shown milliseconds, so none count.
+    app.publish_at(&harvest(), Millis(NOON + 640)).await;
+    app.publish_at(&second_version(), Millis(NOON + 3_600_999)).await;
     let key = app.key(Plan::Enterprise).await;
+    let shown = app.get("/v1/datasets/harvest").key(&key).send().await.json();
+    for version in [0, 1] {
+        let timestamp = &shown["snapshots"][version]["created_at"];
+        let reply = query(&app, &key, &json!({"timestamp": timestamp})).send().await;
+        assert_eq!(reply.header("delta-table-version"), version.to_string(), "{timestamp}");
+        let file = &reply.json_lines()[2]["file"];
+        let millis = Millis::parse_iso8601(timestamp.as_str().unwrap()).unwrap();
+        assert_eq!(file["timestamp"], millis.0, "{file}");
+    }
     for (timestamp, expected) in [
         ("2026-11-21T11:59:59Z", None),
         ("2026-11-21T12:00:00Z", Some("0")),
@@ -325,6 +335,36 @@ async fn time_leads_to_the_version_of_that_time_contract_12() {
             Some(expected) => assert_eq!(reply.header("delta-table-version"), expected),
             None => assert_eq!(refusal(&reply), refused(400, "INVALID_PARAMETER_VALUE")),
         }
+    }
+}
+
+#[tokio::test]
+async fn an_empty_value_is_a_wrong_one_contract_12() {
+    let (app, key) = shared().await;
+    let wrong = refused(400, "INVALID_PARAMETER_VALUE");
+    for path in [
+        "/version?startingTimestamp=",
+        "/metadata?version=",
+        "/metadata?timestamp=",
+        "/changes?startingVersion=",
+        "/changes?startingTimestamp=",
+        "/changes?startingVersion=0&endingVersion=",
+        "/changes?startingVersion=0&endingTimestamp=",
+        "/changes?startingVersion=0&includeHistoricalMetadata=",
+        "/changes?startingVersion=0&includeHistoricalMetadata=perhaps",
+    ] {
+        let reply = app.get(&format!("{TABLE}{path}")).bearer(&key).send().await;
+        assert_eq!(refusal(&reply), wrong, "{path}");
+    }
+    let reply = query(&app, &key, &json!({"timestamp": ""})).send().await;
+    assert_eq!(refusal(&reply), wrong);
+    let reply = app.get(&format!("{SHARES}?maxResults=")).bearer(&key).send().await;
+    assert_eq!(refusal(&reply), wrong);
+    for path in [
+        format!("{SHARES}?pageToken="),
+        format!("{TABLE}/changes?startingVersion=0&includeHistoricalMetadata=True"),
+    ] {
+        assert_eq!(app.get(&path).bearer(&key).send().await.status, 200, "{path}");
     }
 }
 
@@ -396,7 +436,7 @@ async fn changes_that_are_not_known_any_more_are_400_contract_12() {
         assert_eq!(reply.json()["message"], expected, "{range}");
     };
     let whole = "It is not known what led to version 3; read it whole.";
-    check("startingVersion=0", "Version 0 is not kept any more; read one of 3.").await;
+    check("startingVersion=0", "Version 0 is not kept any more; read version 3.").await;
     check("startingVersion=2", whole).await;
     check("startingVersion=1&endingVersion=2", whole).await;
     check("startingTimestamp=2020-11-21T13:00:00Z", whole).await;

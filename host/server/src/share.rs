@@ -39,7 +39,6 @@ use crate::http::media_types;
 use crate::state::AppState;
 
 pub(crate) use metrics::ShareOperation;
-pub(crate) use query_request::MAX_QUERY_BYTES;
 pub(crate) use refusal::{ShareRefusal, is_iceberg_path, is_share_path, render as render_refusal};
 
 /// State that the share keeps between requests.

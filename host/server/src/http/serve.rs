@@ -17,6 +17,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
+use http::Method;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -30,16 +31,12 @@ use crate::http::rate_limit::RefusalPace;
 use crate::metrics::{ConnectionMetrics, ConnectionRefusal, OpenConnection};
 use crate::response::open_responses;
 use crate::settings::{LimitSettings, ServerSettings};
-use crate::share::{MAX_QUERY_BYTES, is_share_path};
 use crate::state::AppState;
 use activity::{ConnectionActivity, OpenRequest};
 use connection_slots::{ConnectionAdmission, ConnectionSlots};
 use deadlines::ConnectionTimeouts;
 use gathered_body::GatheredBody;
 use observed_stream::ObservedStream;
-
-/// Bytes of a form: every field of sign-up at its longest, escaped, fits three times.
-pub(crate) const MAX_FORM_BYTES: usize = 4_096;
 
 /// Streams of one HTTP/2 connection: what browsers open at once, with room.
 const STREAMS: u32 = 128;
@@ -52,7 +49,7 @@ const FIELDS: usize = 100;
 const SLACK_BYTES: usize = 16 << 10;
 
 /// Bytes of request bodies that an HTTP/2 client may send unasked, for a stream and for all of
-/// them: the least that the protocol knows, since no route takes a body.
+/// them: the least that the protocol knows, since few routes take a body.
 const REQUEST_WINDOW: u32 = 65_535;
 
 /// Streams that a client may open and reset before they are looked at; with one more the connection
@@ -180,11 +177,12 @@ impl Server {
         };
         let service = service_fn(|request: http::Request<Incoming>| {
             let open = OpenRequest::begin(&activity, request.version());
-            // Only forms and queries of the share have a body that is read (contract-10-form,
-            // contract-12-routes). What has come of any other is dropped, and no more is read.
-            let form = has_body(&request);
+            // Only forms and queries of the share have a body that is read, each to a bound of its
+            // own (contract-10-form, contract-12-routes). What has come of any other is dropped, and
+            // no more is read.
+            let is_post = request.method() == Method::POST;
             let mut request =
-                request.map(|body| if form { Body::new(body) } else { Body::empty() });
+                request.map(|body| if is_post { Body::new(body) } else { Body::empty() });
             request.extensions_mut().insert(ConnectInfo(peer));
             let response = self.app.clone().oneshot(request);
             async move {
@@ -230,21 +228,6 @@ impl Server {
         tracing::debug!(%peer, ?reason, "a connection was refused");
         let _ = stream.set_zero_linger();
     }
-}
-
-/// Returns true for a request whose body may be read: a POST that states a length of at most
-/// [`MAX_FORM_BYTES`], on the share [`MAX_QUERY_BYTES`], or there none.
-fn has_body(request: &http::Request<Incoming>) -> bool {
-    if request.method() != http::Method::POST {
-        return false;
-    }
-    let length = request.headers().get(http::header::CONTENT_LENGTH);
-    let length = length.map(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if is_share_path(request.uri().path()) {
-        // A body of unknown length is read up to the bound.
-        return length.is_none_or(|length| length.is_some_and(|length| length <= MAX_QUERY_BYTES));
-    }
-    length.flatten().is_some_and(|length| length <= MAX_FORM_BYTES)
 }
 
 fn builder(settings: &ServerSettings) -> Builder<open_responses::TransportExecutor> {

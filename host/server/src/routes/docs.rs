@@ -2,7 +2,7 @@
 //! sheet that the binary carries; the browser is forbidden to load or send anything elsewhere.
 //! Knows nothing of what the description says.
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::response::Response;
 use http::HeaderMap;
 
@@ -29,10 +29,9 @@ pub(crate) async fn page(State(app): State<AppState>, request: Request) -> Resul
 /// `GET /docs/{asset}`.
 pub(crate) async fn asset(
     State(app): State<AppState>,
-    Path(asset): Path<String>,
     request: Request,
 ) -> Result<Response, Error> {
-    match asset.as_str() {
+    match request.uri().path().rsplit('/').next().unwrap_or_default() {
         "docs.js" => embedded(&app, request.headers(), media_types::JAVASCRIPT, SCRIPT).await,
         "docs.css" => embedded(&app, request.headers(), media_types::CSS, STYLE).await,
         _ => Err(Error::NoSuchRoute),

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use yearbook_domain::query::last_value;
+use yearbook_domain::query::{last_value, scalar};
 use yearbook_domain::{Dataset, Millis, Snapshot, SnapshotSummary};
 
 use super::actions::{ActionLines, NDJSON, TableMetadata};
@@ -81,9 +81,7 @@ pub(super) fn with_version(mut response: Response, version: u64) -> Response {
 /// # Errors
 /// 400 where it is none.
 pub(super) fn number(pairs: &[(String, String)], name: &str) -> Result<Option<u64>, Error> {
-    let Some(text) = last_value(pairs, name).filter(|text| !text.is_empty()) else {
-        return Ok(None);
-    };
+    let Some(text) = last_value(pairs, name) else { return Ok(None) };
     text.parse().map(Some).map_err(|_| {
         let sentence = format!("{name} is not a number from 0 on.");
         ShareRefusal::InvalidParameter(sentence).into()
@@ -95,8 +93,19 @@ pub(super) fn number(pairs: &[(String, String)], name: &str) -> Result<Option<u6
 /// # Errors
 /// 400 where it is none.
 pub(super) fn instant(pairs: &[(String, String)], name: &str) -> Result<Option<Millis>, Error> {
-    let text = last_value(pairs, name).filter(|text| !text.is_empty());
-    text.map(|text| parse_instant(name, text)).transpose()
+    last_value(pairs, name).map(|text| parse_instant(name, text)).transpose()
+}
+
+/// Returns the truth value of parameter `name`, which is false where it is left out.
+///
+/// # Errors
+/// 400 where it is none.
+pub(super) fn truth(pairs: &[(String, String)], name: &str) -> Result<bool, Error> {
+    let parsed = last_value(pairs, name).map(|text| scalar::parse_boolean(name, text)).transpose();
+    parsed.map(Option::unwrap_or_default).map_err(|_| {
+        let sentence = format!("{name} is neither true nor false.");
+        ShareRefusal::InvalidParameter(sentence).into()
+    })
 }
 
 /// Parses the instant `text` of `name`.

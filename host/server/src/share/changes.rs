@@ -7,11 +7,11 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::query::{last_value, parse_pairs};
+use yearbook_domain::query::parse_pairs;
 use yearbook_domain::{Column, Dataset, Snapshot, SnapshotSummary};
 
 use super::actions::{ActionLines, FileAction, FileKind, TableMetadata};
-use super::answer::{both, describe, instant, number, respond, shared_snapshot};
+use super::answer::{both, describe, instant, number, respond, shared_snapshot, truth};
 use super::capabilities::Capabilities;
 use super::history::{VersionTimes, by_number, newest, read_changes};
 use super::metrics::ShareOperation;
@@ -36,6 +36,7 @@ pub(super) async fn show(
     let capabilities = Capabilities::parse(&parts.headers)?;
     let dataset = table_path::table(&app, &parts.uri)?;
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
+    let historical = truth(&pairs, "includeHistoricalMetadata")?;
     let versions = change_range(&app, &dataset, &pairs).await?;
     let sets = read_changes(&app, &dataset, &versions).await?;
     let first = match *versions.start() {
@@ -53,7 +54,6 @@ pub(super) async fn show(
     let begun = first.as_ref().map(|(_, snapshot)| snapshot.columns.as_slice());
     let shapes: Vec<&[Column]> =
         begun.into_iter().chain(sets.iter().map(|set| set.columns.as_slice())).collect();
-    let historical = last_value(&pairs, "includeHistoricalMetadata") == Some("true");
     let mut shape = match (historical, shapes.as_slice()) {
         (_, []) => dataset.current.columns.as_slice(),
         (true, [oldest, ..]) => oldest,

@@ -16,6 +16,9 @@ use super::ShareRefusal;
 use crate::error::Error;
 use crate::state::AppState;
 
+/// Versions that a refusal names at most, besides the newest.
+const LISTED_VERSIONS: usize = 5;
+
 /// The newest version.
 ///
 /// # Errors
@@ -39,13 +42,21 @@ pub(super) fn by_number(dataset: &Dataset, version: u64) -> Result<&SnapshotSumm
     found.ok_or_else(|| version_gone(dataset, version).into())
 }
 
+/// The refusal of a version that was dropped, with the versions after it that are kept: the newest
+/// always is.
 fn version_gone(dataset: &Dataset, version: u64) -> ShareRefusal {
-    let kept: Vec<String> =
-        dataset.snapshots.iter().map(|summary| summary.version.to_string()).collect();
-    ShareRefusal::VersionGone(format!(
-        "Version {version} is not kept any more; read one of {}.",
-        kept.join(", ")
-    ))
+    let kept = dataset.snapshots.iter().map(|summary| summary.version);
+    let later: Vec<String> =
+        kept.filter(|kept| *kept > version).map(|kept| kept.to_string()).collect();
+    let ways = match later.as_slice() {
+        [only] => format!("version {only}"),
+        [first @ .., newest] if first.len() >= LISTED_VERSIONS => {
+            let listed = first[..LISTED_VERSIONS].join(", ");
+            format!("one of {listed}, or a later one up to {newest}")
+        }
+        few => format!("one of {}", few.join(", ")),
+    };
+    ShareRefusal::VersionGone(format!("Version {version} is not kept any more; read {ways}."))
 }
 
 /// Reads the changes that lead to each of `versions`, oldest first, those of dropped versions

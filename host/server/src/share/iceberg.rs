@@ -7,13 +7,16 @@ mod table_document;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use http::Uri;
 use serde_json::{Value, json};
 use yearbook_domain::Dataset;
+use yearbook_domain::query::{last_value, parse_pairs};
 
 use super::metrics::ShareOperation;
+use super::table_path::segment;
 use super::{ShareRefusal, document, index, post_only, recipient};
 use crate::error::Error;
 use crate::http::status;
@@ -57,8 +60,8 @@ async fn config(State(app): State<AppState>) -> Result<Response, Error> {
 /// `GET /v1/namespaces`. A parent has no children.
 async fn namespaces(State(app): State<AppState>, request: Request) -> Result<Response, Error> {
     app.share.metrics.count(ShareOperation::IcebergNamespaces);
-    let pairs = yearbook_domain::query::parse_pairs(request.uri().query().unwrap_or_default());
-    let parent = pairs.iter().find(|(name, _)| name == "parent").map(|(_, value)| value);
+    let pairs = parse_pairs(request.uri().query().unwrap_or_default());
+    let parent = last_value(&pairs, "parent");
     if let Some(parent) = parent.filter(|parent| !parent.is_empty()) {
         namespace_tables(&app, parent)?;
         return document(&json!({"namespaces": []}));
@@ -69,20 +72,16 @@ async fn namespaces(State(app): State<AppState>, request: Request) -> Result<Res
 }
 
 /// `GET /v1/namespaces/{namespace}`.
-async fn show_namespace(
-    State(app): State<AppState>,
-    Path(namespace): Path<String>,
-) -> Result<Response, Error> {
+async fn show_namespace(State(app): State<AppState>, uri: Uri) -> Result<Response, Error> {
+    let namespace = segment(&uri, 2);
     app.share.metrics.count(ShareOperation::IcebergNamespaces);
     namespace_tables(&app, &namespace)?;
     document(&json!({"namespace": [namespace], "properties": {}}))
 }
 
 /// `GET /v1/namespaces/{namespace}/tables`.
-async fn tables(
-    State(app): State<AppState>,
-    Path(namespace): Path<String>,
-) -> Result<Response, Error> {
+async fn tables(State(app): State<AppState>, uri: Uri) -> Result<Response, Error> {
+    let namespace = segment(&uri, 2);
     app.share.metrics.count(ShareOperation::IcebergTables);
     let tables = namespace_tables(&app, &namespace)?;
     let identifiers: Vec<Value> = tables
@@ -93,22 +92,16 @@ async fn tables(
 }
 
 /// `GET /v1/namespaces/{namespace}/tables/{table}`.
-async fn load_table(
-    State(app): State<AppState>,
-    Path((namespace, table)): Path<(String, String)>,
-) -> Result<Response, Error> {
+async fn load_table(State(app): State<AppState>, uri: Uri) -> Result<Response, Error> {
     app.share.metrics.count(ShareOperation::IcebergTable);
-    let dataset = find_table(&app, &namespace, &table)?;
+    let dataset = find_table(&app, &uri)?;
     document(&table_document::load(&app, &dataset).await?)
 }
 
 /// `POST …/metrics`: what a reader says of its scan is not kept.
-async fn report(
-    State(app): State<AppState>,
-    Path((namespace, table)): Path<(String, String)>,
-) -> Result<Response, Error> {
+async fn report(State(app): State<AppState>, uri: Uri) -> Result<Response, Error> {
     app.share.metrics.count(ShareOperation::IcebergReport);
-    find_table(&app, &namespace, &table)?;
+    find_table(&app, &uri)?;
     Ok(status::NO_CONTENT.into_response())
 }
 
@@ -128,8 +121,9 @@ fn namespace_tables(app: &AppState, namespace: &str) -> Result<Vec<Arc<Dataset>>
 ///
 /// # Errors
 /// 404 where there is none, or it is not shared.
-fn find_table(app: &AppState, namespace: &str, table: &str) -> Result<Arc<Dataset>, Error> {
-    let dataset = index::find_table(&app.catalog_cache, namespace, table);
+fn find_table(app: &AppState, uri: &Uri) -> Result<Arc<Dataset>, Error> {
+    let (namespace, table) = (segment(uri, 2), segment(uri, 4));
+    let dataset = index::find_table(&app.catalog_cache, &namespace, &table);
     dataset.ok_or_else(|| unknown("table", format!("{namespace}.{table}")))
 }
 

@@ -34,14 +34,15 @@ pub(super) struct ListPage<T> {
 }
 
 impl PageRequest {
-    /// Parses `maxResults` and `pageToken` of a query. `list` is the list's own name, so that a
+    /// Parses `maxResults` and `pageToken` of a query; an empty token is that of the first page.
+    /// `list` is the list's own name, so that a
     /// token of one is not taken for that of another.
     ///
     /// # Errors
     /// 400 for a number that is none, and for a token that did not come from this list.
     pub(super) fn parse(query: Option<&str>, list: &str) -> Result<Self, ShareRefusal> {
         let pairs = parse_pairs(query.unwrap_or_default());
-        let items = match last_value(&pairs, "maxResults").filter(|text| !text.is_empty()) {
+        let items = match last_value(&pairs, "maxResults") {
             None => DEFAULT_ITEMS,
             Some(text) => {
                 text.parse::<usize>().map(|items| items.min(MAX_ITEMS)).map_err(|_| {

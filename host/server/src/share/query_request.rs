@@ -12,7 +12,7 @@ use super::ShareRefusal;
 use crate::error::Error;
 
 /// Longest body, bytes: some thousand predicates.
-pub(crate) const MAX_QUERY_BYTES: usize = 256 << 10;
+const MAX_QUERY_BYTES: usize = 256 << 10;
 
 /// Time within which a body has to arrive.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
@@ -45,13 +45,16 @@ impl QueryRequest {
     /// Reads the body; an empty one asks for the newest version.
     ///
     /// # Errors
-    /// 413 for a long body; 400 where it is no JSON object, a field has another type, or fields
-    /// exclude each other.
+    /// 413 for a long body, however it is framed; 400 where it is late or no JSON object, a field
+    /// has another type, or fields exclude each other.
     pub(super) async fn read(body: Body) -> Result<Self, Error> {
-        let read = tokio::time::timeout(READ_TIMEOUT, to_bytes(body, MAX_QUERY_BYTES)).await;
-        let Ok(Ok(bytes)) = read else {
-            return Err(ShareRefusal::BodyTooLong { limit: MAX_QUERY_BYTES }.into());
+        let late = |_| {
+            let sentence = "The body did not arrive within 10 s; send it again.";
+            ShareRefusal::InvalidParameter(sentence.to_owned())
         };
+        let too_long = |_| ShareRefusal::BodyTooLong { limit: MAX_QUERY_BYTES };
+        let read = tokio::time::timeout(READ_TIMEOUT, to_bytes(body, MAX_QUERY_BYTES)).await;
+        let bytes = read.map_err(late)?.map_err(too_long)?;
         Ok(Self::parse(&bytes)?)
     }
 

@@ -12,9 +12,9 @@ use super::index::find_table;
 use crate::error::Error;
 use crate::state::AppState;
 
-/// Returns segment `index` of the path behind `/share/delta/`, decoded: 1 is the share, 3 the
-/// schema, 5 the table.
-fn segment(uri: &Uri, index: usize) -> String {
+/// Returns segment `index` of the path behind `/share/delta/` or `/share/iceberg/`, decoded. Of the
+/// former 1 is the share, 3 the schema, 5 the table; of the latter 2 is the namespace, 4 the table.
+pub(super) fn segment(uri: &Uri, index: usize) -> String {
     let raw = uri.path().split('/').nth(index + 3).unwrap_or_default();
     percent_decode_str(raw).decode_utf8_lossy().into_owned()
 }

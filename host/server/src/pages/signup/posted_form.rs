@@ -10,12 +10,14 @@ use http::request::Parts;
 
 use crate::error::Error;
 use crate::http::request_origin::request_origin;
-use crate::http::serve::MAX_FORM_BYTES;
 use crate::settings::ServerSettings;
 use crate::state::AppState;
 
 /// Time within which a form has to arrive.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bytes of a form: every field of sign-up at its longest, escaped, fits three times.
+const MAX_FORM_BYTES: usize = 4_096;
+
 
 /// Relation of the page that sends to the page that is asked (Fetch Metadata).
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");

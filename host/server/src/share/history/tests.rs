@@ -134,3 +134,17 @@ fn a_range_that_a_table_does_not_have_is_refused_contract_12() {
     assert_eq!(found(&[2, 3], 0, 3), None);
     assert_eq!(found(&[2, 3], 1, 3), Some((1, 3)), "the catalog knows whether they are known");
 }
+
+#[test]
+fn a_refusal_names_few_of_the_versions_that_are_kept_contract_12() {
+    for (kept, expected) in [
+        (&[3][..], "version 3"),
+        (&[0, 2, 3], "one of 2, 3"),
+        (&[2, 3, 4, 5, 6], "one of 2, 3, 4, 5, 6"),
+        (&[2, 3, 4, 5, 6, 7], "one of 2, 3, 4, 5, 6, or a later one up to 7"),
+        (&[2, 3, 4, 5, 6, 7, 900], "one of 2, 3, 4, 5, 6, or a later one up to 900"),
+    ] {
+        let sentence = format!("Version 1 is not kept any more; read {expected}.");
+        assert_eq!(version_gone(&dataset(kept), 1), ShareRefusal::VersionGone(sentence));
+    }
+}
