@@ -244,14 +244,27 @@ async fn every_answer_has_a_request_id_and_can_be_read_across_origins_contract_2
         app.get("/health").header("x-request-id", "no spaces").send().await.header("x-request-id"),
         "no spaces"
     );
-    let preflight = app
-        .ask("OPTIONS", "/v1/datasets")
-        .header("origin", "https://page.example")
-        .header("access-control-request-method", "GET");
-    let preflight = preflight.header("access-control-request-headers", "x-api-key").send().await;
-    assert_eq!(preflight.status, 200);
-    assert!(preflight.header("access-control-allow-headers").contains("x-api-key"));
-    assert!(preflight.header("access-control-allow-methods").contains("GET"));
+    const QUERY: &str = "/share/delta/shares/yearbook/schemas/farms/tables/harvest/query";
+    for (path, method, headers) in [
+        ("/v1/datasets", "GET", "x-api-key,cache-control,x-requested-with"),
+        ("/share/delta/shares", "GET", "authorization,if-none-match"),
+        (QUERY, "POST", "authorization,content-type,cache-control"),
+    ] {
+        let preflight = app
+            .ask("OPTIONS", path)
+            .header("origin", "https://page.example")
+            .header("access-control-request-method", method)
+            .header("access-control-request-headers", headers);
+        let preflight = preflight.send().await;
+        assert_eq!(preflight.status, 200);
+        let allows = |name: &str, value: &str| {
+            preflight.header(name).split(',').any(|allowed| allowed.trim() == value)
+        };
+        assert!(allows("access-control-allow-methods", method), "{path}");
+        for header in headers.split(',') {
+            assert!(allows("access-control-allow-headers", header), "{path}: {header}");
+        }
+    }
 }
 
 #[tokio::test]

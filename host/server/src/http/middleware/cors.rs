@@ -1,12 +1,12 @@
-//! Cross-origin reads: any origin, reading methods only, every header of ours readable
-//! (contract-2-cors).
+//! Cross-origin reads: any origin, the methods of the routes that read, every header of ours
+//! readable (contract-2-cors).
 
 use std::time::Duration;
 
 use http::Method;
 use http::header::{
-    ACCEPT, CONTENT_TYPE, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
-    IF_UNMODIFIED_SINCE, RANGE,
+    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderName, IF_MATCH, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE,
 };
 use tower_http::cors::{Any, CorsLayer, Vary};
 
@@ -15,10 +15,16 @@ use crate::http::headers::{API_KEY, CORS_EXPOSED, REQUEST_ID};
 /// Time that a browser may remember a preflight: the longest that any honours.
 const REMEMBERED: Duration = Duration::from_secs(86_400);
 
+/// Mark of requests by scripts, which several libraries send.
+const REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
+
 /// Headers of requests that scripts on other pages may send.
-const ALLOWED: [HeaderName; 10] = [
+const ALLOWED: [HeaderName; 13] = [
     API_KEY,
+    AUTHORIZATION,
+    REQUESTED_WITH,
     ACCEPT,
+    CACHE_CONTROL,
     CONTENT_TYPE,
     IF_MATCH,
     IF_NONE_MATCH,
@@ -34,7 +40,8 @@ const ALLOWED: [HeaderName; 10] = [
 pub(crate) fn layer() -> CorsLayer {
     CorsLayer::new()
         .allow_origin(Any)
-        .allow_methods([Method::GET, Method::HEAD, Method::OPTIONS])
+        // Queries of the share are posted. Forms of other pages are refused by who sent them.
+        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::OPTIONS])
         .allow_headers(ALLOWED)
         .expose_headers(CORS_EXPOSED)
         .max_age(REMEMBERED)
