@@ -111,6 +111,8 @@ async fn a_citation_is_a_page_or_one_of_six_formats_contract_13() {
         (format!("{path}?columns=nothing"), (422, String::new())),
         (format!("{path}?start=soon"), (422, String::new())),
         (format!("{path}?verify=perhaps"), (422, String::new())),
+        (format!("{path}?verify="), (422, String::new())),
+        (format!("{path}?format="), (422, String::new())),
         (format!("/cite/nothing/{id}"), (404, "no_such_dataset".to_owned())),
         (format!("/cite/harvest/{}", "0".repeat(32)), (404, "no_such_snapshot".to_owned())),
         ("/cite/harvest/latest".to_owned(), (404, "no_such_snapshot".to_owned())),
@@ -202,6 +204,34 @@ async fn verify_is_charged_as_a_read_and_a_citation_is_free_contract_13() {
     let refused = app.get(&format!("{path}&verify=true")).key(&key).send().await;
     assert_eq!(refused.outcome(), (429, "quota_used_up".to_owned()));
     assert_eq!(app.get(&path).send().await.status, 200);
+}
+
+#[tokio::test]
+async fn a_condition_on_a_verified_citation_is_evaluated_before_the_read_contract_13() {
+    let (app, id, _) = harvested().await;
+    let key = app.key(Plan::Free).await;
+    let path = format!("/cite/harvest/{id}?start=2020-03-01&verify=true");
+    let before = app.reads();
+    for (format, name, value, status) in [
+        ("", "if-none-match", "*", 304),
+        ("&format=text", "if-none-match", "*", 304),
+        ("", "if-match", "\"nope\"", 412),
+    ] {
+        let asked = app.get(&format!("{path}{format}")).key(&key).header(name, value);
+        assert_eq!(asked.send().await.status, status, "{format} {name}");
+    }
+    let head = app.head(&path).key(&key).send().await;
+    assert_eq!((head.status.as_u16(), head.header("content-length")), (200, String::new()));
+    assert_eq!(app.reads(), before);
+    let verified = app.get(&path).key(&key).send().await;
+    let stated = app.get(&format!("/cite/harvest/{id}?start=2020-03-01")).send().await;
+    let tag = verified.header("etag");
+    assert_eq!((verified.status.as_u16(), head.header("etag")), (200, tag.clone()));
+    assert_ne!(stated.header("etag"), tag);
+    let again = app.get(&path).key(&key).header("if-none-match", &tag).send().await;
+    assert_eq!((again.status.as_u16(), again.header("etag")), (304, tag));
+    let me = app.get("/v1/me").key(&key).send().await.json();
+    assert_eq!(me["requests"]["used"], 1, "one read, one charge");
 }
 
 #[tokio::test]

@@ -37,7 +37,8 @@ pub(super) fn render(citation: &Citation) -> String {
     });
     if let Some(record) = record.as_object_mut() {
         if let Some(rows) = citation.rows {
-            record.insert("sizes".to_owned(), json!([format!("{rows} rows")]));
+            let noun = if rows == 1 { "row" } else { "rows" };
+            record.insert("sizes".to_owned(), json!([format!("{rows} {noun}")]));
         }
         if let Some(digest) = digest {
             record.insert("alternateIdentifiers".to_owned(), json!([digest]));

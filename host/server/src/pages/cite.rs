@@ -25,7 +25,7 @@ use crate::http::rate_limit;
 use crate::request::{Authenticated, authentication};
 use crate::response::document::CachePolicy;
 use crate::response::reservation::Patience;
-use crate::response::{RenderedDocument, links};
+use crate::response::{EntityTag, RenderedDocument, body, links};
 use crate::state::AppState;
 
 /// Checks the key of a request to verify, and bounds all others by address.
@@ -44,15 +44,23 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
     let cited = app.catalog_cache.cited_snapshot(&request.name, &request.snapshot_id).await?;
     let Some(cited) = cited else { return Err(unknown(&app, &request)) };
     let subject = Subject::new(&app, &parts, &request, cited)?;
+    let document = subject.document(&app)?;
     if !request.verify {
-        return subject.respond(&app, &parts, CachePolicy::Public).await;
+        return subject.respond(&app, &parts, &document, CachePolicy::Public).await;
     }
     let auth = parts.extensions.get::<Authenticated>().cloned().ok_or(Refusal::KeyMissing)?;
     if subject.cited.state != CitedState::Retained {
         return Err(Refusal::SnapshotGone { id: request.snapshot_id.to_string() }.into());
     }
-    if parts.method == Method::HEAD {
-        return subject.respond(&app, &parts, CachePolicy::Private).await;
+    // Rows and digest follow from what is stated without them, so 304 and 412 need no read.
+    let tag = EntityTag::from_bytes(format!("verified {}", document.tag().as_str()).as_bytes());
+    let document = document.with_tag(tag.clone());
+    let policy = CachePolicy::Private;
+    let known = document.not_modified(&app, &parts.headers, policy)?.is_some();
+    if known || parts.method == Method::HEAD {
+        let response = subject.respond(&app, &parts, &document, policy).await?;
+        // The length is not known without the read.
+        return Ok(response.map(|_| body::empty()));
     }
     let reservation = app.reserve(&auth, Patience::Queue).await?;
     let holder = reservation.holder().clone();
@@ -60,7 +68,8 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
         let (rows, digest) = verify::compute(&app, &holder, &subject.plan).await?;
         let citation = Citation { rows: Some(rows), digest: Some(digest), ..subject.citation };
         let subject = Subject { citation, is_verified: true, ..subject };
-        subject.respond(&app, &parts, CachePolicy::Private).await
+        let document = subject.document(&app)?.with_tag(tag);
+        subject.respond(&app, &parts, &document, policy).await
     };
     reservation.settle_response(Box::pin(verified).await).await
 }
@@ -107,24 +116,33 @@ impl Subject {
         Ok(Self { request, cited, dataset, plan, citation, is_verified: false, base_url })
     }
 
+    /// The page, or the text in the format that was asked for.
+    ///
+    /// # Errors
+    /// 500 where a value cannot be written, which is a bug.
+    fn document(&self, app: &AppState) -> Result<RenderedDocument, Error> {
+        match self.request.format {
+            None => html::render(&CitePage::new(&app.pages.site, self)),
+            Some(format) => {
+                let text = self.citation.render(format);
+                Ok(RenderedDocument::text(format.content_type(), text))
+            }
+        }
+    }
+
     async fn respond(
         &self,
         app: &AppState,
         parts: &Parts,
+        document: &RenderedDocument,
         policy: CachePolicy,
     ) -> Result<Response, Error> {
-        let mut response = match self.request.format {
-            None => {
-                let document = html::render(&CitePage::new(&app.pages.site, self))?;
-                html::respond(app, &parts.headers, &document, policy).await?
-            }
-            Some(format) => {
-                let text = self.citation.render(format);
-                let document = RenderedDocument::text(format.content_type(), text);
-                document.respond(app, &parts.headers, policy).await?
-            }
-        };
-        response.headers_mut().append(VARY, HeaderValue::from_static("Accept"));
+        let mut response = document.respond(app, &parts.headers, policy).await?;
+        let headers = response.headers_mut();
+        if self.request.format.is_none() {
+            html::insert_headers(headers);
+        }
+        headers.append(VARY, HeaderValue::from_static("Accept"));
         Ok(response)
     }
 }

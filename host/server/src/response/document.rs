@@ -87,6 +87,16 @@ impl RenderedDocument {
         Self { codings: Some(Arc::default()), ..self }
     }
 
+    /// The same document under another tag.
+    pub(crate) fn with_tag(self, tag: EntityTag) -> Self {
+        Self { tag, ..self }
+    }
+
+    /// Entity tag, without the coding.
+    pub(crate) fn tag(&self) -> &EntityTag {
+        &self.tag
+    }
+
     /// Bytes with all compressed forms at most; none is longer than a document of text.
     pub(crate) fn len_with_codings(&self) -> usize {
         3 * self.bytes.len()
