@@ -296,13 +296,20 @@ async fn a_flood_is_bounded_in_mails_and_rows_contract_10_beyond() {
 async fn the_mode_decides_between_mail_and_key_contract_10_modes() {
     let show = SignupSettings { mode: SignupMode::Show, ..SignupSettings::default() };
     let signup = SignupApp::with(show).await;
-    let first = key_in(&signup.submit("ann@example.org").await).unwrap();
-    let second = key_in(&signup.submit("Ann@example.org").await).unwrap();
+    let submit = async |host: &str, email: &str| {
+        let fields = [("email", email), ("website", ""), ("stamp", &signup.stamp)];
+        signup.app.ask("POST", &format!("http://{host}/signup")).form(&fields).send().await
+    };
+    // Somebody else may point this name at the service.
+    let foreign = submit("evil.example:8080", "ann@example.org").await;
+    assert_eq!(foreign.outcome(), (403, "foreign_form".to_owned()));
+    let first = key_in(&submit("localhost:8080", "ann@example.org").await).unwrap();
+    let second = key_in(&submit("127.0.0.1", "Ann@example.org").await).unwrap();
     assert_eq!(signup.used(&second).await, Some(0));
     signup.app.get("/v1/datasets").key(&first).send().await;
     assert_eq!(signup.used(&second).await, Some(1), "one month for both");
-    signup.submit("ann@example.org").await;
-    assert_eq!(key_in(&signup.submit("ann@example.org").await), None, "the bound holds");
+    submit("[::1]:8080", "ann@example.org").await;
+    assert_eq!(key_in(&submit("[::1]:8080", "ann@example.org").await), None, "the bound holds");
     assert!(signup.mails().await.is_empty());
 
     let off = SignupSettings { mode: SignupMode::Off, ..SignupSettings::default() };

@@ -15,7 +15,7 @@ pub(super) fn render(error: &Error, request_id: &str) -> String {
             format!("The dataset '{name}' was retired on {}; look for another at /datasets.", since.date())
         }
         Error::ForeignForm => {
-            "The form was not sent from a page of this service; open that page in a browser, by https where it is not on this machine, and send it there.".to_owned()
+            "The form was not sent from a page of this service; open that page in a browser at the service's own address, by https where it is not on this machine, and send it there.".to_owned()
         }
         Error::UnreadableForm => "The form cannot be read; open its page anew and send it from there.".to_owned(),
         Error::NoSuchSeries { dataset } => {
@@ -83,7 +83,11 @@ fn refusal_message(refusal: &Refusal) -> String {
             format!("The answer is larger than '{plugin}' can make; {ways}.")
         }
         Refusal::QuotaExceeded { limit, resets_at } => {
-            format!("All {limit} requests of this month are used up; counting starts anew at {}.", resets_at.to_rfc3339())
+            let requests = match limit {
+                1 => "The 1 request of this month is".to_owned(),
+                limit => format!("All {limit} requests of this month are"),
+            };
+            format!("{requests} used up; counting starts anew at {}.", resets_at.to_rfc3339())
         }
         Refusal::CallerShareExceeded { retry_after } => {
             format!("Too many answers to you are open at once; read them to their end or close them, then try again in {retry_after} s.")
