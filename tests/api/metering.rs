@@ -191,6 +191,33 @@ async fn unknown_keys_beyond_the_bucket_of_their_address_ask_no_database_contrac
 }
 
 #[tokio::test]
+async fn names_that_nobody_has_cost_no_query_contract_5() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let statements = Statements::start();
+    let id = "0".repeat(32);
+    let known = app.get(&format!("/cite/harvest/{id}")).send().await;
+    assert!(known.status == 404 && statements.datasets() > 0, "statements are counted");
+    // Where tests share a process, others may ask meanwhile.
+    let mut silent = false;
+    for round in 0..20 {
+        let before = statements.datasets();
+        for path in [
+            format!("/datasets/none_{round}"),
+            format!("/datasets/none_{round}/versions"),
+            format!("/datasets/none_{round}/chart.svg"),
+            format!("/datasets/none_{round}.jsonld"),
+            format!("/v1/datasets/none_{round}/preview"),
+            format!("/cite/none_{round}/{id}"),
+        ] {
+            assert_eq!(app.get(&path).send().await.status, 404, "{path}");
+        }
+        silent |= statements.datasets() == before;
+    }
+    assert!(silent, "every refusal asked the database");
+}
+
+#[tokio::test]
 async fn an_unknown_key_is_looked_up_once_in_a_while_contract_5() {
     let app = TestApp::start().await;
     let statements = Statements::start();

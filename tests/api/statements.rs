@@ -14,6 +14,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 pub(super) struct Statements {
     usage: AtomicUsize,
     keys: AtomicUsize,
+    datasets: AtomicUsize,
     writes: AtomicUsize,
 }
 
@@ -42,6 +43,11 @@ impl Statements {
         self.writes.load(Ordering::SeqCst)
     }
 
+    /// Lookups of one dataset or of its snapshots, past the catalog in memory.
+    pub(super) fn datasets(&self) -> usize {
+        self.datasets.load(Ordering::SeqCst)
+    }
+
     /// Lookups of keys.
     pub(super) fn keys(&self) -> usize {
         self.keys.load(Ordering::SeqCst)
@@ -62,6 +68,8 @@ impl<S: Subscriber> Layer<S> for Listener {
             &self.0.writes,
             text.0.contains("INSERT INTO usage") || text.0.contains("UPDATE usage"),
         );
+        let of_one = ["FROM datasets WHERE name =", "dataset = $1", "d.name = $1"];
+        count(&self.0.datasets, of_one.iter().any(|clause| text.0.contains(clause)));
         count(&self.0.keys, text.0.contains("FROM keys WHERE hash"));
     }
 }
