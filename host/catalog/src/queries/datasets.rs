@@ -77,8 +77,8 @@ const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND re
 const RETIRED: &str = "SELECT name, retired_at FROM datasets WHERE retired_at IS NOT NULL";
 
 impl Catalog {
-    /// Reads every dataset that is not retired, and when others were, as of one instant. Only datasets that changed since
-    /// `known` was read are read again.
+    /// Reads every dataset that is not retired, and when others were, as of one instant. Only
+    /// datasets that changed since `known` was read are read again.
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer

@@ -178,8 +178,8 @@ impl Server {
         let service = service_fn(|request: http::Request<Incoming>| {
             let open = OpenRequest::begin(&activity, request.version());
             // Only forms and queries of the share have a body that is read, each to a bound of its
-            // own (contract-10-form, contract-12-routes). What has come of any other is dropped, and
-            // no more is read.
+            // own (contract-10-form, contract-12-routes). What has come of any other is dropped,
+            // and no more is read.
             let is_post = request.method() == Method::POST;
             let mut request =
                 request.map(|body| if is_post { Body::new(body) } else { Body::empty() });
