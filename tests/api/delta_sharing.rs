@@ -670,3 +670,22 @@ async fn columns_that_come_are_part_of_changes_and_types_that_change_are_not_con
     assert_eq!(refusal(&refused_range), refused(400, "INVALID_PARAMETER_VALUE"));
     assert_eq!(ask("startingVersion=2").await.status, 200);
 }
+
+#[tokio::test]
+async fn names_that_are_no_utf_8_are_refused_like_all_others_contract_12() {
+    let mut settings = ServiceSettings::default();
+    settings.share.iceberg = true;
+    let app = TestApp::with(settings).await;
+    let key = app.key(Plan::Enterprise).await;
+    for (path, kind) in [
+        ("namespaces/%FF", "NoSuchNamespaceException"),
+        ("namespaces/%FF/tables", "NoSuchNamespaceException"),
+        ("namespaces/farms/tables/%FF", "NoSuchTableException"),
+    ] {
+        let reply = app.get(&format!("/share/iceberg/v1/{path}")).bearer(&key).send().await;
+        assert_eq!(reply.status, 404, "{path}: {}", reply.text());
+        assert_eq!(reply.json()["error"]["type"], kind, "{path}");
+    }
+    let reply = app.get("/docs/%FF").send().await;
+    assert_eq!(reply.outcome(), (404, "no_such_route".to_owned()));
+}

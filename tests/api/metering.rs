@@ -200,7 +200,7 @@ async fn names_that_nobody_has_cost_no_query_contract_5() {
     assert!(known.status == 404 && statements.datasets() > 0, "statements are counted");
     // Where tests share a process, others may ask meanwhile.
     let mut silent = false;
-    for round in 0..20 {
+    for round in 0..10 {
         let before = statements.datasets();
         for path in [
             format!("/datasets/none_{round}"),
