@@ -93,6 +93,14 @@ def test_arguments_of_other_verbs_are_checked_alike(make):
     assert service.asked == []
 
 
+def test_a_timeout_that_is_no_number_of_seconds_is_refused_when_the_client_is_made(make):
+    service, _ = make()
+    assert Client(service.base, faulty.KEY, timeout="5").me().plan == "free"
+    for timeout in (None, "soon", datetime.timedelta(seconds=5)):
+        with pytest.raises((TypeError, ValueError), match="float"):
+            Client(timeout=timeout)
+
+
 def test_columns_to_pivot_are_any_list():
     pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     wide = pa.table({"region": ["N"], "a": [1.0], "b": [2.0]})

@@ -115,7 +115,7 @@ class Transport:
     """Connections to services. Threads may share one; a fork opens connections of its own."""
 
     def __init__(self, timeout: float = 60.0) -> None:
-        self.timeout = timeout
+        self.timeout = float(timeout)
         # By process too: a fork that wrote to sockets of its parent would get the other's answers.
         self._pools: dict[tuple[int, str | None], urllib3.PoolManager] = {}
 
