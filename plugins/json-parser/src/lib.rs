@@ -273,10 +273,14 @@ impl JsonParser {
     }
 
     fn unexpected(&self, byte: u8) -> Failure {
-        // JSON has no raw NUL anywhere, and every character of ASCII has one in UTF-16; the other
-        // two are its byte order marks.
-        let begins = self.state == State::Value && self.stack.is_empty();
-        if byte == 0 || (begins && matches!(byte, 0xFE | 0xFF)) {
+        // UTF-16 begins with a byte order mark, or has a NUL beside the bracket that JSON begins
+        // with.
+        let begins = match self.state {
+            State::Value => self.stack.is_empty() && matches!(byte, 0 | 0xFE | 0xFF),
+            State::ValueOrEnd | State::NameOrEnd => self.stack.len() == 1 && byte == 0,
+            _ => false,
+        };
+        if begins {
             return Failure::Malformed("is UTF-16, not UTF-8; save the file as UTF-8".to_owned());
         }
         let expected = match self.state {
