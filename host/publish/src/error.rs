@@ -73,6 +73,14 @@ pub enum PublishError {
         /// Number of all faults.
         total: u64,
     },
+    /// The table has lost more than its package allows ([`crate::MaxLoss`]).
+    #[error("{path}: {why}", path = path.display())]
+    Loss {
+        /// The data file.
+        path: PathBuf,
+        /// The numbers, and what to do.
+        why: String,
+    },
     /// The data file is not what its name says, or is damaged.
     #[error("cannot read {path} as {format}: {why}", path = path.display())]
     Unreadable {

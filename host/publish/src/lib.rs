@@ -1,9 +1,9 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
-//! `progress`, `memory_budget`, `sort` <- `package` <- `geometry`, `table` <- `write`,
-//! `snapshot_id`, `preview_facts` <- `diff` <- `publish`, `iceberg` <- `publisher`, `gc`. A server
-//! links none of it. Never touches HTTP, guests, arguments or environment; the feature `catalog`
-//! adds what needs a catalogue.
+//! `progress`, `memory_budget`, `loss`, `wide_text`, `sort` <- `package` <- `geometry`, `table` <-
+//! `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish`, `iceberg` <- `publisher`, `gc`.
+//! A server links none of it. Never touches HTTP, guests, arguments or environment; the feature
+//! `catalog` adds what needs a catalogue.
 
 mod diff;
 mod error;
@@ -14,6 +14,7 @@ mod gc;
 mod geometry;
 #[cfg(feature = "catalog")]
 mod iceberg;
+mod loss;
 mod memory_budget;
 mod package;
 mod preview_facts;
@@ -26,6 +27,7 @@ mod sort;
 mod table;
 #[cfg(feature = "catalog")]
 mod uploads;
+mod wide_text;
 mod write;
 
 pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
@@ -34,6 +36,7 @@ pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
 #[cfg(feature = "catalog")]
 pub use iceberg::{IcebergFailure, IcebergWriter};
+pub use loss::MaxLoss;
 pub use memory_budget::PublishMemory;
 pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
 #[cfg(feature = "catalog")]

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-/// Bytes for everything but rows that are sorted: chunks being read, series of previews
-/// (128 MiB at most), pages being written.
+/// Bytes for everything but rows that are sorted: chunks being read, a record of CSV three times
+/// (96 MiB at most), series of previews (128 MiB at most), pages being written.
 const OTHER_BYTES: u64 = 256 << 20;
 
 /// Bytes that publishing one table may use, about: rows beyond it go through temporary files.
@@ -26,7 +26,7 @@ impl PublishMemory {
     pub const MIN_BYTES: u64 = 64 << 20;
 
     /// A budget of `bytes`. Half of it at least goes to rows, so a budget below 512 MiB may be
-    /// exceeded by what a table of very many series needs besides.
+    /// exceeded by what a table of very many series or a very long record needs besides.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
         Self { bytes }

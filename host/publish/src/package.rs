@@ -25,6 +25,8 @@ use yearbook_domain::{Cadence, Column, Credit, DatasetName, Namespace, TableLayo
 
 use crate::PublishError;
 use crate::format_reader::FormatReader;
+use crate::loss::MaxLoss;
+use crate::wide_text::is_wide_text;
 use extension::YearbookExtension;
 use node::{DescriptorNode, DescriptorProblems};
 
@@ -49,6 +51,8 @@ pub struct DataPackage {
     downloaded: Option<Arc<File>>,
     /// Bytes of the table at most, without its compression.
     pub(crate) max_table_bytes: u64,
+    /// Largest fall against the current snapshot; none: any.
+    pub(crate) max_loss: Option<MaxLoss>,
     pub(crate) format: InputFormat,
     /// Set where the format is none of those that publishing knows.
     pub(crate) reader_source: Option<ReaderSource>,
@@ -77,7 +81,9 @@ impl DataPackage {
     /// is larger than 16 MiB, [`PublishError::Descriptor`] with every problem found.
     pub fn open(path: &Path) -> Result<Self, PublishError> {
         let descriptor = DescriptorFile::read(path)?;
-        descriptor.parse(resource::AddressHandling::Refused).map(|(package, _)| package)
+        let (package, _) = descriptor.parse(resource::AddressHandling::Refused)?;
+        // Somebody looks at what is published by hand.
+        Ok(Self { max_loss: None, ..package })
     }
 
     /// The dataset's address.
@@ -180,6 +186,10 @@ fn parse(
     addresses: resource::AddressHandling,
     problems: &mut DescriptorProblems,
 ) -> Option<(DataPackage, Option<String>)> {
+    if is_wide_text(text) {
+        problems.add("", "is UTF-16 or UTF-32 text; save it as UTF-8");
+        return None;
+    }
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let value: Value = match serde_json::from_slice(text) {
         Ok(value) => value,
@@ -231,6 +241,7 @@ fn parse(
         data,
         downloaded: None,
         max_table_bytes: u64::MAX,
+        max_loss: extension.max_loss,
         format,
         name: name?,
         namespace: extension.namespace?,

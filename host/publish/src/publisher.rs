@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use yearbook_catalog::{Catalog, CatalogError, CommitOutcome, Publication, Retention};
-use yearbook_domain::{DatasetName, Millis};
+use yearbook_domain::{DatasetName, Millis, Snapshot};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
@@ -15,7 +15,7 @@ use crate::iceberg::{IcebergFailure, IcebergWriter};
 use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
-use crate::publish::{complete, publish_completed};
+use crate::publish::{SnapshotDraft, complete, publish_completed};
 use crate::uploads::UploadRegistry;
 
 /// Attempts at publishing a package: each failed one means that another publisher of
@@ -155,6 +155,7 @@ impl Publisher {
                 progress,
             )
             .await?;
+            self.check_loss(&package, current.as_ref(), &draft).await?;
             let described = match &self.iceberg {
                 Some(iceberg) => {
                     Box::pin(iceberg.describe_next(name, &draft.snapshot, self.at)).await?
@@ -192,6 +193,26 @@ impl Publisher {
             }
         }
         Err(PublishFailure::TooManyConflicts { name: name.clone() })
+    }
+
+    /// Refuses a draft that has lost more of what is current than the package allows.
+    async fn check_loss(
+        &self,
+        package: &DataPackage,
+        current: Option<&Snapshot>,
+        draft: &SnapshotDraft,
+    ) -> Result<(), PublishFailure> {
+        let (Some(max_loss), Some(current), Some(new)) =
+            (package.max_loss, current, draft.facts.as_ref())
+        else {
+            return Ok(());
+        };
+        let old = self.store.preview_facts(&draft.name, &current.id).await;
+        let old = old.map_err(PublishFailure::Current)?;
+        match max_loss.describe_excess(current.rows, old.as_ref(), new) {
+            Some(why) => Err(PublishError::Loss { path: package.data.clone(), why }.into()),
+            None => Ok(()),
+        }
     }
 
     /// Describes the table again where the newest version is not the one that was described: others

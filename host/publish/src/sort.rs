@@ -51,7 +51,6 @@ pub(crate) struct ExternalSorter {
     budget: usize,
     held: Vec<RecordBatch>,
     held_bytes: usize,
-    held_rows: u64,
     spilled: Vec<SpilledRun>,
     rows: u64,
 }
@@ -66,22 +65,13 @@ impl ExternalSorter {
     ) -> Result<Self, SortError> {
         let keys = KeyEncoder::new(&schema, sorted_by)?;
         let shape = Arc::new(SortShape { schema, keys });
-        Ok(Self {
-            shape,
-            budget,
-            held: Vec::new(),
-            held_bytes: 0,
-            held_rows: 0,
-            spilled: Vec::new(),
-            rows: 0,
-        })
+        Ok(Self { shape, budget, held: Vec::new(), held_bytes: 0, spilled: Vec::new(), rows: 0 })
     }
 
     /// Takes in the next rows, which must not be empty.
     pub(crate) fn push(&mut self, batch: RecordBatch) {
         let keys = key_bytes(&batch, self.shape.keys.positions());
         self.held_bytes = self.held_bytes.saturating_add(batch_bytes(&batch)).saturating_add(keys);
-        self.held_rows += batch.num_rows() as u64;
         self.rows += batch.num_rows() as u64;
         self.held.push(batch);
     }
@@ -89,11 +79,6 @@ impl ExternalSorter {
     /// Returns true when the budget is used up: [`Self::spill`] is due.
     pub(crate) fn is_full(&self) -> bool {
         self.held_bytes >= self.budget
-    }
-
-    /// Number of rows in memory.
-    pub(crate) fn held_rows(&self) -> u64 {
-        self.held_rows
     }
 
     /// Number of runs on disk.
@@ -128,7 +113,7 @@ impl ExternalSorter {
     }
 
     fn take_held(&mut self) -> Result<MemoryRun, SortError> {
-        (self.held_bytes, self.held_rows) = (0, 0);
+        self.held_bytes = 0;
         MemoryRun::sort(std::mem::take(&mut self.held), &self.shape.keys)
     }
 

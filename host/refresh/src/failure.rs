@@ -56,7 +56,9 @@ impl From<PublishError> for CheckFailure {
     fn from(error: PublishError) -> Self {
         let cause = match &error {
             PublishError::Descriptor { .. } => FailureCause::Descriptor,
-            PublishError::Table { .. } | PublishError::Unreadable { .. } => FailureCause::Data,
+            PublishError::Table { .. }
+            | PublishError::Loss { .. }
+            | PublishError::Unreadable { .. } => FailureCause::Data,
             _ => FailureCause::Internal,
         };
         Self::new(cause, chain(&error))

@@ -89,7 +89,8 @@ impl Refresher {
         if let Some(fault) = fault {
             return failed(path.display().to_string(), None, fault.clone());
         }
-        let package = match SourcePackage::open(path, self.settings.max_bytes.get()) {
+        let RefreshSettings { max_bytes, max_loss, .. } = &self.settings;
+        let package = match SourcePackage::open(path, max_bytes.get(), *max_loss) {
             Ok(package) => package,
             Err(error) => return self.report_bad_descriptor(path, names, error.into()).await,
         };

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use yearbook_publish::MaxLoss;
 
 /// Time beyond the answer for which a refresh keeps a source to itself: publishing what came.
 const PUBLISHING_TIME: Duration = Duration::from_secs(600);
 
 /// Packages, and bounds for each source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RefreshSettings {
     /// Data packages, or folders of them, that `yearbook refresh` takes without arguments.
@@ -22,6 +23,10 @@ pub struct RefreshSettings {
     pub timeout_seconds: NonZeroU64,
     /// Sources that are asked at the same time. Default 4. Tables are published one at a time.
     pub parallel: NonZeroU32,
+    /// Part of a table's rows, and of a column's values, that may be gone at once, 0 to 1. Default
+    /// 0.5: a source that has lost more is more often broken than right. A descriptor may say
+    /// otherwise.
+    pub max_loss: MaxLoss,
     /// Allows addresses that lead to this machine or to private networks. Default false: a
     /// descriptor may come from somebody else, and what it names is served to everybody.
     pub allow_private: bool,
@@ -34,6 +39,7 @@ impl Default for RefreshSettings {
             max_bytes: const { NonZeroU64::new(2 << 30).unwrap() },
             timeout_seconds: const { NonZeroU64::new(300).unwrap() },
             parallel: const { NonZeroU32::new(4).unwrap() },
+            max_loss: MaxLoss::default(),
             allow_private: false,
         }
     }

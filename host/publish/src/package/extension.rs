@@ -6,18 +6,21 @@ use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
 use yearbook_domain::{Cadence, ColumnType, Namespace, TableLayout};
 
+use crate::loss::MaxLoss;
+
 use super::node::{DescriptorNode, DescriptorProblems, nearest};
 use super::reader_source::{self, SourceMapping};
 use super::table_schema::{self, DATE_COLUMN, TableSchema};
 use super::text_rules;
 
 /// Keys that `"yearbook"` takes.
-pub(super) const KEYS: [&str; 13] = [
+pub(super) const KEYS: [&str; 14] = [
     "namespace",
     "source",
     "attribution_text",
     "source_url_precision",
     "refresh_cadence",
+    "max_loss",
     "date_filter_column",
     "dimensions",
     "bulk_redistribution",
@@ -36,6 +39,8 @@ pub(super) struct YearbookExtension {
     pub(super) attribution: Option<String>,
     pub(super) source_url_precision: Option<SourceUrlPrecision>,
     pub(super) refresh_cadence: Option<Cadence>,
+    /// None: the settings decide.
+    pub(super) max_loss: Option<MaxLoss>,
     pub(super) date_column: Option<String>,
     pub(super) dimensions: Vec<String>,
     /// None: the licence decides.
@@ -77,6 +82,7 @@ pub(super) fn parse(
             &Cadence::ALL.map(|cadence| (cadence.as_str(), cadence)),
             problems,
         ),
+        max_loss: parse_max_loss(node, problems),
         date_column: schema.and_then(|schema| parse_date_column(node, schema, problems)),
         dimensions: columns(&DIMENSIONS, problems).unwrap_or_default(),
         bulk_redistribution: node.get("bulk_redistribution").and_then(|n| n.boolean(problems)),
@@ -147,6 +153,15 @@ fn parse_keyword<T: Copy>(
         problems.add(node.at.clone(), format!("{text:?} is unknown; write {known}"));
     }
     found.map(|(_, value)| *value)
+}
+
+fn parse_max_loss(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<MaxLoss> {
+    let node = node.get("max_loss")?;
+    let loss = node.value.as_f64().and_then(MaxLoss::new);
+    if loss.is_none() {
+        problems.add(node.at, format!("must be {}", MaxLoss::EXPECTED));
+    }
+    loss
 }
 
 /// Default: a column named `date` of type date; an explicit null: no date axis.

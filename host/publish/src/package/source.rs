@@ -12,6 +12,7 @@ use yearbook_domain::{Cadence, DatasetName, Digest};
 use super::resource::{AddressHandling, InputFormat};
 use super::{DataPackage, DescriptorFile};
 use crate::PublishError;
+use crate::loss::MaxLoss;
 
 /// First bytes of gzip (RFC 1952).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -43,15 +44,17 @@ pub struct RemotePackage {
 
 impl SourcePackage {
     /// Reads the descriptor at `path` as [`DataPackage::open`] does, and takes an `http` or `https`
-    /// address for the place of the table. `max_bytes` bounds the table without its compression.
+    /// address for the place of the table. `max_bytes` bounds the table without its compression,
+    /// and `max_loss` its fall where the descriptor says nothing of that.
     ///
     /// # Errors
     /// As [`DataPackage::open`].
-    pub fn open(path: &Path, max_bytes: u64) -> Result<Self, PublishError> {
+    pub fn open(path: &Path, max_bytes: u64, max_loss: MaxLoss) -> Result<Self, PublishError> {
         let file = DescriptorFile::read(path)?;
         let (package, address) = file.parse(AddressHandling::Taken)?;
+        let max_loss = package.max_loss.or(Some(max_loss));
         Ok(Self {
-            package: DataPackage { max_table_bytes: max_bytes, ..package },
+            package: DataPackage { max_table_bytes: max_bytes, max_loss, ..package },
             address,
             descriptor: Digest::of(&file.text),
         })
@@ -150,7 +153,7 @@ mod tests {
         let file = folder.path().join("cpi.json");
         std::fs::write(&file, descriptor.to_string()).unwrap();
         assert_eq!(SourcePackage::find_name(&file), DatasetName::parse("cpi"));
-        SourcePackage::open(&file, 1 << 20)
+        SourcePackage::open(&file, 1 << 20, MaxLoss::default())
     }
 
     #[test]

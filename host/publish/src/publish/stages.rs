@@ -5,6 +5,9 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
 use parquet::errors::ParquetError;
 use yearbook_domain::{Column, PreviewFacts, SnapshotId};
 use yearbook_scan::schema::{credit_entries, unchecked_schema};
@@ -21,7 +24,7 @@ use crate::sort::{BlockLimits, ExternalSorter, RowBlock, SortError, SortedRows};
 use crate::table::check::{TableChecker, TableFacts};
 use crate::table::numbered_rows::{number_rows, numbered_schema};
 use crate::table::unique::KeyOrder;
-use crate::table::{open, plugin_source, unique};
+use crate::table::{TableChunk, open, plugin_source, unique};
 use crate::write::{SnapshotFileMetadata, SnapshotWriter};
 
 /// Adds what a reader's file tells of its columns.
@@ -66,7 +69,7 @@ pub(super) async fn read(
             let mut rows = None;
             if let Ok(Some(chunk)) = &chunk {
                 checker.check(chunk, &mut faults);
-                rows = Some(keys.update(&chunk.batch).and_then(|()| number_rows(chunk, &schema)));
+                rows = Some(prepare_rows(chunk, &mut keys, &schema));
             }
             (input, checker, keys, faults, chunk.map(|_| rows))
         };
@@ -109,6 +112,17 @@ pub(super) async fn read(
     }
 }
 
+/// The rows of a chunk as they are sorted, in [`numbered_schema`].
+fn prepare_rows(
+    chunk: &TableChunk,
+    keys: &mut KeyOrder,
+    schema: &SchemaRef,
+) -> Result<RecordBatch, ArrowError> {
+    let rows = keys.unsign_zeros(&chunk.batch)?;
+    keys.update(&rows)?;
+    number_rows(chunk.first_row, &rows, schema)
+}
+
 /// Reports rows that repeat the key (positions), which are looked for within a budget of bytes.
 async fn check_keys(
     workers: &Workers,
@@ -131,10 +145,7 @@ async fn spill(
     progress: &dyn ProgressReporter,
 ) -> Result<ExternalSorter, PublishError> {
     const STAGE: &str = "sorting";
-    progress.stage(
-        &format!("sorting {} rows into run {}", sorter.held_rows(), sorter.spilled_runs() + 1),
-        None,
-    );
+    progress.stage(&format!("sorting into run {}", sorter.spilled_runs() + 1), None);
     let job = move || sorter.spill().map(|()| sorter);
     run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))
 }

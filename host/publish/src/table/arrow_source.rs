@@ -1,9 +1,11 @@
 //! Parquet and Arrow IPC to chunks: column names and types against the schema, then batches cut and
 //! converted.
 
+mod claimed_sizes;
+
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
@@ -20,6 +22,9 @@ use crate::faults::FaultList;
 
 /// Rows decoded and converted at a time: few, since one may hold a large geometry.
 const BATCH_ROWS: usize = 8_192;
+
+/// Bytes that the compressed buffers of one batch may expand to, whatever a table may have.
+const MAX_EXPANDED_BYTES: u64 = 8 << 30;
 
 /// First bytes of an Arrow IPC file; a stream has none (Arrow columnar format, "IPC File Format").
 const IPC_MAGIC: &[u8] = b"ARROW1";
@@ -51,16 +56,25 @@ pub(crate) fn open_parquet(
     Ok(open_batches(&schema, Box::new(reader), columns, rows, faults))
 }
 
-/// Opens an Arrow IPC file or stream.
+/// Opens an Arrow IPC file or stream, the table of which may have `max_bytes`.
 pub(crate) fn open_ipc(
     mut file: File,
+    max_bytes: u64,
     columns: &[Column],
     faults: &mut FaultList,
 ) -> Result<TableInput, TableSourceError> {
     let failed = |why: String| TableSourceError(why);
     let mut magic = [0; IPC_MAGIC.len()];
     let is_file = file.read_exact(&mut magic).is_ok() && magic == IPC_MAGIC;
-    file.seek(SeekFrom::Start(0)).map_err(|why| failed(why.to_string()))?;
+    let claimed = if is_file { claimed_sizes::of_file } else { claimed_sizes::of_stream };
+    let claimed = claimed(&mut file).map_err(|why| failed(why.to_string()))?;
+    let most = MAX_EXPANDED_BYTES.min(max_bytes);
+    if claimed > most {
+        return Err(failed(format!(
+            "a batch expands to {claimed} bytes, and {most} are allowed; write smaller batches"
+        )));
+    }
+    file.rewind().map_err(|why| failed(why.to_string()))?;
     let file = BufReader::new(file);
     if is_file {
         let reader = FileReader::try_new(file, None).map_err(|why| failed(why.to_string()))?;

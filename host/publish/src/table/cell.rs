@@ -45,8 +45,11 @@ pub(crate) fn boolean(text: &[u8]) -> Result<bool, &'static str> {
     }
 }
 
-/// Returns whether `text` is a day of the proleptic Gregorian calendar as `YYYY-MM-DD`
-/// (spec-2.2-dates).
+/// Fault of a date or period of a year that no filter, client or date range can hold.
+const YEARS: &str = "is outside the years 0001 to 9999";
+
+/// Returns whether `text` is a day of the proleptic Gregorian calendar as `YYYY-MM-DD`, of the
+/// years that [`yearbook_domain::Date`] has (spec-2.2-dates).
 pub(crate) fn check_date(text: &[u8]) -> Result<(), &'static str> {
     const FORM: &str = "is not a date of the form YYYY-MM-DD";
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else { return Err(FORM) };
@@ -63,11 +66,15 @@ pub(crate) fn check_date(text: &[u8]) -> Result<(), &'static str> {
         2 => 28,
         _ => return Err("is not a date: there is no such month"),
     };
-    if (1..=days).contains(&day) { Ok(()) } else { Err("is not a date: the month has no such day") }
+    match (1..=days).contains(&day) {
+        true if year == 0 => Err(YEARS),
+        true => Ok(()),
+        false => Err("is not a date: the month has no such day"),
+    }
 }
 
-/// Returns whether `text` is a period code: `YYYY-Qn`, `YYYY-MM`, `YYYY` or `YYYY/YY`
-/// (spec-2.2-period).
+/// Returns whether `text` is a period code: `YYYY-Qn`, `YYYY-MM`, `YYYY` or `YYYY/YY`, of the same
+/// years as dates (spec-2.2-period).
 pub(crate) fn check_period(text: &[u8]) -> Result<(), &'static str> {
     let known = match text.split_at_checked(4) {
         Some((year, rest)) if parse_digits(year).is_some() => match rest {
@@ -80,10 +87,10 @@ pub(crate) fn check_period(text: &[u8]) -> Result<(), &'static str> {
         },
         _ => false,
     };
-    if known {
-        Ok(())
-    } else {
-        Err("is not a period code: write YYYY-Qn, YYYY-MM, YYYY or YYYY/YY")
+    match known {
+        true if text.starts_with(b"0000") => Err(YEARS),
+        true => Ok(()),
+        false => Err("is not a period code: write YYYY-Qn, YYYY-MM, YYYY or YYYY/YY"),
     }
 }
 

@@ -43,7 +43,10 @@ impl ColumnBuilder {
                 None => builder.append_null(),
                 Some((_, Ok(text))) => builder.append_value(text),
                 Some((text, Err(_))) => {
-                    fault(text, "is not UTF-8; convert the file");
+                    fault(
+                        text,
+                        "is not UTF-8, perhaps Latin-1 or Windows-1252; save the file as UTF-8",
+                    );
                     builder.append_value("");
                 }
             },

@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, StringBuilder, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, Float64Array, StringBuilder, new_null_array,
+};
 use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{DataType, Date32Type, Float64Type, Int64Type};
+use arrow::datatypes::{DataType, Date32Type, Float16Type, Float32Type, Float64Type, Int64Type};
 use arrow::error::ArrowError;
 use jiff::civil::Date;
 use yearbook_domain::ColumnType;
@@ -16,12 +18,21 @@ use crate::faults::FaultList;
 /// Integers up to this are floats without loss.
 const MAX_EXACT: i64 = 1 << 53;
 
+/// A float of 16 bits.
+type Half = <Float16Type as ArrowPrimitiveType>::Native;
+
+/// Digits that tell any two floats of 16 bits apart.
+const HALF_DIGITS: usize = 5;
+
 /// Conversion of one column of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conversion {
     /// Arrow's cast, exact for these types; where it gives null for a value, the value does not
     /// fit.
     Cast(ColumnType),
+    /// A float of 16 or 32 bits to the float of 64 that is written the same: 0.1 to 0.1, not to
+    /// 0.10000000149011612.
+    Digits,
     /// Days since 1970 to text.
     Days,
     /// An integer to a float, if the float holds it exactly.
@@ -40,7 +51,8 @@ pub(crate) fn between(found: &DataType, wanted: ColumnType) -> Result<Conversion
         (ColumnType::String | ColumnType::Date, _) if is_text => Ok(Conversion::Cast(wanted)),
         (ColumnType::Date, T::Date32) => Ok(Conversion::Days),
         (ColumnType::Integer, t) if t.is_integer() => Ok(Conversion::Cast(wanted)),
-        (ColumnType::Number, T::Float16 | T::Float32 | T::Float64) => Ok(Conversion::Cast(wanted)),
+        (ColumnType::Number, T::Float16 | T::Float32) => Ok(Conversion::Digits),
+        (ColumnType::Number, T::Float64) => Ok(Conversion::Cast(wanted)),
         (ColumnType::Number, t) if t.is_integer() => Ok(Conversion::Exact),
         (ColumnType::Boolean, T::Boolean) => Ok(Conversion::Cast(wanted)),
         _ => {
@@ -70,6 +82,7 @@ impl Conversion {
         match self {
             Self::Nulls(wanted) => Ok(new_null_array(&stored_type(wanted), array.len())),
             Self::Days => Ok(format_days(array, first_row, column, faults)),
+            Self::Digits => Ok(canonicalize_nan(&widen_digits(array))),
             Self::Cast(wanted) => {
                 let converted =
                     checked_cast(array, &stored_type(wanted), first_row, column, faults)?;
@@ -119,6 +132,29 @@ fn checked_cast(
     Ok(converted)
 }
 
+/// Floats of 16 or 32 bits by their shortest digits.
+fn widen_digits(array: &ArrayRef) -> ArrayRef {
+    let widened: Float64Array = match array.as_primitive_opt::<Float32Type>() {
+        Some(floats) => floats.unary(|value| parse_digits(&format!("{value:e}"), value.into())),
+        None => array.as_primitive::<Float16Type>().unary(widen_half),
+    };
+    Arc::new(widened)
+}
+
+/// A float of 16 bits by the fewest digits that are read back as the same one.
+fn widen_half(value: Half) -> f64 {
+    let exact = value.to_f64();
+    (0..HALF_DIGITS)
+        .map(|digits| format!("{exact:.digits$e}"))
+        .find(|digits| digits.parse().map(Half::from_f32) == Ok(value))
+        .map_or(exact, |digits| parse_digits(&digits, exact))
+}
+
+/// The float that `digits` write; `exact` where they are none, as of NaN.
+fn parse_digits(digits: &str, exact: f64) -> f64 {
+    digits.parse().unwrap_or(exact)
+}
+
 /// One bit pattern for NaN, so that equal tables have equal ids whatever made them.
 fn canonicalize_nan(array: &ArrayRef) -> ArrayRef {
     let floats = array.as_primitive::<Float64Type>();
@@ -145,7 +181,7 @@ fn format_days(
             Some((_, Some(date))) => text.append_value(date.to_string()),
             Some((day, None)) => {
                 faults.cell(row, column, || {
-                    format!("day {day} since 1970 is outside the years 0000 to 9999")
+                    format!("day {day} since 1970 is outside the years 0001 to 9999")
                 });
                 text.append_value("1970-01-01");
             }
@@ -158,5 +194,5 @@ fn format_days(
 fn civil_date(day: i32) -> Option<Date> {
     let date =
         Date::constant(1970, 1, 1).checked_add(jiff::Span::new().try_days(day).ok()?).ok()?;
-    (date.year() >= 0).then_some(date)
+    (date.year() > 0).then_some(date)
 }

@@ -1,9 +1,11 @@
 //! CSV to chunks: header against schema, ragged rows, cells to values. An unquoted empty field is
-//! null, `""` is an empty string (contract-7-null).
+//! null, `""` is an empty string (contract-7-null). Blank lines at the end are no rows
+//! (contract-7-blank-lines).
 
 pub(crate) mod csv_records;
+mod foreign_content;
 
-use std::io::Read;
+use std::io::{Chain, Cursor, Read};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -16,11 +18,16 @@ use super::{MAX_BYTES, MAX_ROWS, TableChunk};
 use crate::faults::FaultList;
 use csv_records::{CsvError, CsvRecord, CsvRecords};
 
+/// Bytes by which content of another kind is recognized.
+const FIRST_BYTES: u64 = 64;
+
 /// A CSV file being read.
 pub(crate) struct CsvSource<R> {
-    records: CsvRecords<R>,
+    records: CsvRecords<Chain<Cursor<Vec<u8>>, R>>,
     schema: SchemaRef,
     builders: Vec<ColumnBuilder>,
+    /// Set where a blank line may be a row: the only column may be null.
+    has_blank_rows: bool,
     /// Data rows read.
     row: u64,
     done: bool,
@@ -30,17 +37,23 @@ impl<R: Read> CsvSource<R> {
     /// Reads the header. Where it does not name the columns in their order, that is the fault and
     /// no row is read.
     pub(crate) fn new(
-        input: R,
+        mut input: R,
         columns: &[Column],
         faults: &mut FaultList,
     ) -> Result<Self, TableSourceError> {
-        let mut records = CsvRecords::new(input);
+        let failed = |why: std::io::Error| TableSourceError(why.to_string());
+        let mut first = Vec::new();
+        input.by_ref().take(FIRST_BYTES).read_to_end(&mut first).map_err(failed)?;
+        if let Some(found) = foreign_content::recognize(&first) {
+            return Err(TableSourceError(found.to_owned()));
+        }
+        let mut records = CsvRecords::new(Cursor::new(first).chain(input));
         match records.next() {
             Ok(Some(header)) => check_header(&header, columns, faults),
             Ok(None) => faults.add_file(None, || {
                 "the file is empty; its first line must name the columns".to_owned()
             }),
-            Err(CsvError::Io(why)) => return Err(TableSourceError(why.to_string())),
+            Err(CsvError::Io(why)) => return Err(failed(why)),
             Err(broken) => faults.add_file(None, || format!("in the header: {broken}")),
         }
         Ok(Self {
@@ -48,6 +61,7 @@ impl<R: Read> CsvSource<R> {
             records,
             schema: unchecked_schema(columns),
             builders: columns.iter().map(|column| ColumnBuilder::new(column.column_type)).collect(),
+            has_blank_rows: matches!(columns, [only] if only.nullable),
             row: 0,
         })
     }
@@ -84,6 +98,9 @@ impl<R: Read + Send> TableSource for CsvSource<R> {
                 Ok(Some(record)) => record,
                 Ok(None) => {
                     self.done = true;
+                    if self.has_blank_rows && self.records.blank_lines_at_end() > 0 {
+                        faults.row(self.row + 1, || "is a blank line at the end, which may be a null or nothing: remove it; a null there needs a second column, or Parquet or Arrow".to_owned());
+                    }
                     break;
                 }
                 Err(broken) => {
@@ -134,7 +151,10 @@ fn check_header(header: &CsvRecord<'_>, columns: &[Column], faults: &mut FaultLi
     let found: Vec<&[u8]> =
         (0..header.len()).map(|field| header.cell(field).unwrap_or_default()).collect();
     if found.iter().any(|name| std::str::from_utf8(name).is_err()) {
-        faults.add_file(None, || "the header is not UTF-8; convert the file".to_owned());
+        faults.add_file(None, || {
+            "the header is not UTF-8, perhaps Latin-1 or Windows-1252; save the file as UTF-8"
+                .to_owned()
+        });
         return;
     }
     let found: Vec<String> =

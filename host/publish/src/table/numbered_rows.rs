@@ -7,8 +7,6 @@ use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 
-use super::TableChunk;
-
 /// Name of the column. No stored column has it: it is not snake_case.
 const ROW_NUMBER: &str = "#row";
 
@@ -19,13 +17,14 @@ pub(crate) fn numbered_schema(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// The rows of a chunk in [`numbered_schema`].
+/// Rows in [`numbered_schema`], the first of which is `first_row` of the input.
 pub(crate) fn number_rows(
-    chunk: &TableChunk,
+    first_row: u64,
+    rows: &RecordBatch,
     schema: &SchemaRef,
 ) -> Result<RecordBatch, ArrowError> {
-    let numbers = UInt64Array::from_iter_values((chunk.first_row..).take(chunk.batch.num_rows()));
-    let mut columns = chunk.batch.columns().to_vec();
+    let numbers = UInt64Array::from_iter_values((first_row..).take(rows.num_rows()));
+    let mut columns = rows.columns().to_vec();
     columns.push(Arc::new(numbers) as ArrayRef);
     RecordBatch::try_new(Arc::clone(schema), columns)
 }

@@ -46,7 +46,10 @@ pub(crate) fn open(
         InputFormat::Parquet => {
             arrow_source::open_parquet(counted.file, columns, faults).map(bounded)
         }
-        InputFormat::Arrow => arrow_source::open_ipc(counted.file, columns, faults).map(bounded),
+        InputFormat::Arrow => {
+            arrow_source::open_ipc(counted.file, package.max_table_bytes, columns, faults)
+                .map(bounded)
+        }
         InputFormat::Other { .. } => {
             let reader = package.reader_source.as_ref();
             let missing = || TableSourceError("its reader is not known".to_owned());

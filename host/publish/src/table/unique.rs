@@ -1,10 +1,10 @@
 //! The primary key is unique (contract-7-key): each row that repeats an earlier one's key is named
-//! together with it.
+//! together with it. Numbers are compared by value, text by its bytes.
 
 use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::{Schema, UInt64Type};
+use arrow::datatypes::{Float64Type, Schema, UInt64Type};
 use arrow::error::ArrowError;
 use arrow::row::OwnedRow;
 use arrow::util::display::array_value_to_string;
@@ -24,6 +24,19 @@ impl KeyOrder {
     /// Keys of the columns `key` (positions) of `schema`.
     pub(crate) fn new(schema: &Schema, key: &[usize]) -> Result<Self, ArrowError> {
         Ok(Self { keys: KeyEncoder::new(schema, key)?, last: None, is_ascending: true })
+    }
+
+    /// The rows with every -0 of the key as 0: they are one number, and so one key.
+    pub(crate) fn unsign_zeros(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let mut columns = batch.columns().to_vec();
+        for position in self.keys.positions() {
+            let Some(column) = columns.get_mut(*position) else { continue };
+            if let Some(floats) = column.as_primitive_opt::<Float64Type>() {
+                // -0 and 0 make 0.
+                *column = Arc::new(floats.unary::<_, Float64Type>(|value| value + 0.0));
+            }
+        }
+        RecordBatch::try_new(batch.schema(), columns)
     }
 
     /// Takes in the next rows.

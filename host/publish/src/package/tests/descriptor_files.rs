@@ -22,6 +22,11 @@ fn broken_and_missing_descriptors_are_named() {
         let found = DataPackage::open(&file).unwrap_err().to_string();
         assert!(found.contains(expected), "{found}");
     }
+    // As PowerShell writes what is redirected.
+    let wide: Vec<u8> = "\u{feff}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(&file, wide).unwrap();
+    let found = DataPackage::open(&file).unwrap_err().to_string();
+    assert!(found.contains("is UTF-16 or UTF-32 text; save it as UTF-8"), "{found}");
 }
 
 /// A folder with `good` beside an empty `cpi.csv`.

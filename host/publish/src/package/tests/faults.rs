@@ -13,6 +13,8 @@ fn what_is_wrong_is_named_by_its_json_path() {
             json!("x"),
             "yearbook.namespce: is not a known key; the nearest is \"namespace\"",
         ),
+        ("/yearbook/max_loss", json!(1.5), "yearbook.max_loss: must be a number from 0"),
+        ("/yearbook/max_loss", json!("half"), "yearbook.max_loss: must be a number from 0"),
         (
             "/name",
             json!("CPI-2026"),

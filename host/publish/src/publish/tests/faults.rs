@@ -1,7 +1,7 @@
 //! Faults that refuse a table, and their names in the report (contract-7-faults).
 
 use arrow::array::{ArrayRef, StringArray};
-use arrow::ipc::writer::FileWriter;
+use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use parquet::arrow::ArrowWriter;
 use yearbook_domain::Date;
 
@@ -29,7 +29,7 @@ async fn each_rule_of_spec_2_2_names_row_and_column() {
         ("d:date", "\"\"\n", "row 1, column d: \"\" is not a date of the form YYYY-MM-DD"),
         (
             "date:date",
-            "2020-01-01\n\n",
+            "2020-01-01\n\n2020-01-02\n",
             "row 2, column date: is null; the date column, the primary key and required columns need a value",
         ),
         (
@@ -42,11 +42,21 @@ async fn each_rule_of_spec_2_2_names_row_and_column() {
             "true\nyes\n",
             "row 2, column b: \"yes\" is not a boolean; write true or false",
         ),
+        (
+            "d:date",
+            "0001-01-01\n0000-02-29\n",
+            "row 2, column d: \"0000-02-29\" is outside the years 0001 to 9999",
+        ),
+        (
+            "period:string",
+            "0001-Q1\n0000-Q1\n",
+            "row 2, column period: \"0000-Q1\" is outside the years 0001 to 9999",
+        ),
         ("n:integer", "1\n1.5\n", "row 2, column n: \"1.5\" is not an integer"),
         ("x:number", "1\nN/A\n", "row 2, column x: \"N/A\" is not a number"),
         (
             "s:string!",
-            "a\n\n",
+            "a\n\nb\n",
             "row 2, column s: is null; the date column, the primary key and required columns need a value",
         ),
         (
@@ -102,6 +112,27 @@ async fn a_key_without_the_date_is_unique_over_all_dates() {
         Fixture::new(&["date:date", "code:integer"], "2020-01-01,7\n2020-01-02,8\n2020-01-03,7\n");
     let (faults, _) = fixture.with("/resources/0/schema/primaryKey", json!("code")).faults().await;
     assert_eq!(faults, ["row 3, column code: repeats the primary key (7) of row 1"]);
+}
+
+#[tokio::test]
+async fn keys_compare_numbers_by_value_and_text_by_bytes_contract_7() {
+    let keyed = |fields: &[&str], rows: &str| {
+        Fixture::new(fields, rows).with("/resources/0/schema/primaryKey", json!(["k"]))
+    };
+    // The repeat is found whatever the order, and within a date.
+    for fields in [["k:number", "n:number"], ["n:number", "k:number"]] {
+        let rows = if fields[0] == "k:number" { "0,1\n-0,2\n" } else { "1,0\n2,-0\n" };
+        let (faults, _) = keyed(&fields, rows).faults().await;
+        assert_eq!(faults, ["row 2, column k: repeats the primary key (0.0) of row 1"]);
+    }
+    // A key has no -0; a value keeps its sign, as the source wrote it.
+    let fixture = keyed(&["k:number", "n:number"], "1,-0.0\n-0.0,0\n-1,7\n");
+    let snapshot = fixture.publish().await.unwrap().snapshot;
+    assert_eq!(show(&fixture.rows(&snapshot)), ["-1.0,7.0", "0.0,0.0", "1.0,-0.0"]);
+    // Composed and decomposed letters are different texts.
+    let fixture = keyed(&["k:string", "n:number"], "Caf\u{e9},1\nCafe\u{301},2\n");
+    let snapshot = fixture.publish().await.unwrap().snapshot;
+    assert_eq!(show(&fixture.rows(&snapshot)), ["Cafe\u{301},2.0", "Caf\u{e9},1.0"]);
 }
 
 #[tokio::test]
@@ -310,6 +341,36 @@ async fn a_file_that_is_not_what_its_name_says_is_named() {
             if bytes.starts_with(b"n") {
                 assert!(error.to_string().contains(expected), "{error}");
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_size_that_a_compressed_batch_claims_is_not_allocated_contract_7() {
+    let column: ArrayRef = Arc::new(arrow::array::Int64Array::from(vec![7; 1000]));
+    let batch = RecordBatch::try_from_iter([("n", column)]).unwrap();
+    let options = IpcWriteOptions::default()
+        .try_with_compression(Some(arrow::ipc::CompressionType::LZ4_FRAME))
+        .unwrap();
+    let mut file =
+        FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options.clone()).unwrap();
+    file.write(&batch).unwrap();
+    let mut stream =
+        StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+    stream.write(&batch).unwrap();
+    for honest in [file.into_inner().unwrap(), stream.into_inner().unwrap()] {
+        let fixture =
+            Fixture::new(&["n:integer"], "").with("/resources/0/path", json!("table.arrow"));
+        std::fs::write(fixture.path("table.arrow"), &honest).unwrap();
+        assert_eq!(fixture.publish().await.unwrap().snapshot.rows, 1000);
+        let size = 8000_i64.to_le_bytes();
+        let at = honest.windows(size.len()).position(|bytes| bytes == size).unwrap();
+        for claimed in [9 << 30, 1 << 45, i64::MAX] {
+            let mut hostile = honest.clone();
+            hostile[at..at + size.len()].copy_from_slice(&i64::to_le_bytes(claimed));
+            std::fs::write(fixture.path("table.arrow"), hostile).unwrap();
+            let error = fixture.publish().await.unwrap_err().to_string();
+            assert!(error.contains("and 8589934592 are allowed"), "{claimed}: {error}");
         }
     }
 }

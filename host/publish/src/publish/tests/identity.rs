@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use arrow::array::{ArrayRef, AsArray, Date32Array, DictionaryArray, LargeStringArray};
-use arrow::datatypes::{Float64Type, Int32Type, Int64Type};
+use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
 use arrow::ipc::writer::{FileWriter, StreamWriter};
 use parquet::arrow::ArrowWriter;
 use yearbook_domain::Date;
@@ -19,8 +19,8 @@ fn fixture() -> Fixture {
     Fixture::new(&FIELDS, ROWS)
 }
 
-/// The same table, in other Arrow types and batches.
-fn foreign() -> Vec<RecordBatch> {
+/// The same table, in other Arrow types and batches, with numbers of the type `float`.
+fn foreign(float: &DataType) -> Vec<RecordBatch> {
     let dates: ArrayRef = Arc::new(Date32Array::from(vec![18_293, 18_262, 18_262]));
     let regions = vec![Some("Ōtago"), Some(""), None];
     let numbers: ArrayRef =
@@ -30,6 +30,7 @@ fn foreign() -> Vec<RecordBatch> {
         f64::from_bits(0x7FF8_0000_0000_0042),
         -0.0,
     ]));
+    let floats = arrow::compute::cast(&floats, float).unwrap();
     let booleans: ArrayRef =
         Arc::new(arrow::array::BooleanArray::from(vec![Some(true), None, Some(false)]));
     let regions: ArrayRef = Arc::new(LargeStringArray::from(regions));
@@ -47,9 +48,17 @@ fn foreign() -> Vec<RecordBatch> {
 #[tokio::test]
 async fn the_same_table_has_the_same_id_and_file_from_every_input_format_contract_7() {
     let csv = fixture().publish().await.unwrap().snapshot;
-    let batches = foreign();
-    let schema = batches[0].schema();
-    for name in ["t.csv.gz", "t.parquet", "t.arrow", "t.arrows"] {
+    for (name, float) in [
+        ("t.csv.gz", DataType::Float64),
+        ("t.parquet", DataType::Float64),
+        ("t.parquet", DataType::Float32),
+        ("t.parquet", DataType::Float16),
+        ("t.arrow", DataType::Float64),
+        ("t.arrow", DataType::Float32),
+        ("t.arrows", DataType::Float16),
+    ] {
+        let batches = foreign(&float);
+        let schema = batches[0].schema();
         let other = fixture().with("/resources/0/path", json!(name));
         let file = std::fs::File::create(other.path(name)).unwrap();
         match name {
@@ -81,7 +90,7 @@ async fn the_same_table_has_the_same_id_and_file_from_every_input_format_contrac
             }
         }
         let snapshot = other.publish().await.unwrap().snapshot;
-        assert_eq!((&snapshot.id, &snapshot.file), (&csv.id, &csv.file), "{name}");
+        assert_eq!((&snapshot.id, &snapshot.file), (&csv.id, &csv.file), "{name}, {float}");
     }
 }
 

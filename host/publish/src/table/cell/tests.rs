@@ -76,7 +76,7 @@ fn booleans_are_the_default_words_of_table_schema() {
 
 #[test]
 fn dates_are_days_of_the_calendar_spec_2_2() {
-    for text in ["2020-02-29", "2000-02-29", "1999-12-31", "0000-01-01", "9999-12-31", "2026-04-30"]
+    for text in ["2020-02-29", "2000-02-29", "1999-12-31", "0001-01-01", "9999-12-31", "2026-04-30"]
     {
         assert_eq!(check_date(text.as_bytes()), Ok(()), "{text}");
     }
@@ -103,6 +103,10 @@ fn dates_are_days_of_the_calendar_spec_2_2() {
             Err("is not a date: the month has no such day"),
             "{text}"
         );
+    }
+    for text in ["0000-02-29", "0000-12-31"] {
+        assert_eq!(check_date(text.as_bytes()), Err(YEARS), "{text}");
+        assert!(yearbook_domain::Date::parse(text).is_none(), "{text}: as filters have it");
     }
     for text in ["2020-13-01", "2020-00-10"] {
         assert_eq!(
@@ -136,4 +140,8 @@ fn period_codes_have_four_forms_spec_2_2() {
     ] {
         assert!(check_period(text.as_bytes()).is_err(), "{text}");
     }
+    for text in ["0000", "0000-Q1", "0000-01", "0000/01"] {
+        assert_eq!(check_period(text.as_bytes()), Err(YEARS), "{text}");
+    }
+    assert_eq!(check_period(b"0001"), Ok(()));
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 use memchr::{memchr, memchr2};
 
-use window::{MAX_RECORD, RawWindow};
+use window::RawWindow;
 
 /// Bytes that `csv` reads at a time.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -75,6 +75,8 @@ pub(crate) struct CsvRecords<R> {
     quoted: Vec<bool>,
     /// Blank lines before the record, still to be returned.
     blank_lines: usize,
+    /// As [`Self::blank_lines_at_end`].
+    blank_lines_at_end: usize,
     /// The record that follows the blank lines: its [`CsvRecord::surplus`], or its fault.
     pending: Option<Result<usize, CsvError>>,
     /// Offset of the next record in the stream.
@@ -101,15 +103,17 @@ impl<R: Read> CsvRecords<R> {
             record: ByteRecord::new(),
             quoted: Vec::new(),
             blank_lines: 0,
+            blank_lines_at_end: 0,
             pending: None,
             position: 0,
         }
     }
 
-    /// The next record; none at the end. After an error nothing more can be read.
+    /// The next record; none at the end, before the blank lines that stand there. After an error
+    /// nothing more can be read.
     pub(crate) fn next(&mut self) -> Result<Option<CsvRecord<'_>>, CsvError> {
         if self.blank_lines == 0 && self.pending.is_none() {
-            self.read()?;
+            self.read();
         }
         if let Some(rest) = self.blank_lines.checked_sub(1) {
             self.blank_lines = rest;
@@ -119,39 +123,34 @@ impl<R: Read> CsvRecords<R> {
         Ok(Some(CsvRecord { record: Some(&self.record), quoted: &self.quoted, surplus }))
     }
 
-    /// Reads a record and the blank lines before it, which `csv` skips.
-    fn read(&mut self) -> Result<(), CsvError> {
-        let read = self.reader.read_byte_record(&mut self.record);
-        let (start, end) = (self.position, self.reader.position().byte());
-        let is_record = match read {
-            Ok(is_record) => is_record,
-            Err(error) => return Err(self.read_error(error)),
-        };
-        let raw = raw_bytes(&self.reader, start..end);
-        self.blank_lines = raw.iter().take_while(|byte| **byte == b'\n').count();
-        if is_record {
-            let raw = raw.get(self.blank_lines..).unwrap_or_default();
-            self.pending = Some(check(raw, &mut self.quoted));
-        }
-        self.position = end;
-        self.reader.get_mut().release(end);
-        Ok(())
+    /// Number of blank lines behind the last record, once there is no next one.
+    pub(crate) fn blank_lines_at_end(&self) -> usize {
+        self.blank_lines_at_end
     }
 
-    fn read_error(&mut self, error: csv::Error) -> CsvError {
-        if self.reader.get_ref().is_full() {
-            let end = self.position.saturating_add(MAX_RECORD as u64);
+    /// Reads a record and the blank lines before it.
+    fn read(&mut self) {
+        let mut is_blank = true;
+        while is_blank {
+            let read = self.reader.read_byte_record(&mut self.record);
+            let end = if read.is_ok() { self.reader.position().byte() } else { u64::MAX };
             let raw = raw_bytes(&self.reader, self.position..end);
-            let field = match walk(raw, &mut self.quoted) {
-                Err(CsvError::Record { field, .. }) => field,
-                _ => self.quoted.len().saturating_sub(1),
-            };
-            let why = "belongs to a record of over 256 MiB; is a quote never closed?";
-            return CsvError::Record { field, why };
-        }
-        match error.into_kind() {
-            csv::ErrorKind::Io(error) => CsvError::Io(error),
-            other => CsvError::Io(io::Error::other(format!("{other:?}"))),
+            // Those that end with LF alone `csv` skips.
+            let skipped = raw.iter().take_while(|byte| **byte == b'\n').count();
+            let raw = raw.get(skipped..).unwrap_or_default();
+            is_blank = raw == b"\r\n";
+            self.blank_lines += skipped + usize::from(is_blank);
+            match read {
+                Ok(true) if is_blank => {}
+                Ok(true) => self.pending = Some(check(raw, &mut self.quoted)),
+                Ok(false) => self.blank_lines_at_end = std::mem::take(&mut self.blank_lines),
+                Err(_) if self.reader.get_ref().is_full() => {
+                    self.pending = Some(Err(describe_too_large(raw, &mut self.quoted)));
+                }
+                Err(error) => self.pending = Some(Err(CsvError::Io(error.into()))),
+            }
+            self.position = end;
+            self.reader.get_mut().release(end);
         }
     }
 }
@@ -177,6 +176,16 @@ fn check(raw: &[u8], quoted: &mut Vec<bool>) -> Result<usize, CsvError> {
         walk(raw, quoted)?;
     }
     Ok(surplus)
+}
+
+/// The fault of a record that is too large, of which `raw` is the beginning.
+fn describe_too_large(raw: &[u8], quoted: &mut Vec<bool>) -> CsvError {
+    let field = match walk(raw, quoted) {
+        Err(CsvError::Record { field, .. }) => field,
+        _ => quoted.len().saturating_sub(1),
+    };
+    let why = "belongs to a record of over 32 MiB or 2,097,152 fields, which no format could send; is a quote never closed?";
+    CsvError::Record { field, why }
 }
 
 /// Goes over a raw record as RFC 4180 has it; fills in which fields are quoted. Returns the first

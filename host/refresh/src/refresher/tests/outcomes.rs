@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use yearbook_catalog::SourceState;
 use yearbook_domain::{CheckOutcome, FailureCause, SnapshotId};
-use yearbook_publish::{DataPackage, SilentReporter};
+use yearbook_publish::{DataPackage, MaxLoss, SilentReporter};
 
 use super::*;
 use crate::test_server::{Step, TestServer, whole};
@@ -129,7 +129,7 @@ async fn a_changed_descriptor_over_the_same_bytes_is_published_contract_8() {
     std::fs::create_dir_all(&folder).unwrap();
     let by_hand = folder.join("datapackage.json");
     std::fs::write(&by_hand, descriptor("cpi", "rows.csv", "daily").to_string()).unwrap();
-    write_rows(&by_hand, 7);
+    write_rows(&by_hand, 3);
     let publisher = fixture.refresher(private_settings(), TODAY + 2 * DAY).publisher;
     let package = DataPackage::open(&by_hand).unwrap();
     Box::pin(publisher.publish(&package, &SilentReporter)).await.unwrap();
@@ -298,4 +298,64 @@ async fn a_compressed_table_is_bounded_by_what_it_expands_to_contract_8() {
     );
     let reason = reports[0].reason.as_ref().unwrap();
     assert!(reason.contains("expands to more than 2000000 bytes"), "{reason}");
+}
+
+/// A table of so many rows without values.
+fn table_of_nulls(rows: u64) -> String {
+    table(rows).replace(",0.5", ",")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_has_lost_half_of_its_table_is_not_believed_contract_8() {
+    let (fixture, source, server) = Fixture::with_source(10, Some("\"v1\"")).await;
+    let (_, first) = good(&fixture.refresh_one(TODAY, false).await);
+    for (day, body, expected) in [
+        (1, table(0), "the number of rows falls from 10 to 0, by more than refresh.max_loss (0.5)"),
+        (2, table(4), "the number of rows falls from 10 to 4, "),
+        (3, table_of_nulls(10), "the number of finite values of column value falls from 10 to 0, "),
+    ] {
+        *source.lock().unwrap() = Source { body, ..Source::default() };
+        let report = fixture.refresh_one(TODAY + day * DAY, false).await;
+        let reason = report.reason.as_deref().unwrap();
+        assert_eq!((report.outcome, report.snapshot), (RefreshOutcome::Failed, Some(first)));
+        assert!(reason.contains(expected) && reason.contains("`yearbook.max_loss`"), "{reason}");
+        let dataset = fixture.dataset("cpi").await.unwrap();
+        assert_eq!((dataset.current.id, dataset.checked_at.0), (first, TODAY));
+        let check = fixture.state("cpi").await.last_check.unwrap();
+        assert_eq!(check.cause, Some(FailureCause::Data), "{check:?}");
+    }
+    // Half of it is allowed.
+    *source.lock().unwrap() = Source { body: table(5), ..Source::default() };
+    let report = fixture.refresh_one(TODAY + 4 * DAY, false).await;
+    assert_eq!((good(&report).0, fixture.rows().await), (RefreshOutcome::Published, 5));
+    // As little as an operator says, and as much as a package says.
+    *source.lock().unwrap() = Source { body: table(4), ..Source::default() };
+    let max_loss = MaxLoss::new(0.0).unwrap();
+    let strict = RefreshSettings { max_loss, ..private_settings() };
+    let reports = fixture.refresh_with(&strict, TODAY + 5 * DAY, false).await;
+    assert!(reports[0].reason.as_ref().unwrap().contains("from 5 to 4"), "{reports:?}");
+    let mut descriptor = descriptor("cpi", &server.url("/cpi.csv"), "daily");
+    descriptor["yearbook"]["max_loss"] = 1.into();
+    let file = fixture.packages().join("cpi/datapackage.json");
+    std::fs::write(&file, descriptor.to_string()).unwrap();
+    *source.lock().unwrap() = Source { body: table(0), ..Source::default() };
+    let reports = fixture.refresh_with(&strict, TODAY + 6 * DAY, false).await;
+    assert_eq!((good(&reports[0]).0, fixture.rows().await), (RefreshOutcome::Published, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_published_by_hand_may_lose_anything_contract_8() {
+    let fixture = Fixture::new().await;
+    let package = fixture.write("cpi", "rows.csv", "daily");
+    write_rows(&package, 10);
+    good(&fixture.refresh_one(TODAY, false).await);
+    write_rows(&package, 0);
+    let report = fixture.refresh_one(TODAY + DAY, false).await;
+    assert_eq!((report.outcome, fixture.rows().await), (RefreshOutcome::Failed, 10));
+    let by_hand = DataPackage::open(&package).unwrap();
+    let refresher = fixture.refresher(private_settings(), TODAY + DAY);
+    Box::pin(refresher.publisher.publish(&by_hand, &SilentReporter)).await.unwrap();
+    assert_eq!(fixture.rows().await, 0);
+    let report = fixture.refresh_one(TODAY + 2 * DAY, false).await;
+    assert_eq!(good(&report).0, RefreshOutcome::Unchanged);
 }

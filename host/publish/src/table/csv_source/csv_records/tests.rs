@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::cell::Cell;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -33,6 +35,13 @@ fn read(text: &[u8], step: usize, buffer: usize) -> Result<Vec<Cells>, CsvError>
         );
     }
     Ok(rows)
+}
+
+/// Number of blank lines at the end of `text`.
+fn blank_lines_at_end(text: &str, step: usize) -> usize {
+    let mut records = CsvRecords::with_buffer(Drip(text.as_bytes(), step), 4);
+    while records.next().unwrap().is_some() {}
+    records.blank_lines_at_end()
 }
 
 fn rows(text: &str) -> Vec<Cells> {
@@ -72,19 +81,23 @@ fn quotes_hold_commas_line_breaks_and_doubled_quotes() {
 }
 
 #[test]
-fn blank_lines_are_records_wherever_they_stand() {
+fn blank_lines_are_records_but_those_at_the_end_contract_7() {
     let (a, blank) = (cells(&[Some("a")]), cells(&[None]));
-    for (text, expected) in [
-        ("a\r\n\r\na\r\n", vec![&a, &blank, &a]),
-        ("a\n\n\na\n", vec![&a, &blank, &blank, &a]),
-        ("a\n\n", vec![&a, &blank]),
-        ("a\r\n\r\n\r\n", vec![&a, &blank, &blank]),
-        ("\u{feff}\n\na", vec![&blank, &blank, &a]),
-        ("\n", vec![&blank]),
+    for (text, expected, at_end) in [
+        ("a\r\n\r\na\r\n", vec![&a, &blank, &a], 0),
+        ("a\n\n\na\n", vec![&a, &blank, &blank, &a], 0),
+        ("a\n\r\n\na\n", vec![&a, &blank, &blank, &a], 0),
+        ("a\n\n", vec![&a], 1),
+        ("a\r\n\r\n\r\n", vec![&a], 2),
+        ("a\n\r\n\n\r\n", vec![&a], 3),
+        ("\u{feff}\n\na", vec![&blank, &blank, &a], 0),
+        ("\n", vec![], 1),
+        ("\u{feff}\r\n", vec![], 1),
     ] {
         for step in [1, 2, usize::MAX] {
             let found = read(text.as_bytes(), step, 4).unwrap();
             assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{text:?} by {step}");
+            assert_eq!(blank_lines_at_end(text, step), at_end, "{text:?} by {step}");
         }
     }
 }
@@ -113,6 +126,56 @@ fn what_is_not_rfc_4180_is_named_with_its_field() {
             }
             other => panic!("{text:?}: {other:?}"),
         }
+    }
+}
+
+/// A stream of `head` and then of one byte for ever.
+struct Endless<'a> {
+    head: &'a [u8],
+    then: u8,
+    given: &'a Cell<usize>,
+}
+
+impl Read for Endless<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        buffer.fill(self.then);
+        let length = self.head.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&self.head[..length]);
+        self.head = &self.head[length..];
+        self.given.set(self.given.get() + buffer.len());
+        Ok(buffer.len())
+    }
+}
+
+#[test]
+fn a_record_larger_than_any_row_ends_early_with_the_place_where_it_began_contract_7() {
+    for (head, then, rows, field, most) in [
+        // A quote that is never closed.
+        (&b"a,b\nc,d\n\ne,\""[..], b'x', 3, 1, 34 << 20),
+        (b"a,b\nc,d\n\ne,\"", b'\n', 3, 1, 34 << 20),
+        (b"a,b\nc,d\n\ne,\"", b',', 3, 1, 34 << 20),
+        // No end of a line.
+        (b"a,b\nc,d\n\ne,", b'x', 3, 1, 34 << 20),
+        // Fields, each of which costs more than its byte.
+        (b"a,b\nc,d\n\ne\"", b',', 3, 0, 4 << 20),
+        (b"a,b\nc,d\n\n", b',', 3, 0, 4 << 20),
+    ] {
+        let given = Cell::new(0);
+        let mut records = CsvRecords::new(Endless { head, then, given: &given });
+        let mut found = 0;
+        let broken = loop {
+            match records.next() {
+                Ok(record) => found += usize::from(record.is_some()),
+                Err(broken) => break broken,
+            }
+        };
+        let CsvError::Record { field: at, why } = broken else { panic!("{broken:?}") };
+        assert!(why.contains("over 32 MiB"), "{why}");
+        assert_eq!(found, rows, "rows before it, {:?}", head.escape_ascii().to_string());
+        if field > 0 {
+            assert_eq!(at, field);
+        }
+        assert!(given.get() < most, "{} bytes were read", given.get());
     }
 }
 
@@ -154,7 +217,11 @@ proptest! {
         crlf: bool, last_break: bool, step in 1_usize..9, buffer in 1_usize..64,
     ) {
         let text = write(&rows, crlf, last_break);
-        let expected: Vec<Cells> = rows.iter().map(|row| row.iter().map(|(cell, _)| cell.clone()).collect()).collect();
+        let mut expected: Vec<Cells> = rows.iter().map(|row| row.iter().map(|(cell, _)| cell.clone()).collect()).collect();
+        let is_blank = |row: &Cells| row.len() == 1 && row[0].is_none();
+        let content = expected.iter().rposition(|row| !is_blank(row)).map_or(0, |last| last + 1);
+        prop_assert_eq!(blank_lines_at_end(&text, step), expected.len() - content);
+        expected.truncate(content);
         prop_assert_eq!(read(text.as_bytes(), step, buffer).unwrap(), expected, "{:?}", text);
     }
 

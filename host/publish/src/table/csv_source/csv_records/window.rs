@@ -1,13 +1,21 @@
-//! A stream that keeps the bytes of the record being read, so that its raw form can be looked at.
-//! Knows nothing of CSV but the largest record.
+//! A stream that keeps the bytes of the record being read, so that its raw form can be looked at,
+//! and ends where they are more than a row may have. Knows nothing of what fields say.
 
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// Largest record, in bytes: a quote that is never closed must not take all memory before it is
-/// noticed. While a record is refused, these bytes and the fields that `csv` holds of them, up to
-/// twice as much, are in memory.
-pub(super) const MAX_RECORD: usize = 256 << 20;
+use memchr::memchr;
+use yearbook_domain::json_size;
+
+use super::closing_quote;
+
+/// Largest record, in bytes: JSON takes as many for its row at least, so none that is larger could
+/// be sent. While one is refused, these bytes and the fields that `csv` holds of them, up to twice
+/// as much, are in memory ([`crate::memory_budget`]).
+const MAX_RECORD: usize = json_size::ROW_BYTES;
+
+/// Most fields of a record, by the same measure: `csv` holds 8 bytes, up to twice, for each.
+const MAX_FIELDS: usize = MAX_RECORD / json_size::CELL_BYTES;
 
 /// Bytes that the first read returns at least, unless the stream is shorter: `csv` finds a byte
 /// order mark only in the bytes read first, and takes one that stands alone for the end.
@@ -44,7 +52,8 @@ impl<R> RawWindow<R> {
         self.released = position;
     }
 
-    /// Returns whether reading ended because a record is larger than [`MAX_RECORD`].
+    /// Returns whether reading ended because a record has more than [`MAX_RECORD`] bytes or
+    /// [`MAX_FIELDS`] fields.
     pub(super) fn is_full(&self) -> bool {
         self.full
     }
@@ -62,7 +71,8 @@ impl<R> RawWindow<R> {
 impl<R: Read> Read for RawWindow<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.compact();
-        if self.kept.len() >= MAX_RECORD {
+        // `csv` asks for more only within a record, so what is left is the beginning of one.
+        if self.kept.len() >= MAX_RECORD || has_too_many_fields(&self.kept) {
             self.full = true;
             return Err(io::Error::other("a record is too large"));
         }
@@ -79,4 +89,18 @@ impl<R: Read> Read for RawWindow<R> {
         self.kept.extend_from_slice(buffer.get(..filled).unwrap_or_default());
         Ok(filled)
     }
+}
+
+/// Returns whether a record that begins with `bytes` has more than [`MAX_FIELDS`] fields.
+fn has_too_many_fields(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    // Each field takes a byte, so almost every record ends here.
+    bytes.len() > MAX_FIELDS
+        && (0..MAX_FIELDS).all(|_| {
+            let quoted = bytes.get(at) == Some(&b'"');
+            let content = if quoted { closing_quote(bytes, at + 1) } else { Some(at) };
+            let comma = content.and_then(|from| Some(from + memchr(b',', bytes.get(from..)?)?));
+            at = comma.map_or(at, |comma| comma + 1);
+            comma.is_some()
+        })
 }
