@@ -9,7 +9,7 @@ use crate::CheckReport;
 #[derive(Debug, thiserror::Error)]
 pub enum ReleaseError {
     /// The component does not pass its check.
-    #[error("{} was not installed: its check found {} thing(s) wrong", .0.name.as_deref().unwrap_or("the plugin"), .0.findings.len() + .0.more_findings)]
+    #[error("{} was not installed; faults that its check found: {}", .0.name.as_deref().unwrap_or("the plugin"), .0.findings.len() + .0.more_findings)]
     CheckFailed(Box<CheckReport>),
     /// The operator's settings do not let it in; nothing of it was compiled or run.
     #[error(transparent)]

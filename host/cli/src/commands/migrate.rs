@@ -8,7 +8,7 @@ use serde_json::json;
 use yearbook_publish::{BackfillSummary, IcebergWriter, MissingFacts, backfill_facts};
 
 use crate::context::{CommandContext, redact_password};
-use crate::output::PublishProgress;
+use crate::output::{PublishProgress, pluralize};
 
 pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     let catalog = context.catalog().await?;
@@ -49,15 +49,19 @@ fn describe(url: &str, done: BackfillSummary, described: u64) -> String {
     let mut text = format!("The catalog {url} is up to date.");
     if snapshots + changes > 0 {
         text += &format!(
-            " Preview facts of {snapshots} snapshots and {changes} counts of changes were computed."
+            " Preview facts of {} and {} were computed.",
+            pluralize(snapshots, "snapshot"),
+            pluralize(changes, "change count"),
         );
     }
     if described > 0 {
-        text += &format!(" {described} snapshots were described for readers of Iceberg.");
+        let snapshots = pluralize(described, "snapshot");
+        text += &format!(" Described for readers of Iceberg: {snapshots}.");
     }
     if unreadable > 0 {
         text += &format!(
-            " {unreadable} stored files cannot be read; `yearbook doctor --deep` names them."
+            " Not readable: {}; `yearbook doctor --deep` names what is lost.",
+            pluralize(unreadable, "stored file")
         );
     }
     text

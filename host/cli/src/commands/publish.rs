@@ -12,7 +12,7 @@ use yearbook_domain::SnapshotId;
 use yearbook_publish::{DataPackage, PublishFailure, PublishMemory, PublishResult, Publisher};
 
 use crate::context::CommandContext;
-use crate::output::PublishProgress;
+use crate::output::{PublishProgress, pluralize};
 use crate::readers::Readers;
 
 /// Outcome of one package.
@@ -87,6 +87,5 @@ async fn publish_package(
 
 fn summary_line(published: &PublishSummary) -> String {
     let PublishSummary { dataset, snapshot_id, rows, status, .. } = published;
-    let noun = if *rows == 1 { "row" } else { "rows" };
-    format!("{dataset}: snapshot {snapshot_id}, {rows} {noun}, {status}")
+    format!("{dataset}: snapshot {snapshot_id}, {}, {status}", pluralize(*rows, "row"))
 }

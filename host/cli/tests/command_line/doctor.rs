@@ -185,7 +185,7 @@ fn a_release_that_is_not_trusted_here_is_a_failure() {
     let checks = doctor(&yearbook).1;
     assert_eq!(
         check(&checks, "releases"),
-        ("ok", "1 installed releases are there, trusted, and load")
+        ("ok", "there, trusted, and able to serve: 1 installed release")
     );
     let checks = doctor_with(&yearbook, &[("YEARBOOK_PLUGINS__REQUIRE", "digest")], &[]).1;
     let (status, message) = check(&checks, "releases");

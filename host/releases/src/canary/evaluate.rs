@@ -55,8 +55,11 @@ pub(crate) fn evaluate(
     if since < settings.min_canary_time().as_millis() {
         return None;
     }
-    let mut reason =
-        format!("{} responses have the values of {}", seen.samples, seen.incumbent.short());
+    let agreeing = match seen.samples {
+        1 => "1 response has".to_owned(),
+        samples => format!("{samples} responses have"),
+    };
+    let mut reason = format!("{agreeing} the values of {}", seen.incumbent.short());
     if seen.rewritten > 0 {
         reason.push_str(&format!(", {} of them in other bytes", seen.rewritten));
     }

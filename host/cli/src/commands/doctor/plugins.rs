@@ -10,6 +10,7 @@ use yearbook_storage::ObjectStorage;
 
 use super::{CheckList, Finding, Status};
 use crate::context::CommandContext;
+use crate::output::pluralize;
 use crate::plugin_runtime;
 
 /// Checks the plugins of the binary.
@@ -58,10 +59,9 @@ pub(super) async fn releases(
         }
     }
     if sound == installed.len() {
-        checks.add(
-            "releases",
-            Ok((Status::Ok, format!("{sound} installed releases are there, trusted, and load"))),
-        );
+        let all = pluralize(sound as u64, "installed release");
+        checks
+            .add("releases", Ok((Status::Ok, format!("there, trusted, and able to serve: {all}"))));
     }
 }
 

@@ -5,6 +5,7 @@ use yearbook_domain::StoredFile;
 use yearbook_storage::ObjectStorage;
 
 use super::{CheckList, Finding, Status};
+use crate::output::pluralize;
 
 /// Names of damaged things that one line lists; the rest are counted.
 const MAX_LISTED: usize = 5;
@@ -53,10 +54,11 @@ async fn verify_files(
         return Ok((
             Status::Warn,
             format!(
-                "of {old} older snapshots or changes the stored file {wrong}; requests that need them fail: restore them"
+                "older snapshots or changes whose stored file {wrong}: {old}; requests that need them fail: restore them"
             ),
         ));
     }
     let read = if deep { ", and every byte is what was published" } else { "; --deep reads them" };
-    Ok((Status::Ok, format!("the stored files of {} datasets are there{read}", datasets.len())))
+    let all = pluralize(datasets.len() as u64, "dataset");
+    Ok((Status::Ok, format!("the stored files of {all} are there{read}")))
 }

@@ -11,7 +11,7 @@ use yearbook_sandbox::{FailureDump, SandboxConfig};
 
 use super::{PluginSource, check_limits};
 use crate::context::{CommandContext, create_private_dir};
-use crate::output::TextTable;
+use crate::output::{TextTable, pluralize};
 use crate::plugin_runtime;
 
 pub(super) async fn run(
@@ -85,12 +85,12 @@ pub(super) fn render_report(report: &CheckReport) -> String {
     text.push_str(&digest_lines(&report.digest, report.wrapped));
     let _ = writeln!(text, "imports  {}", names(report.imports.as_deref()));
     let _ = writeln!(text, "exports  {}", names(report.exports.as_deref()));
-    let _ = writeln!(text, "tried    {} responses", report.tries);
+    let _ = writeln!(text, "tried    {}", pluralize(report.tries as u64, "response"));
     if !report.skipped.is_empty() {
         let _ = writeln!(
             text,
-            "left out {} tables of column types that this host hands to no plugin",
-            report.skipped.len()
+            "left out {} of column types that this host hands to no plugin",
+            pluralize(report.skipped.len() as u64, "table")
         );
     }
     let mut table = TextTable::new(&["limit", "#used", "#of", "unit", "#share", "setting"]);

@@ -110,7 +110,8 @@ fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResu
     if unseen > 0 && !replayed.reproduces(capsule) {
         let _ = write!(
             text,
-            "\nThe instance had made {unseen} parts before, which the capsule does not hold: a failure that depends on them is not seen here."
+            "\nBefore, the instance had made {}, of which the capsule holds nothing: a failure that depends on that is not seen here.",
+            pluralize(unseen as u64, "part")
         );
     }
     text
