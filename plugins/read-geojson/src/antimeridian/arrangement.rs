@@ -2,7 +2,6 @@
 //! Predicates are exact; no position is moved or made.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 use robust::{Coord, orient2d};
 

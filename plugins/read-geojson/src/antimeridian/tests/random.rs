@@ -5,7 +5,7 @@ use geo::Intersects as _;
 
 use super::*;
 
-const CASES: u64 = 3_000;
+const CASES: u64 = 2_000;
 
 /// Numbers that are the same in each run (Marsaglia's xorshift).
 struct Dice(u64);
@@ -81,17 +81,22 @@ fn polygon(dice: &mut Dice) -> Option<Polygon> {
         }
     };
     let mut polygon = vec![outer];
-    let is_valid = |polygon: &Polygon| geo_polygon(polygon).is_valid();
+    // The library holds flat rings valid.
+    let is_valid = |polygon: &Polygon| {
+        let has_area =
+            |ring: &Vec<Position>| geo_polygon(&vec![ring.clone()]).unsigned_area() > 0.0;
+        polygon.iter().all(has_area) && geo_polygon(polygon).is_valid()
+    };
     if !is_valid(&polygon) {
         return None;
     }
-    for _ in 0..dice.below(6) {
-        let [centre, radius] = [centre(dice, radius), [dice.between(1.0, radius); 2]];
+    for _ in 0..dice.below(20) {
+        let (centre, size) = (centre(dice, radius), dice.between(0.5, 0.6 * radius));
         let hole = if dice.below(3) == 0 {
             let [west, south] = centre.map(f64::round);
-            square(west, south, west + radius[0].round(), south + radius[0].round())
+            square(west, south, west + size.round(), south + size.round())
         } else {
-            ring(dice, centre, radius[0], grid)
+            ring(dice, centre, size, grid)
         };
         polygon.push(hole);
         if !is_valid(&polygon) {
@@ -161,7 +166,7 @@ fn random_polygons_are_cut_into_valid_parts_of_the_same_area_contract_7() {
             .unwrap_or_else(|why| panic!("seed {seed}: {why}: {wrapped:?}"));
         compare_parts(&mut dice, &polygon, &parts);
     }
-    assert!(cut > 1_000 && with_holes > 300, "{cut} cut, {with_holes} with holes");
+    assert!(cut > 1_000 && with_holes > 250, "{cut} cut, {with_holes} with holes");
 }
 
 #[test]
