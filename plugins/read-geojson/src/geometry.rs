@@ -161,7 +161,11 @@ impl TokenReader<'_> {
     }
 
     fn polygon(&mut self) -> Result<Vec<Vec<Position>>, String> {
-        self.list(Self::ring)
+        let rings = self.list(Self::ring)?;
+        if rings.len() > 1 && rings[0].is_empty() {
+            return Err("has a polygon with holes and no outer ring".to_owned());
+        }
+        Ok(rings)
     }
 
     fn ring(&mut self) -> Result<Vec<Position>, String> {

@@ -122,6 +122,10 @@ fn geojson_is_refused_with_its_path_contract_7() {
             r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}"#,
             "does not end where it begins",
         ),
+        (
+            r#"{"type":"Polygon","coordinates":[[],[[0,0],[1,0],[1,1],[0,0]]]}"#,
+            "has a polygon with holes and no outer ring",
+        ),
         (r#"{"type":"LineString","coordinates":[[0,0]]}"#, "has a line of one position"),
         (r#"{"type":"Point","coordinates":[[0,0]]}"#, "without longitude and latitude"),
         (r#"{"type":"Polygon","coordinates":[0,0]}"#, "not nested as its type wants"),
