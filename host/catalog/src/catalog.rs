@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use crate::CatalogError;
 use crate::database::{Database, DatabaseSession, TransactionMode};
 use crate::error::DeletedConcurrently;
+use crate::sqlite;
 
 /// A catalog, shared by every host and by every command that runs beside them.
 ///
@@ -110,12 +111,17 @@ impl Catalog {
             }
         };
         if keep(&value) {
-            let unknown = |source| CatalogError::CommitUnknown {
-                location: self.describe().location,
-                operation,
-                source,
+            let failed = |source| {
+                if sqlite::is_full(&source) {
+                    return self.failed(operation, source);
+                }
+                CatalogError::CommitUnknown {
+                    location: self.describe().location,
+                    operation,
+                    source,
+                }
             };
-            session.commit().await.map_err(unknown)?;
+            session.commit().await.map_err(failed)?;
         } else {
             session.roll_back().await.map_err(|source| self.failed(operation, source))?;
         }

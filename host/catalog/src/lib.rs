@@ -38,6 +38,7 @@ pub use queries::Revisions;
 pub use queries::accounts::{AccountChange, AccountOutcome, AccountRecord, NewAccountKey};
 pub use queries::canary::{CanaryTotals, ReleaseUsage};
 pub use queries::citations::{CitedSnapshot, CitedState};
+pub use queries::future_times::FutureTimes;
 pub use queries::holds::HoldOutcome;
 pub use queries::keys::{FoundKey, KeyRecord};
 pub use queries::mails::QueuedMail;

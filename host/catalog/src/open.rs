@@ -27,7 +27,7 @@ const PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 pub async fn open(url: &str, settings: &DatabaseSettings) -> Result<Arc<Catalog>, CatalogError> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
-        "sqlite" => Ok(Arc::new(Catalog::new(SqliteFile::open(url).await?))),
+        "sqlite" => Ok(Arc::new(Catalog::new(SqliteFile::open(url, settings).await?))),
         "postgres" | "postgresql" => {
             Ok(Arc::new(Catalog::new(PostgresServer::open(url, settings).await?)))
         }

@@ -9,6 +9,7 @@ pub(crate) mod canary;
 pub(crate) mod changes;
 pub(crate) mod citations;
 pub(crate) mod datasets;
+pub(crate) mod future_times;
 pub(crate) mod holds;
 pub(crate) mod key_uses;
 pub(crate) mod keys;
@@ -35,7 +36,8 @@ use crate::database::sql::Connection;
 use crate::{CatalogError, ReleaseId};
 use sql_enum::RowContext;
 
-const PING: &str = "SELECT 1";
+/// Of a table with one row, which no server follows.
+const WRITE_NOTHING: &str = "UPDATE signup_gate SET passed = passed WHERE only_row = 1";
 
 const REVISION: &str = "SELECT value, keys FROM revision WHERE only_row = 1";
 
@@ -57,12 +59,13 @@ pub struct Revisions {
 }
 
 impl Catalog {
-    /// Asks the database for the smallest possible answer.
+    /// Writes a row as it is, on the way of every request that is counted: a database with a full
+    /// disk, one that another process has locked and a standby answer questions alone.
     ///
     /// # Errors
-    /// [`CatalogError::Query`] when it does not answer.
-    pub async fn ping(&self) -> Result<(), CatalogError> {
-        transaction!(self, "answer a ping", Probe, |connection| ping(connection))
+    /// [`CatalogError`] when the database takes no writes.
+    pub async fn check_writable(&self) -> Result<(), CatalogError> {
+        transaction!(self, "take a write", Write, |connection| write_nothing(connection))
     }
 
     /// Reads the database's clock, which every host shares.
@@ -93,8 +96,8 @@ impl Catalog {
 /// Operation that runs twice a second on every host.
 pub(crate) const READ_REVISION: &str = "read its revision";
 
-async fn ping(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
-    connection.query(PING).execute().await.map(drop)
+async fn write_nothing(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
+    connection.query(WRITE_NOTHING).execute().await.map(drop)
 }
 
 async fn revisions(connection: &mut Connection<'_>) -> Result<Revisions, sqlx::Error> {
@@ -115,15 +118,15 @@ async fn database_time(connection: &mut Connection<'_>) -> Result<Millis, sqlx::
     Ok(Millis(now))
 }
 
-/// Columns that name a release.
-#[derive(sqlx::FromRow)]
-struct ReleaseIdRow {
 /// Reads the time of a commit. Rows of older releases have milliseconds, which no client is shown;
 /// the time that a client was shown has to lead to the version (contract-7-times).
 fn commit_time(stored: i64) -> Millis {
     Millis(stored).whole_second()
 }
 
+/// Columns that name a release.
+#[derive(sqlx::FromRow)]
+struct ReleaseIdRow {
     kind: String,
     name: String,
     digest: String,

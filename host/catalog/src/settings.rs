@@ -1,11 +1,11 @@
-//! `[database]`, as far as the catalog understands it: bounds for a database on the network, and
-//! for doing without. SQLite waits by bounds of its own (`sqlite/connect.rs`).
+//! `[database]`, as far as the catalog understands it: bounds for the database, and for the time
+//! without it.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Bounds for PostgreSQL, and for the time that it may be down.
+/// Bounds for the database, and for the time that it may be down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DatabaseSettings {
@@ -14,10 +14,11 @@ pub struct DatabaseSettings {
     /// exist.
     pub connections: u32,
     /// Longest wait for a free or a new connection, milliseconds. Default 1,000: a client that
-    /// waits longer is better told 503.
+    /// waits longer is better told 503. Holds for SQLite, too.
     pub acquire_ms: u64,
     /// Longest that one statement may take, milliseconds, waits for locks included. Default 5,000:
     /// statements take milliseconds, a publish that waits for another dataset's commit some more.
+    /// Of SQLite, which asks no network, the longest wait for the lock of the file.
     pub answer_ms: u64,
     /// While the database is away, keys that a host knows go on for so long, seconds, and keys that
     /// are revoked meanwhile with them; then every key is 503. Default 300. 0: as soon as the
@@ -31,7 +32,6 @@ impl Default for DatabaseSettings {
     }
 }
 
-#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "PostgreSQL alone needs it"))]
 impl DatabaseSettings {
     /// [`DatabaseSettings::acquire_ms`] as a duration.
     pub(crate) fn acquire_timeout(&self) -> Duration {

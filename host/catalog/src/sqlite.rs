@@ -7,10 +7,17 @@ mod connect;
 mod tests;
 
 use sqlx::Transaction;
+use sqlx::error::DatabaseError;
 use sqlx::pool::PoolConnection;
-use sqlx::sqlite::{Sqlite, SqlitePool};
+use sqlx::sqlite::{Sqlite, SqliteError, SqlitePool};
 
 use crate::database::sql::Connection;
+
+/// Another connection holds the lock of the file.
+const SQLITE_BUSY: u32 = 5;
+
+/// The disk has no room.
+const SQLITE_FULL: u32 = 13;
 
 /// A file, or a database in memory.
 pub(crate) struct SqliteFile {
@@ -42,6 +49,18 @@ impl SqliteFile {
         self.readers.close().await;
         self.writer.close().await;
     }
+}
+
+/// Returns true for an error that says that the disk is full. SQLite has then undone the whole
+/// transaction, even where that was about to be committed.
+pub(crate) fn is_full(error: &sqlx::Error) -> bool {
+    primary_code(error) == Some(SQLITE_FULL)
+}
+
+/// Result code of an error of SQLite, without what its extended code adds.
+fn primary_code(error: &sqlx::Error) -> Option<u32> {
+    let error = error.as_database_error()?.try_downcast_ref::<SqliteError>()?;
+    error.code()?.parse::<u32>().ok().map(|code| code & 0xff)
 }
 
 /// Looks for damage and returns a sentence for each finding.

@@ -6,6 +6,7 @@ mod canary;
 mod catalog_cache;
 pub(crate) mod changes;
 mod citations;
+mod clocks;
 mod conflict;
 pub(crate) mod fixtures;
 mod history;
@@ -79,8 +80,8 @@ macro_rules! every_rule {
             versions: two_hosts_that_publish_give_each_version_once_contract_12,
             versions: retained_versions_and_times_of_dropped_ones_are_read_at_once_contract_12,
             versions: changes_are_those_of_both_ends_and_between_contract_12,
-            versions: licences_along_changes_are_those_of_dropped_snapshots_too_contract_12,
             versions: rows_with_milliseconds_are_read_as_whole_seconds_contract_7,
+            versions: licences_along_changes_are_those_of_dropped_snapshots_too_contract_12,
             conflict: a_draft_whose_predecessor_has_moved_is_refused,
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,
             conflict: a_retired_dataset_is_followed_without_a_gap,
@@ -88,6 +89,12 @@ macro_rules! every_rule {
             source_checks: a_source_is_claimed_by_one_refresh_at_a_time_contract_8,
             source_checks: a_good_check_moves_checked_at_of_what_it_checked_contract_8,
             source_checks: last_checks_are_counted_for_metrics_contract_8,
+            clocks: a_lease_of_the_future_has_ended_and_a_check_of_the_future_is_due_contract_8,
+            clocks: a_snapshot_of_the_future_drops_no_young_one_and_is_checked_now_contract_6,
+            clocks: links_of_the_future_fill_no_bounds_and_mails_of_the_future_are_due_contract_10,
+            clocks: marks_and_registrations_of_the_future_keep_no_object,
+            clocks: a_key_that_was_revoked_in_the_future_is_revoked_contract_5,
+            clocks: times_of_the_future_are_counted_contract_6,
             unreferenced: the_clock_is_the_present,
             unreferenced: what_nobody_declared_is_not_named,
             unreferenced: what_is_loose_for_long_is_removed_once_and_what_is_named_never,
@@ -124,18 +131,18 @@ macro_rules! every_rule {
             canary: a_conclusion_that_no_longer_holds_is_not_recorded,
             canary: quarantines_are_counted_until_an_operator_promotes_the_release,
             canary: a_release_that_is_installed_anew_is_tried_anew,
-            releases: a_store_describes_itself_and_answers_a_ping,
+            releases: a_store_describes_itself_and_takes_writes_until_it_is_closed,
             catalog_cache: a_publish_by_another_process_is_seen_within_2_s_contract_6,
             catalog_cache: a_release_of_another_process_is_known_within_2_s_contract_6,
             catalog_cache: the_last_view_stays_when_the_database_fails,
             catalog_cache: the_catalogue_is_read_again_only_when_the_revision_moved,
+            catalog_cache: names_that_nobody_has_cost_no_query_contract_5,
             catalog_cache: pinned_snapshots_are_remembered_until_the_revision_moves,
             catalog_cache: following_ends_with_the_last_handle,
             key_verifier: a_mistyped_key_costs_no_query_contract_5,
             key_verifier: a_good_key_is_asked_for_once,
             key_verifier: an_unknown_key_works_within_2_s_of_being_made_contract_6,
             key_verifier: a_revoked_key_is_refused_within_2_s_contract_6,
-            catalog_cache: names_that_nobody_has_cost_no_query_contract_5,
             key_verifier: a_failing_database_does_not_make_a_key_unknown,
             key_verifier: what_is_known_of_keys_outlives_everything_but_a_change_of_keys,
             key_verifier: without_the_database_known_keys_go_on_for_the_stated_time,

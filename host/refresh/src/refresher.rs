@@ -155,11 +155,10 @@ impl Refresher {
         if !due_only {
             return None;
         }
-        match state.next_check(package.cadence()) {
+        let now = self.at.unwrap_or(state.now);
+        match state.next_check(package.cadence(), now) {
             None => Some("a closed release, which is not checked again".to_owned()),
-            Some(next) if next > self.at.unwrap_or(state.now) => {
-                Some(format!("not due before {}", next.to_rfc3339()))
-            }
+            Some(next) if next > now => Some(format!("not due before {}", next.to_rfc3339())),
             Some(_) => None,
         }
     }

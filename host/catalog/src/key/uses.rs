@@ -29,6 +29,13 @@ struct NotedUse {
     written: bool,
 }
 
+impl NotedUse {
+    /// Returns true where another use at `now` need not be noted. The clock may have been ahead.
+    fn is_recent(&self, now: Millis) -> bool {
+        now.0.abs_diff(self.at.0) < PRECISION_MS.unsigned_abs()
+    }
+}
+
 impl KeyUses {
     /// Starts a task that writes; it ends when the last `Arc` is dropped.
     pub(crate) fn start(store: Arc<Catalog>) -> Arc<Self> {
@@ -45,7 +52,7 @@ impl KeyUses {
     fn note_at(&self, key: &KeyId, now: Millis) {
         let mut noted = self.lock();
         match noted.get_mut(key) {
-            Some(known) if now.0 - known.at.0 < PRECISION_MS => {}
+            Some(known) if known.is_recent(now) => {}
             Some(known) => *known = NotedUse { at: now, written: false },
             None => drop(noted.insert(key.clone(), NotedUse { at: now, written: false })),
         }
@@ -59,7 +66,7 @@ impl KeyUses {
         let now = crate::clock::now();
         let due: Vec<(KeyId, Millis)> = {
             let mut noted = self.lock();
-            noted.retain(|_, noted| !noted.written || now.0 - noted.at.0 < PRECISION_MS);
+            noted.retain(|_, noted| !noted.written || noted.is_recent(now));
             let due = noted.iter().filter(|(_, noted)| !noted.written);
             due.map(|(key, noted)| (key.clone(), noted.at)).collect()
         };

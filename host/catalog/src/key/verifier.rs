@@ -26,6 +26,10 @@ const MAX_UNKNOWN_KEYS: u64 = 16_384;
 /// meanwhile works within the 2 s of contract-6-two-seconds.
 const NEGATIVE_CACHE_TTL: Duration = Duration::from_secs(1);
 
+/// Longest time, milliseconds, that a key works after it was replaced: a day, and an hour by which
+/// the clocks of hosts may differ.
+const LONGEST_OVERLAP_MS: i64 = 25 * 3_600_000;
+
 /// Part of the database's connections that lookups of keys that were never valid here may take: one
 /// in four.
 const CONNECTIONS_PER_LOOKUP: u32 = 4;
@@ -76,9 +80,11 @@ impl Caller {
         Self { usage_key: id.clone(), id, plan, limits, ends_at: None }
     }
 
-    /// Returns true when a replaced key has worked for as long as it was to.
+    /// Returns true when the key was revoked, or replaced and has worked for as long as it was to.
+    /// An end further ahead than that is of a revocation by a clock that was ahead.
     fn has_ended(&self) -> bool {
-        self.ends_at.is_some_and(|ends_at| ends_at <= crate::clock::now())
+        let left = self.ends_at.map(|ends_at| ends_at.0.saturating_sub(crate::clock::now().0));
+        left.is_some_and(|left| !(1..=LONGEST_OVERLAP_MS).contains(&left))
     }
 }
 

@@ -10,10 +10,12 @@ use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError};
 
-/// Never turns the time back: several hosts write it.
+/// Never turns the time back, for several hosts write it, unless a clock that was ahead wrote it:
+/// from a day later.
 const UPSERT_USE: &str = "
     INSERT INTO key_uses (key_id, used_at) SELECT id, $2 FROM keys WHERE id = $1
-    ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE key_uses.used_at < excluded.used_at";
+    ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at
+    WHERE key_uses.used_at < excluded.used_at OR key_uses.used_at > excluded.used_at + 86400000";
 
 const USES: &str = "SELECT key_id, used_at FROM key_uses";
 

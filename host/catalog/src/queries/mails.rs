@@ -6,7 +6,7 @@ use yearbook_domain::Millis;
 use super::signup_links::SignupHmac;
 use super::sql_enum::RowContext;
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::database::sql::{Connection, Statement};
 use crate::error::UnreadableValue;
 use crate::{Catalog, CatalogError};
 
@@ -18,17 +18,20 @@ const MAILS: &str = "
     SELECT id, address_hmac, sealed, created_at, expires_at, attempts FROM mails
     WHERE expires_at > $1 ORDER BY created_at, id";
 
-const DUE: &str = "SELECT count(*) FROM mails WHERE due_at <= $1 AND expires_at > $1";
+const DUE: &str =
+    "SELECT count(*) FROM mails WHERE (due_at <= $1 OR due_at > $2) AND expires_at > $1";
 
 const WAITING: &str = "SELECT count(*) FROM mails WHERE expires_at > $1";
 
 /// Takes the mail that has been due for longest. The condition stands twice: of two hosts that have
-/// chosen one mail, the later one finds its lease taken.
+/// chosen one mail, the later one finds its lease taken. A clock that was ahead put off what is due
+/// after `$3`.
 const CLAIM_MAIL: &str = "
     UPDATE mails SET due_at = $2, attempts = attempts + 1
     WHERE id = (
-        SELECT id FROM mails WHERE due_at <= $1 AND expires_at > $1 ORDER BY due_at, id LIMIT 1
-    ) AND due_at <= $1
+        SELECT id FROM mails WHERE (due_at <= $1 OR due_at > $3) AND expires_at > $1
+        ORDER BY due_at, id LIMIT 1
+    ) AND (due_at <= $1 OR due_at > $3)
     RETURNING id, address_hmac, sealed, created_at, expires_at, attempts";
 
 const DEFER_MAIL: &str = "UPDATE mails SET due_at = $2 WHERE id = $1";
@@ -36,6 +39,9 @@ const DEFER_MAIL: &str = "UPDATE mails SET due_at = $2 WHERE id = $1";
 const DELETE_MAIL: &str = "DELETE FROM mails WHERE id = $1";
 
 const DELETE_EXPIRED_MAILS: &str = "DELETE FROM mails WHERE expires_at <= $1";
+
+/// Time, milliseconds, that neither a lease nor a pause between two attempts reaches.
+const LONGEST_PAUSE_MS: i64 = 3_600_000;
 
 /// A mail that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +74,9 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn waiting_mails(&self, now: Millis) -> Result<u64, CatalogError> {
-        transaction!(self, "count mails", SingleRead, |connection| count(connection, WAITING, now))
+        transaction!(self, "count mails", SingleRead, |connection| {
+            count(connection.query(WAITING).bind(now.0))
+        })
     }
 
     /// Counts the mails whose next attempt is due.
@@ -77,7 +85,7 @@ impl Catalog {
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn due_mails(&self, now: Millis) -> Result<u64, CatalogError> {
         transaction!(self, "count due mails", SingleRead, |connection| {
-            count(connection, DUE, now)
+            count(connection.query(DUE).bind(now.0).bind(put_off(now)))
         })
     }
 
@@ -171,12 +179,13 @@ async fn all(connection: &mut Connection<'_>, now: Millis) -> Result<Vec<QueuedM
     rows.into_iter().map(MailRow::read).collect()
 }
 
-async fn count(
-    connection: &mut Connection<'_>,
-    sql: &'static str,
-    now: Millis,
-) -> Result<u64, sqlx::Error> {
-    let (count,): (i64,) = connection.query(sql).bind(now.0).fetch_one().await?;
+/// Time after which no mail is due at `now` but those of a clock that was ahead.
+fn put_off(now: Millis) -> i64 {
+    now.0.saturating_add(LONGEST_PAUSE_MS)
+}
+
+async fn count(statement: Statement<'_>) -> Result<u64, sqlx::Error> {
+    let (count,): (i64,) = statement.fetch_one().await?;
     RowContext { table: "mails", row: "all" }.count("count", count)
 }
 
@@ -185,8 +194,8 @@ async fn claim(
     now: Millis,
     lease_ends: Millis,
 ) -> Result<Option<QueuedMail>, sqlx::Error> {
-    let claimed: Option<MailRow> =
-        connection.query(CLAIM_MAIL).bind(now.0).bind(lease_ends.0).fetch_optional().await?;
+    let statement = connection.query(CLAIM_MAIL).bind(now.0).bind(lease_ends.0);
+    let claimed: Option<MailRow> = statement.bind(put_off(now)).fetch_optional().await?;
     claimed.map(MailRow::read).transpose()
 }
 

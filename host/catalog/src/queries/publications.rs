@@ -9,21 +9,17 @@ use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, Sn
 use super::sql_enum::RowContext;
 use super::{
     bump_revision, changes, database_time, holds, preview_facts, snapshot_writes, snapshots,
-    unreferenced,
+    source_checks, unreferenced,
 };
 use crate::catalog::transaction;
 use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError, Retention};
 
-/// Locks the dataset's row, making it where there is none. [`SET_CHECKED_AT`] follows in the same
-/// transaction.
+/// Locks the dataset's row, making it where there is none. [`source_checks::move_checked_at`]
+/// follows in the same transaction.
 const UPSERT_DATASET: &str = "
     INSERT INTO datasets (name, namespace, checked_at, retired_at) VALUES ($1, $2, 0, NULL)
     ON CONFLICT (name) DO UPDATE SET namespace = excluded.namespace, retired_at = NULL";
-
-/// Never turns the time back.
-const SET_CHECKED_AT: &str =
-    "UPDATE datasets SET checked_at = $2 WHERE name = $1 AND checked_at < $2";
 
 /// Clocks may have been turned back, so the newest snapshot need not have the latest time.
 const LATEST: &str = "SELECT MAX(created_at) FROM snapshots WHERE dataset = $1";
@@ -163,7 +159,7 @@ async fn commit(
     connection.query(UPSERT_DATASET).bind(name.as_str()).bind(namespace.as_str()).execute().await?;
     let attempt = commit_as_current(connection, publication, retention, uploader).await?;
     if let CommitAttempt::Committed(_, at) = attempt {
-        connection.query(SET_CHECKED_AT).bind(name.as_str()).bind(at.0).execute().await?;
+        source_checks::move_checked_at(connection, name, at, publication.at.is_some()).await?;
         bump_revision(connection).await?;
     }
     Ok(attempt)
@@ -242,7 +238,8 @@ async fn commit_as_current(
         )
         .await?;
     }
-    delete_expired(connection, name, retention, created_at).await?;
+    // Not by `created_at`, which is of the future where a clock was ahead.
+    delete_expired(connection, name, retention, now).await?;
     Ok(CommitAttempt::Committed(CommitOutcome::New, created_at))
 }
 

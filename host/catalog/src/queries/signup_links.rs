@@ -12,14 +12,16 @@ use crate::{Catalog, CatalogError};
 /// locked until the end, and each statement sees what was committed before it.
 const PASS_GATE: &str = "UPDATE signup_gate SET passed = passed + 1 WHERE only_row = 1";
 
-const LINKS_OF_ADDRESS: &str =
-    "SELECT count(*) FROM signup_links WHERE address_hmac = $1 AND created_at > $2";
+const LINKS_OF_ADDRESS: &str = "
+    SELECT count(*) FROM signup_links
+    WHERE address_hmac = $1 AND created_at > $2 AND created_at <= $3";
 
-const LINKS_OF_NETWORK: &str =
-    "SELECT count(*) FROM signup_links WHERE network_hmac = $1 AND created_at > $2";
+const LINKS_OF_NETWORK: &str = "
+    SELECT count(*) FROM signup_links
+    WHERE network_hmac = $1 AND created_at > $2 AND created_at <= $3";
 
-const LINKS_OF_ALL: &str =
-    "SELECT count(*), min(created_at) FROM signup_links WHERE created_at > $1";
+const LINKS_OF_ALL: &str = "
+    SELECT count(*), min(created_at) FROM signup_links WHERE created_at > $1 AND created_at <= $2";
 
 const INSERT_LINK: &str = "
     INSERT INTO signup_links (hash, address_hmac, network_hmac, created_at, expires_at, used_at)
@@ -39,6 +41,10 @@ pub type SignupHmac = [u8; 32];
 
 /// Time that links are valid and count against the bounds, milliseconds.
 pub const LINK_LIFETIME_MS: i64 = 24 * 3_600_000;
+
+/// Difference between the clocks of hosts, milliseconds, up to which links of the future count: a
+/// clock that was ahead by more must not fill the bounds until that time has come.
+const CLOCK_SKEW_MS: i64 = 5 * 60_000;
 
 /// A link to add.
 #[derive(Clone, Copy, Debug)]
@@ -135,8 +141,9 @@ pub(super) async fn admit(
 ) -> Result<QueueOutcome, sqlx::Error> {
     connection.query(PASS_GATE).execute().await?;
     let since = link.at.0.saturating_sub(LINK_LIFETIME_MS);
+    let latest = link.at.0.saturating_add(CLOCK_SKEW_MS);
     let (all, oldest): (i64, Option<i64>) =
-        connection.query(LINKS_OF_ALL).bind(since).fetch_one().await?;
+        connection.query(LINKS_OF_ALL).bind(since).bind(latest).fetch_one().await?;
     if all >= i64::from(bounds.in_all) {
         let oldest = oldest.unwrap_or(link.at.0);
         return Ok(QueueOutcome::InstallationExhausted {
@@ -147,6 +154,7 @@ pub(super) async fn admit(
         .query(LINKS_OF_NETWORK)
         .bind(link.network.as_slice())
         .bind(since)
+        .bind(latest)
         .fetch_one()
         .await?;
     if network >= i64::from(bounds.per_network) {
@@ -156,6 +164,7 @@ pub(super) async fn admit(
         .query(LINKS_OF_ADDRESS)
         .bind(link.address.as_slice())
         .bind(since)
+        .bind(latest)
         .fetch_one()
         .await?;
     if address >= i64::from(bounds.per_address) {

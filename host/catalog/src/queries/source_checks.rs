@@ -42,9 +42,9 @@ const SET_ANSWER: &str = "
 const LOCK_SERVED: &str =
     "UPDATE datasets SET checked_at = checked_at WHERE name = $1 AND retired_at IS NULL";
 
-/// Never turns the time back.
-const SET_CHECKED_AT: &str =
-    "UPDATE datasets SET checked_at = $2 WHERE name = $1 AND checked_at < $2";
+/// Never turns the time back, unless a clock that was ahead wrote it: from beyond `$3`.
+const SET_CHECKED_AT: &str = "
+    UPDATE datasets SET checked_at = $2 WHERE name = $1 AND (checked_at < $2 OR checked_at > $3)";
 
 /// Result of asking for the right to ask a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,8 +74,9 @@ impl Catalog {
         transaction!(self, "look a source up", Read, |connection| state(connection, dataset))
     }
 
-    /// Takes the right to ask a source for `lease`; with `even_if_held`, from whoever has it. `at`
-    /// is the present where it is not that of the database.
+    /// Takes the right to ask a source for `lease`; with `even_if_held`, from whoever has it. A
+    /// lease that ends later than one that begins now was taken by a clock that was ahead, and has
+    /// ended. `at` is the present where it is not that of the database.
     ///
     /// # Errors
     /// As [`Catalog::source_state`].
@@ -153,10 +154,11 @@ async fn claim(
     connection.query(LOCK_SOURCE).bind(dataset.as_str()).execute().await?;
     let known = state(connection, dataset).await?;
     let now = at.unwrap_or(known.now);
-    if let Some(until) = known.claimed_until.filter(|until| *until > now && !even_if_held) {
-        return Ok(ClaimOutcome::Held(until));
-    }
     let until = now.0.saturating_add(i64::try_from(lease.as_millis()).unwrap_or(i64::MAX));
+    let held = known.claimed_until.filter(|held| *held > now && held.0 <= until);
+    if let Some(held) = held.filter(|_| !even_if_held) {
+        return Ok(ClaimOutcome::Held(held));
+    }
     connection.query(CLAIM).bind(dataset.as_str()).bind(until).execute().await?;
     Ok(ClaimOutcome::Claimed(Box::new(known)))
 }
@@ -179,10 +181,11 @@ async fn record_good(
     // From here on nobody commits a snapshot of the dataset, nor retires it.
     let served = connection.query(LOCK_SERVED).bind(dataset.as_str()).execute().await? > 0;
     let current = snapshots::current_row(connection, dataset).await?;
+    let stated = at.is_some();
     let at = present(connection, at).await?;
     let holds = served && current.is_some_and(|current| current.id == *snapshot);
     if holds {
-        connection.query(SET_CHECKED_AT).bind(dataset.as_str()).bind(at.0).execute().await?;
+        move_checked_at(connection, dataset, at, stated).await?;
     }
     end_check(connection, dataset, outcome, None, at).await?;
     let answer = answer.filter(|_| holds);
@@ -241,4 +244,17 @@ async fn present(
         Some(at) => Ok(at),
         None => database_time(connection).await,
     }
+}
+
+/// Moves the time of a dataset's last good check to `to`. Where that is `stated`, as in histories
+/// that are made elsewhere, it says nothing about the present, and no later time is of the future.
+pub(super) async fn move_checked_at(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    to: Millis,
+    stated: bool,
+) -> Result<(), sqlx::Error> {
+    let present = if stated { Millis(i64::MAX) } else { database_time(connection).await? };
+    let statement = connection.query(SET_CHECKED_AT).bind(dataset.as_str()).bind(to.0);
+    statement.bind(present.0).execute().await.map(drop)
 }

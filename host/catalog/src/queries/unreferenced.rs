@@ -43,6 +43,9 @@ const UPSERT_UNREFERENCED: &str = "
 const MARK_FOR_DELETION: &str =
     "UPDATE loose_files SET condemned = $3 WHERE kind = $1 AND sha256 = $2";
 
+/// Counts what a clock that was ahead has dated from now on.
+const END_FUTURE: &str = "UPDATE loose_files SET since = $1 WHERE since > $1";
+
 const TAKE_REGISTERED_UPLOAD: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND declarer = $3 AND condemned IS NULL";
 
 const DELETE_UNREFERENCED: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2";
@@ -212,6 +215,7 @@ async fn mark_for_deletion(
     at_most: usize,
 ) -> Result<DeletionBatch, sqlx::Error> {
     let now = lock_objects(connection).await?;
+    connection.query(END_FUTURE).bind(now.0).execute().await?;
     let referenced = referenced_objects(connection).await?;
     let known = unreferenced_objects(connection).await?;
     let mut batch = DeletionBatch { at: now, due: Vec::new(), later: Vec::new(), being_removed: 0 };
@@ -265,8 +269,10 @@ async fn lock_objects(connection: &mut Connection<'_>) -> Result<Millis, sqlx::E
     database_time(connection).await
 }
 
+/// Returns true while a mark belongs to the `gc` that made it. One of the far future was made by a
+/// clock that was ahead.
 fn is_leased(marked: i64, now: Millis) -> bool {
-    now.0 - marked < DELETION_LEASE_MS
+    now.0.abs_diff(marked) < DELETION_LEASE_MS.unsigned_abs()
 }
 
 async fn insert_unreferenced(

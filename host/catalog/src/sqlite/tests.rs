@@ -14,14 +14,16 @@ use yearbook_domain::{Millis, Plan, SnapshotId};
 
 use super::SqliteFile;
 
+mod faults;
+
 use crate::suite::changes::following;
 use crate::suite::fixtures::{
     DAY, KEEP_NEWEST_ONLY, TODAY, commit, issue_key, key_id, name, publication, publish,
     snapshot_id,
 };
 use crate::{
-    Catalog, CatalogError, NewSignupLink, QueueOutcome, QueuedMail, ReserveOutcome, Retention,
-    SignupBounds, sqlite_url,
+    Catalog, CatalogError, DatabaseSettings, NewSignupLink, QueueOutcome, QueuedMail,
+    ReserveOutcome, Retention, SignupBounds, sqlite_url,
 };
 
 fn folder() -> (TempDir, String) {
@@ -31,7 +33,7 @@ fn folder() -> (TempDir, String) {
 }
 
 async fn open_catalog(url: &str) -> Catalog {
-    Catalog::new(SqliteFile::open(url).await.unwrap())
+    Catalog::new(SqliteFile::open(url, &DatabaseSettings::default()).await.unwrap())
 }
 
 /// A connection of somebody else's.
@@ -46,12 +48,12 @@ async fn external_connection(folder: &TempDir) -> SqliteConnection {
 #[tokio::test]
 async fn every_connection_has_the_settings_that_sharing_and_durability_need() {
     let (_folder, url) = folder();
-    let store = SqliteFile::open(&url).await.unwrap();
+    let store = SqliteFile::open(&url, &DatabaseSettings::default()).await.unwrap();
     for (pool, query_only) in [(&store.readers, 1), (&store.writer, 0)] {
         for (pragma, expected) in [
             ("PRAGMA synchronous", 2),
             ("PRAGMA foreign_keys", 1),
-            ("PRAGMA busy_timeout", 10_000),
+            ("PRAGMA busy_timeout", 5_000),
             ("PRAGMA query_only", query_only),
         ] {
             let value: i64 = sqlx::query_scalar(pragma).fetch_one(pool).await.unwrap();
@@ -158,7 +160,7 @@ async fn a_catalogue_whose_migrations_were_altered_is_refused() {
         .execute(&mut external_connection(&folder).await)
         .await
         .unwrap();
-    let failure = SqliteFile::open(&url).await.err().unwrap();
+    let failure = SqliteFile::open(&url, &DatabaseSettings::default()).await.err().unwrap();
     assert!(matches!(failure, CatalogError::Migrate { .. }), "{failure}");
     assert!(failure.to_string().contains("catalogue.db"), "{failure}");
 }

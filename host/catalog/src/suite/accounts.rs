@@ -20,7 +20,7 @@ use crate::{
 const BOUNDS: SignupBounds = SignupBounds { per_address: 3, per_network: 10, in_all: 1_000 };
 
 /// A link of `address`, asked for from `network`; `number` tells links apart.
-fn link(number: u32, address: u8, network: u8, at: i64) -> NewSignupLink {
+pub(super) fn link(number: u32, address: u8, network: u8, at: i64) -> NewSignupLink {
     let mut hash = [0; 32];
     hash[..4].copy_from_slice(&number.to_be_bytes());
     NewSignupLink { hash, address: [address; 32], network: [network; 32], at: Millis(at) }
@@ -42,7 +42,11 @@ fn mail(link: &NewSignupLink) -> QueuedMail {
     }
 }
 
-async fn queue(store: &Catalog, link: &NewSignupLink, bounds: SignupBounds) -> QueueOutcome {
+pub(super) async fn queue(
+    store: &Catalog,
+    link: &NewSignupLink,
+    bounds: SignupBounds,
+) -> QueueOutcome {
     store.queue_mail(link, &mail(link), bounds).await.unwrap()
 }
 

@@ -176,14 +176,16 @@ pub(crate) async fn a_name_has_one_pin_and_a_release_out_of_service_none(place: 
     assert!(pin(&a, true).await && pin(&a, false).await && !pin(&a, false).await);
 }
 
-pub(crate) async fn a_store_describes_itself_and_answers_a_ping(place: TestDatabase) {
+pub(crate) async fn a_store_describes_itself_and_takes_writes_until_it_is_closed(
+    place: TestDatabase,
+) {
     let store = place.host().await;
-    store.ping().await.unwrap();
+    store.check_writable().await.unwrap();
     assert_eq!(store.check_integrity().await.unwrap(), Vec::<String>::new());
     let description = store.describe();
     assert!(["sqlite", "postgres"].contains(&description.kind));
     assert!(!description.location.is_empty());
     store.close().await;
-    let message = store.ping().await.unwrap_err().to_string();
+    let message = store.check_writable().await.unwrap_err().to_string();
     assert!(message.contains(&description.location), "{message}");
 }

@@ -88,7 +88,7 @@ pub(crate) async fn a_good_check_moves_checked_at_of_what_it_checked_contract_8(
         (state.checked_at, state.answer.clone()),
         (Some(Millis(TODAY + DAY)), Some(answer("a")))
     );
-    let hourly = state.next_check(Some(Cadence::Hourly));
+    let hourly = state.next_check(Some(Cadence::Hourly), Millis(TODAY + 2 * DAY));
     assert_eq!(hourly, Some(Millis(TODAY + 2 * DAY + HOUR)), "not within the hour");
     let check = state.last_check.unwrap();
     assert_eq!(check.outcome, CheckOutcome::Failed);

@@ -128,7 +128,7 @@ async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), 
     let plugins = async { Ok::<_, std::convert::Infallible>(plugins_health(state)) };
     let (database, object_storage, catalogue, plugins) = tokio::join!(
         timed_check("database", CHECK_TIMEOUT, async {
-            state.catalog.ping().await.map(|()| HealthStatus::Ok)
+            state.catalog.check_writable().await.map(|()| HealthStatus::Ok)
         }),
         timed_check("object storage", CHECK_TIMEOUT, async {
             state.storage.ping().await.map(|()| HealthStatus::Ok)

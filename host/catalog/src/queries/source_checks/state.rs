@@ -36,12 +36,15 @@ pub struct SourceState {
 }
 
 impl SourceState {
-    /// Returns the earliest time of the next check for a source with `cadence`; none: never.
+    /// Returns the earliest time of the next check for a source with `cadence`; none: never. Checks
+    /// after `now` are those of a clock that was ahead, and count as none.
     #[must_use]
-    pub fn next_check(&self, cadence: Option<refresh::Cadence>) -> Option<Millis> {
+    pub fn next_check(&self, cadence: Option<refresh::Cadence>, now: Millis) -> Option<Millis> {
         let failed = self.last_check.as_ref();
         let failed = failed.filter(|check| check.outcome == CheckOutcome::Failed);
-        refresh::next_check(cadence, self.checked_at, failed.map(|check| check.ended_at))
+        let past = |at: &Millis| *at <= now;
+        let failed_at = failed.map(|check| check.ended_at).filter(past);
+        refresh::next_check(cadence, self.checked_at.filter(past), failed_at)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use yearbook_catalog::Catalog;
+use yearbook_catalog::{Catalog, FutureTimes};
 use yearbook_domain::Millis;
 use yearbook_storage::ObjectStorage;
 
@@ -19,7 +19,7 @@ pub(super) async fn check_database(
     opened: &mut Option<Arc<Catalog>>,
 ) -> anyhow::Result<Finding> {
     let store = opened.insert(context.catalog().await?);
-    store.ping().await?;
+    store.check_writable().await?;
     let described = store.describe();
     let problems = store.check_integrity().await?;
     if let Some(first) = problems.first() {
@@ -27,14 +27,26 @@ pub(super) async fn check_database(
     }
     Ok((
         Status::Ok,
-        format!("{} {} answers, is up to date and sound", described.kind, described.location),
+        format!("{} {} takes writes, is up to date and sound", described.kind, described.location),
     ))
 }
 
 pub(super) async fn check_clocks(store: &Catalog) -> anyhow::Result<Finding> {
     let before = yearbook_catalog::clock::now();
     let database = store.database_time().await?;
-    Ok(compare_clocks(before, database, yearbook_catalog::clock::now()))
+    let compared = compare_clocks(before, database, yearbook_catalog::clock::now());
+    let future = store.future_times(MAX_CLOCK_SKEW_MS).await?;
+    Ok(if compared.0 == Status::Ok { name_future_times(&future, compared) } else { compared })
+}
+
+/// Names what a clock that was ahead has left behind; `otherwise`: nothing.
+fn name_future_times(future: &[FutureTimes], otherwise: Finding) -> Finding {
+    let Some(latest) = future.iter().map(|times| times.latest).max() else { return otherwise };
+    let found: Vec<String> =
+        future.iter().map(|FutureTimes { what, rows, .. }| format!("{rows} {what}")).collect();
+    let advice = "a clock was ahead, or this one is behind: set it by NTP; where it is right, leases, due times and bounds no longer follow those times, and snapshots keep their dates";
+    let until = latest.to_rfc3339();
+    (Status::Warn, format!("dated in the future, up to {until}: {}; {advice}", found.join(", ")))
 }
 
 /// Compares the time of the database with `before` and `after` of this machine's clock, between
@@ -79,5 +91,17 @@ mod tests {
         check(1_000, 60_000, 90_000, Status::Ok, "agrees");
         check(100_000, 40_000, 100_010, Status::Warn, "60 s behind");
         check(100_000, 160_010, 100_010, Status::Warn, "60 s ahead of");
+    }
+
+    #[test]
+    fn times_of_the_future_are_named_with_the_latest_contract_6() {
+        let fine = (Status::Ok, "agrees".to_owned());
+        assert_eq!(name_future_times(&[], fine.clone()), fine);
+        let times = |what, rows, latest| FutureTimes { what, rows, latest: Millis(latest) };
+        let future = [times("snapshots", 2, 4_102_444_800_000), times("keys", 1, 0)];
+        let (status, message) = name_future_times(&future, fine);
+        assert_eq!(status, Status::Warn);
+        assert!(message.contains("up to 2100-01-01T00:00:00"), "{message}");
+        assert!(message.contains(": 2 snapshots, 1 keys; a clock was ahead"), "{message}");
     }
 }

@@ -1,0 +1,154 @@
+//! Rules about a clock that was ahead once: what it wrote holds nothing up until that time comes.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use yearbook_domain::{Cadence, CheckOutcome, FailureCause, Millis, Plan, PlanTable, Stored};
+
+use super::TestDatabase;
+use super::accounts::{link, queue};
+use super::fixtures::{
+    DAY, HOUR, commit, digest, history, issue_key, key_id, name, publication, publish, snapshot_id,
+};
+use crate::catalog::transaction;
+use crate::{
+    Catalog, CatalogCache, CatalogError, ClaimOutcome, DatabaseSettings, FailedCheck, KeyVerifier,
+    Publication, QueueOutcome, Retention, SignupBounds, UploadRegistration,
+};
+
+const LEASE: Duration = Duration::from_secs(900);
+
+/// Time of a clock that is ahead by a year.
+async fn ahead(store: &Catalog) -> Millis {
+    Millis(store.database_time().await.unwrap().0 + 365 * DAY)
+}
+
+pub(crate) async fn a_lease_of_the_future_has_ended_and_a_check_of_the_future_is_due_contract_8(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    let (cpi, future) = (name("cpi"), ahead(&store).await);
+    let claimed = |outcome| matches!(outcome, ClaimOutcome::Claimed(_));
+    assert!(claimed(store.claim_source(&cpi, LEASE, false, Some(future)).await.unwrap()));
+    assert!(claimed(store.claim_source(&cpi, LEASE, false, None).await.unwrap()));
+    assert!(!claimed(store.claim_source(&cpi, LEASE, false, None).await.unwrap()), "held now");
+    publish(&store, "cpi", "a", future.0).await;
+    let failure = FailedCheck { cause: FailureCause::Status, reason: "404".to_owned() };
+    store.record_failed_check(&cpi, &failure, Some(future)).await.unwrap();
+    let state = store.source_state(&cpi).await.unwrap();
+    assert!(state.checked_at.unwrap() > state.now);
+    let next = state.next_check(Some(Cadence::Annual), state.now).unwrap();
+    assert!(next <= state.now, "due");
+    // The check moves the time to the present, and the source is due a year later.
+    let snapshot = snapshot_id("a");
+    let unchanged = CheckOutcome::Unchanged;
+    assert!(store.record_good_check(&cpi, unchanged, &snapshot, None, None).await.unwrap());
+    let state = store.source_state(&cpi).await.unwrap();
+    assert!(state.checked_at.unwrap() <= state.now, "{state:?}");
+    assert!(state.next_check(Some(Cadence::Annual), state.now).unwrap() > state.now);
+}
+
+pub(crate) async fn a_snapshot_of_the_future_drops_no_young_one_and_is_checked_now_contract_6(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    let future = ahead(&store).await;
+    let now = future.0 - 365 * DAY;
+    for (id, at) in [("a", now - 2 * HOUR), ("b", now - HOUR), ("c", future.0)] {
+        publish(&store, "cpi", id, at).await;
+    }
+    let present = |id| Publication { at: None, ..publication("cpi", id, now) };
+    commit(&store, &present("c"), Retention::default()).await.unwrap();
+    let dataset = store.datasets().await.unwrap().remove(0);
+    assert!(dataset.checked_at.0 < now + HOUR, "the same again: {dataset:?}");
+    let day = Retention { snapshots: 1, hours: 24 };
+    commit(&store, &present("d"), day).await.unwrap();
+    assert_eq!(history(&store).await, ["a", "b", "c", "d"].map(snapshot_id));
+}
+
+pub(crate) async fn links_of_the_future_fill_no_bounds_and_mails_of_the_future_are_due_contract_10(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    let future = ahead(&store).await;
+    let now = Millis(future.0 - 365 * DAY);
+    let bounds = SignupBounds { per_address: 1, per_network: 1, in_all: 1 };
+    let ask = async |number, at: Millis| queue(&store, &link(number, 1, 1, at.0), bounds).await;
+    assert_eq!(ask(1, future).await, QueueOutcome::Queued);
+    assert_eq!(ask(2, now).await, QueueOutcome::Queued);
+    // A clock that is ahead by seconds is another host's.
+    assert_ne!(ask(3, Millis(now.0 - 4_000)).await, QueueOutcome::Queued);
+    assert_eq!(store.due_mails(now).await.unwrap(), 2);
+    let lease_ends = Millis(now.0 + 60_000);
+    for _ in 0..2 {
+        assert!(store.claim_mail(now, lease_ends).await.unwrap().is_some());
+    }
+    assert_eq!(store.claim_mail(now, lease_ends).await.unwrap(), None, "both are leased");
+}
+
+pub(crate) async fn marks_and_registrations_of_the_future_keep_no_object(place: TestDatabase) {
+    let store = place.host().await;
+    let future = ahead(&store).await;
+    let orphan = Stored::snapshot(&digest("orphan"));
+    store.register_upload(&orphan).await.unwrap();
+    date_objects(&store, future, None).await.unwrap();
+    let found = [orphan.clone()];
+    let condemn = async || {
+        tokio::time::sleep(Duration::from_millis(3)).await;
+        let before = store.database_time().await.unwrap();
+        store.mark_for_deletion(&found, before, 10, false).await.unwrap()
+    };
+    assert_eq!(condemn().await.later.len(), 1, "unreferenced from now on");
+    assert_eq!(condemn().await.due.len(), 1);
+    assert_eq!(store.register_upload(&orphan).await.unwrap(), UploadRegistration::BeingDeleted);
+    date_objects(&store, Millis(0), Some(future)).await.unwrap();
+    assert_eq!(store.register_upload(&orphan).await.unwrap(), UploadRegistration::Registered);
+}
+
+async fn date_objects(
+    store: &Catalog,
+    since: Millis,
+    marked: Option<Millis>,
+) -> Result<u64, CatalogError> {
+    transaction!(store, "date objects", Write, |connection| {
+        let statement = connection.query("UPDATE loose_files SET since = $1, condemned = $2");
+        statement.bind(since.0).bind(marked.map(|at| at.0)).execute()
+    })
+}
+
+pub(crate) async fn a_key_that_was_revoked_in_the_future_is_revoked_contract_5(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    let live = CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
+    let settings = DatabaseSettings::default();
+    let keys =
+        KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &settings, PlanTable::default());
+    let text = issue_key(&store, "key_1", Plan::Pro).await;
+    assert!(keys.check(&text).await.unwrap().is_some());
+    let (key, future) = (key_id("key_1"), ahead(&store).await);
+    assert!(store.revoke_key(&key, future).await.unwrap());
+    live.refresh().await.unwrap();
+    assert!(keys.check(&text).await.unwrap().is_none());
+    // Its last use is what it is.
+    let now = store.database_time().await.unwrap();
+    for at in [future, now] {
+        store.record_key_uses(&[(key.clone(), at)]).await.unwrap();
+        assert_eq!(store.key_uses().await.unwrap()[&key], at);
+    }
+}
+
+pub(crate) async fn times_of_the_future_are_counted_contract_6(place: TestDatabase) {
+    let store = place.host().await;
+    let future = ahead(&store).await;
+    let now = Millis(future.0 - 365 * DAY);
+    publish(&store, "gdp", "a", now.0).await;
+    assert_eq!(store.future_times(5_000).await.unwrap(), []);
+    publish(&store, "cpi", "a", future.0).await;
+    publish(&store, "cpi", "b", future.0 + DAY).await;
+    let found = store.future_times(5_000).await.unwrap();
+    let found: Vec<_> = found.iter().map(|times| (times.what, times.rows)).collect();
+    assert_eq!(found, [("snapshots", 2), ("checks of datasets", 1)]);
+}
