@@ -1,4 +1,5 @@
-//! A table several times larger than the memory that publishing may use (contract-7-out-of-core).
+//! A table several times larger than the memory that publishing may use (contract-7-out-of-core),
+//! and a record that never ends (contract-7-record).
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -26,9 +27,9 @@ const PEAK_KIB: u64 = 240 << 10;
 /// Time after which a publication hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Writes a package whose rows come in the reverse of their order; returns arguments that publish
+/// Writes the descriptor of a package of texts; returns its table's file and arguments that publish
 /// it.
-fn large_package(yearbook: &Yearbook) -> [String; 4] {
+fn write_package(yearbook: &Yearbook) -> (std::fs::File, [String; 4]) {
     let fields =
         json!([{ "name": "code", "type": "string" }, { "name": "note", "type": "string" }]);
     let descriptor = json!({
@@ -40,6 +41,13 @@ fn large_package(yearbook: &Yearbook) -> [String; 4] {
     });
     yearbook.write("large/datapackage.json", &descriptor.to_string());
     let file = std::fs::File::create(yearbook.path("large/rows.csv")).unwrap();
+    let arguments = ["publish", "large", "--memory-bytes", &MEMORY_BYTES.to_string()];
+    (file, arguments.map(str::to_owned))
+}
+
+/// A package whose rows come in the reverse of their order.
+fn large_package(yearbook: &Yearbook) -> [String; 4] {
+    let (file, arguments) = write_package(yearbook);
     let mut file = std::io::BufWriter::new(file);
     file.write_all(b"code,note\n").unwrap();
     let mut state = 1_u64;
@@ -53,7 +61,7 @@ fn large_package(yearbook: &Yearbook) -> [String; 4] {
         writeln!(file, "r{row:08},{note}").unwrap();
     }
     file.flush().unwrap();
-    ["publish", "large", "--memory-bytes", &MEMORY_BYTES.to_string()].map(str::to_owned)
+    arguments
 }
 
 fn start(yearbook: &Yearbook, arguments: &[String], temporary: &Path) -> Child {
@@ -118,6 +126,32 @@ fn a_table_of_four_times_the_memory_is_published_within_it_and_a_kill_leaves_not
     assert!(spilled > 4, "{spilled} temporary files");
     assert!(peak < PEAK_KIB, "{peak} KiB of memory where {PEAK_KIB} are allowed");
     assert_eq!(files_below(&temporary).len(), 0);
+}
+
+/// Waits for a process to end; what it said and its most memory in KiB.
+fn watch(mut child: Child) -> (CommandOutput, u64) {
+    let (begun, mut peak) = (Instant::now(), 0);
+    while child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < PATIENCE, "publishing hangs");
+        peak = peak.max(peak_kib(&child).unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    (CommandOutput::from_output(child.wait_with_output().unwrap()), peak)
+}
+
+#[test]
+fn a_quote_that_is_never_closed_takes_bounded_memory_contract_7() {
+    let yearbook = Yearbook::new();
+    let (mut file, arguments) = write_package(&yearbook);
+    file.write_all(b"code,note\na,b\nc,\"").unwrap();
+    // Zeros that take no room on disk.
+    file.set_len(2 << 30).unwrap();
+    let (said, peak) = watch(start(&yearbook, &arguments, &yearbook.path("temporary")));
+    let said = said.failed(1);
+    println!("{peak} KiB at most");
+    let cell = |name: &str| said.lines().any(|line| line.contains(name) && line.contains("2  "));
+    assert!(cell("note") && said.contains("belongs to a record of over 32 MiB"), "{said}");
+    assert!(peak < PEAK_KIB, "{peak} KiB of memory where {PEAK_KIB} are allowed");
 }
 
 #[test]
