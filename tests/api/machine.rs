@@ -116,6 +116,122 @@ async fn pages_of_datasets_are_signposted_contract_9() {
     }
 }
 
+/// Formats of the test service and those that the next test loads, pictures apart.
+const FORMATS: [&str; 9] =
+    ["json", "csv", "arrow", "parquet", "geojson", "geoparquet", "ndjson", "sdmx-csv", "xlsx"];
+
+/// Values of `format=` in addresses of rows, in their order.
+fn formats_in<'a>(addresses: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let format = |address: &str| Some(address.split_once("/data?format=")?.1.to_owned());
+    addresses.into_iter().filter_map(format).collect()
+}
+
+fn calls(app: &TestApp) -> u64 {
+    app.sandbox.metrics_snapshots().iter().map(|counts| counts.calls).sum()
+}
+
+#[tokio::test]
+async fn documents_list_the_formats_that_a_dataset_can_send_contract_9() {
+    let app = started().await;
+    app.publish(&harvest().named("undated").with("/yearbook/date_filter_column", Value::Null))
+        .await;
+    FORMATS[4..].iter().for_each(|format| app.load(format));
+    let key = app.key(Plan::Enterprise).await;
+    let catalog = get(&app, "/catalog.jsonld").await.json();
+    for name in ["harvest", "parks", "undated"] {
+        let mut sent = Vec::new();
+        for format in FORMATS {
+            let path = format!("/v1/series/{name}/data?format={format}");
+            match app.get(&path).key(&key).send().await.status.as_u16() {
+                200 => sent.push(format),
+                status => assert_eq!(status, 422, "{path}"),
+            }
+        }
+        assert!(sent.len() < FORMATS.len() && sent.len() > 4, "{name}: {sent:?}");
+        let page = get(&app, &format!("/datasets/{name}")).await;
+        let links = page.headers.get_all("link").iter().filter_map(|link| link.to_str().ok());
+        let items = links.filter_map(|link| Some(link.split_once(">; rel=\"item\"")?.0));
+        assert_eq!(formats_in(items), sent, "links of {name}");
+        let text = page.text();
+        let shown = text.split("/formats#format-").skip(1);
+        let shown: Vec<&str> = shown.filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(shown, sent, "page of {name}");
+        let document = get(&app, &format!("/datasets/{name}.jsonld")).await.json();
+        let distributions = document["distribution"].as_array().unwrap();
+        let urls = distributions.iter().filter_map(|one| one["contentUrl"].as_str());
+        assert_eq!(formats_in(urls), sent, "schema.org of {name}");
+        let nodes = catalog["@graph"].as_array().unwrap();
+        let node = nodes.iter().find(|node| node["dct:identifier"] == name).unwrap();
+        let distributions = node["dcat:distribution"].as_array().unwrap();
+        let urls = distributions.iter().filter_map(|one| one["dcat:accessURL"]["@id"].as_str());
+        assert_eq!(formats_in(urls), sent, "DCAT of {name}");
+    }
+    let before = calls(&app);
+    for path in ["/catalog.jsonld", "/datasets/parks", "/datasets/parks?series=x"] {
+        get(&app, path).await;
+    }
+    assert_eq!(calls(&app), before, "what encoders said is kept");
+}
+
+/// Every page and document of the dataset called `name`, and those of the catalog.
+async fn texts(app: &TestApp, name: &str) -> Vec<(String, String)> {
+    let mut texts = Vec::new();
+    for path in
+        ["/", "/datasets", "/catalog.jsonld", "/feed.xml", "/sitemap.xml", "/opensearch.xml"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(
+                ["", "/versions", ".jsonld", "/croissant.json", "/feed.xml"]
+                    .map(|rest| format!("/datasets/{name}{rest}")),
+            )
+    {
+        let text = get(app, &path).await.text();
+        texts.push((path, text));
+    }
+    texts
+}
+
+#[tokio::test]
+async fn one_thing_is_not_counted_in_the_plural_contract_9() {
+    let app = TestApp::start().await;
+    app.publish(
+        &harvest().named("one").with_rows("date,region,value,final\n2024-01-01,Otago,1.5,true\n"),
+    )
+    .await;
+    let nouns = "rows columns datasets agencies versions points series features more".split(' ');
+    let plurals: Vec<String> = nouns.map(|noun| format!("1 {noun}")).collect();
+    for (path, text) in texts(&app, "one").await {
+        for plural in &plurals {
+            for (at, _) in text.match_indices(plural.as_str()) {
+                let before = text[..at].chars().next_back();
+                assert!(
+                    before.is_some_and(|letter| letter.is_ascii_digit() || letter == ','),
+                    "{path} has {plural:?}: {}",
+                    &text[at..text.floor_char_boundary(at + 60)]
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn control_characters_of_publishers_are_seen_contract_9() {
+    let app = TestApp::start().await;
+    let text = "a\u{0}b\u{1b}[2Jc\u{85}";
+    let rows = format!("date,region,value,final\n2024-01-01,\"{text}\",1.5,true\n");
+    app.publish(&harvest().named("controls").with_rows(&rows)).await;
+    for (path, text) in texts(&app, "controls").await {
+        let raw = text.chars().find(|letter| letter.is_control() && *letter != '\n');
+        assert_eq!(raw, None, "{path}");
+    }
+    let page = get(&app, "/datasets/controls").await.text();
+    assert!(page.contains("a␀b␛[2Jc\u{fffd}</td>"), "{page}");
+    for path in ["/datasets?q=%00%1b", "/datasets/%00%1b", "/datasets/controls?series=%00%1b"] {
+        let reply = app.get(path).header("accept", "text/html").send().await;
+        assert!(!reply.text().contains(['\0', '\u{1b}']), "{path}: {}", reply.text());
+    }
+}
+
 #[tokio::test]
 async fn search_follows_the_catalog_contract_9() {
     let app = TestApp::start().await;

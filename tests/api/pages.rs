@@ -409,9 +409,70 @@ async fn long_cells_and_wide_tables_are_cut_contract_9() {
     app.publish(&table.with_rows(&csv)).await;
     let text = app.get("/datasets/harvest").send().await.text();
     assert!(!text.contains(&"ā".repeat(201)), "a cell has 200 characters at most");
-    assert!(text.contains("columns more") && text.contains("and 14 more"), "{text}");
+    assert!(text.contains("and 14 more columns"), "{text}");
     let latest = text.split("id=\"latest\"").nth(1).unwrap().split("</table>").next().unwrap();
     assert!(latest.matches("<th scope=\"col\"").count() <= 50);
+}
+
+/// A long table of counts and rates: `value` has a unit where `unit` is one.
+fn counts_and_rates(unit: &serde_json::Value) -> TestTable {
+    let rows = "date,region,value,final\n2024-01-01,count,2440,true\n2024-01-01,rate,0.003,true\n\
+                2024-02-01,count,12071.0,true\n2024-02-01,rate,0.0625,true\n";
+    harvest().named("mixed").with("/resources/0/schema/fields/2/unit", unit.clone()).with_rows(rows)
+}
+
+/// The cells of the table after `mark` in a page.
+fn cells(page: &str, mark: &str) -> Vec<String> {
+    let table = page.split(mark).nth(1).unwrap().split("</table>").next().unwrap();
+    let cells = table
+        .split("<td")
+        .skip(1)
+        .filter_map(|rest| Some(rest.split_once('>')?.1.split_once("</td>")?.0.to_owned()));
+    cells.collect()
+}
+
+#[tokio::test]
+async fn figures_of_several_kinds_have_no_range_contract_9() {
+    let app = TestApp::start().await;
+    app.publish(&counts_and_rates(&serde_json::Value::Null)).await;
+    let page = app.get("/datasets/mixed").send().await.text();
+    assert_eq!(cells(&page, "id=\"figures\""), ["4"], "points alone");
+    assert!(page.contains("series may measure different things"), "{page}");
+    assert_eq!(
+        cells(&page, "id=\"series-label\""),
+        ["2", "12,071", "2024-02-01", "2440", "12,071"]
+    );
+    let document = app.get("/datasets/mixed.jsonld").send().await.json();
+    let variable = &document["variableMeasured"][0];
+    assert_eq!((variable.get("minValue"), variable.get("maxValue")), (None, None), "{variable}");
+    app.publish(&counts_and_rates(&"persons".into())).await;
+    let page = app.get("/datasets/mixed").send().await.text();
+    assert_eq!(cells(&page, "id=\"figures\""), ["persons", "4", "0.003", "12,071"]);
+}
+
+#[tokio::test]
+async fn numbers_of_a_column_are_printed_one_way_contract_9() {
+    let app = TestApp::start().await;
+    let rows = "date,region,value,final,year\n2024-01-01,a,2071.0,true,12024\n\
+                2024-02-01,a,-12440.5,true,2024\n2024-03-01,a,2440,true,-1\n";
+    let table = harvest().named("printed").with_field("year", "integer").with_rows(rows);
+    app.publish(&table.with("/yearbook/value_columns", vec!["value"].into())).await;
+    let page = app.get("/datasets/printed").send().await.text();
+    let cells = cells(&page, "id=\"latest\"");
+    let column = |index: usize| cells.iter().skip(index).step_by(5).collect::<Vec<_>>();
+    assert_eq!(column(2), ["2440", "−12,440.5", "2071"]);
+    assert_eq!(column(4), ["−1", "2024", "12024"]);
+}
+
+#[tokio::test]
+async fn the_credit_stands_once_on_a_page_contract_9() {
+    let app = started().await;
+    for path in ["/datasets/harvest", "/datasets/parks", "/datasets/harvest/versions"] {
+        let page = app.get(path).send().await.text();
+        let seen = page.split("<body>").nth(1).unwrap();
+        assert_eq!(seen.matches("CC BY 4.0").count(), 1, "{path}: {seen}");
+        assert_eq!(seen.matches("https://licence.example/by").count(), 1, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ pub(crate) mod body;
 pub(crate) mod bulk_headers;
 pub(crate) mod citation_link;
 pub(crate) mod compression;
+pub(crate) mod dataset_formats;
 pub(crate) mod document;
 pub(crate) mod etag;
 pub(crate) mod failure_cache;

@@ -18,6 +18,7 @@ use crate::openapi::OpenApiCache;
 use crate::pages::{Pages, SearchIndexState};
 use crate::request::cursors::CursorCodec;
 use crate::response::bodies::Bodies;
+use crate::response::dataset_formats::DatasetFormatCache;
 use crate::response::open_responses::OpenResponses;
 use crate::response::response_cache::ResponseCacheStats;
 use crate::routes::datasets::DatasetListCache;
@@ -77,6 +78,8 @@ pub struct AppContext {
     pub(crate) previews: PreviewCache,
     /// Bodies with rows, and the caches before them.
     pub(crate) bodies: Bodies,
+    /// Formats that datasets have.
+    pub(crate) dataset_formats: DatasetFormatCache,
     /// Counts of requests.
     pub(crate) http_metrics: HttpMetrics,
     /// Counts of connections.
@@ -111,6 +114,7 @@ impl AppState {
             dataset_list: DatasetListCache::default(),
             previews: PreviewCache::new(settings.server.preview_cache_bytes),
             bodies: Bodies::new(&settings.server),
+            dataset_formats: DatasetFormatCache::default(),
             http_metrics: HttpMetrics::default(),
             listener_metrics: ListenerMetrics::default(),
             readiness: ReadinessCache::default(),

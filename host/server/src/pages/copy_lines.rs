@@ -1,10 +1,11 @@
 //! Lines to copy that read a dataset, one for each tool (contract-9-dataset). They name the data
 //! address of the page and an environment variable or a placeholder in place of a key. A line that
-//! needs a format is left out where no plugin of its media type is loaded.
+//! needs a format is left out where the dataset has none of its media type.
 
 use yearbook_domain::read_plan::UNBOUNDED_ROWS;
 use yearbook_domain::{Dataset, DatasetName};
-use yearbook_sandbox::PluginSet;
+
+use crate::response::dataset_formats::DatasetFormats;
 
 /// Media type that curl saves and Excel reads.
 const COMMA_SEPARATED: &str = "text/csv";
@@ -29,59 +30,27 @@ pub(crate) struct CopyLine {
     pub(crate) text: String,
 }
 
-/// Formats that lines can ask for: names of loaded plugins by their media type.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct LineFormats {
-    comma_separated: Option<String>,
-    column_file: Option<String>,
-    stream: Option<String>,
-}
-
-impl LineFormats {
-    /// Those among `plugins`.
-    pub(crate) fn new(plugins: &PluginSet) -> Self {
-        let format = |media_type: &str| {
-            let mut described = plugins.encoders().map(|encoder| encoder.description());
-            described.find(|one| one.essence() == media_type).map(|one| one.format.clone())
-        };
-        Self {
-            comma_separated: format(COMMA_SEPARATED),
-            column_file: format(COLUMN_FILE),
-            stream: format(STREAM),
-        }
-    }
-
-    /// A text that differs where the formats do.
-    pub(crate) fn version(&self) -> String {
-        let text = |format: &Option<String>| format.clone().unwrap_or_default();
-        format!(
-            "{},{},{}",
-            text(&self.comma_separated),
-            text(&self.column_file),
-            text(&self.stream)
-        )
-    }
-}
-
 /// The lines for `dataset`, for a service at `base_url`.
 pub(crate) fn copy_lines(
     base_url: &str,
     dataset: &Dataset,
-    formats: &LineFormats,
+    formats: &DatasetFormats,
 ) -> Vec<CopyLine> {
     let snapshot = &dataset.current;
     let whole = snapshot.rows <= UNBOUNDED_ROWS && !snapshot.has_geometry();
     let request =
         LineRequest { base_url, name: &dataset.name, limit: if whole { 0 } else { SOME_ROWS } };
-    let of = |format: &Option<String>, line: fn(&LineRequest<'_>, &str) -> CopyLine| {
-        format.as_deref().map(|format| line(&request, format))
+    let of = |media_type: &str, line: fn(&LineRequest<'_>, &str) -> CopyLine| {
+        let mut described = formats.iter().map(|encoder| encoder.description());
+        let found = described.find(|description| description.essence() == media_type)?;
+        Some(line(&request, &found.format))
     };
     [
-        of(&formats.comma_separated, curl),
-        of(&formats.stream, python),
-        of(&formats.stream, r),
-        of(&formats.column_file, duckdb),
-        of(&formats.comma_separated, excel),
+        of(COMMA_SEPARATED, curl),
+        of(STREAM, python),
+        of(STREAM, r),
+        of(COLUMN_FILE, duckdb),
+        of(COMMA_SEPARATED, excel),
     ]
     .into_iter()
     .flatten()
@@ -201,13 +170,5 @@ mod tests {
         ] {
             assert!(excel.contains(part), "{part} is not in {excel}");
         }
-    }
-
-    #[test]
-    fn a_line_whose_format_is_not_loaded_is_left_out_contract_9() {
-        let none = LineFormats::new(&PluginSet::default());
-        assert_eq!(none, LineFormats::default());
-        let some = LineFormats { stream: Some("F".to_owned()), ..LineFormats::default() };
-        assert_ne!(none.version(), some.version());
     }
 }

@@ -15,13 +15,14 @@ use http::request::Parts;
 use percent_encoding::percent_decode_str;
 use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Dataset, DatasetName, PreviewFacts, Refusal};
+use yearbook_sandbox::PluginSet;
 
 use super::cache::PageKey;
 use super::chart;
-use super::copy_lines::LineFormats;
 use super::html;
 use super::machine::{self, CatalogView, DatasetView};
 use crate::error::Error;
+use crate::response::dataset_formats::{self, DatasetFormats, FormatFinder};
 use crate::response::document::CachePolicy;
 use crate::response::links;
 use crate::state::AppState;
@@ -34,7 +35,7 @@ struct DatasetInputs {
     facts: Option<Arc<PreviewFacts>>,
     /// Series to show, by its place among those drawn.
     series: ChosenSeries,
-    formats: LineFormats,
+    formats: DatasetFormats,
     /// True where a plugin draws pictures.
     has_picture: bool,
 }
@@ -57,12 +58,11 @@ pub(crate) async fn show(State(app): State<AppState>, request: Request) -> Resul
     if machine::json_ld_name(segment(&parts)).is_some() {
         return machine::dataset_json_ld(&app, &parts).await;
     }
-    let inputs = inputs(&app, &parts).await?;
-    let plugins = app.plugins.current();
-    let catalog = CatalogView::new(&inputs.base_url, &app.settings.pages, &plugins);
-    let view = DatasetView::new(&catalog, &inputs.dataset, inputs.facts.as_deref());
-    let mut key = inputs.key(parts.uri.path());
-    key.version.push_str(&catalog.formats_version());
+    let inputs = inputs(&app, &app.plugins.current(), &parts).await?;
+    let catalog = CatalogView::new(&inputs.base_url, &app.settings.pages);
+    let view = DatasetView::new(&catalog, &inputs.dataset)
+        .with(inputs.facts.as_deref(), inputs.formats.clone());
+    let key = inputs.key(parts.uri.path());
     let render = async {
         let dataset = &inputs.dataset;
         let cited = app.catalog_cache.cited_snapshot(&dataset.name, &dataset.current.id).await?;
@@ -96,7 +96,6 @@ async fn inputs(
 ) -> Result<DatasetInputs, Error> {
     let dataset = dataset(app, parts)?;
     let facts = app.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
-    let plugins = app.plugins.current();
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
     let series = match last_value(&pairs, "series").filter(|text| !text.is_empty()) {
         Some(text) => ChosenSeries::find(facts.as_deref(), text),
@@ -105,11 +104,10 @@ async fn inputs(
     Ok(DatasetInputs {
         base_url: links::base_url(&app.settings.server, parts),
         series,
-        formats: FormatFinder::new(app, plugins).find(&dataset).await,
         facts,
+        formats: FormatFinder::new(app, plugins).find(&dataset).await,
         dataset,
-        formats: LineFormats::new(&plugins),
-        has_picture: chart::encoder(&plugins).is_some(),
+        has_picture: chart::encoder(plugins).is_some(),
     })
 }
 
@@ -171,7 +169,7 @@ impl DatasetInputs {
                 dataset.current.id,
                 dataset.checked_at.0,
                 dataset.snapshots.len(),
-                formats.version()
+                dataset_formats::version(std::slice::from_ref(formats))
             ),
         }
     }

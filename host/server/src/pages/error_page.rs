@@ -44,7 +44,7 @@ pub(crate) async fn render(State(app): State<AppState>, request: Request, next: 
     if !wanted {
         return response;
     }
-    match page(&app, &error, &id).render() {
+    match html::render_text(&page(&app, &error, &id)) {
         Ok(text) => {
             let headers = response.headers_mut();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_types::HTML));

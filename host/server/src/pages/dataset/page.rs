@@ -10,7 +10,7 @@ use super::preview::{ChartAddress, PreviewView};
 use super::versions::{LISTED_VERSIONS, VersionList};
 use crate::pages::copy_lines::{CopyLine, copy_lines};
 use crate::pages::credit_view::CreditView;
-use crate::pages::figures::{bytes, count, counted};
+use crate::pages::figures::{and_more, bytes, count};
 use crate::pages::{Frame, Section, Site};
 
 /// Columns of the table that are described (contract-9-cuts).
@@ -32,10 +32,12 @@ pub(super) struct DatasetPage<'a> {
     rows: String,
     size: String,
     preview: Option<PreviewView<'a>>,
-    columns_caption: String,
     columns: Vec<ColumnLine<'a>>,
-    columns_left_out: usize,
+    /// "and 12 more columns".
+    columns_left_out: Option<String>,
     versions: VersionList<'a>,
+    /// Names of the formats that the dataset has.
+    formats: Vec<&'a str>,
     lines: Vec<CopyLine>,
     citation: String,
     /// The schema.org document, ready to stand in a script element.
@@ -83,10 +85,18 @@ impl<'a> DatasetPage<'a> {
             rows: count(snapshot.rows),
             size: bytes(snapshot.file.bytes),
             preview: facts.map(|facts| PreviewView::new(facts, snapshot, inputs.series, chart)),
-            columns_caption: counted(snapshot.columns.len() as u64, "column", "columns"),
             columns: snapshot.columns.iter().take(MAX_COLUMNS).map(ColumnLine::new).collect(),
-            columns_left_out: snapshot.columns.len().saturating_sub(MAX_COLUMNS),
+            columns_left_out: and_more(
+                snapshot.columns.len().saturating_sub(MAX_COLUMNS) as u64,
+                "column",
+                "columns",
+            ),
             versions: VersionList::new(dataset, LISTED_VERSIONS),
+            formats: inputs
+                .formats
+                .iter()
+                .map(|encoder| encoder.description().format.as_str())
+                .collect(),
             lines: copy_lines(&inputs.base_url, dataset, &inputs.formats),
             citation,
             json_ld,

@@ -14,7 +14,7 @@ use self::latest::LatestView;
 use self::map::MapView;
 use self::series::SeriesView;
 use super::ChosenSeries;
-use crate::pages::figures::{count, figure};
+use crate::pages::figures::{and_more, figure, range, whole};
 
 /// Cell without a value.
 const NOTHING: &str = "–";
@@ -22,7 +22,16 @@ const NOTHING: &str = "–";
 /// The preview of one snapshot.
 pub(crate) struct PreviewView<'a> {
     pub(crate) values: Vec<FigureLine<'a>>,
-    pub(crate) values_left_out: u64,
+    /// "and 12 more columns".
+    pub(crate) values_left_out: Option<String>,
+    /// True where a value column has a unit.
+    pub(crate) has_units: bool,
+    /// True where a value column has a latest value.
+    pub(crate) has_latest: bool,
+    /// True where a value column has a smallest and a greatest value.
+    pub(crate) has_ranges: bool,
+    /// True where a range was left out, since values may be of several kinds.
+    pub(crate) is_mixed: bool,
     pub(crate) series: Option<SeriesView>,
     pub(crate) map: Option<MapView>,
     pub(crate) latest: LatestView<'a>,
@@ -76,10 +85,17 @@ impl<'a> PreviewView<'a> {
         chosen: ChosenSeries,
         chart: Option<ChartAddress<'_>>,
     ) -> Self {
+        let values: Vec<FigureLine<'_>> =
+            facts.values.iter().map(|value| FigureLine::new(value, snapshot)).collect();
+        let is_mixed = |value: &ValueFacts| value.points > 0 && range(value, snapshot).is_none();
         let map = facts.centroids.as_ref().map(|sample| MapView::new(sample, snapshot, chart));
         Self {
-            values: facts.values.iter().map(|value| FigureLine::new(value, snapshot)).collect(),
-            values_left_out: facts.values_left_out,
+            values_left_out: and_more(facts.values_left_out, "column", "columns"),
+            has_units: values.iter().any(|line| line.unit.is_some()),
+            has_latest: values.iter().any(|line| line.latest_date.is_some()),
+            has_ranges: facts.values.iter().any(|value| range(value, snapshot).is_some()),
+            is_mixed: facts.values.iter().any(is_mixed),
+            values,
             // A map says more about places than a line through them.
             series: facts
                 .series
@@ -99,7 +115,7 @@ impl<'a> FigureLine<'a> {
             unit(snapshot, &value.column),
             (value.points, value.excluded),
             value.latest.as_ref(),
-            (value.min, value.max),
+            range(value, snapshot),
         )
     }
 
@@ -108,17 +124,18 @@ impl<'a> FigureLine<'a> {
         unit: Option<&'a str>,
         (points, excluded): (u64, u64),
         latest: Option<&DatedFigure>,
-        (min, max): (Option<Figure>, Option<Figure>),
+        range: Option<(Figure, Figure)>,
     ) -> Self {
         Self {
             column,
             unit,
-            points: count(points),
-            excluded: (excluded > 0).then(|| format!("{} NaN or infinite", count(excluded))),
+            points: figure(whole(points)),
+            excluded: (excluded > 0)
+                .then(|| format!("{} NaN or infinite", figure(whole(excluded)))),
             latest: latest.map_or_else(|| NOTHING.to_owned(), |dated| figure(dated.value)),
             latest_date: latest.map(|dated| dated.date.clone()),
-            min: figure_or_nothing(min),
-            max: figure_or_nothing(max),
+            min: figure_or_nothing(range.map(|(min, _)| min)),
+            max: figure_or_nothing(range.map(|(_, max)| max)),
         }
     }
 }

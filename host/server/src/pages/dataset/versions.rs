@@ -5,7 +5,7 @@ use askama::Template;
 use yearbook_domain::{Dataset, SnapshotSummary};
 
 use crate::pages::credit_view::CreditView;
-use crate::pages::figures::count;
+use crate::pages::figures::{and_more, count};
 use crate::pages::{Frame, Section, Site};
 
 /// Versions on the page of a dataset; the others have a page of their own.
@@ -25,10 +25,11 @@ pub(super) struct VersionsPage<'a> {
     versions: VersionList<'a>,
 }
 
-/// Some versions, and the number of those that are not listed.
+/// Some versions, and a sentence about those that are not listed.
 pub(super) struct VersionList<'a> {
     pub(super) lines: Vec<VersionLine<'a>>,
-    pub(super) left_out: usize,
+    /// "and 12 more versions".
+    pub(super) left_out: Option<String>,
 }
 
 /// One version.
@@ -77,7 +78,11 @@ impl<'a> VersionList<'a> {
         };
         Self {
             lines: dataset.snapshots.iter().rev().take(most).map(line).collect(),
-            left_out: dataset.snapshots.len().saturating_sub(most),
+            left_out: and_more(
+                dataset.snapshots.len().saturating_sub(most) as u64,
+                "version",
+                "versions",
+            ),
         }
     }
 }

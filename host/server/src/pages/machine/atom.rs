@@ -8,6 +8,7 @@ use yearbook_domain::{Dataset, Millis, SnapshotSummary};
 
 use super::escape::xml_text;
 use super::view::{CatalogView, DatasetView};
+use crate::pages::figures::{count, counted};
 use crate::pages::newest::newest_first;
 
 /// Entries of a feed at most.
@@ -20,7 +21,7 @@ pub(super) fn catalog_feed(catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>])
     let entries: String = newest
         .into_iter()
         .filter_map(|dataset| {
-            let view = DatasetView::new(catalog, dataset, None);
+            let view = DatasetView::new(catalog, dataset);
             dataset.snapshots.last().map(|snapshot| entry(&view, snapshot))
         })
         .collect();
@@ -63,11 +64,13 @@ fn entry(view: &DatasetView<'_>, snapshot: &SnapshotSummary) -> String {
     let page = xml_text(&view.page_url());
     let date = snapshot.created_at.date();
     let title = xml_text(&format!("{} ({date})", view.title()));
-    let mut summary = format!("{} rows", snapshot.rows);
+    let mut summary = counted(snapshot.rows, "row", "rows");
     if let Some(changes) = &snapshot.changes {
         summary.push_str(&format!(
             "; since the version before: {} inserted, {} deleted, {} updated",
-            changes.inserted, changes.deleted, changes.updated
+            count(changes.inserted),
+            count(changes.deleted),
+            count(changes.updated)
         ));
     }
     let categories: String = view

@@ -117,11 +117,8 @@ fn distributions(view: &DatasetView<'_>) -> Vec<Value> {
             "dct:license": licence(view),
         })
     };
-    let rows = view
-        .catalog
-        .formats
-        .iter()
-        .map(|format| distribution(&format.name, &view.data_url(format), &format.media_type));
+    let rows =
+        view.formats().map(|(format, url)| distribution(&format.format, &url, format.essence()));
     let whole = view.bulk_url().map(|url| {
         let file = &view.snapshot().file;
         let mut whole = distribution("file", &url, FILE_MEDIA_TYPE);

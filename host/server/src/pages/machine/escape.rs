@@ -2,24 +2,30 @@
 
 use serde_json::Value;
 
+use crate::pages::html::visible;
+
 /// Writes `value` as JSON that can stand in an HTML script: `<`, `>` and `&` are escaped, and so
-/// are the line ends that only JSON allows.
+/// are the line ends that only JSON allows and what a page does not hold as it is.
 pub(super) fn json_text(value: &Value) -> String {
     let json = value.to_string();
     let mut text = String::with_capacity(json.len());
     for letter in json.chars() {
         match letter {
             // They stand only within strings.
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                text.push_str(&format!("\\u{:04x}", u32::from(letter)));
-            }
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => push_escape(&mut text, letter),
+            _ if visible(letter) != letter => push_escape(&mut text, letter),
             _ => text.push(letter),
         }
     }
     text
 }
 
-/// Escapes `text` for an element or an attribute of XML. What XML 1.0 cannot hold is left out.
+fn push_escape(text: &mut String, letter: char) {
+    text.push_str(&format!("\\u{:04x}", u32::from(letter)));
+}
+
+/// Escapes `text` for an element or an attribute of XML. In place of what XML 1.0 cannot hold stands
+/// what pages show.
 pub(super) fn xml_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -28,10 +34,7 @@ pub(super) fn xml_text(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            '\t' | '\n' | '\r' => escaped.push(letter),
-            '\u{fffe}' | '\u{ffff}' => {}
-            _ if letter.is_control() && u32::from(letter) < 0x20 => {}
-            _ => escaped.push(letter),
+            _ => escaped.push(visible(letter)),
         }
     }
     escaped
@@ -54,15 +57,14 @@ mod tests {
 
     #[test]
     fn no_text_ends_the_script_or_the_element_around_it() {
-        let text = json_text(&json!({"name": "</script><!-- & \u{2028} \"ā\""}));
-        assert_eq!(text, r#"{"name":"\u003c/script\u003e\u003c!-- \u0026 \u2028 \"ā\""}"#);
-        assert_eq!(
-            serde_json::from_str::<Value>(&text).ok(),
-            Some(json!({"name": "</script><!-- & \u{2028} \"ā\""}))
-        );
+        let value = json!({"name": "</script><!-- & \u{2028} \u{7f} \"ā\""});
+        let text = json_text(&value);
+        let expected = r#"{"name":"\u003c/script\u003e\u003c!-- \u0026 \u2028 \u007f \"ā\""}"#;
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(value));
         assert_eq!(
             xml_text("a]]>\u{1}<b> & \"c\"\u{ffff}\n💩"),
-            "a]]&gt;&lt;b&gt; &amp; &quot;c&quot;\n💩"
+            "a]]&gt;␁&lt;b&gt; &amp; &quot;c&quot;\u{fffd}\n💩"
         );
     }
 

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::http::media_types;
 use crate::pages::cache::PageKey;
 use crate::pages::{dataset, html};
+use crate::response::dataset_formats::{self, DatasetFormats, FormatFinder};
 use crate::response::document::CachePolicy;
 use crate::response::{RenderedDocument, links};
 use crate::state::AppState;
@@ -65,19 +66,28 @@ pub(crate) async fn catalog_json_ld(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let base_url = links::base_url(&app.settings.server, &parts);
-    let pages = app.catalog_cache.datasets().len().div_ceil(dcat::PAGE_DATASETS).max(1);
+    let source = CatalogSource::read(&app);
+    let pages = source.datasets.len().div_ceil(dcat::PAGE_DATASETS).max(1);
     let page = number(&parts, "page").unwrap_or(1).clamp(1, pages);
+    let mut formats = Vec::new();
+    let plugins = app.plugins.current();
+    let mut finder = FormatFinder::new(&app, &plugins);
+    for dataset in datasets_of_page(&source.datasets, page) {
+        formats.push(finder.find(dataset).await);
+    }
+    let address =
+        format!("{}?page={page} {}", parts.uri.path(), dataset_formats::version(&formats));
     let render = move |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
-        let pages = datasets.len().div_ceil(dcat::PAGE_DATASETS).max(1);
-        let page = page.min(pages);
-        let listed = datasets.chunks(dcat::PAGE_DATASETS).nth(page - 1).unwrap_or_default();
-        let views: Vec<DatasetView<'_>> =
-            listed.iter().map(|dataset| DatasetView::new(catalog, dataset, None)).collect();
+        let listed = datasets_of_page(datasets, page).iter().zip(&formats);
+        let views: Vec<DatasetView<'_>> = listed
+            .map(|(dataset, formats)| {
+                DatasetView::new(catalog, dataset).with(None, formats.clone())
+            })
+            .collect();
         Some(json_text(&dcat::catalog(catalog, &views, page, pages)))
     };
-    let address = format!("{}?page={page}", parts.uri.path());
     let mut response =
-        catalog_document(&app, &parts, address, media_types::JSON_LD, render).await?;
+        catalog_document(&app, &parts, source, address, media_types::JSON_LD, render).await?;
     let next = format!("<{base_url}/catalog.jsonld?page={}>; rel=\"next\"", page + 1);
     if page < pages
         && let Ok(next) = HeaderValue::try_from(next)
@@ -85,6 +95,10 @@ pub(crate) async fn catalog_json_ld(
         response.headers_mut().insert(LINK, next);
     }
     Ok(response)
+}
+
+fn datasets_of_page(datasets: &[Arc<Dataset>], page: usize) -> &[Arc<Dataset>] {
+    datasets.chunks(dcat::PAGE_DATASETS).nth(page - 1).unwrap_or_default()
 }
 
 /// `GET /feed.xml`.
@@ -96,8 +110,8 @@ pub(crate) async fn catalog_feed(
     let render = |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
         Some(atom::catalog_feed(catalog, datasets))
     };
-    let address = parts.uri.path().to_owned();
-    catalog_document(&app, &parts, address, media_types::ATOM, render).await
+    let (source, address) = (CatalogSource::read(&app), parts.uri.path().to_owned());
+    catalog_document(&app, &parts, source, address, media_types::ATOM, render).await
 }
 
 /// `GET /sitemap.xml`, and its parts `?part=`.
@@ -110,8 +124,9 @@ pub(crate) async fn sitemap(
     let render = move |catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]| {
         sitemap::sitemap(catalog.base_url, datasets, part)
     };
+    let source = CatalogSource::read(&app);
     let address = format!("{}?part={part:?}", parts.uri.path());
-    catalog_document(&app, &parts, address, media_types::XML, render).await
+    catalog_document(&app, &parts, source, address, media_types::XML, render).await
 }
 
 /// `GET /opensearch.xml`.
@@ -121,7 +136,7 @@ pub(crate) async fn open_search(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let base_url = links::base_url(&app.settings.server, &parts);
-    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.plugins.current());
+    let catalog = CatalogView::new(&base_url, &app.settings.pages);
     let text = open_search::open_search(&catalog);
     let document = RenderedDocument::text(media_types::OPEN_SEARCH, text);
     html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
@@ -150,18 +165,33 @@ async fn dataset_document(
     let dataset = dataset::find(app, name)?;
     let facts = app.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let base_url = links::base_url(&app.settings.server, parts);
-    let catalog = CatalogView::new(&base_url, &app.settings.pages, &app.plugins.current());
+    let formats = FormatFinder::new(app, &app.plugins.current()).find(&dataset).await;
+    let catalog = CatalogView::new(&base_url, &app.settings.pages);
     let key = PageKey {
         base_url: base_url.clone(),
         address: parts.uri.path().to_owned(),
-        version: version(&catalog, &dataset, facts.as_deref()),
+        version: version(&dataset, facts.as_deref(), &formats),
     };
     let text = async {
-        let view = DatasetView::new(&catalog, &dataset, facts.as_deref());
+        let view = DatasetView::new(&catalog, &dataset).with(facts.as_deref(), formats);
         Ok(RenderedDocument::text(content_type, render(&view)))
     };
     let document = app.pages.cache.get(key, text).await?;
     html::respond(app, &parts.headers, &document, CachePolicy::Public).await
+}
+
+/// The datasets of the catalog at one revision.
+struct CatalogSource {
+    revision: i64,
+    datasets: Arc<[Arc<Dataset>]>,
+}
+
+impl CatalogSource {
+    fn read(app: &AppState) -> Self {
+        // The revision first: what is cached under it is at least as new.
+        let revision = app.catalog_cache.revision();
+        Self { revision, datasets: app.catalog_cache.datasets() }
+    }
 }
 
 /// Answers with what `render` makes of the whole catalog, on a worker: it may be long. 404 where it
@@ -169,22 +199,17 @@ async fn dataset_document(
 async fn catalog_document(
     app: &AppState,
     parts: &Parts,
+    CatalogSource { revision, datasets }: CatalogSource,
     address: String,
     content_type: &'static str,
     render: impl Fn(&CatalogView<'_>, &[Arc<Dataset>]) -> Option<String> + Send + Sync + 'static,
 ) -> Result<Response, Error> {
     let base_url = links::base_url(&app.settings.server, parts);
-    let plugins = app.plugins.current();
-    let catalog = CatalogView::new(&base_url, &app.settings.pages, &plugins);
-    // Before the datasets: what is cached under a revision is at least as new.
-    let revision = app.catalog_cache.revision();
-    let version = format!("{revision} {}", catalog.formats_version());
-    let datasets = app.catalog_cache.datasets();
-    let key = PageKey { base_url: base_url.clone(), address, version };
+    let key = PageKey { base_url: base_url.clone(), address, version: revision.to_string() };
     let text = async {
         let (app, base_url, workers) = (app.clone(), base_url.clone(), Arc::clone(&app.workers));
         let job = move || {
-            let catalog = CatalogView::new(&base_url, &app.settings.pages, &plugins);
+            let catalog = CatalogView::new(&base_url, &app.settings.pages);
             render(&catalog, &datasets)
         };
         let text = workers.run(job).await;
@@ -196,7 +221,7 @@ async fn catalog_document(
 }
 
 /// A text that differs where a document of the dataset does.
-fn version(catalog: &CatalogView<'_>, dataset: &Dataset, facts: Option<&PreviewFacts>) -> String {
+fn version(dataset: &Dataset, facts: Option<&PreviewFacts>, formats: &DatasetFormats) -> String {
     // The numbers of rows changed may be filled in later, by a migration.
     let counted = dataset.snapshots.iter().filter(|snapshot| snapshot.changes.is_some()).count();
     format!(
@@ -205,7 +230,7 @@ fn version(catalog: &CatalogView<'_>, dataset: &Dataset, facts: Option<&PreviewF
         dataset.current.created_at.0,
         dataset.snapshots.len(),
         facts.map(|facts| facts.version),
-        catalog.formats_version()
+        dataset_formats::version(std::slice::from_ref(formats))
     )
 }
 

@@ -8,6 +8,7 @@ use yearbook_domain::{Column, ColumnRole};
 
 use super::escape::json_text;
 use super::view::DatasetView;
+use crate::pages::figures::range;
 
 /// Columns that are described at most.
 const MAX_VARIABLES: usize = 50;
@@ -103,7 +104,7 @@ fn is_measured(column: &Column) -> bool {
     column.role == ColumnRole::Value
 }
 
-/// A value column; its range is that of the preview facts.
+/// A value column; its range is that of the preview facts, where they have one of all rows.
 fn variable(view: &DatasetView<'_>, column: &Column) -> Value {
     let mut node = json!({"@type": "PropertyValue", "name": column.name});
     if let Some(description) = &column.description {
@@ -112,12 +113,10 @@ fn variable(view: &DatasetView<'_>, column: &Column) -> Value {
     if let Some(unit) = &column.unit {
         node["unitText"] = json!(unit);
     }
-    if let Some(facts) = view.facts.and_then(|facts| facts.value(&column.name)) {
-        for (key, figure) in [("minValue", facts.min), ("maxValue", facts.max)] {
-            if let Some(figure) = figure {
-                node[key] = number(figure);
-            }
-        }
+    let value = view.facts.and_then(|facts| facts.value(&column.name));
+    if let Some((min, max)) = value.and_then(|value| range(value, view.snapshot())) {
+        node["minValue"] = number(min);
+        node["maxValue"] = number(max);
     }
     node
 }
@@ -131,14 +130,14 @@ fn number(figure: Figure) -> Value {
 }
 
 fn distributions(view: &DatasetView<'_>) -> Vec<Value> {
-    let download = |format: &super::view::DataFormat| {
+    let rows = view.formats().map(|(format, url)| {
         json!({
             "@type": "DataDownload",
-            "name": format.name,
-            "contentUrl": view.data_url(format),
-            "encodingFormat": format.media_type,
+            "name": format.format,
+            "contentUrl": url,
+            "encodingFormat": format.essence(),
         })
-    };
+    });
     let whole = view.bulk_url().map(|url| {
         json!({
             "@type": "DataDownload",
@@ -149,5 +148,5 @@ fn distributions(view: &DatasetView<'_>) -> Vec<Value> {
             "sha256": view.snapshot().file.sha256,
         })
     });
-    view.catalog.formats.iter().map(download).chain(whole).collect()
+    rows.chain(whole).collect()
 }

@@ -20,12 +20,8 @@ pub(crate) fn links(view: &DatasetView<'_>) -> Vec<HeaderValue> {
     if let Some(url) = view.licence_url() {
         links.push(format!("<{url}>; rel=\"license\""));
     }
-    for format in &view.catalog.formats {
-        links.push(format!(
-            "<{}>; rel=\"item\"; type=\"{}\"",
-            view.data_url(format),
-            format.media_type
-        ));
+    for (format, url) in view.formats() {
+        links.push(format!("<{url}>; rel=\"item\"; type=\"{}\"", format.essence()));
     }
     if let Some(url) = view.bulk_url() {
         links.push(format!("<{url}>; rel=\"item\"; type=\"{FILE_MEDIA_TYPE}\""));

@@ -1,10 +1,14 @@
-//! The catalog and a dataset as all documents for machines name them: addresses, words, formats.
+//! The catalog and a dataset as all documents for machines name them: addresses and words.
+
+use std::sync::Arc;
 
 use yearbook_domain::preview_facts::cut_text;
 use yearbook_domain::{Dataset, PreviewFacts, Snapshot};
-use yearbook_sandbox::PluginSet;
+use yearbook_sandbox::EncoderDescription;
 
 use super::escape::web_address;
+use crate::pages::figures::counted;
+use crate::response::dataset_formats::DatasetFormats;
 use crate::settings::PageSettings;
 
 /// Fewest and most characters of a description (Google's rule for schema.org's `Dataset`).
@@ -15,17 +19,6 @@ pub(crate) struct CatalogView<'a> {
     /// Start of every address, without a slash at its end.
     pub(super) base_url: &'a str,
     pub(super) settings: &'a PageSettings,
-    /// Formats of rows.
-    pub(super) formats: Vec<DataFormat>,
-}
-
-/// A format of rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DataFormat {
-    /// Value of `format=`.
-    pub(super) name: String,
-    /// Media type without parameters.
-    pub(super) media_type: String,
 }
 
 /// One dataset.
@@ -34,41 +27,34 @@ pub(crate) struct DatasetView<'a> {
     pub(super) dataset: &'a Dataset,
     /// None: they are not computed yet.
     pub(super) facts: Option<&'a PreviewFacts>,
+    /// Formats that the dataset has.
+    formats: DatasetFormats,
 }
 
 impl<'a> CatalogView<'a> {
-    /// The catalog of `settings` at `base_url` with the formats of `plugins`; pictures are no rows.
-    pub(crate) fn new(base_url: &'a str, settings: &'a PageSettings, plugins: &PluginSet) -> Self {
-        let formats = plugins
-            .encoders()
-            .map(|encoder| encoder.description())
-            .filter(|described| !described.is_picture())
-            .map(|described| DataFormat {
-                name: described.format.clone(),
-                media_type: described.essence().to_owned(),
-            })
-            .collect();
-        Self { base_url, settings, formats }
-    }
-
-    /// Returns a text that differs where the formats do.
-    pub(crate) fn formats_version(&self) -> String {
-        let mut version = String::new();
-        for DataFormat { name, media_type } in &self.formats {
-            version.push_str(&format!("{name}={media_type},"));
-        }
-        version
+    /// The catalog of `settings` at `base_url`.
+    pub(crate) fn new(base_url: &'a str, settings: &'a PageSettings) -> Self {
+        Self { base_url, settings }
     }
 }
 
 impl<'a> DatasetView<'a> {
-    /// The view of `dataset` with its facts.
-    pub(crate) fn new(
-        catalog: &'a CatalogView<'a>,
-        dataset: &'a Dataset,
-        facts: Option<&'a PreviewFacts>,
-    ) -> Self {
-        Self { catalog, dataset, facts }
+    /// The view of `dataset`, without facts and formats.
+    pub(crate) fn new(catalog: &'a CatalogView<'a>, dataset: &'a Dataset) -> Self {
+        Self { catalog, dataset, facts: None, formats: Arc::default() }
+    }
+
+    /// The same with facts and formats.
+    pub(crate) fn with(self, facts: Option<&'a PreviewFacts>, formats: DatasetFormats) -> Self {
+        Self { facts, formats, ..self }
+    }
+
+    /// Returns the formats that the dataset has, with the address of its rows in each.
+    pub(super) fn formats(&self) -> impl Iterator<Item = (&EncoderDescription, String)> {
+        let Self { catalog, dataset, .. } = self;
+        let data = format!("{}/v1/series/{}/data?format=", catalog.base_url, dataset.name);
+        let described = self.formats.iter().map(|encoder| encoder.description());
+        described.map(move |description| (description, format!("{data}{}", description.format)))
     }
 
     pub(super) fn snapshot(&self) -> &'a Snapshot {
@@ -99,7 +85,10 @@ impl<'a> DatasetView<'a> {
         if let Some((first, last)) = &snapshot.date_range {
             add(format!("Dates from {first} to {last}."));
         }
-        add(format!("{} rows and {} columns.", snapshot.rows, snapshot.columns.len()));
+        let columns = snapshot.columns.len() as u64;
+        let (rows, columns) =
+            (counted(snapshot.rows, "row", "rows"), counted(columns, "column", "columns"));
+        add(format!("{rows} and {columns}."));
         cut_text(&filled, most).to_owned()
     }
 
@@ -111,12 +100,6 @@ impl<'a> DatasetView<'a> {
     /// Returns the address of the citation of the current snapshot.
     pub(super) fn cite_url(&self) -> String {
         format!("{}/cite/{}/{}", self.catalog.base_url, self.dataset.name, self.snapshot().id)
-    }
-
-    /// Returns the address of the rows in a format.
-    pub(super) fn data_url(&self, format: &DataFormat) -> String {
-        let Self { catalog, dataset, .. } = self;
-        format!("{}/v1/series/{}/data?format={}", catalog.base_url, dataset.name, format.name)
     }
 
     /// Returns the address of the stored file; none where the licence forbids it.

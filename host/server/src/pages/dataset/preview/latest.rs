@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use yearbook_domain::preview_facts::{LatestRows, PreviewCell};
-use yearbook_domain::{ColumnType, Snapshot};
+use yearbook_domain::preview_facts::{Figure, LatestRows, PreviewCell};
+use yearbook_domain::{ColumnRole, ColumnType, Snapshot};
 
 use super::NOTHING;
-use crate::pages::figures::{count, counted};
+use crate::pages::figures::{and_more, code, count, counted, figure};
 
 /// The latest rows, or the first ones.
 pub(crate) struct LatestView<'a> {
@@ -38,6 +38,15 @@ impl<'a> LatestView<'a> {
                 matches!(column.column_type, ColumnType::Integer | ColumnType::Number)
             })
         };
+        // A year or a code has no separators; a measured value is printed as its figures are.
+        let print: Vec<fn(Figure) -> String> = latest
+            .columns
+            .iter()
+            .map(|name| match snapshot.column(name) {
+                Some(column) if column.role == ColumnRole::Value => figure,
+                _ => code,
+            })
+            .collect();
         let rows = latest.rows.len() as u64;
         let kind = if latest.newest_first { "Latest" } else { "First" };
         Self {
@@ -47,22 +56,23 @@ impl<'a> LatestView<'a> {
                 .iter()
                 .map(|name| LatestColumn { name, is_number: is_number(name) })
                 .collect(),
-            rows: latest.rows.iter().map(|row| row.iter().map(CellView::new).collect()).collect(),
-            left_out: (latest.columns_left_out > 0).then(|| {
-                format!("and {} more", counted(latest.columns_left_out, "column", "columns"))
-            }),
+            rows: latest
+                .rows
+                .iter()
+                .map(|row| row.iter().zip(&print).map(CellView::new).collect())
+                .collect(),
+            left_out: and_more(latest.columns_left_out, "column", "columns"),
         }
     }
 }
 
 impl<'a> CellView<'a> {
-    fn new(cell: &'a PreviewCell) -> Self {
+    fn new((cell, print): (&'a PreviewCell, &fn(Figure) -> String)) -> Self {
         let plain = Self { text: NOTHING.into(), is_number: false, is_null: false, is_cut: false };
         match cell {
             PreviewCell::Null => Self { is_null: true, ..plain },
-            // As it is: a year or a code has no separators.
             PreviewCell::Number(value) => {
-                Self { text: value.to_string().into(), is_number: true, ..plain }
+                Self { text: print(*value).into(), is_number: true, ..plain }
             }
             PreviewCell::Boolean(value) => {
                 Self { text: if *value { "true" } else { "false" }.into(), ..plain }

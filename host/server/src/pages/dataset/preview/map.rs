@@ -4,7 +4,7 @@ use yearbook_domain::Snapshot;
 use yearbook_domain::preview_facts::CentroidSample;
 
 use super::{ChartAddress, PictureUrls};
-use crate::pages::figures::{count, counted};
+use crate::pages::figures::{count, counted, degrees};
 
 /// Centroids.
 pub(crate) struct MapView {
@@ -25,7 +25,7 @@ impl MapView {
         chart: Option<ChartAddress<'_>>,
     ) -> Self {
         let shown = sample.points.len() as u64;
-        let bounds = snapshot.bbox.map(|bbox| bbox.0.map(|degrees| format!("{degrees:.4}")));
+        let bounds = snapshot.bbox.map(|bbox| bbox.0.map(degrees));
         let sample_text =
             format!("{} of {}", count(shown), counted(sample.features, "feature", "features"));
         let description = match &bounds {
@@ -38,11 +38,7 @@ impl MapView {
             sample: sample_text,
             picture: chart.map(|chart| chart.picture(None)),
             bounds,
-            points: sample
-                .points
-                .iter()
-                .map(|point| point.map(|degrees| format!("{degrees:.4}")))
-                .collect(),
+            points: sample.points.iter().map(|point| point.map(degrees)).collect(),
             description,
         }
     }

@@ -59,10 +59,11 @@ impl SeriesView {
                 .then(|| SeriesLink { id: other.id.clone(), label: series.label(other) })
         };
         let not_drawn = series.count.saturating_sub(series.drawn.len() as u64);
-        let at_least = if series.count_is_exact { "" } else { "at least " };
+        let (at_least, begins) =
+            if series.count_is_exact { ("", "") } else { ("at least ", "At least ") };
         Some(Self {
             sentence: several.then(|| {
-                format!("{at_least}{} in this table.", counted(series.count, "series", "series"))
+                format!("{begins}{} in this table.", counted(series.count, "series", "series"))
             }),
             picture: chart.map(|chart| {
                 chart.picture((chosen != ChosenSeries::Named).then_some(shown.id.as_str()))
@@ -98,7 +99,7 @@ fn own_figures(shown: &DrawnSeries) -> FigureLine<'static> {
         None,
         (shown.points, shown.excluded),
         shown.latest.as_ref(),
-        (shown.min, shown.max),
+        shown.min.zip(shown.max),
     )
 }
 
