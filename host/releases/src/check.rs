@@ -111,7 +111,9 @@ fn rejection_place(rejected: &ComponentRejection) -> &'static str {
         ComponentRejection::Imports(_) => "imports",
         ComponentRejection::Interface(_) => "exports",
         ComponentRejection::Trapped(_) | ComponentRejection::Description(_) => "describe",
-        ComponentRejection::NameTaken(_) | ComponentRejection::Busy => "loading",
+        ComponentRejection::NameTaken(_)
+        | ComponentRejection::Busy
+        | ComponentRejection::CompilerUnavailable(_) => "loading",
     }
 }
 
@@ -130,7 +132,7 @@ fn advice_on(rejected: &ComponentRejection) -> String {
         ComponentRejection::Trapped(_) => "describe must return at once, without looking at anything",
         ComponentRejection::Description(_) => "change the field that is named; the rules stand in wit/1.1.0",
         ComponentRejection::NameTaken(_) => "choose another name",
-        ComponentRejection::Busy => "try again",
+        ComponentRejection::Busy | ComponentRejection::CompilerUnavailable(_) => "try again",
     }
     .to_owned()
 }

@@ -56,6 +56,9 @@ pub enum ComponentRejection {
     /// Compiling took too much, or could not be done.
     #[error("compiling it was given up: {0}")]
     CompileFailed(String),
+    /// The process that compiles does not start: too many processes, files or bytes are in use.
+    #[error("compiling it cannot begin: the process for it does not start: {0}; try again")]
+    CompilerUnavailable(std::io::Error),
     /// It asks for more than `log`.
     #[error("the component imports {}; a plugin may import nothing but yearbook:plugin/log", .0.join(", "))]
     Imports(Vec<String>),

@@ -31,6 +31,7 @@ pub use encode::{
     InstanceAdmission, PluginEncoder, TruncatedBody,
 };
 pub use engine::compile::{Compiler, compile_as_child};
+pub use engine::component_cache::CACHE_RESERVED_BYTES;
 pub use engine::component_limits::ComponentStats;
 pub use error::{BoxError, ComponentRejection, SandboxFailure};
 pub use generate::{

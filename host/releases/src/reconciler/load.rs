@@ -1,6 +1,6 @@
 //! Loads a release on this host: from the binary, or from the object store if it is trusted. A
-//! digest that was refused once stays refused; a signature that was not trusted is verified again
-//! only when it changes.
+//! digest that was refused once stays refused, unless the host was at fault; a signature that was
+//! not trusted is verified again only when it changes.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -63,9 +63,10 @@ impl PluginReconciler {
                 Err(unfit) => {
                     tracing::error!(plugin = release.id.name, %digest, %unfit, "a plugin's release cannot serve here");
                     match unfit {
-                        LoadError::Storage(_) | LoadError::Rejected(ComponentRejection::Busy) => {
-                            *complete = false
-                        }
+                        LoadError::Storage(_)
+                        | LoadError::Rejected(
+                            ComponentRejection::Busy | ComponentRejection::CompilerUnavailable(_),
+                        ) => *complete = false,
                         LoadError::Untrusted(_) | LoadError::StillUntrusted => {}
                         LoadError::Rejected(_)
                         | LoadError::WrongIdentity { .. }

@@ -83,11 +83,7 @@ impl Compiler {
                     .stdout(Stdio::piped())
                     .stderr(Stdio::null())
                     .spawn();
-                let child = started.map_err(|error| {
-                    ComponentRejection::CompileFailed(format!(
-                        "the process for it does not start: {error}"
-                    ))
-                })?;
+                let child = started.map_err(ComponentRejection::CompilerUnavailable)?;
                 wait_for_child(child, limits, bytes)
             }
         }

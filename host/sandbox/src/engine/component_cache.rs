@@ -1,7 +1,8 @@
 //! Precompiled components on disk, so that a restart does not compile again. An entry is machine
 //! code, so it counts only with this host's seal: a code over the component's digest, everything of
 //! the engine that decides machine code, and the entry itself, under a secret that the folder does
-//! not hold. What does not check out is compiled anew. Holds the sandbox's only `unsafe`.
+//! not hold. What does not check out is compiled again. The folder often shares its disk with the
+//! database, so an entry is written only where room stays. Holds the sandbox's only `unsafe`.
 
 mod eviction;
 mod mac;
@@ -17,10 +18,15 @@ use self::mac::{MacKey, SEAL_BYTES};
 use crate::error::SandboxFailure;
 use yearbook_domain::Digest;
 
+/// Bytes of the disk that stay free for others: twice what the database's log keeps at its largest.
+pub const CACHE_RESERVED_BYTES: u64 = 128 << 20;
+
 /// A folder that only this host's user can write, and the secret that seals its entries.
 pub(crate) struct ComponentCache {
     folder: PathBuf,
     seal: MacKey,
+    /// [`CACHE_RESERVED_BYTES`].
+    reserved: u64,
 }
 
 impl ComponentCache {
@@ -45,7 +51,7 @@ impl ComponentCache {
         eviction::evict_unused(folder);
         let seal = MacKey::open(key)
             .map_err(|reason| failure(format!("its key {}: {reason}", key.display())))?;
-        Ok(Self { folder: folder.to_owned(), seal })
+        Ok(Self { folder: folder.to_owned(), seal, reserved: CACHE_RESERVED_BYTES })
     }
 
     /// The compiled component from disk, or what `compile` makes of it (the form that
@@ -65,7 +71,7 @@ impl ComponentCache {
         let artifact = compile()?;
         // First: what this host cannot run is not worth keeping.
         let component = deserialize_trusted(engine, &artifact)?;
-        if let Err(error) = write_entry(&path, &self.seal.sign(&name, &artifact), &artifact) {
+        if let Err(error) = self.write_entry(&path, &name, &artifact) {
             tracing::warn!(path = %path.display(), %error, "the compiled plugin could not be cached; the next start compiles it again");
         }
         Ok((component, false))
@@ -88,6 +94,25 @@ impl ComponentCache {
             .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "a cached plugin does not fit; compiling it again"))
             .ok()
     }
+
+    /// Writes beside and renames, so that a reader sees all of it or nothing.
+    fn write_entry(&self, path: &Path, name: &str, artifact: &[u8]) -> std::io::Result<()> {
+        let disk = rustix::fs::statvfs(&self.folder)?;
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if free < self.reserved.saturating_add(artifact.len() as u64) {
+            let reason = format!("{free} bytes are free, and {} are to stay so", self.reserved);
+            return Err(std::io::Error::new(std::io::ErrorKind::StorageFull, reason));
+        }
+        let partial = path.with_extension(format!("{}.{}", std::process::id(), eviction::PARTIAL));
+        let entry = [self.seal.sign(name, artifact).as_slice(), artifact].concat();
+        let written =
+            std::fs::write(&partial, entry).and_then(|()| std::fs::rename(&partial, path));
+        if written.is_err() {
+            // What was written of it fills a disk that is full already.
+            let _ = std::fs::remove_file(&partial);
+        }
+        written
+    }
 }
 
 /// The component of machine code that this host, or the child process that compiles for it, has
@@ -109,13 +134,6 @@ pub(crate) fn engine_hash(engine: &Engine) -> u64 {
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
     hasher.finish()
-}
-
-/// Writes beside and renames, so that a reader sees all of it or nothing.
-fn write_entry(path: &Path, seal: &[u8], artifact: &[u8]) -> std::io::Result<()> {
-    let partial = path.with_extension(format!("{}.{}", std::process::id(), eviction::PARTIAL));
-    std::fs::write(&partial, [seal, artifact].concat())?;
-    std::fs::rename(&partial, path)
 }
 
 #[cfg(unix)]

@@ -98,9 +98,10 @@ fn create_key(path: &Path) -> std::io::Result<()> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&partial)?.write_all(&secret)?;
-    let linked = std::fs::hard_link(&partial, path);
-    std::fs::remove_file(&partial)?;
+    let written = options.open(&partial).and_then(|mut file| file.write_all(&secret));
+    let linked = written.and_then(|()| std::fs::hard_link(&partial, path));
+    // None of it stays, even where the disk is full.
+    let _ = std::fs::remove_file(&partial);
     match linked {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         linked => linked,

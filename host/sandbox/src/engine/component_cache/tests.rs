@@ -185,6 +185,27 @@ fn what_no_start_has_used_for_a_month_goes_and_what_is_used_stays() {
 }
 
 #[test]
+fn a_disk_without_room_gets_no_entry_and_no_half_of_one_contract_6() {
+    let host = Host::new();
+    let full = ComponentCache { reserved: u64::MAX, ..host.cache("key") };
+    for _ in 0..2 {
+        assert!(host.compiles(&full, &host.engine, "a"), "compiled, and not kept");
+    }
+    let files = || std::fs::read_dir(host.folder.path().join("cache")).unwrap().count();
+    assert_eq!(files(), 0);
+    // A write that fails: the entry's place is taken by a folder.
+    host.compiles(&host.cache("key"), &host.engine, "a");
+    let place = host.entry("a");
+    std::fs::remove_file(&place).unwrap();
+    std::fs::create_dir(&place).unwrap();
+    assert!(host.compiles(&host.cache("key"), &host.engine, "a"));
+    assert_eq!(files(), 1, "nothing half-written stays");
+    std::fs::remove_dir(&place).unwrap();
+    host.compiles(&host.cache("key"), &host.engine, "a");
+    assert!(!host.compiles(&host.cache("key"), &host.engine, "a"), "kept where there is room");
+}
+
+#[test]
 fn a_folder_or_a_secret_of_another_user_is_refused_whatever_its_mode() {
     let host = Host::new();
     let (folder, key) = (host.folder.path().join("cache"), host.folder.path().join("key"));
