@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use yearbook_catalog::{
-    AccountChange, AccountOutcome, AccountRecord, Catalog, IssuedKey, KeyRecord, NewAccountKey,
-    NewSignupLink, QueueOutcome, clock, key,
+    AccountChange, AccountOutcome, AccountRecord, Catalog, IssuedKey, KeyRecord, LINK_LIFETIME_MS,
+    NewAccountKey, NewSignupLink, QueueOutcome, clock, key,
 };
 use yearbook_domain::{MailAddress, Millis, Plan};
 
@@ -158,7 +158,9 @@ impl Signup {
         let now = clock::now();
         let show = self.settings.mode == SignupMode::Show;
         let refused = if show { RequestAnswer::Exhausted } else { RequestAnswer::Accepted };
-        if now.0 < self.full_until.load(Ordering::Relaxed) {
+        // What is further ahead than a link lasts was written by a clock that was ahead.
+        let full_for = self.full_until.load(Ordering::Relaxed).saturating_sub(now.0);
+        if (1..=LINK_LIFETIME_MS).contains(&full_for) {
             self.metrics.reach(SignupStage::InstallationExhausted);
             return Ok(refused);
         }
@@ -251,7 +253,7 @@ impl Signup {
             QueueOutcome::AddressExhausted => SignupStage::AddressExhausted,
             QueueOutcome::NetworkExhausted => SignupStage::NetworkExhausted,
             QueueOutcome::InstallationExhausted { until } => {
-                self.full_until.fetch_max(until.0, Ordering::Relaxed);
+                self.full_until.store(until.0, Ordering::Relaxed);
                 SignupStage::InstallationExhausted
             }
         };
