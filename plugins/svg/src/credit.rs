@@ -33,6 +33,9 @@ impl DataCredit {
         let credit = text("attribution").or_else(|| text("source"));
         let licence = text("licence_title").or_else(|| text("licence"));
         let licence = licence.map(|licence| format!("Licence: {licence}"));
+        // A credit line that publishing composed says it already.
+        let licence = licence
+            .filter(|licence| credit.as_ref().is_none_or(|credit| !credit.contains(licence)));
         let line = [credit, licence].into_iter().flatten().collect::<Vec<_>>();
         Self {
             title: text("title").or_else(|| text("dataset")).unwrap_or_else(|| "Data".to_owned()),

@@ -274,6 +274,14 @@ fn the_credit_line_is_in_every_picture_whole_contract_9() {
     for text in [titled.all_text(), titled.desc] {
         assert!(text.contains("· Licence: Other (public domain)"), "{text}");
     }
+    let composed = "The Agency, Cases. Licence: Other (public domain).";
+    let composed_credit = Table::new()
+        .text("shape", &[Some("POINT (1 2)")])
+        .about("shape", "yearbook.role", "geometry")
+        .metadata("yearbook.licence_title", "Other (public domain)")
+        .metadata("yearbook.attribution", composed);
+    let desc = draw(&composed_credit, &[]).desc;
+    assert!(desc.ends_with(&format!("Credit: {composed}")), "{desc}");
     let long_credit = Table::new()
         .text("shape", &[Some("POINT (1 2)")])
         .about("shape", "yearbook.role", "geometry")
