@@ -158,7 +158,7 @@ fn the_header_must_name_the_columns_in_their_order() {
 }
 
 #[test]
-fn broken_quotes_and_foreign_encodings_are_named_by_row_and_column() {
+fn broken_quotes_and_foreign_encodings_are_named_by_row_and_column_contract_7() {
     let (_, faults) = read(b"code,n\na,1\n\xFF,2\nb\"c,3\nd,4\n");
     assert_eq!(faults.len(), 2, "{faults:?}");
     assert!(
