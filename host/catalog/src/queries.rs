@@ -36,8 +36,8 @@ use crate::database::sql::Connection;
 use crate::{CatalogError, ReleaseId};
 use sql_enum::RowContext;
 
-/// Of a table with one row, which no server follows.
-const WRITE_NOTHING: &str = "UPDATE signup_gate SET passed = passed WHERE only_row = 1";
+/// Moves a counter that nothing reads. SQLite would not write a value that is there already.
+const MOVE_COUNTER: &str = "UPDATE signup_gate SET passed = passed + 1 WHERE only_row = 1";
 
 const REVISION: &str = "SELECT value, keys FROM revision WHERE only_row = 1";
 
@@ -59,13 +59,13 @@ pub struct Revisions {
 }
 
 impl Catalog {
-    /// Writes a row as it is, on the way of every request that is counted: a database with a full
-    /// disk, one that another process has locked and a standby answer questions alone.
+    /// Writes a counter, on the way of every request that is counted: a database with a full disk,
+    /// one that another process has locked and a standby answer questions alone.
     ///
     /// # Errors
     /// [`CatalogError`] when the database takes no writes.
     pub async fn check_writable(&self) -> Result<(), CatalogError> {
-        transaction!(self, "take a write", Write, |connection| write_nothing(connection))
+        transaction!(self, "take a write", Write, |connection| move_counter(connection))
     }
 
     /// Reads the database's clock, which every host shares.
@@ -96,8 +96,8 @@ impl Catalog {
 /// Operation that runs twice a second on every host.
 pub(crate) const READ_REVISION: &str = "read its revision";
 
-async fn write_nothing(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
-    connection.query(WRITE_NOTHING).execute().await.map(drop)
+async fn move_counter(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
+    connection.query(MOVE_COUNTER).execute().await.map(drop)
 }
 
 async fn revisions(connection: &mut Connection<'_>) -> Result<Revisions, sqlx::Error> {

@@ -99,7 +99,20 @@ async fn after_a_full_disk_requests_are_counted_again_contract_5() {
         let granted = store.reserve_request(&key, MONTH, 10).await.unwrap();
         assert_eq!(granted, ReserveOutcome::Granted { used });
     }
+}
+
+#[tokio::test]
+async fn a_check_of_writes_writes_contract_6() {
+    let (folder, url) = folder();
+    let (store, _) = catalog(&url).await;
+    let mut stranger = external_connection(&folder).await;
+    // SQLite moves its counter where a transaction has written a page, and only there.
+    let mut version = async || -> i64 {
+        sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut stranger).await.unwrap()
+    };
+    let before = version().await;
     store.check_writable().await.unwrap();
+    assert_ne!(version().await, before);
 }
 
 #[tokio::test]
