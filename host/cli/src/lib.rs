@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod builtin;
 pub mod commands;
 pub mod context;
+mod descriptors;
 mod http_client;
 pub mod logging;
 pub mod output;

@@ -8,10 +8,14 @@ mod binary;
 mod crash;
 #[path = "command_line/datasets.rs"]
 mod datasets;
+#[path = "command_line/descriptors.rs"]
+mod descriptors;
 #[path = "command_line/doctor.rs"]
 mod doctor;
 #[path = "command_line/failure_dumps.rs"]
 mod failure_dumps;
+#[path = "command_line/full_disk.rs"]
+mod full_disk;
 #[path = "command_line/gc.rs"]
 mod gc;
 #[path = "command_line/guide.rs"]
@@ -40,6 +44,8 @@ mod served;
 mod settings;
 #[path = "command_line/share.rs"]
 mod share;
+#[path = "command_line/signals.rs"]
+mod signals;
 #[path = "command_line/signup.rs"]
 mod signup;
 #[path = "command_line/traces.rs"]

@@ -1,6 +1,8 @@
 //! `yearbook serve`: puts the server together and runs it until SIGINT or SIGTERM
 //! (contract-6-fresh). A fresh data directory needs no step before it.
 
+mod signals;
+
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,22 +10,22 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use yearbook_catalog::{CatalogCache, KeyVerifier, Quota};
 use yearbook_scan::Reader;
-use yearbook_server::{AppState, Services};
+use yearbook_server::{AppState, ServerSettings, ServiceSettings, Services};
 
 use super::signup;
 use crate::builtin;
 use crate::context::CommandContext;
+use crate::descriptors;
 use crate::plugin_runtime;
 use crate::settings::LogFormat;
 
 pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     // Registered first: a signal that comes while plugins are compiled must not be lost.
-    let stop = stop_signal()?;
+    let stop = signals::stop_signal()?;
     // A port that is taken is reported before a second of compiling.
-    let settings = &context.settings.values.server;
+    let settings = bounded_by_descriptors(context);
     let (listener, address) = listen(settings.listen, "--listen").await?;
     signup::check(context, address)?;
     let admin = match settings.admin_listen {
@@ -61,7 +63,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         workers,
         required_formats: builtin::FORMATS.map(str::to_owned).to_vec(),
         signup,
-        settings: context.settings.values.http_settings(),
+        settings: ServiceSettings { server: settings, ..context.settings.values.http_settings() },
     })
     .await
     .context("the server cannot start")?;
@@ -83,6 +85,24 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     store.close().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Settings of the server with the connections that its descriptors leave, once it has as many of
+/// these as the system gives.
+fn bounded_by_descriptors(context: &CommandContext) -> ServerSettings {
+    let values = &context.settings.values;
+    let most = descriptors::raise_limit();
+    let Some(fitted) = descriptors::fit_connections(values, most) else {
+        return values.server.clone();
+    };
+    tracing::warn!(
+        descriptors = most,
+        needed = descriptors::needed(values),
+        connections = fitted.connections,
+        connections_per_address = fitted.connections_per_address,
+        "this process may open fewer files than server.connections needs, so it serves fewer connections; raise the hard limit (LimitNOFILE, ulimit -Hn)"
+    );
+    fitted
 }
 
 /// Says where the server listens: people and scripts wait for this line.
@@ -140,34 +160,4 @@ async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<(TcpListener,
     })?;
     let address = listener.local_addr().context("the listening address is unknown")?;
     Ok((listener, address))
-}
-
-/// Resolves at the first SIGINT or SIGTERM. A second one ends the process at once.
-fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
-    let mut signals = Signals {
-        interrupt: signal(SignalKind::interrupt()).context("cannot watch for SIGINT")?,
-        terminate: signal(SignalKind::terminate()).context("cannot watch for SIGTERM")?,
-    };
-    Ok(async move {
-        signals.next().await;
-        tracing::info!("asked to stop; a second signal ends the process at once");
-        tokio::spawn(async move {
-            signals.next().await;
-            std::process::exit(1);
-        });
-    })
-}
-
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
 }

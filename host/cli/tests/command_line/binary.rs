@@ -35,7 +35,18 @@ impl Yearbook {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_yearbook"));
+        self.prepare(Command::new(env!("CARGO_BIN_EXE_yearbook")), arguments)
+    }
+
+    /// The same after commands of a shell, whose limits it inherits.
+    pub(crate) fn command_after(&self, shell: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{shell} && exec \"$0\" \"$@\"")]);
+        command.arg(env!("CARGO_BIN_EXE_yearbook"));
+        self.prepare(command, arguments)
+    }
+
+    fn prepare(&self, mut command: Command, arguments: &[&str]) -> Command {
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         for (name, _) in std::env::vars()
             .filter(|(name, _)| name.starts_with("YEARBOOK_") || name.starts_with("OTEL_"))

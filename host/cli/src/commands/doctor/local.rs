@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use yearbook_sandbox::CACHE_RESERVED_BYTES;
 
 use super::{Finding, Status};
 use crate::context::{CommandContext, redact_password};
@@ -69,7 +70,23 @@ pub(super) fn check_data_dir(path: &Path) -> anyhow::Result<Finding> {
             ),
         ));
     }
-    Ok((Status::Ok, format!("{} is writable", path.display())))
+    let disk = rustix::fs::statvfs(path)
+        .with_context(|| format!("cannot look at the disk of {}", path.display()))?;
+    Ok(evaluate_room(path, disk.f_bavail.saturating_mul(disk.f_frsize)))
+}
+
+fn evaluate_room(path: &Path, free: u64) -> Finding {
+    let free_mib = free >> 20;
+    if free < CACHE_RESERVED_BYTES {
+        return (
+            Status::Warn,
+            format!(
+                "the disk of {} has {free_mib} MiB free: compiled plugins are not kept, and a full one stops counted requests; free some room",
+                path.display()
+            ),
+        );
+    }
+    (Status::Ok, format!("{} is writable, and its disk has {free_mib} MiB free", path.display()))
 }
 
 /// Checks that the folder of compiled plugins and the secret that seals them belong to this user
@@ -122,4 +139,18 @@ fn check_private(path: &Path, closed: u32, why: &str, mode: &str) -> anyhow::Res
         bail!("{0}: {why}; chmod {mode} {0}", path.display());
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_nearly_full_is_warned_of_contract_6() {
+        let check = |free| evaluate_room(Path::new("/var/lib/yearbook"), free);
+        assert_eq!(check(128 << 20).0, Status::Ok);
+        let (status, message) = check((128 << 20) - 1);
+        assert_eq!(status, Status::Warn);
+        assert!(message.contains("/var/lib/yearbook has 127 MiB free"), "{message}");
+    }
 }

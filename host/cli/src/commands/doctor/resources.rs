@@ -1,6 +1,7 @@
 //! Checks that the limits fit this machine: their sum, against its memory and open files.
 
 use super::{Finding, Status};
+use crate::descriptors;
 use crate::settings::SettingsDocument;
 
 /// Memory of a sandbox instance with its buffers while its client reads slowly, bytes (measured,
@@ -9,10 +10,6 @@ const INSTANCE_BYTES: u64 = 8 << 20;
 
 /// Memory of the process besides, bytes: the program, its threads, pages and footers in memory.
 const BASE_BYTES: u64 = 512 << 20;
-
-/// Descriptors that are neither clients with a slot nor databases: logs, listeners, clients that
-/// wait for a slot, files being read by each worker.
-const RESERVED_DESCRIPTORS: u64 = 256;
 
 /// All instances busy with slow clients, and every cache full, against the machine or the
 /// container.
@@ -48,34 +45,27 @@ fn evaluate_memory(values: &SettingsDocument, there: Option<u64>) -> Finding {
     )
 }
 
-/// Every connection, and what reading and the database need, against what this process may open.
+/// Every connection, and what reading and the database need, against what a server here may open:
+/// it raises the soft limit by itself.
 pub(super) fn check_descriptors(values: &SettingsDocument) -> Finding {
     evaluate_descriptors(
         values,
-        rustix::process::getrlimit(rustix::process::Resource::Nofile).current,
+        rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum,
     )
 }
 
 fn evaluate_descriptors(values: &SettingsDocument, most: Option<u64>) -> Finding {
     let Some(most) = most else { return (Status::Ok, "as many as are asked for".to_owned()) };
-    let connections = u64::try_from(values.server.connections).unwrap_or(u64::MAX);
-    let rest = u64::from(values.sandbox.limits.instances)
-        + u64::from(values.database.bounds.connections)
-        + RESERVED_DESCRIPTORS;
-    let needed = connections.saturating_add(rest);
-    if needed <= most {
+    let needed = descriptors::needed(values);
+    let Some(fitted) = descriptors::fit_connections(values, Some(most)) else {
         return (Status::Ok, format!("a full server needs some {needed} of {most}"));
-    }
-    let fitting = most.saturating_sub(rest);
-    let advice = format!("raise the limit (LimitNOFILE={needed}, ulimit -n {needed})");
-    let advice = if fitting > 0 {
-        format!("{advice}, or set server.connections to {fitting}")
-    } else {
-        advice
     };
     (
         Status::Warn,
-        format!("a full server needs some {needed}, and this process may open {most}: {advice}"),
+        format!(
+            "a full server needs some {needed}, and one here may open {most}: it serves {} connections, {} of one address; raise the hard limit (LimitNOFILE={needed}, ulimit -Hn {needed})",
+            fitted.connections, fitted.connections_per_address
+        ),
     )
 }
 
@@ -121,9 +111,8 @@ mod tests {
         let (status, message) = evaluate_descriptors(&values, Some(1_024));
         assert_eq!(status, Status::Warn);
         assert!(
-            message.contains("LimitNOFILE=8976") && message.contains("server.connections to 240"),
+            message.contains("LimitNOFILE=8976") && message.contains("240 connections, 15 of one"),
             "{message}"
         );
-        assert!(!evaluate_descriptors(&values, Some(64)).1.contains("server.connections"));
     }
 }
