@@ -166,6 +166,9 @@ async fn documents_list_the_formats_that_a_dataset_can_send_contract_9() {
         let urls = distributions.iter().filter_map(|one| one["dcat:accessURL"]["@id"].as_str());
         assert_eq!(formats_in(urls), sent, "DCAT of {name}");
     }
+    let page = get(&app, "/formats").await.text();
+    assert!(page.contains("/v1/series/harvest/data?format=csv"), "{page}");
+    assert!(page.contains("/v1/series/parks/data?format=geojson"), "{page}");
     let before = calls(&app);
     for path in ["/catalog.jsonld", "/datasets/parks", "/datasets/parks?series=x"] {
         get(&app, path).await;

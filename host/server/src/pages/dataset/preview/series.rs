@@ -17,7 +17,7 @@ pub(crate) struct SeriesView {
     pub(crate) picture: Option<PictureUrls>,
     /// True where the one that was asked for is not among those drawn.
     pub(crate) not_found: bool,
-    /// Its own figures, where other series share its column.
+    /// Its own figures, where they are not those of its column.
     pub(crate) own: Option<FigureLine<'static>>,
     pub(crate) description: String,
     pub(crate) points: Vec<PointLine>,
@@ -54,6 +54,8 @@ impl SeriesView {
         let shown = series.drawn.get(place)?;
         let label = series.label(shown);
         let several = series.count > 1;
+        // Those of its column say the same.
+        let is_alone = !several && unit(snapshot, &shown.column).is_some();
         let others_of = |(index, other): (usize, &DrawnSeries)| {
             (index != place)
                 .then(|| SeriesLink { id: other.id.clone(), label: series.label(other) })
@@ -69,7 +71,7 @@ impl SeriesView {
                 chart.picture((chosen != ChosenSeries::Named).then_some(shown.id.as_str()))
             }),
             not_found: chosen == ChosenSeries::Unknown,
-            own: (!shown.key.is_empty()).then(|| own_figures(shown)),
+            own: (!shown.key.is_empty() && !is_alone).then(|| own_figures(shown)),
             description: describe_series(shown, &label, unit(snapshot, &shown.column)),
             points: shown.line.iter().map(PointLine::new).collect(),
             reduced: shown.is_reduced().then(|| {
