@@ -23,7 +23,7 @@ use crate::{FormFault, SignupError, SignupMode, SignupSettings, sealed_mail};
 /// Name of the installation's secret in the catalog.
 pub(crate) const SECRET: &str = "signup";
 
-/// Requests of this process that write at once: others of the catalog's connections stay free for
+/// Requests of this process that ask the catalog at once: its other connections stay free for
 /// clients with keys.
 const TURNS: usize = 2;
 
@@ -196,9 +196,9 @@ impl Signup {
     pub async fn look_up(&self, token: &str) -> Result<Option<LinkState>, SignupError> {
         let Some(token) = LinkToken::parse(token) else { return Ok(None) };
         let now = clock::now();
+        let _turn = self.turn().await?;
         let Some(address) = self.catalog.link_address(&token.hash(), now).await? else {
             return Ok(None);
-        let _turn = self.turn().await?;
         };
         let account = self.catalog.account(&address, now).await?;
         Ok(Some(account.map_or(LinkState::NewAccount, LinkState::Account)))
