@@ -166,6 +166,18 @@ mod tests {
     }
 
     #[test]
+    fn one_request_of_a_month_is_a_request() {
+        for (limit, expected) in [
+            (1, "The 1 request of this month is used up; counting starts"),
+            (10, "All 10 requests of this month are used up; counting starts"),
+        ] {
+            let resets_at = yearbook_domain::Millis(0);
+            let sentence = refusal_message(&Refusal::QuotaExceeded { limit, resets_at });
+            assert!(sentence.starts_with(expected), "{sentence}");
+        }
+    }
+
+    #[test]
     fn our_own_faults_show_the_request_id_and_nothing_else() {
         for (error, expected) in [
             (
