@@ -192,7 +192,7 @@ async fn the_page_of_a_dataset_has_every_part_contract_9() {
         "http://test.example/v1/series/harvest/data",
         "Refreshed",
         "Checked",
-        "Figures of the value columns",
+        "Figures over all rows",
         "Latest 5 rows of 121",
         "2024-01-01",
         "Nelson",

@@ -38,7 +38,7 @@ pub(crate) fn render_text(page: &impl Template) -> Result<String, askama::Error>
 }
 
 /// The character that documents show in place of `letter`: a picture of it for a control character
-/// of ASCII (U+2400 and those that follow), U+FFFD for others that HTML or XML forbid or discourage.
+/// of ASCII (U+2400 and those that follow), U+FFFD for others that HTML or XML forbid.
 pub(crate) fn visible(letter: char) -> char {
     match letter {
         '\t' | '\n' | '\r' => letter,
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[derive(Template)]
-    #[template(source = "<p title=\"{{ text }}\">{{ text }}</p>\n", ext = "html")]
+    #[template(source = "<p title=\"{{ text }}\">{{ text }}</p>", ext = "html")]
     struct Words<'a> {
         text: &'a str,
     }

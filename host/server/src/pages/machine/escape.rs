@@ -24,8 +24,8 @@ fn push_escape(text: &mut String, letter: char) {
     text.push_str(&format!("\\u{:04x}", u32::from(letter)));
 }
 
-/// Escapes `text` for an element or an attribute of XML. In place of what XML 1.0 cannot hold stands
-/// what pages show.
+/// Escapes `text` for an element or an attribute of XML. What XML 1.0 cannot hold is replaced as in
+/// pages.
 pub(super) fn xml_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
