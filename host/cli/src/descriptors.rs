@@ -18,8 +18,8 @@ const LEAST_PART: u64 = 8;
 /// two addresses would take what is left.
 const ADDRESS_PART: usize = 16;
 
-/// Raises the soft limit of this process, which is 1,024 for programs that use `select`, to the hard
-/// one. Returns what this process may open then; none: as many as it asks for.
+/// Raises the soft limit of this process, which is 1,024 for programs that use `select`, to the
+/// hard one. Returns what this process may open then; none: as many as it asks for.
 pub(crate) fn raise_limit() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     match setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
