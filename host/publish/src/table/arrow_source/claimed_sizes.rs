@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use arrow::ipc::{Block, Message, root_as_footer, root_as_message};
 
 /// Bytes of the size before a compressed buffer (Arrow columnar format, "Compression").
-const SIZE_BYTES: i64 = size_of::<i64>() as i64;
+const SIZE_BYTES: usize = size_of::<i64>();
 
 /// Bytes behind the footer of a file: its length, and `ARROW1`.
 const FOOTER_END_BYTES: i64 = 10;
@@ -62,10 +62,11 @@ fn of_message(file: &mut File, message: &Message<'_>, body: u64) -> io::Result<u
     let batch = batch.filter(|batch| batch.compression().is_some());
     let buffers = batch.and_then(|batch| batch.buffers()).into_iter().flatten();
     let mut claimed = 0_u64;
-    for buffer in buffers.filter(|buffer| buffer.length() >= SIZE_BYTES) {
+    // An empty buffer has no size before it.
+    for buffer in buffers.filter(|buffer| buffer.length() > 0) {
         let Some(start) = body.checked_add_signed(buffer.offset()) else { continue };
         file.seek(SeekFrom::Start(start))?;
-        let mut size = [0; SIZE_BYTES as usize];
+        let mut size = [0; SIZE_BYTES];
         file.read_exact(&mut size)?;
         // Less than 0: it is not compressed.
         let size = u64::try_from(i64::from_le_bytes(size)).unwrap_or(0);
