@@ -76,13 +76,13 @@ impl SqliteFile {
         Ok(Self { readers, writer, location })
     }
 
-    /// A database in memory lives in its connection, so there is only one.
+    /// A database in memory lives in its connection, so there is only one, which is never replaced.
     async fn open_in_memory(
         options: SqliteConnectOptions,
         settings: &DatabaseSettings,
     ) -> Result<Self, CatalogError> {
         let location = "(memory)".to_owned();
-        let writer = pool_options(1, settings)
+        let writer = keeping_pool_options(1, settings)
             .connect_with(options.shared_cache(false))
             .await
             .map_err(|source| open_error(&location, source))?;
@@ -94,23 +94,26 @@ impl SqliteFile {
     }
 }
 
-/// Connections to a local file do not go stale, so none is tested; replaced is one that was given
-/// back with a transaction.
+/// Replaces a connection that was given back with a transaction.
 fn pool_options(connections: u32, settings: &DatabaseSettings) -> SqlitePoolOptions {
+    keeping_pool_options(connections, settings).before_acquire(|connection, _| {
+        Box::pin(async move {
+            // Neither SQLite nor the driver is to think that a transaction is open: in one of
+            // SQLite's, another cannot begin.
+            sqlx::raw_sql(TRY_TRANSACTION).execute(&mut *connection).await?;
+            Ok(!connection.is_in_transaction())
+        })
+    })
+}
+
+/// Keeps every connection: one to a local file does not go stale, so none is tested.
+fn keeping_pool_options(connections: u32, settings: &DatabaseSettings) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(settings.acquire_timeout())
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
-        .before_acquire(|connection, _| {
-            Box::pin(async move {
-                // Neither SQLite nor the driver is to think that a transaction is open: in one of
-                // SQLite's, another cannot begin.
-                sqlx::raw_sql(TRY_TRANSACTION).execute(&mut *connection).await?;
-                Ok(!connection.is_in_transaction())
-            })
-        })
 }
 
 /// Switches the file to write-ahead logging, which then holds for every connection. The switch does
