@@ -6,9 +6,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::Method;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use reqwest::Url;
 use serde::Deserialize;
 
 use crate::limits::TOKEN_BYTES;
+use crate::token_host::authority;
 use crate::transport::{RegistryRequest, Transport};
 use crate::{Credentials, RegistryError, status};
 
@@ -19,7 +21,11 @@ const CLIENT: &str = "yearbook";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Challenge {
     Basic,
-    Bearer { realm: String, service: Option<String>, scope: Option<String> },
+    /// Its scope is not read: a registry could name more than the request needs.
+    Bearer {
+        realm: String,
+        service: Option<String>,
+    },
 }
 
 #[derive(Deserialize)]
@@ -43,11 +49,7 @@ impl Challenge {
                 .into_iter()
                 .find_map(|(name, value)| name.eq_ignore_ascii_case(wanted).then_some(value))
         };
-        Some(Self::Bearer {
-            realm: value("realm")?,
-            service: value("service"),
-            scope: value("scope"),
-        })
+        Some(Self::Bearer { realm: value("realm")?, service: value("service") })
     }
 }
 
@@ -67,22 +69,27 @@ fn parameters(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The header `Authorization` that meets `challenge`, for `scope` where the challenge names none.
-/// None where credentials are wanted and there are none.
+/// The header `Authorization` that meets `challenge`, for `scope`; `None` if credentials are wanted
+/// and there are none. Credentials go for a token where `may_see` says so.
 pub(crate) async fn authorize(
     transport: &Transport,
     challenge: &Challenge,
     credentials: Option<&Credentials>,
     scope: &str,
+    may_see: impl Fn(&Url) -> bool,
 ) -> Result<Option<String>, RegistryError> {
     match challenge {
         Challenge::Basic => Ok(credentials.and_then(basic)),
-        Challenge::Bearer { realm, service, scope: named } => {
+        Challenge::Bearer { realm, service } => {
             if let Some(Credentials::RegistryToken(token)) = credentials {
                 return Ok(Some(format!("Bearer {token}")));
             }
-            let scope = named.as_deref().unwrap_or(scope);
-            let request = token_request(transport, realm, service.as_deref(), scope, credentials)?;
+            let url = transport.join(&transport.url("/"), realm)?;
+            if credentials.is_some() && !may_see(&url) {
+                let host = transport.host().to_owned();
+                return Err(RegistryError::TokenHost { host, target: authority(&url) });
+            }
+            let request = token_request(url, service.as_deref(), scope, credentials);
             let response = transport.send(&request, None).await?;
             if status::refuses_token(response.status) {
                 return Ok(None);
@@ -103,13 +110,11 @@ pub(crate) async fn authorize(
 }
 
 fn token_request(
-    transport: &Transport,
-    realm: &str,
+    mut url: Url,
     service: Option<&str>,
     scope: &str,
     credentials: Option<&Credentials>,
-) -> Result<RegistryRequest, RegistryError> {
-    let mut url = transport.join(&transport.url("/"), realm)?;
+) -> RegistryRequest {
     if let Some(Credentials::IdentityToken(token)) = credentials {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("grant_type", "refresh_token").append_pair("client_id", CLIENT);
@@ -117,9 +122,9 @@ fn token_request(
         if let Some(service) = service {
             form.append_pair("service", service);
         }
-        return Ok(RegistryRequest::new(Method::POST, url)
+        return RegistryRequest::new(Method::POST, url)
             .with_header(CONTENT_TYPE, "application/x-www-form-urlencoded")
-            .with_body(form.finish().into_bytes()));
+            .with_body(form.finish().into_bytes());
     }
     {
         let mut query = url.query_pairs_mut();
@@ -129,10 +134,10 @@ fn token_request(
         query.append_pair("scope", scope);
     }
     let request = RegistryRequest::new(Method::GET, url);
-    Ok(match credentials.and_then(basic) {
+    match credentials.and_then(basic) {
         Some(header) => request.with_header(AUTHORIZATION, header),
         None => request,
-    })
+    }
 }
 
 fn basic(credentials: &Credentials) -> Option<String> {
@@ -150,25 +155,17 @@ mod tests {
 
     #[test]
     fn challenges_are_read_with_and_without_quotes() {
-        let bearer = |realm: &str, service: Option<&str>, scope: Option<&str>| {
-            Some(Challenge::Bearer {
-                realm: realm.to_owned(),
-                service: service.map(str::to_owned),
-                scope: scope.map(str::to_owned),
-            })
+        let bearer = |realm: &str, service: Option<&str>| {
+            Some(Challenge::Bearer { realm: realm.to_owned(), service: service.map(str::to_owned) })
         };
         for (header, expected) in [
             (
                 "Bearer realm=\"https://auth.example.org/token\",service=\"registry, main\",scope=\"repository:a/b:pull,push\"",
-                bearer(
-                    "https://auth.example.org/token",
-                    Some("registry, main"),
-                    Some("repository:a/b:pull,push"),
-                ),
+                bearer("https://auth.example.org/token", Some("registry, main")),
             ),
             (
                 "bearer Realm=https://a.example.org/t, service=x",
-                bearer("https://a.example.org/t", Some("x"), None),
+                bearer("https://a.example.org/t", Some("x")),
             ),
             ("Basic realm=\"Registry\"", Some(Challenge::Basic)),
             ("BASIC", Some(Challenge::Basic)),

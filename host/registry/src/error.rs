@@ -67,6 +67,16 @@ pub enum RegistryError {
         /// First of the addresses that were refused.
         found: IpAddr,
     },
+    /// The registry sends for a token to a host that nobody named for it.
+    #[error(
+        "the registry {host} sends to {target} for a token, and its credentials go to its own host alone; if you trust {target} with them, add \"{host}={target}\" to plugins.token_hosts"
+    )]
+    TokenHost {
+        /// Host of the reference.
+        host: String,
+        /// Host of the token.
+        target: String,
+    },
     /// The registry wants to know who asks, or does not let this caller in.
     #[error(
         "the registry {host} refuses {action} {repository} ({detail}); log in with `docker login {host}`, or set YEARBOOK_REGISTRY_HOST, YEARBOOK_REGISTRY_USERNAME and YEARBOOK_REGISTRY_PASSWORD"

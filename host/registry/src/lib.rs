@@ -19,6 +19,7 @@ mod reference;
 mod registry;
 mod signatures;
 mod status;
+mod token_host;
 mod transport;
 
 pub use credentials::{CredentialError, CredentialSources, Credentials};
@@ -28,3 +29,4 @@ pub use pull::{PulledComponent, TaggedComponent};
 pub use push::{ComponentInterface, PushedComponent};
 pub use reference::{ReferenceError, RegistryReference};
 pub use registry::Registry;
+pub use token_host::TokenHost;

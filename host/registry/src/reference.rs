@@ -37,12 +37,6 @@ pub struct ReferenceError {
 }
 
 impl RegistryReference {
-    /// True for a text that means a registry and not a file, well-formed or not.
-    #[must_use]
-    pub fn is_meant(text: &str) -> bool {
-        text.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME))
-    }
-
     /// Reads a reference.
     ///
     /// # Errors
@@ -128,8 +122,10 @@ impl fmt::Display for RegistryReference {
 }
 
 fn parse(text: &str) -> Result<RegistryReference, &'static str> {
-    if !RegistryReference::is_meant(text) {
-        return Err("it does not begin with oci://");
+    let is_reference =
+        text.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
+    if !is_reference {
+        return Err("it does not begin with oci:// (download it and name the file)");
     }
     let rest = text.get(SCHEME.len()..).unwrap_or_default();
     let (authority, rest) = rest.split_once('/').ok_or("it has no repository")?;

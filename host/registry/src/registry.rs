@@ -7,7 +7,7 @@ use http::header::WWW_AUTHENTICATE;
 
 use crate::authentication::{Challenge, authorize};
 use crate::transport::{RegistryRequest, RegistryResponse, Transport, sentence};
-use crate::{Credentials, RegistryError, RegistryLimits, RegistryReference, status};
+use crate::{Credentials, RegistryError, RegistryLimits, RegistryReference, TokenHost, status};
 
 /// Purpose of a request, for tokens and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,7 @@ pub struct Registry {
     pub(crate) reference: RegistryReference,
     pub(crate) limits: RegistryLimits,
     credentials: Option<Credentials>,
+    token_hosts: Vec<TokenHost>,
     /// Header that met the last challenge.
     authorization: Option<String>,
 }
@@ -39,7 +40,21 @@ impl Registry {
     ) -> Result<Self, RegistryError> {
         let transport = Transport::open(reference, &limits).await?;
         let reference = reference.clone();
-        Ok(Self { transport, reference, limits, credentials, authorization: None })
+        Ok(Self {
+            transport,
+            reference,
+            limits,
+            credentials,
+            token_hosts: Vec::new(),
+            authorization: None,
+        })
+    }
+
+    /// Lets `hosts` see the credentials, each for the registry that it is named for.
+    #[must_use]
+    pub fn with_token_hosts(mut self, hosts: &[TokenHost]) -> Self {
+        self.token_hosts = hosts.to_vec();
+        self
     }
 
     /// Address of something in the repository.
@@ -68,8 +83,13 @@ impl Registry {
             Access::Write => "pull,push",
         };
         let scope = format!("repository:{}:{actions}", self.reference.repository());
+        let may_see = |url: &reqwest::Url| {
+            let own = self.transport.url("/");
+            TokenHost::allow(&self.token_hosts, &self.reference, &own, url)
+        };
+        let credentials = self.credentials.as_ref();
         let authorization =
-            authorize(&self.transport, &challenge, self.credentials.as_ref(), &scope).await?;
+            authorize(&self.transport, &challenge, credentials, &scope, may_see).await?;
         if authorization.is_none() {
             return Err(self.unauthorized(response, access).await);
         }

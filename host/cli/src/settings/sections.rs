@@ -9,6 +9,7 @@ use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
 use yearbook_publish::PublishMemory;
 use yearbook_refresh::RefreshSettings;
+use yearbook_registry::TokenHost;
 use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_server::{LimitSettings, PageSettings, ServerSettings, ShareSettings};
 use yearbook_signup::SignupSettings;
@@ -160,6 +161,9 @@ pub struct PluginsSection {
     /// Folder for failure dumps, one file for each way in which a release fails; none: no dump is
     /// written. Such a file holds rows and options of a response.
     pub capsules: Option<PathBuf>,
+    /// Hosts that may see the credentials for a registry beside the registry itself, which sends
+    /// there for tokens: `registry.gitlab.com=gitlab.com`.
+    pub token_hosts: Vec<TokenHost>,
     /// Conditions for a component that did not come with the binary, and trusted signers.
     #[serde(flatten)]
     pub trust: yearbook_releases::TrustPolicy,

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::manifest::{MANIFEST, WASM_CONFIG, WASM_LAYER, spell};
-use crate::{Credentials, Registry, RegistryError, RegistryLimits, RegistryReference};
+use crate::{Credentials, Registry, RegistryError, RegistryLimits, RegistryReference, TokenHost};
 use yearbook_domain::Digest;
 
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0 the component";
@@ -324,6 +324,46 @@ async fn credentials_for_a_token_do_not_follow_a_redirect() {
         |registry: &LyingRegistry| registry.requests.lock().unwrap().concat().to_lowercase();
     assert!(asked(&registry).contains("authorization: basic"));
     assert!(!asked(&elsewhere).contains("authorization"), "{}", asked(&elsewhere));
+}
+
+#[tokio::test]
+async fn credentials_go_to_no_host_of_tokens_that_nobody_named_contract_14() {
+    let elsewhere = LyingRegistry::start(|_, _| ok(br#"{"token":"t0ken"}"#.to_vec())).await;
+    let realm = format!(
+        "Bearer realm=\"http://{}/token\",scope=\"repository:b:push,delete\"",
+        elsewhere.host
+    );
+    let registry = LyingRegistry::start(move |path, head| {
+        match (head.to_lowercase().contains("bearer t0ken"), path.contains("/manifests/")) {
+            (false, _) => status(401, vec![("WWW-Authenticate", realm.clone())]),
+            (true, true) => ok(manifest()),
+            (true, false) => ok(COMPONENT.to_vec()),
+        }
+    })
+    .await;
+    let asked = || elsewhere.requests.lock().unwrap().concat().to_lowercase();
+    let reference = format!("oci://{}/a:1", registry.host);
+    for credentials in [
+        Credentials::Basic { username: "ann".to_owned(), secret: "pw".to_owned() },
+        Credentials::IdentityToken("t0p-secret".to_owned()),
+    ] {
+        let refused = pull(&reference, Some(credentials)).await.unwrap_err().to_string();
+        let advice = format!("\"{}={}\" to plugins.token_hosts", registry.host, elsewhere.host);
+        assert!(refused.contains(&advice), "{refused}");
+        assert_eq!(asked(), "");
+    }
+    // Without credentials there is nothing to lose.
+    assert_eq!(pull(&reference, None).await.unwrap().file, COMPONENT);
+
+    let named = TokenHost::try_from(format!("{}={}", registry.host, elsewhere.host)).unwrap();
+    let ann = Credentials::Basic { username: "ann".to_owned(), secret: "pw".to_owned() };
+    let reference = RegistryReference::parse(&reference).unwrap();
+    let opened = Registry::open(&reference, Some(ann), limits()).await.unwrap();
+    let pulled = opened.with_token_hosts(&[named]).pull().await.unwrap();
+    assert_eq!(pulled.file, COMPONENT);
+    // The registry's own words for the scope are left out: it asked for another repository.
+    assert!(asked().contains("authorization: basic"), "{}", asked());
+    assert!(asked().contains("scope=repository%3aa%3apull") && !asked().contains("delete"));
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! `yearbook plugin outdated`: releases whose tag in a registry names another component now
-//! (contract-14-outdated). Reads the catalog, asks registries, changes neither.
+//! (contract-14-outdated). A release that another one has replaced is kept for a rollback, and is
+//! left out. Reads the catalog, asks registries, changes neither.
 
 use std::collections::HashSet;
 
@@ -29,11 +30,17 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     let store = context.catalog().await?;
     let releases = store.releases().await.context("cannot list plugins")?;
     store.close().await;
-    let serving: HashSet<ReleaseId> = lines(&releases)
-        .into_iter()
-        .filter_map(|line| line.candidates.into_iter().next().map(|release| release.id))
-        .collect();
-    let tags = by_tag(releases.iter().filter_map(with_tag));
+    let (mut serving, mut replaced) = (HashSet::new(), HashSet::new());
+    for line in lines(&releases) {
+        let Some(first) = line.candidates.into_iter().next() else { continue };
+        let of_line = releases.iter().map(|release| &release.id);
+        let others = of_line.filter(|id| (id.kind, &id.name) == (line.kind, &line.name));
+        let waiting = line.waiting.map(|release| release.id);
+        replaced.extend(others.filter(|id| **id != first.id && Some(*id) != waiting.as_ref()));
+        serving.insert(first.id);
+    }
+    let in_use = releases.iter().filter(|release| !replaced.contains(&release.id));
+    let tags = by_tag(in_use.filter_map(with_tag));
     let asked = tags.len();
     let (outdated, failures) = ask(context, tags).await;
     let known = |found: &OutdatedRelease| {

@@ -10,6 +10,9 @@ use super::source::{open, read_component};
 use super::{PluginSource, read_signature};
 use crate::context::CommandContext;
 
+/// Beginning of the interfaces that plugins export.
+const INTERFACE: &str = "yearbook:plugin/";
+
 pub(super) async fn run(
     context: &CommandContext,
     file: &Path,
@@ -20,6 +23,13 @@ pub(super) async fn run(
         bail!("{to} is no place in a registry; write oci://HOST[:PORT]/REPOSITORY:TAG");
     };
     let component = read_component(context, file)?;
+    let exports = component.exports.as_deref().unwrap_or_default();
+    if !exports.iter().any(|name| name.starts_with(INTERFACE)) {
+        bail!(
+            "{} exports no interface of a plugin, so nobody could install it; build it with yearbook-sdk, and see what `yearbook plugin check` says",
+            file.display()
+        );
+    }
     let signature = read_signature(file, named)?;
     let interface = ComponentInterface {
         imports: component.imports.clone().unwrap_or_default(),
@@ -40,7 +50,7 @@ pub(super) async fn run(
     context.output.print_result(&value, || {
         let signature = if signed { ", with its signature" } else { "" };
         format!(
-            "{} is pushed to {reference}{signature}. Whoever wants this very component installs it with:\n    yearbook plugin install {by_digest}",
+            "{} is pushed to {reference}{signature}. To install this very component:\n    yearbook plugin install {by_digest}",
             component.short()
         )
     })

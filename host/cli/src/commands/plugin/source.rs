@@ -39,7 +39,8 @@ impl FromStr for PluginSource {
     type Err = ReferenceError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if RegistryReference::is_meant(text) {
+        // No file has such a name, so an address of another kind is refused for what it is.
+        if text.contains("://") {
             RegistryReference::parse(text).map(Self::Registry)
         } else {
             Ok(Self::File(text.into()))
@@ -121,7 +122,8 @@ pub(super) async fn open(
     let asked = reference.clone();
     let credentials = tokio::task::spawn_blocking(move || sources.find(&asked)).await??;
     let limits = RegistryLimits::new(context.settings.values.sandbox.limits.component_bytes);
-    Ok(Registry::open(reference, credentials, limits).await?)
+    let registry = Registry::open(reference, credentials, limits).await?;
+    Ok(registry.with_token_hosts(&context.settings.values.plugins.token_hosts))
 }
 
 /// Pulls the component, with the digest of its manifest.
@@ -174,5 +176,8 @@ mod tests {
         let reference: Result<PluginSource, _> = "oci://localhost:5000/a:1".parse();
         assert!(matches!(reference, Ok(PluginSource::Registry(_))));
         assert!("OCI://localhost:5000/a".parse::<PluginSource>().is_err());
+        let advice = "download it and name the file";
+        let refused = "https://example.org/lines.wasm".parse::<PluginSource>();
+        assert!(refused.is_err_and(|error| error.to_string().contains(advice)));
     }
 }
