@@ -13,8 +13,10 @@ use crate::{MailTransport, SendFailure, SignupError, SmtpUrl};
 /// Longest wait for each answer of the server.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Start of the enhanced status of an address that does not exist (RFC 3463, 3.2).
-const BAD_ADDRESS: &str = "5.1.";
+/// Enhanced statuses of a recipient that does not exist: mailbox, host, syntax and a mailbox that
+/// has moved (RFC 3463, 3.2), a host that takes no mail (RFC 7505, 5.1). The other ones below 5.1
+/// are about the sender. Many servers answer RCPT with those too, so the command says nothing.
+const BAD_RECIPIENT: [&str; 5] = ["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10"];
 
 /// A server that takes mails.
 struct SmtpServer(AsyncSmtpTransport<Tokio1Executor>);
@@ -56,11 +58,12 @@ impl MailTransport for SmtpServer {
         message: &'a [u8],
     ) -> SendFuture<'a> {
         Box::pin(async move {
-            let address = |address: &MailAddress| {
-                let wrong = |_| SendFailure::NoSuchMailbox;
-                address.mailbox().parse::<Address>().map_err(wrong)
-            };
-            let envelope = Envelope::new(Some(address(from)?), vec![address(to)?])
+            let sender = from.mailbox().parse::<Address>().map_err(|_| {
+                SendFailure::Temporary("signup.mail_from is no address of SMTP".to_owned())
+            })?;
+            let recipient =
+                to.mailbox().parse::<Address>().map_err(|_| SendFailure::NoSuchMailbox)?;
+            let envelope = Envelope::new(Some(sender), vec![recipient])
                 .map_err(|_| SendFailure::NoSuchMailbox)?;
             match self.0.send_raw(&envelope, message).await {
                 Ok(_) => Ok(()),
@@ -72,7 +75,8 @@ impl MailTransport for SmtpServer {
 
 fn failure(error: &Error) -> SendFailure {
     let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-    if error.is_permanent() && source.trim_start().starts_with(BAD_ADDRESS) {
+    let enhanced = source.split_whitespace().next().unwrap_or_default();
+    if error.is_permanent() && BAD_RECIPIENT.contains(&enhanced) {
         SendFailure::NoSuchMailbox
     } else {
         SendFailure::Temporary(describe(error))
@@ -96,4 +100,72 @@ fn describe(error: &Error) -> String {
         "the connection failed"
     };
     kind.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Sends a mail to a server that answers the command `refused` with `answer`, and every other
+    /// one with consent.
+    async fn send(refused: &'static str, answer: &'static str) -> Result<(), SendFailure> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("smtp://{}", listener.local_addr().unwrap());
+        let server = tokio::spawn(async move {
+            let mut lines = BufReader::new(listener.accept().await.unwrap().0);
+            lines.write_all(b"220 mx.example.org ESMTP\r\n").await.unwrap();
+            let (mut line, mut in_message) = (String::new(), false);
+            while lines.read_line(&mut line).await.unwrap_or(0) > 0 {
+                let reply = match line.trim_end() {
+                    command if command.starts_with(refused) => answer,
+                    "DATA" => "354 go on",
+                    "." => "250 2.0.0 taken",
+                    _ if in_message => "",
+                    _ => "250 2.0.0 fine",
+                };
+                in_message = reply.starts_with("354") || (in_message && reply.is_empty());
+                if !reply.is_empty() {
+                    lines.write_all(format!("{reply}\r\n").as_bytes()).await.unwrap();
+                }
+                line.clear();
+            }
+        });
+        let transport = transport(&SmtpUrl::try_from(url).unwrap()).unwrap();
+        let from = MailAddress::parse("keys@data.example.org").unwrap();
+        let to = MailAddress::parse("ann@example.org").unwrap();
+        let sent = transport.send(&from, &to, b"Subject: key\r\n\r\nHere.\r\n").await;
+        server.abort();
+        sent
+    }
+
+    #[tokio::test]
+    async fn a_code_of_a_recipient_alone_ends_the_attempts_contract_10() {
+        assert_eq!(send("NONE", "").await, Ok(()));
+        for (command, answer) in [
+            ("RCPT", "550 5.1.1 <ann@example.org> does not exist"),
+            ("RCPT", "550 5.1.2 no such host"),
+            ("RCPT", "556 5.1.10 the host takes no mail"),
+        ] {
+            assert_eq!(send(command, answer).await, Err(SendFailure::NoSuchMailbox), "{answer}");
+        }
+        for (command, answer) in [
+            ("MAIL", "550 5.1.8 sender's host unknown"),
+            ("MAIL", "553 5.1.0 sender refused"),
+            ("MAIL", "550 5.7.1 refused"),
+            // Postfix tells of a bad sender when the recipient is named.
+            ("RCPT", "550 5.1.7 sender's address refused"),
+            ("RCPT", "550 5.1.8 sender's host unknown"),
+            ("RCPT", "450 4.1.1 not now"),
+            ("RCPT", "550 no such user, without an enhanced status"),
+            ("DATA", "554 5.6.0 refused"),
+        ] {
+            let sent = send(command, answer).await;
+            assert!(matches!(sent, Err(SendFailure::Temporary(_))), "{command} {answer}: {sent:?}");
+        }
+    }
 }
