@@ -231,7 +231,7 @@ fn check_missing_values(node: &DescriptorNode<'_>, problems: &mut DescriptorProb
     {
         problems.add(
             list.at,
-            "only [\"\"] is read: write missing values as empty fields and leave this out",
+            "only [\"\"] is read: write missing values as empty fields and leave this out, or name them in yearbook.reader_options.missing_values where a reader reads the format",
         );
     }
 }
