@@ -1,19 +1,17 @@
 #!/usr/bin/env bash
-# Runs both commands as a new user would: a fresh clone of what is committed, an empty HOME, an empty cargo home, and a toolchain
-# without the target of guests. Rustup's toolchains alone are shared with this machine (RUSTUP_HOME). Prints how long each took.
+# Runs the three commands of the README as a new user would: a fresh clone of what is committed, an empty HOME, an empty cargo home, and a
+# toolchain without the target of guests. Rustup's toolchains alone are shared with this machine (RUSTUP_HOME). Prints how long each took.
 #
-#   tests/external/fresh/run.sh [--demo | --test] [FOLDER]
+#   tests/external/fresh/run.sh [--demo | --test | --install] [FOLDER]
 #
 # Works in FOLDER, which must not exist; without one, in a temporary folder that it removes. With --demo it runs the demo alone, with
-# --test the tests alone, and those a second time, as who changes nothing finds them.
+# --install the installation alone, with --test the tests alone, and those a second time, as who changes nothing finds them.
 set -euo pipefail
 
 source=$(cd "$(dirname "$0")/../../.." && pwd)
-demo=yes
-tests=yes
+parts="demo test install"
 case "${1:-}" in
-  --demo) tests=no; shift ;;
-  --test) demo=no; shift ;;
+  --demo | --test | --install) parts=${1#--}; shift ;;
 esac
 if [ $# -gt 0 ]; then
   work=$1
@@ -37,30 +35,44 @@ timed() {
   printf '\n>> %s took %d min %02d s\n' "$*" $(((SECONDS - started) / 60)) $(((SECONDS - started) % 60)) | tee -a "$work/times"
 }
 
+# Says how large a program is, and fails beyond 80 MB.
+weigh() {
+  local bytes
+  bytes=$(stat --format %s "$1")
+  printf '>> %s has %d MB\n' "$2" $((bytes / 1000000)) | tee -a "$work/times"
+  [ "$bytes" -le 80000000 ] || { echo "$2 is larger than 80 MB"; exit 1; }
+}
+
 run_demo() {
   timed cargo xtask demo --no-serve --data-dir "$work/data"
 
-  # The program that the demo names serves the data, is of a bearable size, and installs from the same build, with its plugins.
-  target="$HOME/.cache/yearbook/target"
-  program="$target/xtask/demo/yearbook"
-  bytes=$(stat --format %s "$program")
-  printf '>> the program has %d MB\n' $((bytes / 1000000)) | tee -a "$work/times"
-  [ "$bytes" -le 80000000 ] || { echo "the program is larger than 80 MB"; exit 1; }
+  # The program that the demo names serves the data and is of a bearable size.
+  program="$HOME/.cache/yearbook/target/xtask/demo/yearbook"
+  weigh "$program" "the demo's program"
   [ -n "$("$program" --data-dir "$work/data" datasets list --json | grep -o '"name"')" ]
-  CARGO_TARGET_DIR="$target" timed cargo install --quiet --locked --path host/cli --root "$work/installed" --profile demo --no-default-features
-  (cd / && "$work/installed/bin/yearbook" --data-dir "$work/other" openapi > "$work/openapi.json")
-  grep --quiet application/vnd.apache.parquet "$work/openapi.json" || { echo "what was installed carries no plugins"; exit 1; }
 }
 
-if [ "$demo" = yes ]; then
-  run_demo
-fi
-if [ "$tests" = yes ]; then
+# The line of the README as it stands, and what it installs: everything, plugins included.
+run_install() {
+  timed cargo install --locked --path host/cli
+  installed="$CARGO_HOME/bin/yearbook"
+  weigh "$installed" "the installed program"
+  cd /
+  "$installed" --data-dir "$work/other" openapi > "$work/openapi.json"
+  grep --quiet application/vnd.apache.parquet "$work/openapi.json" || { echo "what was installed carries no plugins"; exit 1; }
+  "$installed" --data-dir "$work/other" publish "$work/yearbook/datasets/co2_concentration_monthly/datapackage.json"
+  cd "$work/yearbook"
+}
+
+run_test() {
   timed cargo xtask test
-  if [ "$demo" = no ]; then
-    timed cargo xtask test
-  fi
-fi
+  [ "$parts" != test ] || timed cargo xtask test
+}
+
+grep --quiet '^    cargo install --locked --path host/cli$' README.md || { echo "the README names another command"; exit 1; }
+for part in $parts; do
+  "run_$part"
+done
 
 printf '\n== times\n'
 cat "$work/times"
