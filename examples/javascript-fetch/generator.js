@@ -72,7 +72,7 @@ function told(request, page) {
   if (plan.monthlyRequests !== undefined) {
     const runs = plan.monthlyRequests / run;
     const fits = runs === 0n ? "not one run fits into a month" : runs === 1n ? "one run fits into a month" : `${runs} runs fit into a month`;
-    warnings.push(`Reading everything costs ${run} requests, and the ${plan.name} plan has ${plan.monthlyRequests} a month: ${fits}.`);
+    warnings.push(`Reading everything costs ${run} ${run === 1n ? "request" : "requests"}, and the ${plan.name} plan has ${plan.monthlyRequests} a month: ${fits}.`);
   }
   const integers = datasets.filter((dataset) => dataset.columns.some((column) => column.type === "integer"));
   if (integers.length > 0) {

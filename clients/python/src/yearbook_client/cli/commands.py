@@ -33,6 +33,10 @@ def _selection(given: Given) -> dict[str, Any]:
     }
 
 
+def _rows(number: int) -> str:
+    return f"{number} row" if number == 1 else f"{number} rows"
+
+
 def _datasets(client: Client, given: Given) -> None:
     found = (
         client.datasets()
@@ -51,7 +55,7 @@ def _describe(client: Client, given: Given) -> None:
     ]
     text = (
         f"{found.name}: {found.title or ''}\n{found.description or ''}\n"
-        f"{found.rows} rows, {found.layout or 'no'} layout, licence {found.licence or 'unknown'}\n"
+        f"{_rows(found.rows)}, {found.layout or 'no'} layout, licence {found.licence or 'unknown'}\n"
         f"snapshot {found.current_snapshot_id} of {found.last_refreshed_at}\n"
         f"{found.attribution_text or ''}\n\n"
     )
@@ -60,7 +64,7 @@ def _describe(client: Client, given: Given) -> None:
 
 def _preview(client: Client, given: Given) -> None:
     found = client.preview(given.name)
-    text = f"{found.row_count} rows, snapshot {found.snapshot_id}\n"
+    text = f"{_rows(found.row_count)}, snapshot {found.snapshot_id}\n"
     _print(given, found, text + table_text(found.rows))
 
 
@@ -79,7 +83,7 @@ def _download(client: Client, given: Given) -> None:
     found = client.download(given.name, given.file, format=given.format, **_selection(given))
     _print(given, found, "")
     if not given.json:
-        rows = f"{found.rows} rows, " if found.rows is not None else ""
+        rows = f"{_rows(found.rows)}, " if found.rows is not None else ""
         sys.stderr.write(f"{found.path}: {rows}{found.size} bytes. {found.credit}\n")
 
 
@@ -158,7 +162,7 @@ def _integration(client: Client, given: Given) -> None:
 
 def _me(client: Client, given: Given) -> None:
     found = client.me()
-    cap = "no row cap" if found.row_cap is None else f"{found.row_cap} rows a request"
+    cap = "no row cap" if found.row_cap is None else f"{_rows(found.row_cap)} a request"
     left = "unlimited"
     if found.limit is not None:
         ends = f" until {found.resets_at:%Y-%m-%d %H:%M} UTC" if found.resets_at else ""
