@@ -233,6 +233,14 @@ fn a_reference_system_other_than_wgs_84_is_refused_in_every_form_contract_7() {
         (r#"{"type":"name","properties":{"name":null}}"#, Some("names no reference system")),
         ("{}", Some("names no reference system")),
         (r#""EPSG:2193""#, Some(foreign)),
+        ("[]", Some("$.crs: is no reference system; where the file is WGS 84")),
+        (r#"["EPSG:2193"]"#, Some("$.crs: is no reference system")),
+        (r#"[{"type":"name","properties":{"name":"EPSG:4326"}}]"#, Some("is no reference system")),
+        ("true", Some("$.crs: is no reference system")),
+        ("false", Some("$.crs: is no reference system")),
+        ("4326", Some("$.crs: is no reference system")),
+        (r#""urn:ogc:def:crs,crs:EPSG::2193,crs:EPSG::4326""#, Some(foreign)),
+        (r#"{"type":"name","properties":{"name":"NZGD2000 CRS84"}}"#, Some(foreign)),
     ] {
         let crs = format!(r#""crs":{system}"#);
         let geometry = r#""geometry":{"#;
@@ -274,6 +282,19 @@ fn a_page_of_a_service_is_refused_contract_7() {
         r#""links":[{"rel":"self","href":"a"},{"href":"b","rel":"next"}]"#,
         r#""links":[{"rel":"prev","href":"a"}]"#,
         r#""count":1,"next":null,"previous":"http://example.com/?page=1""#,
+        r#""numberMatched":"2""#,
+        r#""totalFeatures":"2","numberMatched":"unknown""#,
+        r#""context":{"matched":"2"}"#,
+        r#""exceededTransferLimit":"true""#,
+        r#""properties":{"exceededTransferLimit":"True"}"#,
+        r#""links":{"self":"a","next":"b"}"#,
+        r#""links":{"next":{"href":"b"}}"#,
+        r#""_links":{"next":{"href":"b"}}"#,
+        r#""_links":{"prev":"b"}"#,
+        r#""_links":{"next":[{"href":"b"}]}"#,
+        r#""links":[{"href":"b","rel":["last","next"]}]"#,
+        r#""links":[{"href":"b","rel":"last next"}]"#,
+        r#""next":{"href":"b"}"#,
     ] {
         for read in [
             with_members(&format!("{member},"), POINT, ""),
@@ -289,6 +310,9 @@ fn a_page_of_a_service_is_refused_contract_7() {
         r#""numberMatched":1,"numberReturned":1,"totalFeatures":"unknown""#,
         r#""links":[{"rel":"self","href":"a"},{"rel":"collection","href":"b"}]"#,
         r#""count":1,"next":null,"previous":null"#,
+        r#""numberMatched":"1","exceededTransferLimit":"false""#,
+        r#""links":{"self":"a","next":null,"prev":[]},"_links":{"self":{"href":"a","title":"next"}}"#,
+        r#""links":[{"rel":["self","collection"],"href":"next"}]"#,
     ] {
         assert_eq!(
             with_members(&format!("{member},"), POINT, "").unwrap().rows.len(),

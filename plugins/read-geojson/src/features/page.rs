@@ -18,43 +18,51 @@ impl PageSigns {
     /// Fails where it says that there are other pages.
     pub(super) fn check(&mut self, event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
         let names = [path.name(0), path.name(1), path.name(2)];
+        let is_link = matches!(event, JsonEvent::Text(_) | JsonEvent::BeginObject);
+        // OGC API Features and WFS, older GeoServers, and STAC.
+        match (path.depth(), names) {
+            (1, [Some("numberMatched"), ..]) => self.take("$.numberMatched", event),
+            (1, [Some("totalFeatures"), ..]) => self.take("$.totalFeatures", event),
+            (2, [Some("context"), Some("matched"), _]) => self.take("$.context.matched", event),
+            _ => {}
+        }
         match (path.depth(), names, event) {
             // ArcGIS.
-            (1, [Some("exceededTransferLimit"), ..], JsonEvent::Boolean(true))
-            | (
-                2,
-                [Some("properties"), Some("exceededTransferLimit"), _],
-                JsonEvent::Boolean(true),
-            ) => Err(format!("is true: {ADVICE}")),
-            // OGC API Features and WFS, older GeoServers, and STAC.
-            (1, [Some("numberMatched"), ..], JsonEvent::Number(number)) => {
-                self.take("$.numberMatched", number)
+            (1, [Some("exceededTransferLimit"), ..], limit)
+            | (2, [Some("properties"), Some("exceededTransferLimit"), _], limit)
+                if is_true(limit) =>
+            {
+                Err(format!("is true: {ADVICE}"))
             }
-            (1, [Some("totalFeatures"), ..], JsonEvent::Number(number)) => {
-                self.take("$.totalFeatures", number)
-            }
-            (2, [Some("context"), Some("matched"), _], JsonEvent::Number(number)) => {
-                self.take("$.context.matched", number)
-            }
-            (3, [Some("links"), _, Some("rel")], JsonEvent::Text(rel))
-                if ["next", "prev", "previous"].iter().any(|one| rel.eq_ignore_ascii_case(one)) =>
+            // OGC API Features and STAC.
+            (3 | 4, [Some("links" | "_links"), _, Some("rel")], JsonEvent::Text(rel))
+                if is_other_page(rel) =>
             {
                 Err(format!("is {rel:?}: {ADVICE}"))
             }
+            // JSON:API and HAL, where a member may be an array of links.
+            (2 | 3, [Some("links" | "_links"), Some(name), None], _)
+                if is_link && is_other_page(name) =>
+            {
+                Err(format!("names another page: {ADVICE}"))
+            }
             // Django REST framework.
-            (1, [Some("next" | "previous"), ..], JsonEvent::Text(_)) => {
+            (1, [Some("next" | "previous"), ..], _) if is_link => {
                 Err(format!("names another page: {ADVICE}"))
             }
             _ => Ok(()),
         }
     }
 
-    fn take(&mut self, path: &'static str, number: &str) -> Result<(), String> {
-        let number = number.parse().map_err(|_| "is no number of features".to_owned())?;
-        if self.matched.is_none_or(|(_, most)| number > most) {
+    /// Takes a number, which services write as text too; another text is none, as "unknown".
+    fn take(&mut self, path: &'static str, event: JsonEvent<'_>) {
+        let (JsonEvent::Number(text) | JsonEvent::Text(text)) = event else { return };
+        let number = text.trim().parse().ok().filter(|number: &f64| !number.is_nan());
+        if let Some(number) = number
+            && self.matched.is_none_or(|(_, most)| number > most)
+        {
             self.matched = Some((path, number));
         }
-        Ok(())
     }
 
     /// The path and the fault of a number of features that is greater than that of the file.
@@ -64,4 +72,20 @@ impl PageSigns {
         is_page
             .then(|| (path, format!("is {matched}, and there are {features} features: {ADVICE}")))
     }
+}
+
+fn is_true(event: JsonEvent<'_>) -> bool {
+    match event {
+        JsonEvent::Boolean(value) => value,
+        JsonEvent::Text(text) => text.trim().eq_ignore_ascii_case("true"),
+        _ => false,
+    }
+}
+
+/// Returns whether one of the words of a link's relation is another page.
+fn is_other_page(relation: &str) -> bool {
+    let is_other = |word: &str| {
+        ["next", "prev", "previous"].iter().any(|other| word.eq_ignore_ascii_case(other))
+    };
+    relation.split_whitespace().any(is_other)
 }

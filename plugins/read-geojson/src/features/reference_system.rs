@@ -10,6 +10,33 @@ const CRS: Option<&str> = Some("crs");
 /// programs from before it.
 const NAMES: [&str; 5] = ["name", "code", "urn", "url", "href"];
 
+/// Words that stand before the code of WGS 84 in its names and addresses.
+const WORDS: [&str; 21] = [
+    "urn",
+    "x",
+    "ogc",
+    "def",
+    "crs",
+    "geographiccrs",
+    "epsg",
+    "wgs",
+    "wgs84",
+    "http",
+    "https",
+    "www",
+    "opengis",
+    "net",
+    "gml",
+    "srs",
+    "xml",
+    "spatialreference",
+    "org",
+    "ref",
+    "io",
+];
+
+const NAMELESS: &str = "where the file is WGS 84, longitude first (OGC:CRS84), leave it out";
+
 /// A reference system while it is parsed.
 #[derive(Debug, Default)]
 pub(super) struct ReferenceSystem {
@@ -35,18 +62,26 @@ impl ReferenceSystem {
             && path.name(at) == Some("properties")
             && path.name(at + 1).is_some_and(|name| NAMES.contains(&name));
         match event {
-            JsonEvent::Text(name) | JsonEvent::Number(name) if is_name || path.depth() == at => {
+            JsonEvent::Text(name) if is_name || path.depth() == at => {
                 self.is_known = true;
                 check_name(name)
+            }
+            JsonEvent::Number(code) if is_name => {
+                self.is_known = true;
+                check_name(code)
+            }
+            JsonEvent::BeginArray | JsonEvent::Boolean(_) | JsonEvent::Number(_)
+                if path.depth() == at =>
+            {
+                Err(format!("is no reference system; {NAMELESS}"))
             }
             JsonEvent::BeginObject if path.depth() == at => {
                 self.is_known = false;
                 Ok(())
             }
-            JsonEvent::EndObject if path.depth() == at && !self.is_known => Err(
-                "names no reference system; where the file is WGS 84, longitude first (OGC:CRS84), leave it out"
-                    .to_owned(),
-            ),
+            JsonEvent::EndObject if path.depth() == at && !self.is_known => {
+                Err(format!("names no reference system; {NAMELESS}"))
+            }
             _ => Ok(()),
         }
     }
@@ -66,12 +101,30 @@ fn check_name(name: &str) -> Result<(), String> {
 fn is_wgs_84(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let words: Vec<&str> =
-        name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    match words[..] {
-        [.., "crs84" | "crs84h"] | [.., "crs", "84"] | ["wgs84"] | ["wgs", "84"] | ["4326"] => true,
-        [.., "4326" | "4979"] => words.contains(&"epsg") && !name.contains("/def/crs/"),
-        _ => false,
-    }
+        name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let (before, is_code) = match &words[..] {
+        [before @ .., "crs84" | "crs84h"] | [before @ .., "crs", "84"] => (before, true),
+        ["wgs84"] | ["wgs", "84"] | ["4326"] => return true,
+        [before @ .., "4326" | "4979"] => {
+            (before, before.contains(&"epsg") && !name.contains("/def/crs/"))
+        }
+        _ => return false,
+    };
+    is_code && names_no_code(before)
+}
+
+/// Returns whether words are those before a code, and the parts of a version: a name of several
+/// systems has the code of another one there.
+fn names_no_code(words: &[&str]) -> bool {
+    let mut before = "";
+    words.iter().all(|word| {
+        let is_number = word.len() <= 3 && word.bytes().all(|byte| byte.is_ascii_digit());
+        match std::mem::replace(&mut before, word) {
+            "wgs" => *word == "84",
+            "crs" if is_number => false,
+            _ => is_number || WORDS.contains(word),
+        }
+    })
 }
 
 #[cfg(test)]
@@ -97,6 +150,10 @@ mod tests {
             "urn:ogc:def:crs:EPSG::4979",
             "4326",
             "WGS 84",
+            "WGS 84 (EPSG:4326)",
+            "urn:ogc:def:crs:EPSG:10.076:4326",
+            "https://epsg.io/4326",
+            "https://spatialreference.org/ref/epsg/4326/",
         ] {
             assert!(is_wgs_84(name), "{name}");
         }
@@ -110,6 +167,13 @@ mod tests {
             "urn:ogc:def:crs:OGC:1.3:CRS83",
             "http://www.opengis.net/def/crs/EPSG/0/4326",
             "WGS 84 / UTM zone 60S",
+            "urn:ogc:def:crs,crs:EPSG::2193,crs:EPSG::4326",
+            "EPSG:2193,EPSG:4326",
+            "EPSG:2193/OGC:CRS84",
+            "NZGD2000 CRS84",
+            "ÉTRS CRS84",
+            "CRS:83,CRS:84",
+            "WGS 72 CRS84",
             "",
         ] {
             assert!(!is_wgs_84(name), "{name}");
