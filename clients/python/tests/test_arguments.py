@@ -2,14 +2,16 @@
 
 import datetime
 import math
+import os
 
 import faulty
 import pytest
 from proofs import proof
 
 import yearbook_client as yb
-from yearbook_client import errors, settings
+from yearbook_client import cli, errors, settings
 from yearbook_client.client import Client
+from yearbook_client.results import Rows
 from yearbook_client.selection import Selection
 
 
@@ -62,6 +64,7 @@ def test_arguments_that_are_none_are_refused_with_a_sentence_contract_11():
     wrong += [{"columns": value} for value in (5, [], ["a,b"], [1], b"ab", [None])]
     wrong += [{"limit": value} for value in (0, -1, 2.5, "5", math.nan, math.inf, [1, 2])]
     wrong += [{"dimensions": ["a"]}, {"dimensions": 5}, {"snapshot": 5}]
+    wrong += [{name: ""} for name in ("start", "end", "columns", "snapshot", "limit")] + [{"columns": "date,"}, {"columns": [""]}]
     try:
         import numpy as np
         import pandas as pd
@@ -93,12 +96,79 @@ def test_arguments_of_other_verbs_are_checked_alike(make):
     assert service.asked == []
 
 
-def test_a_timeout_that_is_no_number_of_seconds_is_refused_when_the_client_is_made(make):
+@proof
+def test_empty_arguments_are_refused_and_read_nothing_else_contract_11(make, tmp_path):
+    """An unset variable of a shell must not read more, or another table, than was meant; no dimensions are no filter."""
+    service, client = make(rows=3)
+    for wrong, name in (
+        (lambda: client.get("table", snapshot="", to="rows"), "`snapshot`"),
+        (lambda: client.download("table", tmp_path / "a.csv", snapshot=""), "`snapshot`"),
+        (lambda: client.download("table", tmp_path / "a.csv", format=""), "`format`"),
+        (lambda: client.changes("table", ""), "`since`"),
+        (lambda: client.get("table", to=""), "`to`"),
+        (lambda: client.verify(Rows([], (), None), ""), "no digest in it"),
+        (lambda: client.integration("", "table"), "tool"),
+        (lambda: client.integration("meltano", ""), "dataset"),
+        (lambda: Client(service.base, ""), "API key"),
+        (lambda: Client("").me(), "No service"),
+    ):
+        with pytest.raises(errors.UsageError, match=name):
+            wrong()
+    for path in ("", ".", os.sep):
+        for verb in (lambda: client.download("table", path, format="csv"), lambda: client.sync("table", path)):
+            with pytest.raises(errors.UsageError, match="no name of a file"):
+                verb()
+    assert service.asked == []
+    assert Selection.of("table", dimensions="") == Selection.of("table")
+    client.datasets = lambda: [yb.DatasetSummary("a_table", "n", "s", "A table", "")]
+    assert [one.name for one in client.search("")] == ["a_table"]
+
+
+@pytest.mark.parametrize("arguments", [
+    *(f"{verb} {option}" for verb in ("get table", "download table a.csv", "verify table") for option in ("--snapshot", "--columns", "--start", "--end", "--limit")),
+    "changes table --since", "get table --format", "get table -o", "download table a.csv --format", "download table --format csv", "verify table --expected", "sync table -o", "sync table table -o",
+    "integration meltano table -o", "cite table --format", "describe", "sync",
+])
+@proof
+def test_an_empty_argument_of_a_command_is_a_wrong_one_contract_11(make, monkeypatch, tmp_path, capsys, arguments):
+    service, _ = make(rows=3)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SERVICE_BASE_URL", service.base)
+    monkeypatch.setenv("SERVICE_API_KEY", faulty.KEY)
+    try:
+        code = cli.main([*arguments.split(), ""])
+    except SystemExit as end:
+        code = end.code
+    written = capsys.readouterr()
+    assert (code, "table-" in written.out) == (2, False), written
+    assert "error: " in written.err or "failed" in written.out
+    assert service.charged == 0
+    assert not list(tmp_path.glob("*.csv"))
+
+
+@proof
+def test_settings_that_are_none_are_refused_with_a_sentence_contract_11(make):
     service, _ = make()
     assert Client(service.base, faulty.KEY, timeout="5").me().plan == "free"
-    for timeout in (None, "soon", datetime.timedelta(seconds=5)):
-        with pytest.raises((TypeError, ValueError), match="float"):
+    for timeout in (0.001, 86400):
+        Client(timeout=timeout)
+    for timeout in (None, "soon", "", datetime.timedelta(seconds=5), math.inf, math.nan, 1e300, 10**400, 0, -1, (1, 2), [1]):
+        with pytest.raises(errors.UsageError, match=r"^`timeout` is no number of seconds up to 86400: "):
             Client(timeout=timeout)
+    for key in (5, b"yb_secretword", ["yb_secretword"], "yb_secret word"):
+        with pytest.raises(errors.UsageError, match="API key") as caught:
+            Client(service.base, key)
+        assert "secret" not in str(caught.value)
+    for base in (5, b"http://127.0.0.1", ["http://127.0.0.1"]):
+        with pytest.raises(errors.UsageError, match="not an http or https address"):
+            Client(base, faulty.KEY).me()
+    assert len(service.asked) == 1
+
+
+def test_a_host_that_no_network_has_cannot_be_reached(waits):
+    for host in ("a..b", "a" * 64):
+        with pytest.raises(errors.UnreachableError, match="cannot be reached"):
+            Client(f"http://{host}", faulty.KEY).me()
 
 
 def test_columns_to_pivot_are_any_list():

@@ -164,6 +164,7 @@ def test_a_proxy_that_cannot_be_used_is_a_sentence_without_its_password_contract
         f"http://user:secretword@{proxy.place}": "refuses the user name", f"socks5://user:secretword@{proxy.place}": "socks is not supported",
         f"http://user:secretword#@{proxy.place}": "%40", f"http://{proxy.place}": "wants them",
         "http://user:secretword@127.0.0.1:99999": "user:password@host:port",
+        "http://": "The proxy has no http or https address", "http://user:secretword@": "user:password@host:port", "http://user:secretword@:3128": "user:password@host:port",
     }
     for address, sentence in addresses.items():
         monkeypatch.setenv("HTTP_PROXY", address)
@@ -202,11 +203,30 @@ def command(service, *arguments, **variables):
     """A command as the shell runs it: its exit code, output and errors in bytes."""
     known = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHONUTF8", "PYTHONIO", "PYTHONUNBUFFERED"))}
     known |= {"SERVICE_BASE_URL": service.base, "SERVICE_API_KEY": KEY, "PYTHONPATH": str(SOURCES), **variables}
-    how = {name: known.pop(name) for name in ("stdout", "shell", "preexec_fn") if name in known}
+    how = {name: known.pop(name) for name in ("stdout", "shell", "preexec_fn", "input") if name in known}
     how.setdefault("stdout", subprocess.PIPE)
     line = [sys.executable, "-m", "yearbook_client", *arguments]
     done = subprocess.run(line, stderr=subprocess.PIPE, env=known, timeout=120, **how)
     return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "setsid"), reason="this system has no sessions to leave a terminal by")
+@pytest.mark.parametrize("arguments", ["login", "login --key-from-stdin"])
+@pytest.mark.parametrize("data", [b"", b"\n", b"\xff\n", None])
+def test_a_login_without_a_key_names_the_way_to_pipe_it(make, arguments, data):
+    """At the end of input, with bytes that are no text, and without a standard input."""
+    service, _ = make()
+
+    def alone():
+        os.setsid()
+        if data is None:
+            os.close(0)
+
+    code, out, err = command(service, *arguments.split(), preexec_fn=alone, input=data or b"", PYTHONIOENCODING="utf-8:strict")
+    assert (code, out) == (2, b""), err
+    assert b"error: There was no key to read. Pipe it to `login --key-from-stdin`." in err
+    assert b"Traceback" not in err
+    assert service.asked == []
 
 
 @pytest.mark.parametrize("variables", [{}, {"PYTHONIOENCODING": "cp1252"}, {"PYTHONIOENCODING": "ascii:strict"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])

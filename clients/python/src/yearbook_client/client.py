@@ -45,7 +45,7 @@ class Client:
         progress: bool | Progress | None = None,
     ) -> None:
         self._base_url = base_url
-        self._key = ApiKey(api_key) if api_key else None
+        self._key = ApiKey(api_key) if api_key is not None else None
         self._cache = cache
         self._progress = progress
         self._transport = Transport(timeout)
@@ -80,7 +80,7 @@ class Client:
         """Returns the datasets that have all words, best first. It costs what `datasets` costs."""
         from .models import rank
 
-        return rank(self.datasets(), text("words", words) or "", whole("limit", limit))
+        return rank(self.datasets(), text("words", words, empty=True) or "", whole("limit", limit))
 
     def describe(self, name: str) -> Dataset:
         """Returns a dataset's columns, versions and provenance."""
@@ -191,7 +191,7 @@ class Client:
         appears when it is whole; a bulk file that broke off is resumed by the next call."""
         from .downloads import download, format_of
 
-        place = Path(path)
+        place = _file(path)
         selection = Selection.of(name, **criteria)
         with self._session() as session:
             return download(session, selection, place, format_of(place, format))
@@ -205,9 +205,9 @@ class Client:
         """Does what `sync` does and says in which way."""
         from .change_feed import sync
 
-        place = (
-            Path(path) if path is not None else library_dir() / f"{Selection.of(name).name}.parquet"
-        )
+        if path is None:
+            path = library_dir() / f"{Selection.of(name).name}.parquet"
+        place = _file(path)
         with self._session() as session:
             return sync(session, name, place)
 
@@ -276,6 +276,13 @@ class Client:
         selection = Selection.of(result)
         _, headers = session.head(selection.path, {"limit": "1"})
         return Credit.from_headers(selection.name, session.origin.base, {}, headers)
+
+
+def _file(path: PathLike) -> Path:
+    place = Path(path)
+    if not place.name:
+        raise UsageError(f"{str(path)!r} is no name of a file.")
+    return place
 
 
 async def _in_thread(verb: Callable[..., _Result], *given: Any, **named: Any) -> _Result:

@@ -17,7 +17,7 @@ from .http import Response
 from .http.answers import Headers
 from .planning import BulkFile, PullPlan, plan_pull
 from .pull import download_bulk, plan_credit, restarting, write_pages
-from .selection import Selection
+from .selection import Selection, text
 from .session import Session
 
 # Suffixes that are not the name of their format.
@@ -36,7 +36,7 @@ class Download:
 
 def format_of(path: Path, explicit: str | None) -> str:
     """Returns the format to ask for: `explicit`, else the suffix of `path`."""
-    if explicit:
+    if explicit := text("format", explicit):
         return explicit
     suffix = path.suffix.lower()
     if not suffix:

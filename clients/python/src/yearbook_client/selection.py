@@ -79,7 +79,7 @@ class Selection:
             **criteria,
             "start": _day("start", criteria.get("start")),
             "end": _day("end", criteria.get("end")),
-            "dimensions": text("dimensions", criteria.get("dimensions")),
+            "dimensions": text("dimensions", criteria.get("dimensions"), empty=True),
             "columns": None if columns is None else _names(columns),
             "snapshot": text("snapshot", criteria.get("snapshot")),
             "limit": whole("limit", criteria.get("limit")),
@@ -142,11 +142,11 @@ def _day(name: str, value: Any) -> str | None:
     return str(found)
 
 
-def text(name: str, value: Any) -> str | None:
-    """Checks an argument; None where it is missing or empty."""
-    if value is not None and not isinstance(value, str):
-        raise UsageError(f"`{name}` is no text: {value!r:.60}.", "Give one text.")
-    return value or None
+def text(name: str, value: Any, *, empty: bool = False) -> str | None:
+    """Checks an argument; None where it is missing, or empty and may be."""
+    if value is None or (isinstance(value, str) and (value or empty)):
+        return value or None
+    raise UsageError(f"`{name}` is no text: {value!r:.60}.", "Give one text, or leave it away.")
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ def _names(value: Any) -> tuple[str, ...]:
         found = tuple(_plain(one) for one in value)
     except TypeError:
         found = ()
-    if not found or not all(isinstance(one, str) and "," not in one for one in found):
+    if not found or not all(isinstance(one, str) and one and "," not in one for one in found):
         raise UsageError(
             f"`columns` has no names of columns, or one with a comma: {value!r:.60}.",
             'Give a list of names, such as ["date", "value"].',

@@ -58,13 +58,13 @@ class ApiKey:
     __slots__ = ("_text",)
 
     def __init__(self, text: str) -> None:
-        text = text.strip()
         # An HTTP library would quote the whole header in its complaint about a control character.
-        if not _ALLOWED.fullmatch(text):
+        if not isinstance(text, str) or not _ALLOWED.fullmatch(text.strip()):  # pyright: ignore
             raise UsageError(
-                "The API key has characters that no key has.", "Copy it again, without line ends."
+                "The API key is no text, or has characters that no key has.",
+                "Copy it again, without line ends.",
             )
-        self._text = text
+        self._text = text.strip()
 
     def reveal(self) -> str:
         """Returns the text, for the header of a request to the service's own origin."""
@@ -166,7 +166,7 @@ def parse_origin(text: str) -> Origin:
 
 def origin(explicit: str | None = None) -> Origin:
     """Returns the service to ask: `explicit`, else `SERVICE_BASE_URL`."""
-    text = explicit if explicit is not None else os.environ.get(BASE_URL, "")
+    text = str(explicit) if explicit is not None else os.environ.get(BASE_URL, "")
     if not text.strip():
         raise UsageError("No service is named.", f"Set {BASE_URL} to its address.")
     return parse_origin(text)
@@ -207,9 +207,9 @@ def cache_bytes() -> int:
 
 def library_dir(explicit: PathLike | None = None) -> Path:
     """Returns the folder of tables that `sync` keeps up to date."""
-    text = os.fspath(explicit) if explicit is not None else os.environ.get(LIBRARY_DIR)
-    if text:
-        return Path(text).expanduser()
+    folder = explicit if explicit is not None else os.environ.get(LIBRARY_DIR) or None
+    if folder is not None:
+        return Path(folder).expanduser()
     return _user_folder("Application Support", "XDG_DATA_HOME", ".local/share") / "library"
 
 

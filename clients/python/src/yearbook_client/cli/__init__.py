@@ -59,9 +59,9 @@ COMMAND = "yearbook-py"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code."""
-    for name in ("stdout", "stderr"):
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the shell
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
     if reconfigure:
         # Files and pipes get UTF-8, as from the service; a terminal shows what it can.
@@ -206,23 +206,29 @@ def parser() -> argparse.ArgumentParser:
     add(f"changes {rows}", "--no-geometry", action="store_true", help="leave geometry out")
     add(rows, "--snapshot", metavar="ID", help="a version that is kept")
     add(rows, "--limit", type=_positive, metavar="N", help="rows at most; default: all")
-    add("get", "-o", "--output", metavar="FILE", help="write to a file instead")
+    add("get", "-o", "--output", type=_filled, metavar="FILE", help="write to a file instead")
     add("download", "file", metavar="FILE", help="file to write")
-    add("get download", "--format", help="format of FILE; default: its suffix")
-    add("verify", "--expected", metavar="DIGEST", help="digest or citation to match")
+    add("get download", "--format", type=_filled, help="format of FILE; default: its suffix")
+    add("verify", "--expected", type=_filled, metavar="DIGEST", help="digest or citation to match")
     text = "have the service read the rows: a request"
     add("verify", "--recompute", action="store_true", help=text)
     add("changes", "--since", metavar="ID", help="watermark or snapshot id")
     add("sync", "names", nargs="*", metavar="NAME", help="default: the library's")
-    add("sync", "-o", "--output", metavar="FILE", help="file, for one dataset")
+    add("sync", "-o", "--output", type=_filled, metavar="FILE", help="file, for one dataset")
     add("cite", "--format", choices=FORMATS, default="text")
     add("integration", "tool", help="such as meltano")
     add("integration", "names", nargs="+", metavar="NAME", help="datasets")
-    add("integration", "-o", "--output", metavar="FOLDER", help="folder to write to")
+    add("integration", "-o", "--output", type=_filled, metavar="FOLDER", help="folder to write to")
     add("login", "--key-from-stdin", action="store_true", help="read the key from a pipe")
     add("cache", "--clear", action="store_true", help="delete every page")
     add("completion", "shell", choices=("bash", "zsh", "fish", "names"))
     return top
+
+
+def _filled(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
 
 
 def _positive(text: str) -> int:
@@ -276,7 +282,6 @@ def cached_names() -> list[str]:
 
 
 def _options() -> dict[str, list[str]]:
-
     top: Any = parser()
     verbs: dict[str, Any] = next(one.choices for one in top._actions if one.dest == "verb")
     return {

@@ -25,10 +25,9 @@ def _print(given: Given, value: Any, text: str) -> None:
 
 
 def _selection(given: Given) -> dict[str, Any]:
-    same = ("start", "end", "dimensions", "snapshot", "limit")
+    same = ("start", "end", "dimensions", "columns", "snapshot", "limit")
     return {
         **{name: getattr(given, name) for name in same},
-        "columns": given.columns.split(",") if given.columns else None,
         "geometry": not given.no_geometry,
     }
 
@@ -172,7 +171,12 @@ def _me(client: Client, given: Given) -> None:
 
 def _login(client: Client, given: Given) -> None:
     service = origin()
-    text = sys.stdin.readline() if given.key_from_stdin else getpass.getpass("API key: ")
+    try:
+        text = sys.stdin.readline() if given.key_from_stdin else getpass.getpass("API key: ")
+    except (EOFError, UnicodeError):
+        text = ""
+    if not text.strip():
+        raise UsageError("There was no key to read.", "Pipe it to `login --key-from-stdin`.")
     key = ApiKey(text)
     # A key that the service refuses is not worth keeping.
     plan = Client(service.base, key.reveal()).me().plan

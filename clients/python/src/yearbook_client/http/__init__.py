@@ -115,7 +115,15 @@ class Transport:
     """Connections to services. Threads may share one; a fork opens connections of its own."""
 
     def __init__(self, timeout: float = 60.0) -> None:
-        self.timeout = float(timeout)
+        try:
+            self.timeout = float(timeout)
+        except (OverflowError, TypeError, ValueError):
+            self.timeout = 0.0
+        if not 0 < self.timeout <= 86400:
+            raise UsageError(
+                f"`timeout` is no number of seconds up to 86400: {timeout!r:.60}.",
+                "Leave it away for 60.",
+            )
         # By process too: a fork that wrote to sockets of its parent would get the other's answers.
         self._pools: dict[tuple[int, str | None], urllib3.PoolManager] = {}
 
@@ -225,6 +233,8 @@ def _proxied(proxy: str, settings: dict[str, Any]) -> urllib3.PoolManager:
 
     try:
         parts = parse_url(proxy)
+        if not parts.host:
+            raise urllib3.exceptions.LocationValueError
         if parts.auth:
             basic = base64.b64encode(unquote(parts.auth).encode()).decode()
             settings["proxy_headers"] = {"Proxy-Authorization": f"Basic {basic}"}
@@ -260,6 +270,7 @@ def _failure(error: Exception) -> YearbookError:
         kinds.SSLError,
         kinds.ProxyError,
         kinds.MaxRetryError,
+        kinds.LocationValueError,
     )
     if isinstance(error, unreachable):
         return UnreachableError(f"The service cannot be reached ({cause}).")
