@@ -9,13 +9,26 @@ use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Rows that say when something happened, by the words for them.
-const HAPPENED: [(&str, &str); 7] = [
+const HAPPENED: [(&str, &str); 11] = [
     ("snapshots", "SELECT COUNT(*), MAX(created_at) FROM snapshots WHERE created_at > $1"),
     ("checks of datasets", "SELECT COUNT(*), MAX(checked_at) FROM datasets WHERE checked_at > $1"),
     ("checks of sources", "SELECT COUNT(*), MAX(ended_at) FROM source_checks WHERE ended_at > $1"),
     ("keys", "SELECT COUNT(*), MAX(created_at) FROM keys WHERE created_at > $1"),
     ("uses of keys", "SELECT COUNT(*), MAX(used_at) FROM key_uses WHERE used_at > $1"),
     ("mailed links", "SELECT COUNT(*), MAX(created_at) FROM signup_links WHERE created_at > $1"),
+    ("mails", "SELECT COUNT(*), MAX(created_at) FROM mails WHERE created_at > $1"),
+    ("accounts", "SELECT COUNT(*), MAX(created_at) FROM accounts WHERE created_at > $1"),
+    (
+        "releases of plugins",
+        "SELECT COUNT(*), MAX(installed_at) FROM plugin_releases WHERE installed_at > $1",
+    ),
+    // A day beyond the present: a replaced key works for that long, and no lease ends later.
+    (
+        "leases and revocations",
+        "SELECT COUNT(*), MAX(at) FROM (
+            SELECT claimed_until AS at FROM source_checks UNION ALL SELECT revoked_at FROM keys
+        ) AS ends WHERE at > $1 + 90000000",
+    ),
     ("unreferenced objects", "SELECT COUNT(*), MAX(since) FROM loose_files WHERE since > $1"),
 ];
 

@@ -3,7 +3,7 @@
 
 use yearbook_domain::Millis;
 
-use super::signup_links::SignupHmac;
+use super::signup_links::{SignupHmac, date_future};
 use super::sql_enum::RowContext;
 use crate::catalog::transaction;
 use crate::database::sql::{Connection, Statement};
@@ -37,6 +37,10 @@ const CLAIM_MAIL: &str = "
 const DEFER_MAIL: &str = "UPDATE mails SET due_at = $2 WHERE id = $1";
 
 const DELETE_MAIL: &str = "DELETE FROM mails WHERE id = $1";
+
+/// Dates mails that a clock that was ahead has queued, after `$2`, from now on.
+const DATE_FUTURE_MAILS: &str =
+    "UPDATE mails SET created_at = $1, expires_at = $3 WHERE created_at > $2";
 
 const DELETE_EXPIRED_MAILS: &str = "DELETE FROM mails WHERE expires_at <= $1";
 
@@ -211,10 +215,12 @@ async fn delete(connection: &mut Connection<'_>, id: &str) -> Result<bool, sqlx:
     Ok(connection.query(DELETE_MAIL).bind(id).execute().await? > 0)
 }
 
-/// Deletes the mails that nobody handed over in time, and with them the addresses.
+/// Deletes the mails that nobody handed over in time, and with them the addresses. Dates those of
+/// the future from now on.
 pub(super) async fn delete_expired(
     connection: &mut Connection<'_>,
     now: Millis,
 ) -> Result<u64, sqlx::Error> {
+    date_future(connection, DATE_FUTURE_MAILS, now).await?;
     connection.query(DELETE_EXPIRED_MAILS).bind(now.0).execute().await
 }

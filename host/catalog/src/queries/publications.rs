@@ -22,7 +22,8 @@ const UPSERT_DATASET: &str = "
     ON CONFLICT (name) DO UPDATE SET namespace = excluded.namespace, retired_at = NULL";
 
 /// Clocks may have been turned back, so the newest snapshot need not have the latest time.
-const LATEST: &str = "SELECT MAX(created_at) FROM snapshots WHERE dataset = $1";
+const LATEST: &str =
+    "SELECT MAX(created_at) FROM snapshots WHERE dataset = $1 AND created_at <= $2";
 
 const HISTORY: &str =
     "SELECT number, id, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number";
@@ -32,8 +33,17 @@ const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
 /// Locks a dataset's row: every writer of its history does so first.
 const LOCK_DATASET: &str = "UPDATE datasets SET checked_at = checked_at WHERE name = $1";
 
+/// Versions of the future by their numbers, dropped ones with their changes.
+const FUTURE_VERSIONS: &str = "
+    SELECT number FROM snapshots WHERE dataset = $1 AND created_at > $2
+    UNION SELECT number FROM changes WHERE dataset = $1 AND committed_at > $2 ORDER BY number";
+
+const DATE_SNAPSHOT: &str = "UPDATE snapshots SET created_at = $2 WHERE number = $1";
+
+const DATE_CHANGES: &str = "UPDATE changes SET committed_at = $2 WHERE number = $1";
+
 /// Longest time, milliseconds, that a commit waits for the second that it is dated at. Beyond it
-/// the clock was turned back, and a date ahead of it keeps the order of versions.
+/// the clock was turned back, and what it has dated gets dates of the past.
 const MAX_WAIT_MS: i64 = 5_000;
 
 /// A version of a dataset that is to be served.
@@ -213,10 +223,14 @@ async fn commit_as_current(
     }
     // After everything that may have to wait for others: nobody can have been served another
     // snapshot since then.
-    let (latest,): (Option<i64>,) =
-        connection.query(LATEST).bind(name.as_str()).fetch_one().await?;
     let now = present_time(connection, publication).await?;
-    let created_at = next_commit_time(latest.map(Millis), now);
+    let mut latest = latest_time(connection, name, Millis(i64::MAX)).await?;
+    let is_ahead = |latest: Millis| latest.0 > now.0.saturating_add(MAX_WAIT_MS);
+    if publication.at.is_none() && latest.is_some_and(is_ahead) {
+        date_future_versions(connection, name, now).await?;
+        latest = latest_time(connection, name, now).await?;
+    }
+    let created_at = next_commit_time(latest, now);
     let early = created_at.0.saturating_sub(now.0);
     if publication.at.is_none() && (1..=MAX_WAIT_MS).contains(&early) {
         return Ok(CommitAttempt::TooEarly(Duration::from_millis(early.unsigned_abs())));
@@ -241,6 +255,37 @@ async fn commit_as_current(
     // Not by `created_at`, which is of the future where a clock was ahead.
     delete_expired(connection, name, retention, now).await?;
     Ok(CommitAttempt::Committed(CommitOutcome::New, created_at))
+}
+
+/// Returns the latest time of a snapshot, of those until `until`.
+async fn latest_time(
+    connection: &mut Connection<'_>,
+    name: &DatasetName,
+    until: Millis,
+) -> Result<Option<Millis>, sqlx::Error> {
+    let statement = connection.query(LATEST).bind(name.as_str()).bind(until.0);
+    let (latest,): (Option<i64>,) = statement.fetch_one().await?;
+    Ok(latest.map(Millis))
+}
+
+/// Dates the versions that a clock that was ahead has made: in their order, a second apart, at the
+/// last seconds before `now`. They were made by then, and nothing tells when.
+async fn date_future_versions(
+    connection: &mut Connection<'_>,
+    name: &DatasetName,
+    now: Millis,
+) -> Result<(), sqlx::Error> {
+    let numbers: Vec<(i64,)> =
+        connection.query(FUTURE_VERSIONS).bind(name.as_str()).bind(now.0).all().await?;
+    let seconds = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
+    let first = Millis(now.0.saturating_sub(seconds.saturating_mul(1_000)));
+    let first = next_commit_time(latest_time(connection, name, now).await?, first);
+    for ((number,), at) in numbers.into_iter().zip((first.0..).step_by(1_000)) {
+        for statement in [DATE_SNAPSHOT, DATE_CHANGES] {
+            connection.query(statement).bind(number).bind(at).execute().await?;
+        }
+    }
+    Ok(())
 }
 
 async fn store_facts(

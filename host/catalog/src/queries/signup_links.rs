@@ -34,6 +34,10 @@ const USE_LINK: &str = "
     UPDATE signup_links SET used_at = $2 WHERE hash = $1 AND used_at IS NULL AND expires_at > $2
     RETURNING address_hmac";
 
+/// Dates links that a clock that was ahead has made, after `$2`, from now on.
+const DATE_FUTURE_LINKS: &str =
+    "UPDATE signup_links SET created_at = $1, expires_at = $3 WHERE created_at > $2";
+
 const DELETE_EXPIRED_LINKS: &str = "DELETE FROM signup_links WHERE expires_at <= $1";
 
 /// HMAC of an address, or of a network, under a secret of the installation.
@@ -45,6 +49,20 @@ pub const LINK_LIFETIME_MS: i64 = 24 * 3_600_000;
 /// Difference between the clocks of hosts, milliseconds, up to which links of the future count: a
 /// clock that was ahead by more must not fill the bounds until that time has come.
 const CLOCK_SKEW_MS: i64 = 5 * 60_000;
+
+/// Time, milliseconds, by which what was made in the future was made by a clock that was ahead: no
+/// two hosts differ so much for long.
+const FUTURE_MS: i64 = 3_600_000;
+
+/// Gives a whole life from `now` on to what was made in the future, as `statement` says.
+pub(super) async fn date_future(
+    connection: &mut Connection<'_>,
+    statement: &'static str,
+    now: Millis,
+) -> Result<(), sqlx::Error> {
+    let (future, ends) = (now.0.saturating_add(FUTURE_MS), now.0.saturating_add(LINK_LIFETIME_MS));
+    connection.query(statement).bind(now.0).bind(future).bind(ends).execute().await.map(drop)
+}
 
 /// A link to add.
 #[derive(Clone, Copy, Debug)]
@@ -212,10 +230,11 @@ pub(super) async fn take(
     found.map(|(hmac,)| mails::read_hmac("signup_links", hmac)).transpose()
 }
 
-/// Deletes the links that have expired.
+/// Deletes the links that have expired, and dates those of the future from now on.
 pub(super) async fn delete_expired(
     connection: &mut Connection<'_>,
     now: Millis,
 ) -> Result<u64, sqlx::Error> {
+    date_future(connection, DATE_FUTURE_LINKS, now).await?;
     connection.query(DELETE_EXPIRED_LINKS).bind(now.0).execute().await
 }

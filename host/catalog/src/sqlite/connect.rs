@@ -13,7 +13,9 @@
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
 use sqlx::{ConnectOptions, Connection, Row};
 
 use super::{SQLITE_BUSY, SqliteFile, primary_code};
@@ -68,8 +70,7 @@ impl SqliteFile {
         enable_wal(&mut connection, &location).await?;
         migrate_sqlite(&mut connection, &location).await?;
         // Before the first one is closed: the last one to close removes the write-ahead log.
-        let writer =
-            pool_options(1, settings).connect_with(options.clone()).await.map_err(failed)?;
+        let writer = connect(&pool_options(1, settings), &options).await.map_err(failed)?;
         connection.close().await.map_err(failed)?;
         let readers = pool_options(READER_CONNECTIONS, settings)
             .connect_lazy_with(options.pragma("query_only", "ON"));
@@ -91,6 +92,21 @@ impl SqliteFile {
         migrate_sqlite(&mut connection, &location).await?;
         drop(connection);
         Ok(Self { readers: writer.clone(), writer, location })
+    }
+}
+
+/// Opens a pool with its first connection. On a busy machine that may take longer than requests
+/// wait for one.
+async fn connect(
+    pool: &SqlitePoolOptions,
+    options: &SqliteConnectOptions,
+) -> Result<SqlitePool, sqlx::Error> {
+    let deadline = Instant::now() + OPENING_TIMEOUT;
+    loop {
+        match pool.clone().connect_with(options.clone()).await {
+            Err(sqlx::Error::PoolTimedOut) if Instant::now() < deadline => {}
+            outcome => return outcome,
+        }
     }
 }
 

@@ -66,6 +66,14 @@ pub(crate) async fn a_snapshot_of_the_future_drops_no_young_one_and_is_checked_n
     let day = Retention { snapshots: 1, hours: 24 };
     commit(&store, &present("d"), day).await.unwrap();
     assert_eq!(history(&store).await, ["a", "b", "c", "d"].map(snapshot_id));
+    // What the clock dated has a date of the past, after the version before it, and so have its
+    // changes.
+    let dataset = store.datasets().await.unwrap().remove(0);
+    let times: Vec<i64> = dataset.snapshots.iter().map(|summary| summary.created_at.0).collect();
+    assert_eq!(times[..2], [now - 2 * HOUR, now - HOUR].map(|at| Millis(at).whole_second().0));
+    assert!(times.is_sorted_by(|one, next| one + 1_000 <= *next), "{times:?}");
+    assert!(times[3] <= store.database_time().await.unwrap().0, "{times:?}");
+    assert_eq!(store.future_times(5_000).await.unwrap(), []);
 }
 
 pub(crate) async fn links_of_the_future_fill_no_bounds_and_mails_of_the_future_are_due_contract_10(
@@ -86,6 +94,11 @@ pub(crate) async fn links_of_the_future_fill_no_bounds_and_mails_of_the_future_a
         assert!(store.claim_mail(now, lease_ends).await.unwrap().is_some());
     }
     assert_eq!(store.claim_mail(now, lease_ends).await.unwrap(), None, "both are leased");
+    // Nor do they live until that time: they have a day from the next purge on.
+    assert_eq!(store.purge_signup(now).await.unwrap().links, 0);
+    assert_eq!(store.purge_signup(Millis(now.0 + DAY - 1)).await.unwrap().links, 0);
+    let purged = store.purge_signup(Millis(now.0 + DAY)).await.unwrap();
+    assert_eq!((purged.links, purged.mails), (2, 2));
 }
 
 pub(crate) async fn marks_and_registrations_of_the_future_keep_no_object(place: TestDatabase) {
@@ -151,4 +164,15 @@ pub(crate) async fn times_of_the_future_are_counted_contract_6(place: TestDataba
     let found = store.future_times(5_000).await.unwrap();
     let found: Vec<_> = found.iter().map(|times| (times.what, times.rows)).collect();
     assert_eq!(found, [("snapshots", 2), ("checks of datasets", 1)]);
+    issue_key(&store, "key_1", Plan::Free).await;
+    assert!(store.revoke_key(&key_id("key_1"), future).await.unwrap());
+    let bounds = SignupBounds { per_address: 1, per_network: 1, in_all: 1 };
+    assert_eq!(queue(&store, &link(1, 1, 1, future.0), bounds).await, QueueOutcome::Queued);
+    let claim = store.claim_source(&name("cpi"), LEASE, false, Some(future)).await.unwrap();
+    assert!(matches!(claim, ClaimOutcome::Claimed(_)));
+    let found = store.future_times(5_000).await.unwrap();
+    let found: Vec<_> = found.iter().map(|times| (times.what, times.rows)).collect();
+    for kind in [("mailed links", 1), ("mails", 1), ("leases and revocations", 2)] {
+        assert!(found.contains(&kind), "{found:?}");
+    }
 }
