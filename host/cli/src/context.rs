@@ -6,13 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use yearbook_catalog::Catalog;
+use yearbook_catalog::{Catalog, DatabaseSettings};
 use yearbook_publish::{IcebergFailure, IcebergWriter, Publisher};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::output::Output;
 use crate::settings::RunSettings;
+
+/// Least wait of a command for a connection, milliseconds: its sources or tables take turns at one
+/// that writes, and another process may hold the lock for as long as a statement waits. Nobody
+/// waits for an answer meanwhile, as with a request.
+const COMMAND_PATIENCE_MS: u64 = 10_000;
 
 /// Settings and output of one run.
 #[derive(Clone)]
@@ -28,14 +33,28 @@ pub struct CommandContext {
 }
 
 impl CommandContext {
-    /// Opens the catalog and brings its database up to date.
+    /// Opens the catalog for a command and brings its database up to date.
     ///
     /// # Errors
     /// Fails when the data directory cannot be made or the database cannot be opened.
     pub async fn catalog(&self) -> anyhow::Result<Arc<Catalog>> {
+        let settings = self.settings.values.database.bounds;
+        let acquire_ms = settings.acquire_ms.max(COMMAND_PATIENCE_MS);
+        self.open_catalog(&DatabaseSettings { acquire_ms, ..settings }).await
+    }
+
+    /// Opens the catalog for a server, as [`CommandContext::catalog`] does.
+    ///
+    /// # Errors
+    /// Fails when the data directory cannot be made or the database cannot be opened.
+    pub async fn serving_catalog(&self) -> anyhow::Result<Arc<Catalog>> {
+        self.open_catalog(&self.settings.values.database.bounds).await
+    }
+
+    async fn open_catalog(&self, settings: &DatabaseSettings) -> anyhow::Result<Arc<Catalog>> {
         self.create_data_dir()?;
         let url = self.settings.database_url();
-        yearbook_catalog::open(&url, &self.settings.values.database.bounds)
+        yearbook_catalog::open(&url, settings)
             .await
             .with_context(|| format!("cannot open the catalog {}", redact_password(&url)))
     }

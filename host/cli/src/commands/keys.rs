@@ -42,12 +42,29 @@ async fn create(context: &CommandContext, plan: Plan, label: Option<String>) -> 
     let store = context.catalog().await?;
     let (record, issued) = issue(&store, plan, label).await?;
     let text = issued.expose();
-    context.output.print_result(&json!({ "id": record.id, "key": text, "plan": plan }), || {
+    let printed = context.output.print_result(&json!({ "id": record.id, "key": text, "plan": plan }), || {
         format!(
             "Key {} for the plan {plan}. It is shown only now and cannot be recovered:\n\n    {text}\n\nTry it:\n\n    curl -H 'X-API-Key: {text}' {}/v1/datasets",
             record.id,
             context.settings.base_url()
         )
+    });
+    revoke_unless(&store, &record.id, printed).await
+}
+
+/// Revokes the key `id` where what shows it could not be printed: nobody has it.
+pub(super) async fn revoke_unless(
+    store: &Catalog,
+    id: &KeyId,
+    printed: anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let Err(failure) = printed else { return Ok(()) };
+    let revoked = store.revoke_key(id, yearbook_catalog::clock::now()).await;
+    Err(match revoked {
+        Ok(_) => failure.context(format!("the key {id} was not shown, and is revoked")),
+        Err(_) => failure.context(format!(
+            "the key {id} was not shown and is valid; revoke it with `yearbook keys revoke {id}`"
+        )),
     })
 }
 

@@ -33,7 +33,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         None => None,
     };
 
-    let store = context.catalog().await?;
+    let store = context.serving_catalog().await?;
     let files = context.files()?;
     let workers = context.workers();
     let kept = plugin_runtime::start_runtime(context, &store, &files, Arc::clone(&workers)).await?;

@@ -35,7 +35,8 @@ async fn issue(context: &CommandContext, label: Option<String>) -> anyhow::Resul
         "Key {} is in this profile file, which is shown only now. Revoke it with: yearbook keys revoke {}",
         record.id, record.id
     ));
-    print(context, issued.expose())
+    let printed = print(context, issued.expose());
+    keys::revoke_unless(&store, &record.id, printed).await
 }
 
 /// Reads a key from standard input.

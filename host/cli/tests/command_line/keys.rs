@@ -1,6 +1,6 @@
 //! The life of a key (contract-5-hash, contract-6-keys).
 
-use crate::binary::Yearbook;
+use crate::binary::{CommandOutput, Yearbook};
 
 #[test]
 fn a_key_is_shown_once_listed_and_revoked_contract_6() {
@@ -47,6 +47,23 @@ fn the_key_is_nowhere_in_the_data_directory() {
             );
         }
     }
+}
+
+#[test]
+fn a_key_that_could_not_be_shown_is_revoked_contract_6() {
+    let yearbook = Yearbook::new();
+    for arguments in [
+        &["keys", "create", "--plan", "free"][..],
+        &["share", "profile", "--label", "warehouse"],
+    ] {
+        let output = yearbook.command_after("exec >/dev/full", arguments).output().unwrap();
+        let said = CommandOutput::from_output(output).failed(1);
+        assert!(said.contains("was not shown, and is revoked"), "{said}");
+    }
+    let listed = yearbook.run(&["keys", "list", "--json"]).ok().json();
+    let listed = listed.as_array().unwrap();
+    assert_eq!(listed.len(), 2);
+    assert!(listed.iter().all(|key| key["revoked_at"].is_string()), "{listed:?}");
 }
 
 #[test]
