@@ -135,10 +135,21 @@ fn checked_cast(
 /// Floats of 16 or 32 bits by their shortest digits.
 fn widen_digits(array: &ArrayRef) -> ArrayRef {
     let widened: Float64Array = match array.as_primitive_opt::<Float32Type>() {
-        Some(floats) => floats.unary(|value| parse_digits(&format!("{value:e}"), value.into())),
+        Some(floats) => floats.unary(widen_single),
         None => array.as_primitive::<Float16Type>().unary(widen_half),
     };
     Arc::new(widened)
+}
+
+/// A float of 32 bits by the fewest digits that are read back as the same one. Of two such the
+/// nearer one, and of two that are as near the even one, as other programs print it.
+fn widen_single(value: f32) -> f64 {
+    let exact = f64::from(value);
+    let shortest = format!("{value:e}");
+    let digits = shortest.find('e').map_or(0, |end| shortest[..end].trim_start_matches('-').len());
+    let nearest = format!("{exact:.*e}", digits.saturating_sub(2));
+    let is_same = nearest.parse() == Ok(value);
+    parse_digits(if is_same { &nearest } else { &shortest }, exact)
 }
 
 /// A float of 16 bits by the fewest digits that are read back as the same one.

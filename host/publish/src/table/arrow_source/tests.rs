@@ -110,7 +110,19 @@ fn narrow_floats_have_the_digits_of_their_own_type_contract_7() {
     let bits = |values: &[f64]| -> Vec<Option<u64>> {
         values.iter().map(|value| Some(value.to_bits())).collect()
     };
-    let wide = [0.1, -2.3, 3.4028235e38, 1e-45, 16_777_216.0, 123_456_790.0, -0.0, 7.0];
+    // The two before the last are 1752255.25 and 343126.125: of two as near the even digit.
+    let wide = [
+        0.1,
+        -2.3,
+        3.4028235e38,
+        1e-45,
+        16_777_216.0,
+        123_456_790.0,
+        -0.0,
+        1_752_255.2,
+        343_126.12,
+        7.0,
+    ];
     let wide = [&wide[..], &[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]].concat();
     #[expect(clippy::cast_possible_truncation, reason = "the nearest narrow float is meant")]
     let narrow: Float32Array = wide.iter().map(|value| Some(*value as f32)).collect();
