@@ -221,6 +221,8 @@ async fn every_answer_has_a_request_id_and_can_be_read_across_origins_contract_2
                 "x-ratelimit-remaining",
                 "x-service-error-code",
                 "x-request-id",
+                "delta-table-version",
+                "delta-sharing-capabilities",
                 "etag",
             ] {
                 assert!(exposed.contains(name), "{name}: {exposed}");
@@ -248,7 +250,7 @@ async fn every_answer_has_a_request_id_and_can_be_read_across_origins_contract_2
     for (path, method, headers) in [
         ("/v1/datasets", "GET", "x-api-key,cache-control,x-requested-with"),
         ("/share/delta/shares", "GET", "authorization,if-none-match"),
-        (QUERY, "POST", "authorization,content-type,cache-control"),
+        (QUERY, "POST", "authorization,content-type,cache-control,delta-sharing-capabilities"),
     ] {
         let preflight = app
             .ask("OPTIONS", path)

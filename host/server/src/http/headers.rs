@@ -56,8 +56,14 @@ pub(crate) const IETF_RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimi
 /// The policy behind it.
 pub(crate) const IETF_RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
+/// Capabilities of a client of Delta Sharing, and those that the answer uses.
+pub(crate) const SHARING_CAPABILITIES: HeaderName =
+    HeaderName::from_static("delta-sharing-capabilities");
+/// Version of the shared table that an answer is about.
+pub(crate) const TABLE_VERSION: HeaderName = HeaderName::from_static("delta-table-version");
+
 /// Headers that scripts in browsers may read, besides those that Fetch always lets them read.
-pub(crate) const CORS_EXPOSED: [HeaderName; 32] = [
+pub(crate) const CORS_EXPOSED: [HeaderName; 34] = [
     REQUEST_ID,
     ERROR_CODE,
     ATTRIBUTION,
@@ -76,6 +82,8 @@ pub(crate) const CORS_EXPOSED: [HeaderName; 32] = [
     HAS_MORE,
     FRESHNESS,
     REPR_DIGEST,
+    SHARING_CAPABILITIES,
+    TABLE_VERSION,
     RATE_LIMIT,
     RATE_REMAINING,
     RATE_RESET,

@@ -11,9 +11,10 @@ use yearbook_domain::query::{last_value, scalar};
 use yearbook_domain::{Dataset, Millis, Snapshot, SnapshotSummary};
 
 use super::actions::{ActionLines, NDJSON, TableMetadata};
-use super::capabilities::{Capabilities, TABLE_VERSION};
+use super::capabilities::Capabilities;
 use super::{ShareRefusal, identifier, schema};
 use crate::error::Error;
+use crate::http::headers::TABLE_VERSION;
 use crate::state::AppState;
 
 /// The snapshot of a version.

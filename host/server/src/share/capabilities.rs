@@ -4,12 +4,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::ShareRefusal;
-
-/// Version of the table that an answer is about.
-pub(super) const TABLE_VERSION: HeaderName = HeaderName::from_static("delta-table-version");
-
-/// Capabilities of the client, and those that the answer uses.
-const CAPABILITIES: HeaderName = HeaderName::from_static("delta-sharing-capabilities");
+use crate::http::headers::SHARING_CAPABILITIES;
 
 /// Scheme of file ids.
 const FILE_ID_HASH: HeaderName = HeaderName::from_static("fileidhash");
@@ -45,7 +40,7 @@ impl Capabilities {
         let text = |name: &HeaderName| {
             headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).to_lowercase())
         };
-        for capability in text(&CAPABILITIES).iter().flat_map(|list| list.split(';')) {
+        for capability in text(&SHARING_CAPABILITIES).iter().flat_map(|list| list.split(';')) {
             match capability.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
                 Some(("responseformat", formats)) => parsed.format = choose_format(formats)?,
                 Some(("includeendstreamaction", value)) => {
@@ -76,7 +71,7 @@ impl Capabilities {
             (ResponseFormat::Delta, false) => "responseformat=delta",
             (ResponseFormat::Delta, true) => "responseformat=delta;includeendstreamaction=true",
         };
-        headers.insert(CAPABILITIES, HeaderValue::from_static(used));
+        headers.insert(SHARING_CAPABILITIES, HeaderValue::from_static(used));
         if let Some(scheme) = self.file_id_hash {
             headers.insert(FILE_ID_HASH, HeaderValue::from_static(scheme));
         }
@@ -101,7 +96,7 @@ mod tests {
 
     fn parse(capabilities: &'static str) -> Option<(ResponseFormat, bool)> {
         let mut headers = HeaderMap::new();
-        headers.insert(CAPABILITIES, HeaderValue::from_static(capabilities));
+        headers.insert(SHARING_CAPABILITIES, HeaderValue::from_static(capabilities));
         let parsed = Capabilities::parse(&headers).ok()?;
         Some((parsed.format, parsed.end_stream_action))
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::query::parse_pairs;
+use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Column, Dataset, Snapshot, SnapshotSummary};
 
 use super::actions::{ActionLines, FileAction, FileKind, TableMetadata};
@@ -36,7 +36,10 @@ pub(super) async fn show(
     let capabilities = Capabilities::parse(&parts.headers)?;
     let dataset = table_path::table(&app, &parts.uri)?;
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
-    let historical = truth(&pairs, "includeHistoricalMetadata")?;
+    // Python's client writes `True` for every table, and its kernel refuses a table that has gained
+    // a column since; with the newest metadata it reads them all.
+    let historical = truth(&pairs, "includeHistoricalMetadata")?
+        && last_value(&pairs, "includeHistoricalMetadata") == Some("true");
     let versions = change_range(&app, &dataset, &pairs).await?;
     let sets = read_changes(&app, &dataset, &versions).await?;
     let first = match *versions.start() {

@@ -10,7 +10,7 @@ use http::header::{
 };
 use tower_http::cors::{Any, CorsLayer, Vary};
 
-use crate::http::headers::{API_KEY, CORS_EXPOSED, REQUEST_ID};
+use crate::http::headers::{API_KEY, CORS_EXPOSED, REQUEST_ID, SHARING_CAPABILITIES};
 
 /// Time that a browser may remember a preflight: the longest that any honours.
 const REMEMBERED: Duration = Duration::from_secs(86_400);
@@ -19,7 +19,7 @@ const REMEMBERED: Duration = Duration::from_secs(86_400);
 const REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
 
 /// Headers of requests that scripts on other pages may send.
-const ALLOWED: [HeaderName; 13] = [
+const ALLOWED: [HeaderName; 14] = [
     API_KEY,
     AUTHORIZATION,
     REQUESTED_WITH,
@@ -33,6 +33,7 @@ const ALLOWED: [HeaderName; 13] = [
     IF_RANGE,
     RANGE,
     REQUEST_ID,
+    SHARING_CAPABILITIES,
 ];
 
 /// The layer. Keys travel in a header, never in cookies, so any origin may be answered with `*`,
