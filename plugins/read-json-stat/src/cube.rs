@@ -50,8 +50,7 @@ impl Cube {
         let dimensions = check_dimensions(&mut document)?;
         let unit = unit_of_value(&document.metric, &dimensions);
         check_values(&mut document, count, keep_missing)?;
-        let has_status = document.common_status.is_some() || !document.statuses.is_empty();
-        let file = file_columns(&dimensions, has_status);
+        let file = file_columns(&dimensions, document.has_status());
         let names: Vec<String> = file.iter().map(|column| column.name(&dimensions)).collect();
         let path = |at: usize| file[at].path(&dimensions);
         let mut found = match_qualified_columns(&names, path, requests)?;

@@ -103,6 +103,11 @@ impl Document {
         Self { missing_values, ..Self::default() }
     }
 
+    /// Returns whether the statuses are there, if only as nulls or as none.
+    pub(crate) fn has_status(&self) -> bool {
+        self.members.contains(["status".to_owned()].as_slice())
+    }
+
     /// Refuses a member that is there twice: of two values of one name nobody knows which counts.
     fn add_member(&mut self, path: JsonPath<'_>) -> Result<(), String> {
         let name = |depth| path.name(depth);

@@ -70,10 +70,18 @@ fn a_status_for_all_cells_is_a_text_or_an_array_of_one_contract_7() {
         let text = cube("[1,2,3,4,5,6]", &format!(r#""status":{status},"#));
         assert_eq!(table(&text, &[]).column("status"), expected, "{status}");
     }
-    for none in ["[null]", "[]", "{}", "null"] {
+    let nulls = "[null,null,null,null,null,null]";
+    for none in ["[null]", nulls, "[]", "{}", r#"{"2":null}"#, "null"] {
         let text = cube("[1,2,3,4,5,6]", &format!(r#""status":{none},"#));
-        assert!(table(&text, &[]).columns.iter().all(|column| column.name != "status"), "{none}");
+        for requests in [&[][..], &[request("status", RequestedType::Text)]] {
+            assert_eq!(table(&text, requests).column("status"), [None; 6], "{none}");
+        }
     }
+    let text = cube("[1,2,3,4,5,6]", "");
+    assert!(table(&text, &[]).columns.iter().all(|column| column.name != "status"));
+    let status = [request("status", RequestedType::Text)];
+    let refused = read::<JsonStatReader>(text.as_bytes(), &status, &[]).unwrap_err().to_string();
+    assert!(refused.contains("the file has no column \"status\""), "{refused}");
 }
 
 #[test]
