@@ -2,6 +2,7 @@
 //! hand, and the rows that are done.
 
 mod events;
+mod members;
 mod page;
 mod property;
 mod reference_system;
@@ -15,6 +16,7 @@ use yearbook_sdk::reader::{
     match_qualified_columns, snake_case,
 };
 
+use self::members::{Members, TWICE};
 use self::page::PageSigns;
 use self::property::{PropertyValue, add_value, check_value, property_value};
 use self::reference_system::ReferenceSystem;
@@ -53,6 +55,18 @@ enum Content {
     Geometry,
 }
 
+impl Content {
+    /// The content that a request names; a property of that name goes before an id.
+    fn of(request: &ColumnRequest) -> Self {
+        let name = request.source.as_deref().unwrap_or(&request.name);
+        match name.strip_prefix(MEMBER).unwrap_or(name) {
+            name if GEOMETRY.contains(&name) => Self::Geometry,
+            ID => Self::Id,
+            _ => Self::Property,
+        }
+    }
+}
+
 /// A file's features.
 #[derive(Debug)]
 pub(crate) struct Features {
@@ -70,6 +84,10 @@ pub(crate) struct Features {
     count: u64,
     /// Values of the feature at hand, a place a column; every property where nothing is asked for.
     values: Vec<Option<PropertyValue>>,
+    /// Set for each column whose property the feature at hand has, null or not.
+    seen: Vec<bool>,
+    /// Members so far of those that a file, a feature or a geometry has once.
+    members: Members,
     first: Vec<(String, Option<PropertyValue>)>,
     id: Option<PropertyValue>,
     geometry: Option<Coordinates>,
@@ -79,18 +97,15 @@ pub(crate) struct Features {
 impl Features {
     pub(crate) fn new(requests: &[ColumnRequest], short_way: bool) -> Self {
         let column = |request: &ColumnRequest| {
-            let name = request.source.as_deref().unwrap_or(&request.name);
-            let content = match name.strip_prefix(MEMBER).unwrap_or(name) {
-                name if GEOMETRY.contains(&name) => Content::Geometry,
-                ID => Content::Id,
-                _ => Content::Property,
-            };
+            let content = Content::of(request);
             let found = content == Content::Geometry;
             FeatureColumn { request: request.clone(), content, found, property: None }
         };
         let columns = (!requests.is_empty()).then(|| requests.iter().map(column).collect());
         Self {
             values: vec![None; requests.len()],
+            seen: vec![false; requests.len()],
+            members: Members::default(),
             columns,
             by_name: HashMap::new(),
             names: Vec::new(),
@@ -198,6 +213,9 @@ impl Features {
                      `yearbook.source_columns`"
                 ));
             }
+            if column.content == Content::Id && column.found {
+                return Err(format!("is a second meaning of the column {own}; {}", advise(name)));
+            }
             // A property goes before the member of that name.
             column.content = Content::Property;
             column.found = true;
@@ -219,11 +237,17 @@ impl Features {
                     "is one of more than {NAMES} properties; ask for those that you need"
                 ));
             }
+            if self.first.iter().any(|(other, _)| other == name) {
+                return Err(TWICE.to_owned());
+            }
             self.first.push((name.to_owned(), value.unwrap_or_default()));
             return Ok(());
         }
         let columns = self.columns_of(name)?;
         for at in columns {
+            if std::mem::replace(&mut self.seen[at], true) {
+                return Err(TWICE.to_owned());
+            }
             let Ok(value) = &value else {
                 return Err(
                     "is an array or an object; a column holds plain values, so leave it out"
@@ -247,9 +271,20 @@ impl Features {
         });
         let geometry = geometry.transpose().map_err(|why| format!("the geometry {why}"))?;
         let wkt = geometry.map(|geometry| geometry.to_wkt());
-        for (value, column) in row.iter_mut().zip(self.columns.iter_mut().flatten()) {
+        let cells = row.iter_mut().zip(&self.seen);
+        for ((value, seen), column) in cells.zip(self.columns.iter_mut().flatten()) {
             match column.content {
-                Content::Property => {}
+                Content::Property => {
+                    let had_id = !seen && self.id.is_some();
+                    if had_id && Content::of(&column.request) == Content::Id {
+                        let name = column.property.as_deref().unwrap_or(ID);
+                        return Err(format!(
+                            "has an id and no property {name} for the column {}; {}",
+                            column.request.name,
+                            advise(name)
+                        ));
+                    }
+                }
                 Content::Id => {
                     check_value(column.request.requested_type, self.id.as_ref())?;
                     column.found = column.found || self.id.is_some();
@@ -259,6 +294,7 @@ impl Features {
             }
         }
         self.values = vec![None; row.len()];
+        self.seen.fill(false);
         self.rows.push_back(row);
         self.count += 1;
         self.id = None;
@@ -277,10 +313,8 @@ impl Features {
             };
             columns.push(FeatureColumn { request, content, found: true, property: None });
         };
-        for (at, (name, _)) in first.iter().enumerate() {
-            if first[..at].iter().all(|(other, _)| other != name) {
-                add(name, Content::Property);
-            }
+        for (name, _) in &first {
+            add(name, Content::Property);
         }
         if self.id.is_some() && first.iter().all(|(name, _)| name != ID) {
             add(ID, Content::Id);
@@ -291,13 +325,22 @@ impl Features {
             add(name, Content::Geometry);
         }
         self.values = vec![None; columns.len()];
+        self.seen = vec![false; columns.len()];
         for (name, value) in first {
             let at = columns.iter().position(|column| column.request.name == name);
             if let Some(at) = at {
                 self.by_name.insert(name, vec![at]);
                 self.values[at] = value;
+                self.seen[at] = true;
             }
         }
         self.columns = Some(columns);
     }
+}
+
+/// Advice where a column is the id of some features and a property of others.
+fn advise(property: &str) -> String {
+    format!(
+        "write {PROPERTY}{property} or {MEMBER}{ID} in `yearbook.source_columns`, whichever is meant in all features"
+    )
 }

@@ -9,6 +9,7 @@ use crate::geometry::Coordinates;
 
 impl JsonHandler for Features {
     fn event(&mut self, event: JsonEvent<'_>, path: JsonPath<'_>) -> Result<(), String> {
+        self.members.check(event, path)?;
         self.reference_system.check(event, path)?;
         self.page_signs.check(event, path)?;
         match (path.depth(), path.name(0)) {
