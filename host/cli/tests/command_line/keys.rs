@@ -52,10 +52,9 @@ fn the_key_is_nowhere_in_the_data_directory() {
 #[test]
 fn a_key_that_could_not_be_shown_is_revoked_contract_6() {
     let yearbook = Yearbook::new();
-    for arguments in [
-        &["keys", "create", "--plan", "free"][..],
-        &["share", "profile", "--label", "warehouse"],
-    ] {
+    for arguments in
+        [&["keys", "create", "--plan", "free"][..], &["share", "profile", "--label", "warehouse"]]
+    {
         let output = yearbook.command_after("exec >/dev/full", arguments).output().unwrap();
         let said = CommandOutput::from_output(output).failed(1);
         assert!(said.contains("was not shown, and is revoked"), "{said}");
