@@ -70,6 +70,9 @@ pub(crate) fn cut_polygon(
     mut polygon: Vec<Vec<Position>>,
     short_way: bool,
 ) -> Result<Vec<Vec<Vec<Position>>>, String> {
+    // One without such an edge is where it is written; wrapped, it may get one along a pole.
+    let short_way =
+        short_way && polygon.iter().any(|ring| ring.windows(2).any(|edge| is_wide(edge, true)));
     if short_way {
         polygon.iter_mut().for_each(|ring| wrap(ring));
         if !polygon.iter().any(|ring| goes_short_way(ring)) {

@@ -85,6 +85,14 @@ fn every_geometry_becomes_its_multi_form_contract_7() {
 }
 
 #[test]
+fn polygons_of_one_geometry_are_cut_one_by_one_contract_7() {
+    let ring = "[[[179,-1],[181,-1],[181,1],[179,1],[179,-1]]]";
+    let parts = "((179 -1,180 -1,180 1,179 1,179 -1)),((-180 -1,-179 -1,-179 1,-180 1,-180 -1))";
+    let twice = format!(r#"{{"type":"MultiPolygon","coordinates":[{ring},{ring}]}}"#);
+    assert_eq!(wkt(&twice), Ok(format!("MULTIPOLYGON ({parts},{parts})")));
+}
+
+#[test]
 fn properties_become_columns_of_the_types_that_are_asked_for() {
     let text = collection(&[
         (

@@ -138,6 +138,18 @@ fn the_short_way_is_taken_where_it_is_asked_for() {
 }
 
 #[test]
+fn a_ring_that_is_wide_along_the_poles_alone_stays_as_it_is_contract_7() {
+    let mut band = square(-170.0, -90.0, 170.0, 90.0);
+    assert_eq!(cut_polygon(vec![band.clone()], true), Ok(vec![vec![band.clone()]]));
+    band.reverse();
+    assert_eq!(cut_polygon(vec![band.clone()], true), Ok(vec![vec![band]]));
+    // Written beyond 180 degrees, it is narrow.
+    for short_way in [false, true] {
+        check(vec![square(170.0, -90.0, 190.0, 90.0)], short_way, 2, 3_600.0);
+    }
+}
+
+#[test]
 fn rings_around_a_pole_are_cut_or_refused_contract_7() {
     let coast = [[0.0, -70.0], [90.0, -65.0], [180.0, -70.0], [270.0, -65.0], [360.0, -70.0]];
     let closed = [&coast[..], &[[360.0, -90.0], [0.0, -90.0], [0.0, -70.0]]].concat();
