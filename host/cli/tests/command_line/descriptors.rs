@@ -11,9 +11,11 @@ use crate::binary::Yearbook;
 use crate::serve::status;
 use crate::served::CliServer;
 
-/// A server after commands of a shell, with its metrics.
+/// A server after commands of a shell that has answered, with its metrics.
 fn start_after(shell: &str) -> (CliServer, String) {
     let server = CliServer::start_after(shell, &[("YEARBOOK_SERVER__ADMIN_LISTEN", "127.0.0.1:0")]);
+    let key = serde_json::json!({ "key": server.key });
+    assert_eq!(status(&server.address, "/health", &key), 200);
     let admin = server.admin.as_deref().unwrap().strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(admin).unwrap();
     write!(stream, "GET /metrics HTTP/1.1\r\nHost: {admin}\r\nConnection: close\r\n\r\n").unwrap();
