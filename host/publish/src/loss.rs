@@ -38,8 +38,8 @@ impl MaxLoss {
             let points = new.value(&old.column)?.points;
             Some((format!("finite values of column {}", old.column), old.points, points))
         });
-        let counts = std::iter::once(("rows".to_owned(), rows, new.rows)).chain(values);
-        let (what, before, after) = { counts }.find(|(_, before, after)| {
+        let mut counts = std::iter::once(("rows".to_owned(), rows, new.rows)).chain(values);
+        let (what, before, after) = counts.find(|(_, before, after)| {
             before.saturating_sub(*after) as f64 > self.0 * *before as f64
         })?;
         let Self(max_loss) = self;
