@@ -57,7 +57,7 @@ enum Content {
 
 impl Content {
     /// The content that a request names; a property of that name goes before an id.
-    fn of(request: &ColumnRequest) -> Self {
+    fn named_by(request: &ColumnRequest) -> Self {
         let name = request.source.as_deref().unwrap_or(&request.name);
         match name.strip_prefix(MEMBER).unwrap_or(name) {
             name if GEOMETRY.contains(&name) => Self::Geometry,
@@ -97,7 +97,7 @@ pub(crate) struct Features {
 impl Features {
     pub(crate) fn new(requests: &[ColumnRequest], short_way: bool) -> Self {
         let column = |request: &ColumnRequest| {
-            let content = Content::of(request);
+            let content = Content::named_by(request);
             let found = content == Content::Geometry;
             FeatureColumn { request: request.clone(), content, found, property: None }
         };
@@ -276,7 +276,7 @@ impl Features {
             match column.content {
                 Content::Property => {
                     let had_id = !seen && self.id.is_some();
-                    if had_id && Content::of(&column.request) == Content::Id {
+                    if had_id && Content::named_by(&column.request) == Content::Id {
                         let name = column.property.as_deref().unwrap_or(ID);
                         return Err(format!(
                             "has an id and no property {name} for the column {}; {}",
