@@ -59,6 +59,8 @@ pub struct TestApp {
     pub sandbox: Arc<Sandbox>,
     ground: HostFixture,
     state: AppState,
+    settings: ServiceSettings,
+    reader: Reader,
 }
 
 /// Database, storage and settings that the hosts of one service share.
@@ -178,8 +180,7 @@ impl TestApp {
     /// Another host on the same catalog and object store.
     pub async fn second_host(&self, guarding: ReleaseMonitorSettings) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
-        Box::pin(Self::with_all(self.ground.clone(), self.state.settings.clone(), limits, guarding))
-            .await
+        Box::pin(Self::with_all(self.ground.clone(), self.settings.clone(), limits, guarding)).await
     }
 
     async fn with_all(
@@ -203,12 +204,13 @@ impl TestApp {
         let guard =
             ReleaseMonitor::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
         let signup = Signup::open(Arc::clone(&store), signup, BASE_URL).await.unwrap();
+        let reader = Reader::new(files.clone(), Arc::clone(&workers));
         let state = AppState::new(Services {
             keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds, settings.plans),
             quota: Quota::new(Arc::clone(&store)),
             catalog_cache: Arc::clone(&live),
             catalog: Arc::clone(&store),
-            reader: Reader::new(files.clone(), Arc::clone(&workers)),
+            reader: reader.clone(),
             storage: files.clone(),
             plugins: Arc::clone(&registry),
             sandbox: Arc::clone(&sandbox),
@@ -216,7 +218,7 @@ impl TestApp {
             workers: Arc::clone(&workers),
             required_formats: PLUGINS[..4].iter().map(|&format| format.to_owned()).collect(),
             signup: (signup.settings().mode != SignupMode::Off).then(|| Arc::clone(&signup)),
-            settings,
+            settings: settings.clone(),
         })
         .await
         .unwrap();
@@ -235,6 +237,8 @@ impl TestApp {
             sandbox,
             ground,
             state,
+            settings,
+            reader,
         }
     }
 
@@ -267,7 +271,7 @@ impl TestApp {
     /// Returns the counters of reading stored rows.
     #[must_use]
     pub fn reads(&self) -> ReadMetricsSnapshot {
-        self.state.reader.counts()
+        self.reader.counts()
     }
 
     /// Serves `component` from now on in place of the encoder of the same format.
@@ -300,7 +304,7 @@ impl TestApp {
         let (store, workers) = (Arc::clone(&self.store), Arc::clone(&self.workers));
         let mut publisher =
             Publisher::new(store, &self.files, workers, Retention::default()).with_created_at(at);
-        if self.state.settings.share.iceberg {
+        if self.settings.share.iceberg {
             let (store, workers) = (Arc::clone(&self.store), Arc::clone(&self.workers));
             let writer = IcebergWriter::new(store, &self.files, workers).unwrap();
             publisher = publisher.with_iceberg(writer);

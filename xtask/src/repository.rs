@@ -131,6 +131,8 @@ impl Repository {
                 "--package",
                 "yearbook-cli",
                 "--no-default-features",
+                "--features",
+                "pages,share",
                 "--profile",
                 "demo",
             ]),

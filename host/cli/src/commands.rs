@@ -54,8 +54,10 @@ async fn print_openapi(context: &CommandContext) -> anyhow::Result<()> {
     let cached =
         context.settings.cache_dir().is_dir() && context.settings.cache_key_file().is_file();
     let registry = plugin_runtime::load_built_in(context, context.workers(), cached).await?;
-    let document =
-        yearbook_server::openapi(&context.settings.values.http_settings(), &registry.current());
+    let document = yearbook_server::openapi(
+        &context.settings.values.http_settings().core(),
+        &registry.current(),
+    );
     let text = serde_json::to_string_pretty(&document)?;
     context.output.print_result(&document, || text)
 }

@@ -25,6 +25,7 @@ pub mod refresh;
 pub mod refusal;
 pub mod release;
 pub mod result_digest;
+pub mod settings;
 pub mod signing;
 pub mod source_column;
 pub mod text_traits;

@@ -13,6 +13,9 @@ use yearbook_domain::{
 
 use crate::StorageFailure;
 
+/// Key of a dataset's title in the metadata of the rows of a picture, which shows it above them.
+pub const PICTURE_TITLE: &str = "yearbook.title";
+
 /// The type in which a column is held and stored. Dates are text (spec-2.2-dates).
 #[must_use]
 pub fn stored_type(column_type: ColumnType) -> DataType {

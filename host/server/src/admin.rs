@@ -6,19 +6,16 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
 use tokio::net::TcpListener;
+use yearbook_http::middleware::{error_bodies, guards};
+use yearbook_http::serve::accept;
+use yearbook_http::settings::ServerSettings;
+use yearbook_http::{Error, accept, metrics};
 
-use crate::error::Error;
-use crate::http::middleware;
-use crate::http::serve::accept;
-use crate::metrics;
-use crate::request::accept;
-use crate::routes::health;
-use crate::settings::ServerSettings;
 use crate::state::AppState;
 
 /// Connections at once: a few scrapers and people. One address has half of them at most.
@@ -29,32 +26,42 @@ const CONNECTIONS: usize = 64;
 /// # Errors
 /// Fails when the listener has no address.
 pub async fn serve_admin(listener: TcpListener, state: AppState) -> io::Result<()> {
-    let settings = ServerSettings { connections: CONNECTIONS, ..state.settings.server.clone() };
-    let metrics = Arc::clone(&state.listener_metrics.admin);
-    let pace = Arc::clone(&state.refusal_pace);
+    let core = Arc::clone(&state.core);
+    let settings = ServerSettings { connections: CONNECTIONS, ..core.settings.server.clone() };
+    let metrics = Arc::clone(&core.listener_metrics.admin);
+    let pace = Arc::clone(&core.refusal_pace);
     accept(listener, admin(state), &settings, metrics, pace, std::future::pending()).await
 }
 
 /// The routes of the admin listener.
 pub fn admin(state: AppState) -> Router {
+    let health = yearbook_api::health(&state.api);
     Router::new()
         .route("/metrics", get(metrics_text))
-        .route("/health", get(health::liveness))
-        .route("/health/full", get(health::readiness))
+        .with_state(state)
+        .merge(health)
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(|| async { Error::NoSuchRoute })
-        .layer(from_fn(middleware::guards::catch_panics))
-        .layer(from_fn(middleware::error_bodies::render))
-        .with_state(state)
+        .layer(from_fn(guards::catch_panics))
+        .layer(from_fn_with_state(&[][..], error_bodies::render))
 }
 
 /// `GET /metrics`: OpenMetrics for scrapers that name it in `Accept`, the older format for all
 /// others.
 async fn metrics_text(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
     // Without an answer of the database their families are left out, as it says elsewhere.
-    let checks = state.catalog_cache.check_summary().await.ok();
-    let text =
-        metrics::text(&state, checks).map_err(|error| Error::internal("write metrics", &error))?;
+    let checks = state.core.catalog_cache.check_summary().await.ok();
+    let text = metrics::text(move |sheet| {
+        metrics::write(&state.core, checks.as_deref(), &state.api.caches(), sheet)?;
+        #[cfg(feature = "pages")]
+        if let Some(pages) = &state.pages {
+            pages.write_metrics(sheet)?;
+        }
+        #[cfg(feature = "share")]
+        state.share.write_metrics(sheet)?;
+        Ok(())
+    })
+    .map_err(|error| Error::internal("write metrics", &error))?;
     let (content_type, text) = if accept::names(request.headers(), "application/openmetrics-text") {
         (metrics::OPENMETRICS_CONTENT_TYPE, text)
     } else {

@@ -1,47 +1,60 @@
-//! Every route, one a line.
+//! The whole service for clients: the routes of every room, and the shell around them.
+
+use std::io;
+use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodRouter, get};
+use tokio::net::TcpListener;
+use yearbook_http::middleware::{self, ErrorLook};
+use yearbook_http::{Error, serve};
 
-use crate::error::Error;
-use crate::http::{middleware, rate_limit};
-use crate::openapi;
-use crate::pages;
-use crate::request::authentication;
-use crate::routes::{bulk, datasets, docs, health, integrations, me, not_found, preview, rows};
-use crate::share;
+use crate::not_found::not_found;
 use crate::state::AppState;
+
+/// Shapes of errors that rooms have of their own.
+const ERROR_LOOKS: &[ErrorLook] = &[
+    #[cfg(feature = "share")]
+    yearbook_share::ERROR_LOOK,
+];
 
 /// The whole service, from request id to body.
 pub fn app(state: AppState) -> Router {
-    // Laid under each route alone, so that an unknown route or method is told so without a key.
-    let keyed = |route: MethodRouter<AppState>| {
-        route.route_layer(from_fn_with_state(state.clone(), authentication::check))
+    let routes = yearbook_api::routes(&state.api);
+    #[cfg(feature = "share")]
+    let routes = routes.merge(yearbook_share::routes(&state.share));
+    let mut page_folders: &[&str] = &[];
+    #[cfg(feature = "pages")]
+    let routes = match &state.pages {
+        Some(pages) => {
+            page_folders = &yearbook_pages::FOLDERS;
+            routes.merge(yearbook_pages::routes(pages))
+        }
+        None => routes,
     };
-    let by_address = |route: MethodRouter<AppState>| {
-        route.route_layer(from_fn_with_state(state.clone(), rate_limit::limit_by_address))
-    };
-
-    let pages = if state.settings.pages.enabled { pages::routes(&state) } else { Router::new() };
-    let routes = Router::new()
-        .route("/health", get(health::liveness))
-        .route("/health/full", get(health::readiness))
-        .route("/v1/datasets", keyed(get(datasets::list)))
-        .route("/v1/datasets/{name}", keyed(get(datasets::show)))
-        .route("/v1/datasets/{name}/preview", by_address(get(preview::show)))
-        .route("/v1/datasets/{name}/data", keyed(get(rows::data)))
-        .route("/v1/series/{name}/data", keyed(get(rows::data)))
-        .route("/v1/datasets/{name}/changes", keyed(get(rows::changes)))
-        .route("/v1/bulk/{namespace}/{name}", keyed(get(bulk::download)))
-        .route("/v1/integrations/{tool}", keyed(get(integrations::generate_files)))
-        .route("/v1/me", keyed(get(me::show)))
-        .route("/openapi.json", by_address(get(openapi::show)))
-        .route("/docs", by_address(get(docs::page)))
-        .route("/docs/{asset}", by_address(get(docs::asset)))
-        .merge(pages)
-        .merge(share::routes(&state))
+    let routes = routes
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
-        .fallback(not_found::not_found);
-    middleware::wrap(routes, &state).with_state(state)
+        .fallback(move |method, uri| async move { not_found(&method, &uri, page_folders) });
+    let routes = middleware::guard(routes, &state.core, ERROR_LOOKS);
+    #[cfg(feature = "pages")]
+    let routes = match &state.pages {
+        Some(pages) => yearbook_pages::show_errors(routes, pages),
+        None => routes,
+    };
+    middleware::observe(routes, &state.core)
+}
+
+/// Serves clients of `state` on `listener` until `shutdown` is ready, as [`serve::serve`] does, and
+/// counts their connections.
+///
+/// # Errors
+/// As [`serve::serve`].
+pub async fn serve_public(
+    listener: TcpListener,
+    state: AppState,
+    shutdown: impl Future<Output = ()> + Send,
+) -> io::Result<()> {
+    let core = Arc::clone(&state.core);
+    let metrics = Arc::clone(&core.listener_metrics.public);
+    let pace = Arc::clone(&core.refusal_pace);
+    serve::accept(listener, app(state), &core.settings.server, metrics, pace, shutdown).await
 }

@@ -1,31 +1,24 @@
-//! The state that every handler shares, built once by the binary. Never touches a request.
+//! The states of all rooms, built once by the binary. Never touches a request.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
+use yearbook_api::{ApiSettings, ApiState, ResponseCacheStats};
 use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
-use yearbook_domain::{Dataset, DatasetName, Refusal};
+use yearbook_http::Core;
+use yearbook_http::metrics::{self, HttpMetrics, ListenerMetrics};
+use yearbook_http::open_responses::OpenResponses;
+use yearbook_http::rate_limit::{BurstLimiter, RefusalPace};
+#[cfg(feature = "pages")]
+use yearbook_pages::PagesState;
 use yearbook_sandbox::{PluginRegistry, ReleasePolicy, Sandbox};
 use yearbook_scan::Reader;
+#[cfg(feature = "share")]
+use yearbook_share::ShareState;
 use yearbook_signup::Signup;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
-use crate::error::Error;
-use crate::http::rate_limit::{BurstLimiter, RefusalPace};
-use crate::metrics::{self, HttpMetrics, ListenerMetrics};
-use crate::openapi::OpenApiCache;
-use crate::pages::{Pages, SearchIndexState};
-use crate::request::cursors::CursorCodec;
-use crate::response::bodies::Bodies;
-use crate::response::dataset_formats::DatasetFormatCache;
-use crate::response::open_responses::OpenResponses;
-use crate::response::response_cache::ResponseCacheStats;
-use crate::routes::datasets::DatasetListCache;
-use crate::routes::health::ReadinessCache;
-use crate::routes::preview::PreviewCache;
 use crate::settings::ServiceSettings;
-use crate::share::ShareState;
 
 /// Parts that the binary hands to the server.
 pub struct Services {
@@ -37,7 +30,7 @@ pub struct Services {
     pub keys: KeyVerifier,
     /// Monthly quotas.
     pub quota: Arc<Quota>,
-    /// The object store, for the readiness check.
+    /// The object store.
     pub storage: ObjectStorage,
     /// Reader of stored data.
     pub reader: Reader,
@@ -51,113 +44,70 @@ pub struct Services {
     pub workers: Arc<Workers>,
     /// Formats without which readiness is degraded (spec-4.1-format).
     pub required_formats: Vec<String>,
-    /// Sign-up for Free keys; none: it is off.
+    /// Sign-up for Free keys. `None` where it is off.
     pub signup: Option<Arc<Signup>>,
     /// Settings of the operator.
     pub settings: ServiceSettings,
 }
 
-/// The state of every request; cloning it is cheap.
+/// The state of each room; cloning it is cheap.
 #[derive(Clone)]
-pub struct AppState(Arc<AppContext>);
-
-/// [`Services`], and the memory of the server between requests.
-pub struct AppContext {
-    services: Services,
-    /// Codec of signed cursors.
-    pub(crate) cursors: CursorCodec,
-    /// Responses on their way to clients.
-    pub(crate) open_responses: OpenResponses,
-    /// Burst limits.
-    pub(crate) burst_limiter: BurstLimiter,
-    /// Refusals of each address.
-    pub(crate) refusal_pace: Arc<RefusalPace>,
-    /// The rendered list of datasets.
-    pub(crate) dataset_list: DatasetListCache,
-    /// Rendered previews.
-    pub(crate) previews: PreviewCache,
-    /// Bodies with rows, and the caches before them.
-    pub(crate) bodies: Bodies,
-    /// Formats that datasets have.
-    pub(crate) dataset_formats: DatasetFormatCache,
-    /// Counts of requests.
-    pub(crate) http_metrics: HttpMetrics,
-    /// Counts of connections.
-    pub(crate) listener_metrics: ListenerMetrics,
-    /// The last readiness report.
-    pub(crate) readiness: ReadinessCache,
-    /// The rendered machine description.
-    pub(crate) openapi: OpenApiCache,
-    /// The catalogue in a browser.
-    pub(crate) pages: Pages,
-    /// The warehouse share.
-    pub(crate) share: ShareState,
-    /// Full-text search over the catalog.
-    pub(crate) search: SearchIndexState,
+pub struct AppState {
+    pub(crate) core: Arc<Core>,
+    pub(crate) api: Arc<ApiState>,
+    /// `None` where the settings have no pages.
+    #[cfg(feature = "pages")]
+    pub(crate) pages: Option<Arc<PagesState>>,
+    #[cfg(feature = "share")]
+    pub(crate) share: Arc<ShareState>,
 }
 
 impl AppState {
-    /// Fetches the secrets that sign cursors and addresses of files, and makes limiters and caches.
+    /// Fetches secrets, and makes limiters and caches.
     ///
     /// # Errors
     /// Fails when the database does not give the secrets.
     pub async fn new(services: Services) -> Result<Self, CatalogError> {
         metrics::start_time();
-        let secret = services.catalog.secret("cursor").await?;
-        let share_secret = services.catalog.secret("share_files").await?;
-        let settings = &services.settings;
-        Ok(Self(Arc::new(AppContext {
-            cursors: CursorCodec::new(secret),
-            open_responses: OpenResponses::start(settings),
+        let ServiceSettings { pages, share, .. } = services.settings.clone();
+        let settings = services.settings.core();
+        let core = Arc::new(Core {
+            catalog_cache: services.catalog_cache,
+            catalog: services.catalog,
+            keys: services.keys,
+            quota: services.quota,
+            storage: services.storage,
+            reader: services.reader,
+            plugins: services.plugins,
+            sandbox: services.sandbox,
+            releases: services.releases,
+            workers: services.workers,
+            open_responses: OpenResponses::start(&settings),
             burst_limiter: BurstLimiter::new(settings.limits),
             refusal_pace: Arc::new(RefusalPace::new(settings.limits)),
-            dataset_list: DatasetListCache::default(),
-            previews: PreviewCache::new(settings.server.preview_cache_bytes),
-            bodies: Bodies::new(&settings.server),
-            dataset_formats: DatasetFormatCache::default(),
             http_metrics: HttpMetrics::default(),
             listener_metrics: ListenerMetrics::default(),
-            readiness: ReadinessCache::default(),
-            share: ShareState::new(share_secret),
-            openapi: OpenApiCache::default(),
-            pages: Pages::new(settings, services.signup.is_some()),
-            search: if settings.pages.enabled {
-                SearchIndexState::follow(&services.catalog_cache)
-            } else {
-                SearchIndexState::absent()
-            },
-            services,
-        })))
+            settings,
+        });
+        let api = ApiSettings {
+            required_formats: services.required_formats,
+            has_citation_pages: cfg!(feature = "pages") && pages.enabled,
+        };
+        Ok(Self {
+            api: Arc::new(ApiState::new(Arc::clone(&core), api).await?),
+            #[cfg(feature = "pages")]
+            pages: pages
+                .enabled
+                .then(|| Arc::new(PagesState::new(Arc::clone(&core), pages, services.signup))),
+            #[cfg(feature = "share")]
+            share: Arc::new(ShareState::new(Arc::clone(&core), share).await?),
+            core,
+        })
     }
 
     /// Counts of the response cache since the start.
     #[must_use]
     pub fn response_cache(&self) -> ResponseCacheStats {
-        self.bodies.cache.stats()
-    }
-
-    /// Returns the dataset called `name`.
-    ///
-    /// # Errors
-    /// 404 where there is no such dataset.
-    pub(crate) fn dataset(&self, name: &DatasetName) -> Result<Arc<Dataset>, Error> {
-        let dataset = self.catalog_cache.dataset(name.as_str());
-        dataset.ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() }.into())
-    }
-}
-
-impl Deref for AppState {
-    type Target = AppContext;
-
-    fn deref(&self) -> &AppContext {
-        &self.0
-    }
-}
-
-impl Deref for AppContext {
-    type Target = Services;
-
-    fn deref(&self) -> &Services {
-        &self.services
+        self.api.response_cache()
     }
 }

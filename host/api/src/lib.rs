@@ -1,0 +1,59 @@
+//! `/v1`, its machine description, and health: routes, requests, plans, responses
+//! (`docs/spec`). Holds no rule that can be judged without a request: those are the domain's. Never
+//! touches SQL, a stored file or a guest except through the crates that own them, and knows
+//! releases of plugins by the trait `ReleasePolicy` alone.
+//!
+//! Start at `routes/rows`: one straight line from the key to the body.
+
+mod openapi;
+mod request;
+mod response;
+mod routes;
+mod state;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, get};
+use yearbook_http::{authentication, rate_limit};
+
+use crate::routes::{bulk, datasets, docs, health, integrations, me, preview, rows};
+
+pub use openapi::openapi;
+pub use response::response_cache::ResponseCacheStats;
+pub use state::{ApiSettings, ApiState};
+
+/// Every route, one a line.
+pub fn routes(state: &Arc<ApiState>) -> Router {
+    // Laid under each route alone, so that an unknown route or method is told so without a key.
+    let keyed = |route: MethodRouter<Arc<ApiState>>| {
+        route.route_layer(from_fn_with_state(Arc::clone(&state.core), authentication::check))
+    };
+    let by_address = |route: MethodRouter<Arc<ApiState>>| {
+        route.route_layer(from_fn_with_state(Arc::clone(&state.core), rate_limit::limit_by_address))
+    };
+    Router::new()
+        .route("/v1/datasets", keyed(get(datasets::list)))
+        .route("/v1/datasets/{name}", keyed(get(datasets::show)))
+        .route("/v1/datasets/{name}/preview", by_address(get(preview::show)))
+        .route("/v1/datasets/{name}/data", keyed(get(rows::data)))
+        .route("/v1/series/{name}/data", keyed(get(rows::data)))
+        .route("/v1/datasets/{name}/changes", keyed(get(rows::changes)))
+        .route("/v1/bulk/{namespace}/{name}", keyed(get(bulk::download)))
+        .route("/v1/integrations/{tool}", keyed(get(integrations::generate_files)))
+        .route("/v1/me", keyed(get(me::show)))
+        .route("/openapi.json", by_address(get(openapi::show)))
+        .route("/docs", by_address(get(docs::page)))
+        .route("/docs/{asset}", by_address(get(docs::asset)))
+        .with_state(Arc::clone(state))
+        .merge(health(state))
+}
+
+/// `/health` and `/health/full`, which every listener answers.
+pub fn health(state: &Arc<ApiState>) -> Router {
+    Router::new()
+        .route("/health", get(health::liveness))
+        .route("/health/full", get(health::readiness))
+        .with_state(Arc::clone(state))
+}

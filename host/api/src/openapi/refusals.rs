@@ -1,0 +1,328 @@
+//! Refusals and failures of each route, with an example of each in the very words that clients read
+//! (contract-2-sentence). Statuses, codes and sentences have the same source as those of answers.
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+use yearbook_domain::query::scalar;
+use yearbook_domain::{Digest, Millis, Refusal, SnapshotId, ValidationError};
+use yearbook_sandbox::PluginSet;
+
+use super::examples::SNAPSHOT;
+use super::headers;
+use super::operation::RouteKind;
+use yearbook_http::CoreSettings;
+use yearbook_http::Error;
+use yearbook_http::middleware::error_bodies;
+
+/// The id in examples.
+const REQUEST_ID: &str = "6f1d0c55a3b24f9e";
+
+/// Format or tool in examples where no plugin is loaded.
+const UNNAMED: &str = "example";
+
+/// The moment in examples, 2027-01-01T00:00:00Z.
+const EXAMPLE_TIME: Millis = Millis(1_798_761_600_000);
+
+/// Responses by status, in the order of statuses.
+pub(super) fn error_responses(kind: RouteKind, plugins: &PluginSet) -> Vec<(String, Value)> {
+    let met: Vec<Error> =
+        all_errors(kind, plugins).into_iter().filter(|error| can_answer(kind, error)).collect();
+    let mut statuses: Vec<StatusCode> = met.iter().map(Error::status).collect();
+    statuses.sort_unstable();
+    statuses.dedup();
+    let together = |status: StatusCode| {
+        met.iter().filter(|error| error.status() == status).collect::<Vec<_>>()
+    };
+    statuses
+        .into_iter()
+        .map(|status| (status.as_str().to_owned(), error_response(kind, status, &together(status))))
+        .collect()
+}
+
+/// Returns whether routes of this kind can answer so. Closed: a new error does not compile until
+/// its routes are named here.
+fn can_answer(kind: RouteKind, error: &Error) -> bool {
+    let named = matches!(
+        kind,
+        RouteKind::Dataset
+            | RouteKind::Preview
+            | RouteKind::Data
+            | RouteKind::Changes
+            | RouteKind::Bulk
+    );
+    match error {
+        Error::Refused(refusal) => match refusal {
+            Refusal::KeyMissing | Refusal::KeyInvalid => kind.needs_key(),
+            Refusal::InvalidParameters(_) => named || kind == RouteKind::Integration,
+            Refusal::NotAcceptable { .. } => {
+                matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
+            }
+            Refusal::NoSuchDataset { .. } => named,
+            Refusal::NoSuchSnapshot { .. } => matches!(kind, RouteKind::Data | RouteKind::Changes),
+            Refusal::WatermarkGone { .. } => kind == RouteKind::Changes,
+            Refusal::SnapshotGone { .. } | Refusal::UnboundedRequest { .. } => {
+                kind == RouteKind::Data
+            }
+            Refusal::ResponseTooLarge { .. } => {
+                matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
+            }
+            Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == RouteKind::Bulk,
+            Refusal::QuotaExceeded { .. } => kind.charged(),
+            Refusal::CallerShareExceeded { .. } => refuses_for_capacity(kind),
+            Refusal::RateLimited { .. } => kind.needs_key() || kind == RouteKind::Preview,
+            // The description lists the tools that are loaded; each has an address of its own.
+            Refusal::NoSuchIntegration { .. } => false,
+        },
+        // Of another room, which is not described here.
+        Error::Room(_) => false,
+        // Not said of a route that is there.
+        Error::NoSuchRoute => false,
+        Error::PreconditionFailed => named || kind == RouteKind::Listing,
+        Error::RangeNotSatisfiable { .. } => kind == RouteKind::Bulk,
+        // To clients it is one of our own.
+        Error::PluginFailed => false,
+        Error::Busy { .. } => kind.needs_key() || kind == RouteKind::Preview,
+        Error::FormatUnavailable { .. } => matches!(kind, RouteKind::Data | RouteKind::Changes),
+        Error::Unavailable => kind.needs_key() || kind == RouteKind::Preview,
+        Error::MethodNotAllowed
+        | Error::AddressTooLong { .. }
+        | Error::HeadersTooLarge { .. }
+        | Error::TimedOut
+        | Error::Internal => true,
+    }
+}
+
+/// Returns whether want of capacity is refused; integrations wait as long as their caller does
+/// (contract-4-integration-wait).
+fn refuses_for_capacity(kind: RouteKind) -> bool {
+    (kind.charged() && kind != RouteKind::Integration) || kind == RouteKind::Preview
+}
+
+/// One of each that there is.
+fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
+    let settings = CoreSettings::default();
+    let formats = plugins.data_formats();
+    let generator =
+        plugins.generators().last().map(|generator| generator.description().tool.as_str());
+    let available = match kind {
+        RouteKind::Integration => {
+            crate::routes::integrations::MEDIA_TYPES.map(str::to_owned).to_vec()
+        }
+        _ => plugins.encoders().map(|encoder| encoder.description().media_type.clone()).collect(),
+    };
+    let name = "consumer_price".to_owned();
+    let oldest = SnapshotId::parse(SNAPSHOT)
+        .unwrap_or_else(|| SnapshotId::from_digest(Digest::of(SNAPSHOT.as_bytes())));
+    let refusals = [
+        Refusal::KeyMissing,
+        Refusal::KeyInvalid,
+        Refusal::InvalidParameters(example_problems(kind, &formats)),
+        Refusal::NotAcceptable { available },
+        Refusal::NoSuchDataset { name: if kind == RouteKind::Bulk { format!("prices/{name}") } else { name } },
+        Refusal::SnapshotGone { id: SNAPSHOT.to_owned() },
+        Refusal::NoSuchSnapshot { id: "00000000000000000000000000000000".to_owned() },
+        Refusal::WatermarkGone { oldest },
+        Refusal::BulkForbidden,
+        Refusal::PaymentRequired {
+            advice: "Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.".to_owned(),
+        },
+        Refusal::UnboundedRequest { rows: 250_000, geometry: false, dated: true, bulk: false },
+        Refusal::ResponseTooLarge {
+            plugin: match kind {
+                RouteKind::Integration => generator,
+                _ => formats.first().copied(),
+            }
+            .unwrap_or(UNNAMED)
+            .to_owned(),
+            ways: vec![if kind == RouteKind::Integration { "name fewer datasets" } else { "ask for fewer rows with limit" }.to_owned()],
+        },
+        Refusal::QuotaExceeded { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: EXAMPLE_TIME },
+        Refusal::CallerShareExceeded { retry_after: 5 },
+        Refusal::RateLimited { retry_after: 1 },
+    ];
+    let others = [
+        Error::MethodNotAllowed,
+        Error::PreconditionFailed,
+        Error::AddressTooLong { limit: settings.server.uri_bytes },
+        Error::RangeNotSatisfiable { bytes: 123_456 },
+        Error::HeadersTooLarge { limit: settings.server.header_bytes },
+        Error::Busy { retry_after: 1 },
+        Error::FormatUnavailable {
+            format: formats.last().copied().unwrap_or(UNNAMED).to_owned(),
+            available: formats.iter().take(2).map(|&format| format.to_owned()).collect(),
+        },
+        Error::TimedOut,
+        Error::Unavailable,
+        Error::Internal,
+    ];
+    refusals.into_iter().map(Error::Refused).chain(others).collect()
+}
+
+/// Problems in the example of a 422, at parameters that the route has.
+fn example_problems(kind: RouteKind, formats: &[&str]) -> Vec<ValidationError> {
+    match kind {
+        RouteKind::Data => [
+            scalar::parse_date("start", "2020-13-01").err(),
+            scalar::parse_count("limit", "-1").err(),
+            scalar::check_literal("format", "xml", formats.iter().copied()).err(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        RouteKind::Integration => vec![ValidationError::missing("datasets")],
+        RouteKind::Health
+        | RouteKind::Listing
+        | RouteKind::Dataset
+        | RouteKind::Preview
+        | RouteKind::Changes
+        | RouteKind::Bulk
+        | RouteKind::Me => {
+            vec![ValidationError::name_pattern_mismatch("name", "Consumer-Prices")]
+        }
+    }
+}
+
+fn error_response(kind: RouteKind, status: StatusCode, errors: &[&Error]) -> Value {
+    let codes: Vec<&str> = errors.iter().map(|error| error.code()).collect();
+    let code = json!({"description": "snake_case name of the refusal.", "required": true, "schema": {"type": "string", "enum": codes}});
+    let mut names = Vec::new();
+    if errors.iter().any(|error| error.retry_after().is_some()) {
+        names.push("Retry-After");
+    }
+    match status {
+        StatusCode::UNAUTHORIZED => names.push("WWW-Authenticate"),
+        StatusCode::METHOD_NOT_ALLOWED => names.push("Allow"),
+        StatusCode::RANGE_NOT_SATISFIABLE => names.push("Content-Range"),
+        StatusCode::GONE if kind == RouteKind::Changes => names.push("X-Service-Watermark"),
+        _ => {}
+    }
+    // What the key check declines, and what is declined before it, says nothing of the month.
+    let before_the_key = [401, 405, 414, 431].contains(&status.as_u16());
+    if status == StatusCode::TOO_MANY_REQUESTS || (kind.needs_key() && !before_the_key) {
+        names.extend(headers::RATE_LIMIT_HEADERS);
+    }
+    let mut headers = headers::references(&names);
+    headers[headers::display_name(&yearbook_http::headers::ERROR_CODE)] = code;
+
+    let invalid = status == StatusCode::UNPROCESSABLE_ENTITY;
+    let mut content = Map::new();
+    let forms = if invalid {
+        &[(false, "HTTPValidationError")][..]
+    } else {
+        &[(false, "Error"), (true, "Problem")]
+    };
+    for (problem, schema) in forms {
+        let mut examples = Map::new();
+        let mut media_type = "";
+        for error in errors {
+            let (content_type, body) = error_bodies::body(error, *problem, REQUEST_ID);
+            media_type = content_type;
+            examples.insert(error.code().to_owned(), json!({"value": body}));
+        }
+        let schema = json!({"$ref": format!("#/components/schemas/{schema}")});
+        content.insert(media_type.to_owned(), json!({"schema": schema, "examples": examples}));
+    }
+    json!({"description": describe(kind, status), "headers": headers, "content": content})
+}
+
+/// Sentence about the cause of a status and its remedy (contract-4-openapi).
+fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "The key is missing, malformed, unknown or revoked.",
+        402 => "The plan has no bulk download, or not of this freshness.",
+        403 => "The licence forbids bulk redistribution; no plan unlocks it.",
+        404 if matches!(kind, RouteKind::Data | RouteKind::Changes) => {
+            "There is no such dataset, or it never had that snapshot."
+        }
+        404 => "There is no such dataset.",
+        405 => "The method is none of GET, HEAD and OPTIONS.",
+        406 => "Nothing that `Accept` asks for can be made.",
+        410 if kind == RouteKind::Changes => {
+            "What changed since then is no longer known; `X-Service-Watermark` is the oldest that can be followed."
+        }
+        410 => "The pinned snapshot, or the one of the cursor, is not kept any more.",
+        412 => "`If-Match` or `If-Unmodified-Since` is false: there is another version now.",
+        413 if kind == RouteKind::Data => {
+            "`limit=0` on a large or spatial dataset without an effective bound (`unbounded_pull`), or an answer that is larger than its \
+             format can make (`answer_too_large`); the sentence says what helps."
+        }
+        413 => "The answer is larger than its plugin can make; the sentence says what helps.",
+        414 => "The address is too long.",
+        416 => "The range lies outside of the file.",
+        422 if matches!(kind, RouteKind::Data | RouteKind::Changes) => {
+            "Parameters are wrong, in themselves or for this dataset; all of them are listed."
+        }
+        422 => "Parameters are wrong; all of them are listed.",
+        429 if kind == RouteKind::Integration => {
+            "The month's requests are used up (`quota_used_up`: the headers are the month's), or too many came at once (`slow_down`: they are \
+             those of the requests at once, and a second or so helps)."
+        }
+        429 if kind.charged() => {
+            "The month's requests are used up (`quota_used_up`: the headers are the month's), too many came at once (`slow_down`: they are \
+             those of the requests at once, and a second or so helps), or too many answers are open at once (`too_many_open`: read them to \
+             their end or close them)."
+        }
+        429 if kind == RouteKind::Preview => {
+            "Too many requests came at once (the headers are those of the requests at once), or too many answers are open at once \
+             (`too_many_open`)."
+        }
+        429 => "Too many requests came at once; the headers are those of the requests at once.",
+        431 => "The headers are too large.",
+        500 => "A fault of ours; report the request's id.",
+        503 => "The service cannot answer at the moment; try again after `Retry-After` seconds.",
+        _ => "A refusal.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_of_spec_7_is_described_where_it_can_be_met() {
+        let plugins = PluginSet::default();
+        let statuses = |kind| {
+            error_responses(kind, &plugins)
+                .into_iter()
+                .map(|(status, _)| status)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(statuses(RouteKind::Health), ["405", "414", "431", "500", "503"]);
+        assert_eq!(
+            statuses(RouteKind::Data),
+            [
+                "401", "404", "405", "406", "410", "412", "413", "414", "422", "429", "431", "500",
+                "503"
+            ]
+        );
+        assert_eq!(
+            statuses(RouteKind::Bulk),
+            [
+                "401", "402", "403", "404", "405", "412", "414", "416", "422", "429", "431", "500",
+                "503"
+            ]
+        );
+        assert!(
+            !statuses(RouteKind::Preview).contains(&"401".to_owned()),
+            "a preview needs no key"
+        );
+    }
+
+    #[test]
+    fn whatever_is_429_or_503_says_when_to_come_back_contract_5() {
+        for error in all_errors(RouteKind::Data, &PluginSet::default()) {
+            let passes = matches!(error.status().as_u16(), 429 | 503);
+            assert_eq!(error.retry_after().is_some_and(|seconds| seconds > 0), passes, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn every_problem_in_an_example_is_one() {
+        assert_eq!(example_problems(RouteKind::Data, &["json", "csv"]).len(), 3);
+        let place = |problem: &ValidationError| problem.loc[0].clone();
+        assert_eq!(
+            example_problems(RouteKind::Bulk, &[]).iter().map(place).collect::<Vec<_>>(),
+            ["path"]
+        );
+    }
+}

@@ -1,0 +1,17 @@
+//! Requests: path, query and accepted formats, parsed without any I/O, and the plans that follow
+//! from them. Never touches a body or a status of success.
+
+mod bulk_request;
+pub(crate) mod cursors;
+mod data_request;
+mod integration_request;
+pub(crate) mod options;
+mod path;
+mod plan_changes;
+mod plan_rows;
+
+pub(crate) use bulk_request::BulkRequest;
+pub(crate) use data_request::DataRequest;
+pub(crate) use integration_request::IntegrationRequest;
+use path::bulk_names;
+pub(crate) use path::dataset_name;

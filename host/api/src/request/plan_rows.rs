@@ -1,0 +1,136 @@
+//! Plans of `/data`: cursor, columns and options against the dataset, every problem at once; then
+//! the snapshot, if it is still retained (contract-1-order). Never touches a stored row.
+
+use std::sync::Arc;
+
+use tracing::Instrument;
+use yearbook_catalog::SnapshotStatus;
+use yearbook_domain::{
+    CursorPosition, Dataset, Refusal, Snapshot, SnapshotId, ValidationError, cursor, read_plan,
+};
+use yearbook_sandbox::OptionValue;
+
+use super::DataRequest;
+use crate::ApiState;
+use crate::response::plan::{ResponsePlan, RowSource};
+use yearbook_http::Authenticated;
+use yearbook_http::Error;
+
+/// A request, resolved against its dataset.
+struct ResolvedRequest {
+    /// The version to read: a cursor's, a pinned one, or the current one.
+    snapshot: Arc<Snapshot>,
+    /// First row to consider.
+    first_row: u64,
+    /// The encoder's options.
+    options: Vec<OptionValue>,
+}
+
+impl DataRequest {
+    /// Plans the response with rows of `dataset`.
+    ///
+    /// # Errors
+    /// 422 in the order in which the parameters are declared, then 410 for a snapshot that was
+    /// dropped and 404 for one that never was; then the refusals of the caller's plan.
+    pub(crate) async fn plan(
+        &self,
+        app: &ApiState,
+        auth: &Authenticated,
+        dataset: &Dataset,
+    ) -> Result<ResponsePlan, Error> {
+        let span = tracing::debug_span!("plan", dataset = self.name.as_str());
+        let ResolvedRequest { snapshot, first_row, options } =
+            self.resolve(app, dataset).instrument(span).await?;
+        let limits = auth.caller.limits();
+        let plan = read_plan::plan_read(dataset, snapshot, limits, &self.query, first_row)?;
+        Ok(ResponsePlan::new(self, auth, RowSource::Snapshot(Arc::new(plan)), options))
+    }
+
+    async fn resolve(&self, app: &ApiState, dataset: &Dataset) -> Result<ResolvedRequest, Error> {
+        let mut problems: Vec<ValidationError> = Vec::new();
+        let position = self.cursor_position(app).unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        let pinned = position
+            .as_ref()
+            .map(|position| position.source.as_str())
+            .or(self.query.snapshot.as_deref());
+        let snapshot = match pinned {
+            Some(id) => retained_snapshot(app, dataset, id).await?,
+            None => Some(Arc::clone(&dataset.current)),
+        };
+        // Where the snapshot is gone, the current one judges: a wrong name is more useful to know
+        // than a lost version.
+        problems.extend(
+            read_plan::resolve_projection(
+                snapshot.as_deref().unwrap_or(&dataset.current),
+                &self.query,
+            )
+            .err(),
+        );
+        let options = self.encoder_options().unwrap_or_else(|found| {
+            problems.extend(found);
+            Vec::new()
+        });
+        if !problems.is_empty() {
+            return Err(Refusal::InvalidParameters(problems).into());
+        }
+        let snapshot = match (snapshot, pinned) {
+            (Some(snapshot), _) => snapshot,
+            // A cursor is signed, so its snapshot was once: the database need not be asked.
+            (None, Some(id)) if position.is_some() => {
+                return Err(Refusal::SnapshotGone { id: id.to_owned() }.into());
+            }
+            (None, id) => unlisted_snapshot(app, dataset, id.unwrap_or_default()).await?,
+        };
+        Ok(ResolvedRequest {
+            snapshot,
+            first_row: position.map_or(0, |position| position.row),
+            options,
+        })
+    }
+
+    fn cursor_position(&self, app: &ApiState) -> Result<Option<CursorPosition>, ValidationError> {
+        let Some(text) = &self.query.cursor else { return Ok(None) };
+        let position = app.cursors.open(text).ok_or_else(|| cursor::invalid_cursor(&self.query))?;
+        position.validate_query(&self.name, &self.query)?;
+        Ok(Some(position))
+    }
+}
+
+/// Returns the retained snapshot called `id`. The list in memory answers for those that are not
+/// retained, without a query.
+async fn retained_snapshot(
+    app: &ApiState,
+    dataset: &Dataset,
+    id: &str,
+) -> Result<Option<Arc<Snapshot>>, Error> {
+    match dataset.snapshots.iter().find(|summary| summary.id.as_str() == id) {
+        Some(summary) => Ok(app.core.catalog_cache.snapshot(dataset, &summary.id).await?),
+        None => Ok(None),
+    }
+}
+
+/// Returns the snapshot called `id`, which the list in memory does not have.
+///
+/// # Errors
+/// 410 for one that was dropped, 404 for one that never was.
+async fn unlisted_snapshot(
+    app: &ApiState,
+    dataset: &Dataset,
+    id: &str,
+) -> Result<Arc<Snapshot>, Error> {
+    let gone = || Refusal::SnapshotGone { id: id.to_owned() };
+    let unknown = || Refusal::NoSuchSnapshot { id: id.to_owned() };
+    let id = SnapshotId::parse(id).ok_or_else(unknown)?;
+    match app.core.catalog.snapshot_status(&dataset.name, &id).await? {
+        SnapshotStatus::Unknown => Err(unknown().into()),
+        SnapshotStatus::Dropped => Err(gone().into()),
+        // It was published a moment ago, and the list in memory does not show it yet.
+        SnapshotStatus::Retained => match app.core.catalog_cache.snapshot(dataset, &id).await? {
+            Some(snapshot) => Ok(snapshot),
+            None => Err(gone().into()),
+        },
+    }
+}

@@ -1,0 +1,16 @@
+//! Responses with rows: plans, tags, conditions, headers, and bodies from the cache or rendered.
+
+pub(crate) mod bodies;
+pub(crate) mod citation_link;
+pub(crate) mod failure_cache;
+pub(crate) mod headers;
+pub(crate) mod open_check;
+pub(crate) mod plan;
+pub(crate) mod render;
+pub(crate) mod response_cache;
+mod row_tag;
+pub(crate) mod too_large;
+mod without_body;
+
+pub(crate) use headers::rows;
+pub(crate) use without_body::without_body;

@@ -1,0 +1,52 @@
+//! The `Link` to the citation of an answer (RFC 8574, contract-13-link). Costs no read: a citation
+//! states its digest only where it is asked for.
+
+use http::HeaderMap;
+use http::header::LINK;
+use http::request::Parts;
+use yearbook_domain::query::last_value;
+use yearbook_domain::{CanonicalQuery, DatasetName, ReadPlan, SnapshotId};
+use yearbook_scan::RowCounts;
+
+use crate::ApiState;
+use crate::request::DataRequest;
+use yearbook_http::headers::append_text;
+use yearbook_http::links;
+
+/// Appends the link to the citation of `query` in a snapshot; nothing where there are no citations
+/// (contract-9-off).
+pub(crate) fn append(
+    headers: &mut HeaderMap,
+    app: &ApiState,
+    parts: &Parts,
+    dataset: &DatasetName,
+    snapshot_id: &SnapshotId,
+    query: &CanonicalQuery,
+) {
+    if !app.settings.has_citation_pages {
+        return;
+    }
+    let base_url = links::base_url(&app.core.settings.server, parts);
+    let path = query.citation_path(dataset, snapshot_id);
+    append_text(headers, LINK, &format!("<{base_url}{path}>; rel=\"cite-as\""));
+}
+
+/// Appends the link to the citation of an answer of `counts` rows. An answer to HEAD leaves it out
+/// where only reading rows would tell whether `limit` cuts the result.
+pub(super) fn append_for_rows(
+    headers: &mut HeaderMap,
+    app: &ApiState,
+    request: &DataRequest,
+    read: &ReadPlan,
+    counts: RowCounts,
+) {
+    let named = last_value(&request.pairs, "limit").is_some();
+    let limit = CanonicalQuery::explicit_limit(&request.query, named);
+    if limit.is_some() && counts.rows.is_none() {
+        return;
+    }
+    // Where the plan's cap held rows back, the answer is a page of what was asked for.
+    let cut = counts.next.is_some() && read.plan_row_cap.is_none();
+    let query = CanonicalQuery::new(read, limit.filter(|_| cut));
+    append(headers, app, &request.parts, &read.dataset, &read.snapshot.id, &query);
+}

@@ -1,0 +1,225 @@
+//! Headers of responses with rows (spec-4.1-attribution, contract-3-rows,
+//! contract-4-changes-headers). They are made once, from the plan of the release that served.
+//! Everything but the row counts is known before anything is read, so a 304 and a HEAD have the
+//! headers that a GET would have. Never touches bodies.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LAST_MODIFIED, LINK,
+    VARY,
+};
+use http::{HeaderMap, HeaderValue};
+use yearbook_domain::cursor::fingerprint;
+use yearbook_domain::{CursorPosition, CursorSource, Namespace, ReadPlan, Snapshot};
+use yearbook_scan::RowCounts;
+
+use super::bodies::RowsResponse;
+use super::citation_link;
+use super::plan::{ChangesSelection, ResponsePlan, RowSource};
+use crate::ApiState;
+use crate::request::DataRequest;
+use yearbook_http::credit::write_credit;
+use yearbook_http::headers::{
+    GEOMETRY_OMITTED, HAS_MORE, NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED, WATERMARK,
+    insert_text,
+};
+use yearbook_http::reservation::Charge;
+use yearbook_http::{body, links, preconditions};
+use yearbook_http::{media_types, status};
+
+/// Headers of a response, about: these and those of limits and middleware.
+const HEADERS: usize = 24;
+
+/// Beginning of the alias of spec-4.2-alias.
+const ALIAS: &str = "/v1/series/";
+
+/// Returns the response with `rows`, charged or not.
+pub(crate) fn rows(
+    app: &ApiState,
+    request: &DataRequest,
+    rows: RowsResponse,
+    charge: Option<Charge>,
+) -> Response {
+    let mut response = match rows {
+        RowsResponse::Rendered(plan, body) => ResponseHead::new(app, request, &plan).with_body(
+            app,
+            request,
+            &plan,
+            body.counts,
+            body.content.into(),
+        ),
+        RowsResponse::WithoutBody(response) => response,
+    };
+    if let Some(charge) = charge {
+        charge.attach(&mut response);
+    }
+    response
+}
+
+/// Headers of a response that are known before anything is read.
+pub(super) struct ResponseHead {
+    /// Headers of 200 and 304 alike.
+    shared: HeaderMap,
+    /// Headers of 200 alone.
+    content: HeaderMap,
+}
+
+impl ResponseHead {
+    /// Headers of the response of `plan`.
+    pub(super) fn new(app: &ApiState, request: &DataRequest, plan: &ResponsePlan) -> Self {
+        match &plan.source {
+            RowSource::Snapshot(read) => {
+                let (namespace, snapshot) = (&read.namespace, &read.snapshot);
+                let mut head =
+                    Self::of_rows(request, plan, namespace, snapshot, read.dataset.as_str());
+                head.insert_snapshot_headers(app, request, read);
+                head
+            }
+            RowSource::Changes(selection) => {
+                let (namespace, snapshot) = (&selection.plan.namespace, &selection.plan.snapshot);
+                let name = format!("{}_changes", selection.plan.dataset);
+                let mut head = Self::of_rows(request, plan, namespace, snapshot, &name);
+                head.insert_changes_headers(selection);
+                head
+            }
+        }
+    }
+
+    /// Headers that every response with rows has. `name` is that of the file, without extension.
+    fn of_rows(
+        request: &DataRequest,
+        plan: &ResponsePlan,
+        namespace: &Namespace,
+        snapshot: &Snapshot,
+        name: &str,
+    ) -> Self {
+        let description = plan.encoder.description();
+        let mut shared = HeaderMap::with_capacity(HEADERS);
+        write_credit(&mut shared, namespace, snapshot);
+        shared.insert(ETAG, plan.tag.header(plan.coding));
+        // `Last-Modified` alone would let browsers keep rows for days, past a refresh (RFC 9111,
+        // 4.2.2).
+        shared.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        // The plan of the key decides how many rows there are.
+        shared.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, X-API-Key"));
+        if !request.query.geometry {
+            shared.insert(GEOMETRY_OMITTED, HeaderValue::from_static("true"));
+        }
+
+        let mut content = HeaderMap::new();
+        insert_text(&mut content, CONTENT_TYPE, &description.media_type);
+        // Only JSON is shown in a browser as it is; anything else could be a page with scripts of
+        // this origin.
+        if description.media_type != media_types::JSON {
+            insert_text(
+                &mut content,
+                CONTENT_DISPOSITION,
+                &format!("attachment; filename=\"{name}.{}\"", description.extension),
+            );
+        }
+        if let Some(coding) = plan.coding {
+            content.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+        }
+        Self { shared, content }
+    }
+
+    fn insert_snapshot_headers(&mut self, app: &ApiState, request: &DataRequest, read: &ReadPlan) {
+        if let Some(date) = preconditions::http_date(read.snapshot.created_at) {
+            self.shared.insert(LAST_MODIFIED, date);
+        }
+        let parts = &request.parts;
+        if parts.uri.path().starts_with(ALIAS) {
+            let path = format!("/v1/datasets/{}/data", read.dataset);
+            insert_text(
+                &mut self.shared,
+                LINK,
+                &links::canonical_link(&app.core.settings.server, parts, &path, &request.pairs),
+            );
+        }
+    }
+
+    fn insert_changes_headers(&mut self, selection: &ChangesSelection) {
+        let has_more = if selection.has_more { "true" } else { "false" };
+        insert_text(&mut self.shared, WATERMARK, &selection.watermark);
+        self.shared.insert(HAS_MORE, HeaderValue::from_static(has_more));
+        if let Some(cap) = selection.capped_at {
+            insert_row_cap(&mut self.shared, cap);
+        }
+    }
+
+    /// Returns 304.
+    pub(super) fn not_modified(self) -> Response {
+        let mut response = Response::new(body::empty());
+        *response.status_mut() = status::NOT_MODIFIED;
+        *response.headers_mut() = self.shared;
+        response
+    }
+
+    /// Returns 200 with `body`, which has `counts` rows.
+    pub(super) fn with_body(
+        self,
+        app: &ApiState,
+        request: &DataRequest,
+        plan: &ResponsePlan,
+        counts: RowCounts,
+        body: Body,
+    ) -> Response {
+        let mut response = Response::new(body);
+        *response.headers_mut() = self.shared;
+        response.headers_mut().extend(self.content);
+        if let RowSource::Snapshot(read) = &plan.source {
+            insert_row_counts(response.headers_mut(), app, request, read, counts);
+            citation_link::append_for_rows(response.headers_mut(), app, request, read, counts);
+        }
+        response
+    }
+}
+
+/// Writes the number of rows, here and in all, and the next page when rows remain.
+fn insert_row_counts(
+    headers: &mut HeaderMap,
+    app: &ApiState,
+    request: &DataRequest,
+    read: &ReadPlan,
+    counts: RowCounts,
+) {
+    for (name, rows) in [(ROWS, counts.rows), (TOTAL_ROWS, counts.total)] {
+        headers.extend(rows.map(|rows| (name, HeaderValue::from(rows))));
+    }
+    if let Some(row) = counts.next {
+        let filters = fingerprint(&read.dataset, &request.query);
+        let cursor = app.cursors.encode(&CursorPosition {
+            source: CursorSource::Snapshot(read.snapshot.id),
+            row,
+            filters,
+        });
+        insert_next_page(headers, app, request, read, cursor);
+    }
+}
+
+/// Writes the next page, which `cursor` begins, and the plan's row cap where that held rows back.
+fn insert_next_page(
+    headers: &mut HeaderMap,
+    app: &ApiState,
+    request: &DataRequest,
+    read: &ReadPlan,
+    cursor: String,
+) {
+    let canonical = headers.remove(LINK);
+    let link = links::next(&app.core.settings.server, &request.parts, &request.pairs, &cursor);
+    insert_text(headers, LINK, &link);
+    if let Some(canonical) = canonical {
+        headers.append(LINK, canonical);
+    }
+    insert_text(headers, NEXT_PAGE, &cursor);
+    if let Some(cap) = read.plan_row_cap {
+        insert_row_cap(headers, cap);
+    }
+}
+
+/// Writes the plan's row cap, which held rows back.
+fn insert_row_cap(headers: &mut HeaderMap, cap: u64) {
+    headers.insert(TRUNCATED, HeaderValue::from_static("true"));
+    headers.insert(ROW_CAP, HeaderValue::from(cap));
+}

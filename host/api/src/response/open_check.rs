@@ -1,0 +1,179 @@
+//! Open checks: outcomes of an encoder's `open`, cached for HEAD and 304. Their status is the one
+//! that GET would have (contract-3-head-declined), and no body is made that would tell. A plugin is
+//! pure, so an outcome holds for its digest, the schema and the options.
+
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+use http::HeaderMap;
+use http::header::IF_NONE_MATCH;
+use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
+use quick_cache::{DefaultHashBuilder, UnitWeighter};
+use sha2::{Digest as _, Sha256};
+use yearbook_domain::Digest;
+use yearbook_sandbox::{EncodeError, OptionValue};
+use yearbook_shares::CallerShare;
+
+use super::plan::ResponsePlan;
+use super::render::{declined_by_encoder, encoder_failure};
+use crate::ApiState;
+use crate::request::DataRequest;
+use yearbook_http::EntityTag;
+use yearbook_http::Error;
+use yearbook_http::etag::TagComparison;
+
+/// Outcomes in memory: an accepted one takes some 100 bytes, a sentence at most a few hundred more.
+const ENTRIES: usize = 8192;
+
+/// Outcomes by digest, schema and options.
+pub(crate) struct OpenCheckCache(Cache<[u8; 32], OpenOutcome>);
+
+/// The answer of an encoder to a schema with options.
+#[derive(Clone)]
+enum OpenOutcome {
+    Accepted,
+    /// With its sentence, for a 422.
+    Declined(Arc<str>),
+}
+
+/// The cache's own hold on a key: other requests for the same outcome wait while it lives.
+type Guard<'a> = PlaceholderGuard<
+    'a,
+    [u8; 32],
+    OpenOutcome,
+    UnitWeighter,
+    DefaultHashBuilder,
+    DefaultLifecycle<[u8; 32], OpenOutcome>,
+>;
+
+impl Default for OpenCheckCache {
+    fn default() -> Self {
+        Self(Cache::new(ENTRIES))
+    }
+}
+
+/// Checks that the encoder of `plan` takes its schema and options: from memory, or by a call to the
+/// encoder on the account of `holder`.
+///
+/// # Errors
+/// Those that a GET would end with: 422 where the encoder declines, 503 where the sandbox is full,
+/// 500 where the encoder fails, which is recorded against its release and never cached.
+pub(super) async fn check(
+    app: &ApiState,
+    request: &DataRequest,
+    plan: &ResponsePlan,
+    holder: &CallerShare,
+) -> Result<(), Error> {
+    let (encoder, schema) = (&plan.encoder, plan.source.schema()?);
+    let input = &plan.fingerprint.request;
+    let complete = encoder.description().complete(&plan.options);
+    let key = cache_key(encoder.digest(), &schema, &complete);
+    if let Some(failure) = app.bodies.failures.get(input) {
+        return Err(encoder_failure(app, request, plan, failure));
+    }
+    let outcome = match app.bodies.open_checks.0.get_value_or_guard_async(&key).await {
+        Ok(outcome) => outcome,
+        Err(slot) => {
+            // On the heap: most requests find an outcome in memory.
+            match Box::pin(encoder.check_open(holder, schema, &plan.options)).await {
+                Ok(()) => fill(slot, OpenOutcome::Accepted),
+                Err(
+                    EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence),
+                ) => fill(slot, OpenOutcome::Declined(sentence.into())),
+                Err(failure) => {
+                    // The next request that waits for the slot asks again.
+                    drop(slot);
+                    app.bodies.failures.insert(input, &failure);
+                    return Err(encoder_failure(app, request, plan, failure));
+                }
+            }
+        }
+    };
+    match outcome {
+        OpenOutcome::Accepted => Ok(()),
+        OpenOutcome::Declined(sentence) => Err(declined_by_encoder(request, &sentence)),
+    }
+}
+
+/// Stores `outcome`, and returns it.
+fn fill(slot: Guard<'_>, outcome: OpenOutcome) -> OpenOutcome {
+    // An entry that others pushed out meanwhile is checked again some day.
+    let _ = slot.insert(outcome.clone());
+    outcome
+}
+
+/// Returns whether `If-None-Match` names `tag` itself rather than `*`. A tag holds digest, schema
+/// and options, and is sent only with what the encoder accepted, so no check is needed again.
+pub(crate) fn is_named_by_client(headers: &HeaderMap, tag: &EntityTag) -> bool {
+    let lists = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    lists
+        .flat_map(|list| list.split(','))
+        .any(|item| item.trim() != "*" && tag.matches_list(item, TagComparison::Weak))
+}
+
+/// Key of an outcome: everything that `open` is given, and the release that gets it.
+fn cache_key(digest: &Digest, schema: &Schema, options: &[OptionValue]) -> [u8; 32] {
+    let mut metadata: Vec<_> = schema.metadata().iter().collect();
+    metadata.sort_unstable();
+    // `Debug` quotes texts, so no two lists read the same.
+    let text = format!("{digest} {:?} {metadata:?} {options:?}", schema.fields());
+    Sha256::digest(text.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::collections::HashMap;
+
+    use arrow::datatypes::{DataType, Field};
+    use yearbook_sandbox::OptionScalar;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_kept_by_digest_schema_and_options_contract_3() {
+        let schema = |name: &str, data_type, credit: &str| {
+            let metadata = HashMap::from([
+                ("a".to_owned(), credit.to_owned()),
+                ("b".to_owned(), "c".to_owned()),
+            ]);
+            Schema::new(vec![Field::new(name, data_type, true)]).with_metadata(metadata)
+        };
+        let option = |text: &str| {
+            vec![OptionValue { name: "o".to_owned(), value: OptionScalar::Text(text.to_owned()) }]
+        };
+        let base =
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &option("1"));
+        assert_eq!(
+            base,
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &option("1"))
+        );
+        for other in [
+            cache_key(&Digest::of(b"e"), &schema("x", DataType::Utf8, "credit"), &option("1")),
+            cache_key(&Digest::of(b"d"), &schema("y", DataType::Utf8, "credit"), &option("1")),
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Int64, "credit"), &option("1")),
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "other"), &option("1")),
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &option("2")),
+            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &[]),
+        ] {
+            assert_ne!(base, other);
+        }
+    }
+
+    #[test]
+    fn only_the_tag_itself_proves_that_it_was_accepted() {
+        let tag = EntityTag::from_bytes(b"x");
+        let own = tag.header(None);
+        let own = own.to_str().unwrap();
+        for (list, proven) in
+            [(own, true), ("*", false), (" * ", false), ("\"other\"", false), ("", false)]
+        {
+            let headers = HeaderMap::from_iter([(IF_NONE_MATCH, list.parse().unwrap())]);
+            assert_eq!(is_named_by_client(&headers, &tag), proven, "{list}");
+        }
+        let both =
+            HeaderMap::from_iter([(IF_NONE_MATCH, format!("\"other\", W/{own}").parse().unwrap())]);
+        assert!(is_named_by_client(&both, &tag) && !is_named_by_client(&HeaderMap::new(), &tag));
+    }
+}

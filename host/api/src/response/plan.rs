@@ -1,0 +1,172 @@
+//! The plan of a response with rows: the rows to read, the encoder that writes them, and the tag of
+//! the bytes that follow from both. A plan is made before anything is read or charged, and every
+//! later step takes it.
+
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use yearbook_domain::{Millis, ReadPlan};
+use yearbook_http::EntityTag;
+use yearbook_sandbox::{OptionValue, PluginEncoder, ReleasePolicy, RequestFingerprint};
+use yearbook_scan::{ChangesPlan, Reader, RowCounts, Scan};
+use yearbook_storage::StorageFailure;
+
+use super::row_tag;
+use crate::request::DataRequest;
+use yearbook_http::Authenticated;
+use yearbook_http::content_coding::ContentCoding;
+
+/// Rows of one response. Cloning it is cheap.
+#[derive(Clone)]
+pub(crate) enum RowSource {
+    /// Rows of one snapshot.
+    Snapshot(Arc<ReadPlan>),
+    /// Rows that changed since a watermark.
+    Changes(Arc<ChangesSelection>),
+}
+
+/// The changes of one response, and the watermark that a client has reached with them.
+pub(crate) struct ChangesSelection {
+    /// Rows to read.
+    pub(crate) plan: ChangesPlan,
+    /// Watermark after the last of these rows.
+    pub(crate) watermark: String,
+    /// Set where changes remain after the watermark.
+    pub(crate) has_more: bool,
+    /// The plan's row cap, where it held changes back.
+    pub(crate) capped_at: Option<u64>,
+}
+
+/// A response that no rule of the host refuses.
+pub(crate) struct ResponsePlan {
+    /// Rows to read.
+    pub(crate) source: RowSource,
+    /// Release that writes the rows.
+    pub(crate) encoder: Arc<PluginEncoder>,
+    /// Options that the client named.
+    pub(crate) options: Vec<OptionValue>,
+    /// Compression of the body: a function of the request and the encoder alone, never of the
+    /// body's size, so that tags hold.
+    pub(crate) coding: Option<ContentCoding>,
+    /// Entity tag, without the coding.
+    pub(crate) tag: EntityTag,
+    /// The request, in case the release fails at it.
+    pub(crate) fingerprint: RequestFingerprint,
+    /// Set where the open check found that the release fails at this response, which was recorded.
+    pub(crate) release_failed: bool,
+}
+
+impl ResponsePlan {
+    /// Plans the response of the release that `request` negotiated.
+    pub(crate) fn new(
+        request: &DataRequest,
+        auth: &Authenticated,
+        source: RowSource,
+        options: Vec<OptionValue>,
+    ) -> Self {
+        let encoder = Arc::clone(&request.encoder);
+        let description = encoder.description();
+        let tag = source.entity_tag(&encoder, &options);
+        let fingerprint = RequestFingerprint {
+            key_id: auth.caller.id().clone(),
+            request: tag.as_str().to_owned(),
+            datasets: vec![request.name.to_string()],
+            default_options: description.non_default(&options).next().is_none(),
+        };
+        let coding =
+            ContentCoding::choose(&request.parts.headers).filter(|_| description.compressible);
+        Self { source, encoder, options, coding, tag, fingerprint, release_failed: false }
+    }
+
+    /// Plans the same response of the fallback release; none where there is no such release. The
+    /// plan has a tag of its own, so preconditions are evaluated again.
+    pub(crate) fn with_fallback_release(&self, releases: &dyn ReleasePolicy) -> Option<Self> {
+        let encoder = releases.fallback_release(&self.encoder)?;
+        tracing::warn!(
+            format = encoder.description().format,
+            digest = encoder.digest().as_str(),
+            "the release before tries"
+        );
+        let tag = self.source.entity_tag(&encoder, &self.options);
+        let fingerprint =
+            RequestFingerprint { request: tag.as_str().to_owned(), ..self.fingerprint.clone() };
+        Some(Self {
+            source: self.source.clone(),
+            encoder,
+            options: self.options.clone(),
+            // Both releases have the same description.
+            coding: self.coding,
+            tag,
+            fingerprint,
+            release_failed: false,
+        })
+    }
+}
+
+impl RowSource {
+    /// Schema of the batches. No I/O.
+    ///
+    /// # Errors
+    /// [`StorageFailure`] where the plan and its snapshot do not fit, which is a bug.
+    pub(crate) fn schema(&self) -> Result<SchemaRef, StorageFailure> {
+        match self {
+            Self::Snapshot(plan) => Reader::schema(plan),
+            Self::Changes(selection) => Ok(selection.plan.schema()),
+        }
+    }
+
+    /// Title of the dataset, where its publisher gave one.
+    pub(crate) fn title(&self) -> Option<&str> {
+        match self {
+            Self::Snapshot(plan) => plan.snapshot.title.as_deref(),
+            Self::Changes(_) => None,
+        }
+    }
+
+    /// Time that conditions on dates compare with; none: such conditions are ignored.
+    pub(crate) fn modified(&self) -> Option<Millis> {
+        match self {
+            Self::Snapshot(plan) => Some(plan.snapshot.created_at),
+            Self::Changes(_) => None,
+        }
+    }
+
+    /// Returns whether the response cache holds bodies of these rows. Each client reads changes
+    /// once.
+    pub(crate) fn is_cacheable(&self) -> bool {
+        matches!(self, Self::Snapshot(_))
+    }
+
+    /// Entity tag of these rows as `encoder` writes them.
+    fn entity_tag(&self, encoder: &PluginEncoder, options: &[OptionValue]) -> EntityTag {
+        let (description, digest) = (encoder.description(), encoder.digest());
+        match self {
+            Self::Snapshot(plan) => row_tag::of_rows(plan, description, digest, options),
+            Self::Changes(selection) => {
+                row_tag::of_changes(&selection.plan, description, digest, options)
+            }
+        }
+    }
+
+    /// Row counts for an answer to HEAD, as far as they are known without reading rows.
+    ///
+    /// # Errors
+    /// [`StorageFailure`] that names the stored file.
+    pub(crate) async fn row_counts(&self, reader: &Reader) -> Result<RowCounts, StorageFailure> {
+        match self {
+            Self::Snapshot(plan) => reader.row_counts(plan).await,
+            Self::Changes(_) => Ok(RowCounts::default()),
+        }
+    }
+
+    /// Starts reading the rows.
+    ///
+    /// # Errors
+    /// [`StorageFailure`] that names the stored file.
+    pub(crate) async fn scan(&self, reader: &Reader) -> Result<Scan, StorageFailure> {
+        match self {
+            Self::Snapshot(plan) => reader.scan(plan).await,
+            Self::Changes(selection) => reader.changes(&selection.plan).await,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! State of `/v1` between requests. Never touches a request.
+
+use std::sync::Arc;
+
+use yearbook_catalog::CatalogError;
+use yearbook_http::Core;
+use yearbook_http::metrics::RoomCache;
+
+use crate::openapi::OpenApiCache;
+use crate::request::cursors::CursorCodec;
+use crate::response::bodies::Bodies;
+use crate::response::response_cache::ResponseCacheStats;
+use crate::routes::datasets::DatasetListCache;
+use crate::routes::health::ReadinessCache;
+use crate::routes::preview::PreviewCache;
+
+/// What the API is told besides the settings of every room.
+#[derive(Clone, Debug, Default)]
+pub struct ApiSettings {
+    /// Formats without which readiness is degraded (spec-4.1-format).
+    pub required_formats: Vec<String>,
+    /// Set where citations have pages, which responses with rows link to.
+    pub has_citation_pages: bool,
+}
+
+/// State of every request below `/v1`.
+pub struct ApiState {
+    /// Services, limiters and counters.
+    pub(crate) core: Arc<Core>,
+    pub(crate) settings: ApiSettings,
+    /// Codec of signed cursors.
+    pub(crate) cursors: CursorCodec,
+    /// The rendered list of datasets.
+    pub(crate) dataset_list: DatasetListCache,
+    /// Rendered previews.
+    pub(crate) previews: PreviewCache,
+    /// Bodies with rows, and the caches before them.
+    pub(crate) bodies: Bodies,
+    /// The last readiness report.
+    pub(crate) readiness: ReadinessCache,
+    /// The rendered machine description.
+    pub(crate) openapi: OpenApiCache,
+}
+
+impl ApiState {
+    /// Fetches the secret that signs cursors, and makes caches.
+    ///
+    /// # Errors
+    /// Fails when the database does not give the secret.
+    pub async fn new(core: Arc<Core>, settings: ApiSettings) -> Result<Self, CatalogError> {
+        let server = &core.settings.server;
+        Ok(Self {
+            cursors: CursorCodec::new(core.catalog.secret("cursor").await?),
+            dataset_list: DatasetListCache::default(),
+            previews: PreviewCache::new(server.preview_cache_bytes),
+            bodies: Bodies::new(server),
+            readiness: ReadinessCache::default(),
+            openapi: OpenApiCache::default(),
+            settings,
+            core,
+        })
+    }
+
+    /// Counts of the response cache since the start.
+    #[must_use]
+    pub fn response_cache(&self) -> ResponseCacheStats {
+        self.bodies.cache.stats()
+    }
+
+    /// Counters of the caches, for metrics.
+    #[must_use]
+    pub fn caches(&self) -> [RoomCache; 1] {
+        let ResponseCacheStats { hits, misses, bytes, .. } = self.response_cache();
+        [RoomCache { name: "responses", hits, misses, bytes }]
+    }
+}

@@ -1,0 +1,75 @@
+//! The services, limiters and counters that every room works with, built once by the server. Never
+//! touches a request, and knows no room.
+
+use std::sync::Arc;
+
+use yearbook_catalog::{Catalog, CatalogCache, KeyVerifier, Quota};
+use yearbook_domain::{Dataset, DatasetName, PlanTable, Refusal};
+use yearbook_sandbox::{PluginRegistry, ReleasePolicy, Sandbox};
+use yearbook_scan::Reader;
+use yearbook_storage::ObjectStorage;
+use yearbook_workers::Workers;
+
+use crate::Error;
+use crate::metrics::{HttpMetrics, ListenerMetrics};
+use crate::open_responses::OpenResponses;
+use crate::rate_limit::{BurstLimiter, RefusalPace};
+use crate::settings::{LimitSettings, ServerSettings};
+
+/// Settings that every room reads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CoreSettings {
+    /// `[server]`.
+    pub server: ServerSettings,
+    /// `[limits]`.
+    pub limits: LimitSettings,
+    /// `[plans]`: what each plan allows.
+    pub plans: PlanTable,
+}
+
+/// Services, limiters and counters; the server makes one for all rooms.
+pub struct Core {
+    /// The catalog in memory.
+    pub catalog_cache: Arc<CatalogCache>,
+    /// The catalog's database.
+    pub catalog: Arc<Catalog>,
+    /// The check of API keys.
+    pub keys: KeyVerifier,
+    /// Monthly quotas.
+    pub quota: Arc<Quota>,
+    /// The object store.
+    pub storage: ObjectStorage,
+    /// Reader of stored data.
+    pub reader: Reader,
+    /// Loaded plugins.
+    pub plugins: Arc<PluginRegistry>,
+    /// The sandbox that plugins run in.
+    pub sandbox: Arc<Sandbox>,
+    /// Canaries, fallback releases and the circuit breaker.
+    pub releases: Arc<dyn ReleasePolicy>,
+    /// Threads for compression and hashing.
+    pub workers: Arc<Workers>,
+    /// Settings of an operator.
+    pub settings: CoreSettings,
+    /// Responses on their way to clients.
+    pub open_responses: OpenResponses,
+    /// Burst limits.
+    pub burst_limiter: BurstLimiter,
+    /// Refusals of each address.
+    pub refusal_pace: Arc<RefusalPace>,
+    /// Counts of requests.
+    pub http_metrics: HttpMetrics,
+    /// Counts of connections.
+    pub listener_metrics: ListenerMetrics,
+}
+
+impl Core {
+    /// Returns the dataset called `name`.
+    ///
+    /// # Errors
+    /// 404 where there is no such dataset.
+    pub fn dataset(&self, name: &DatasetName) -> Result<Arc<Dataset>, Error> {
+        let dataset = self.catalog_cache.dataset(name.as_str());
+        dataset.ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() }.into())
+    }
+}

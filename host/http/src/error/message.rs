@@ -1,0 +1,188 @@
+//! Sentences of refusals and failures (contract-2-sentence): one each, with the problem and what to
+//! do next. Nothing about our insides.
+
+use yearbook_domain::Refusal;
+use yearbook_domain::read_plan::UNBOUNDED_ROWS;
+
+use super::Error;
+
+/// The sentence of `error`.
+pub(super) fn render(error: &Error, request_id: &str) -> String {
+    match error {
+        Error::Refused(refusal) => refusal_message(refusal),
+        Error::Room(refusal) => refusal.message(),
+        Error::NoSuchRoute => "There is no such address; the list of datasets is at /v1/datasets.".to_owned(),
+        Error::MethodNotAllowed => "This address can only be read; use GET, HEAD or OPTIONS.".to_owned(),
+        Error::PreconditionFailed => {
+            "What there is now is not what If-Match or If-Unmodified-Since names; read it anew without that header.".to_owned()
+        }
+        Error::AddressTooLong { limit } => format!("The address is longer than {limit} bytes; shorten its parameters."),
+        Error::RangeNotSatisfiable { bytes } => {
+            format!("The range lies outside of the file, which has {bytes} bytes; ask for bytes before its end.")
+        }
+        Error::HeadersTooLarge { limit } => format!("The request's headers are larger than {limit} bytes together; send fewer."),
+        Error::Busy { retry_after } => format!("The service is at capacity; try again in {retry_after} s."),
+        Error::FormatUnavailable { format, available } => {
+            let others =
+                if available.is_empty() { String::new() } else { format!(" ask for another format ({}) or", available.join(", ")) };
+            format!("The format '{format}' is out of service at the moment;{others} try again in a minute.")
+        }
+        Error::TimedOut => format!("The answer took too long to begin; ask for less, or try again. Request id: {request_id}."),
+        Error::Unavailable => format!("The service cannot answer at the moment; try again in a few seconds. Request id: {request_id}."),
+        Error::PluginFailed | Error::Internal => {
+            format!("Something went wrong on our side; if trying again does not help, report request id {request_id}.")
+        }
+    }
+}
+
+fn refusal_message(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::KeyMissing => "An API key is needed; send it in the X-API-Key header.".to_owned(),
+        Refusal::KeyInvalid => "The API key is malformed, unknown or revoked; check what is sent in the X-API-Key header.".to_owned(),
+        Refusal::InvalidParameters(_) => "Some parameters are wrong.".to_owned(),
+        Refusal::NotAcceptable { available } => {
+            format!("Nothing that Accept asks for can be made; accept one of {}, or use the format parameter.", available.join(", "))
+        }
+        Refusal::NoSuchDataset { name } => {
+            format!("There is no dataset called '{name}'; look up the name at /v1/datasets, do not guess.")
+        }
+        Refusal::NoSuchIntegration { tool, available } => {
+            let available = if available.is_empty() { "none".to_owned() } else { available.join(", ") };
+            format!("There is no integration for '{tool}'; those that there are: {available}.")
+        }
+        Refusal::SnapshotGone { id } => {
+            format!("Snapshot '{id}' is not kept any more; start again without cursor and snapshot to read the current one.")
+        }
+        Refusal::NoSuchSnapshot { id } => {
+            format!("This dataset never had a snapshot '{id}'; its metadata lists the ids that it keeps, do not guess.")
+        }
+        Refusal::WatermarkGone { oldest } => {
+            format!("What changed since then is no longer known; read snapshot '{oldest}' or a newer one anew and go on from there.")
+        }
+        Refusal::BulkForbidden => "The licence of this dataset forbids bulk redistribution on every plan; use /data.".to_owned(),
+        Refusal::PaymentRequired { advice } => advice.clone(),
+        Refusal::UnboundedRequest { rows, geometry, dated, bulk } => unbounded_message(*rows, *geometry, *dated, *bulk),
+        Refusal::ResponseTooLarge { plugin, ways } => {
+            let ways = if ways.is_empty() { "ask the operator".to_owned() } else { ways.join(", or ") };
+            format!("The answer is larger than '{plugin}' can make; {ways}.")
+        }
+        Refusal::QuotaExceeded { limit, resets_at } => {
+            let requests = match limit {
+                1 => "The 1 request of this month is".to_owned(),
+                limit => format!("All {limit} requests of this month are"),
+            };
+            format!("{requests} used up; counting starts anew at {}.", resets_at.to_rfc3339())
+        }
+        Refusal::CallerShareExceeded { retry_after } => {
+            format!("Too many answers to you are open at once; read them to their end or close them, then try again in {retry_after} s.")
+        }
+        Refusal::RateLimited { retry_after } => format!("Too many requests at once; wait {retry_after} s, then go on more slowly."),
+    }
+}
+
+/// Says only what would help this caller (spec-7-413).
+fn unbounded_message(rows: u64, geometry: bool, dated: bool, bulk: bool) -> String {
+    let reason = match (rows > UNBOUNDED_ROWS, geometry) {
+        (true, true) => format!("limit=0 asks for all {rows} rows with their geometry at once"),
+        (true, false) => format!("limit=0 asks for all {rows} rows at once"),
+        (false, _) => "limit=0 asks for every geometry at once".to_owned(),
+    };
+    let without_geometry = geometry && rows <= UNBOUNDED_ROWS;
+    let ways = [
+        (bulk, "use the bulk download"),
+        (dated, "add start or end"),
+        (without_geometry, "send geometry=false"),
+    ];
+    let mut ways: Vec<&str> =
+        ways.into_iter().filter_map(|(helps, way)| helps.then_some(way)).collect();
+    ways.push(if ways.is_empty() { "give a positive limit" } else { "or give a positive limit" });
+    format!("{reason}; {}.", ways.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unbounded_pull_is_told_only_what_would_help_spec_8() {
+        // Each way, and whether it is named: bulk, dates, geometry=false.
+        for rows in [5, 100_000, 100_001, 200_000] {
+            for geometry in [true, false] {
+                for dated in [true, false] {
+                    for bulk in [true, false] {
+                        let sentence = unbounded_message(rows, geometry, dated, bulk);
+                        let named =
+                            ["use the bulk download", "add start or end", "send geometry=false"]
+                                .map(|way| sentence.contains(way));
+                        assert_eq!(named, [bulk, dated, geometry && rows <= 100_000], "{sentence}");
+                        assert!(sentence.ends_with("give a positive limit."), "{sentence}");
+                    }
+                }
+            }
+        }
+        assert_eq!(
+            unbounded_message(200_000, false, false, false),
+            "limit=0 asks for all 200000 rows at once; give a positive limit."
+        );
+        assert_eq!(
+            unbounded_message(200_000, true, false, true),
+            "limit=0 asks for all 200000 rows with their geometry at once; use the bulk download, or give a positive limit."
+        );
+        assert_eq!(
+            unbounded_message(5, true, true, false),
+            "limit=0 asks for every geometry at once; add start or end, send geometry=false, or give a positive limit."
+        );
+    }
+
+    #[test]
+    fn an_answer_that_is_too_large_is_told_what_would_help() {
+        let sentence = |ways: &[&str]| {
+            refusal_message(&Refusal::ResponseTooLarge {
+                plugin: "json".to_owned(),
+                ways: ways.iter().map(|way| (*way).to_owned()).collect(),
+            })
+        };
+        assert_eq!(
+            sentence(&["ask for fewer rows with limit", "use another format (csv)"]),
+            "The answer is larger than 'json' can make; ask for fewer rows with limit, or use another format (csv)."
+        );
+        assert_eq!(sentence(&[]), "The answer is larger than 'json' can make; ask the operator.");
+    }
+
+    #[test]
+    fn one_request_of_a_month_is_a_request() {
+        for (limit, expected) in [
+            (1, "The 1 request of this month is used up; counting starts"),
+            (10, "All 10 requests of this month are used up; counting starts"),
+        ] {
+            let resets_at = yearbook_domain::Millis(0);
+            let sentence = refusal_message(&Refusal::QuotaExceeded { limit, resets_at });
+            assert!(sentence.starts_with(expected), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn our_own_faults_show_the_request_id_and_nothing_else() {
+        for (error, expected) in [
+            (
+                Error::Internal,
+                "Something went wrong on our side; if trying again does not help, report request id abc.",
+            ),
+            (
+                Error::PluginFailed,
+                "Something went wrong on our side; if trying again does not help, report request id abc.",
+            ),
+            (
+                Error::TimedOut,
+                "The answer took too long to begin; ask for less, or try again. Request id: abc.",
+            ),
+            (
+                Error::Unavailable,
+                "The service cannot answer at the moment; try again in a few seconds. Request id: abc.",
+            ),
+            (Error::Busy { retry_after: 3 }, "The service is at capacity; try again in 3 s."),
+        ] {
+            assert_eq!(render(&error, "abc"), expected);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Rows of a picture: the stored points of a preview as an answer of `/data` would have them, with
+//! the metadata that credits them. Three keys besides say what only a preview has: the dataset's
+//! title, and of how many rows and series the points are a sample.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::error::ArrowError;
+use yearbook_domain::preview_facts::{DrawnSeries, Figure, LinePoint, SeriesPreview, day_number};
+use yearbook_domain::{Column, ColumnRole, ColumnType, Dataset, PreviewFacts, Snapshot};
+use yearbook_scan::schema::PICTURE_TITLE;
+use yearbook_scan::schema::{credit_entries, plain_field};
+
+/// Keys of the number of rows, and of the number of series.
+const SAMPLED_ROWS: &str = "yearbook.sampled_rows";
+const SAMPLED_SERIES: &str = "yearbook.sampled_series";
+
+/// Points of a preview that one picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PreviewRows {
+    /// The centroids.
+    Centroids,
+    /// A series, by its place among those drawn.
+    Series(usize),
+}
+
+impl PreviewRows {
+    /// Chooses the series that is named, else the centroids, else the first series; none where
+    /// there is no such thing.
+    pub(super) fn choose(facts: &PreviewFacts, named: Option<&str>) -> Option<Self> {
+        let series = facts.series.as_ref();
+        if let Some(named) = named {
+            let series = series?;
+            let found = series.find(named)?;
+            let place = series.drawn.iter().position(|drawn| drawn.id == found.id)?;
+            return Some(Self::Series(place));
+        }
+        if facts.centroids.as_ref().is_some_and(|sample| !sample.points.is_empty()) {
+            return Some(Self::Centroids);
+        }
+        series.filter(|series| !series.drawn.is_empty()).map(|_| Self::Series(0))
+    }
+
+    /// The rows.
+    ///
+    /// # Errors
+    /// [`ArrowError`] where columns and values do not fit, which is a bug.
+    pub(super) fn batch(
+        self,
+        dataset: &Dataset,
+        facts: &PreviewFacts,
+    ) -> Result<RecordBatch, ArrowError> {
+        let snapshot = &*dataset.current;
+        let mut metadata: HashMap<String, String> =
+            credit_entries(&dataset.name, &dataset.namespace, &snapshot.id, &snapshot.credit)
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect();
+        metadata.extend(snapshot.title.clone().map(|title| (PICTURE_TITLE.to_owned(), title)));
+        let (fields, columns, sampled_rows) = match self {
+            Self::Centroids => centroids(snapshot, facts)?,
+            Self::Series(place) => {
+                let series = facts.series.as_ref();
+                let drawn = series.and_then(|series| Some((series, series.drawn.get(place)?)));
+                let (series, drawn) = drawn.ok_or_else(|| absent("series"))?;
+                metadata.insert(SAMPLED_SERIES.to_owned(), series.count.to_string());
+                line(snapshot, series, drawn)?
+            }
+        };
+        metadata.extend(sampled_rows.map(|rows| (SAMPLED_ROWS.to_owned(), rows.to_string())));
+        RecordBatch::try_new(Arc::new(Schema::new(fields).with_metadata(metadata)), columns)
+    }
+}
+
+/// Columns of a batch, and the number of rows that they are a sample of.
+type SampledColumns = (Vec<Field>, Vec<ArrayRef>, Option<u64>);
+
+fn centroids(snapshot: &Snapshot, facts: &PreviewFacts) -> Result<SampledColumns, ArrowError> {
+    let sample = facts.centroids.as_ref().ok_or_else(|| absent("centroids"))?;
+    let geometry = column_of(snapshot, ColumnRole::Geometry)?;
+    let points = sample.points.iter().map(|[x, y]| format!("POINT ({x} {y})"));
+    let points: ArrayRef = Arc::new(StringArray::from_iter_values(points));
+    Ok((vec![plain_field(geometry)], vec![points], Some(sample.features)))
+}
+
+/// The date, the key's columns, each with one value, and the value column.
+fn line(
+    snapshot: &Snapshot,
+    series: &SeriesPreview,
+    drawn: &DrawnSeries,
+) -> Result<SampledColumns, ArrowError> {
+    let mut points = drawn.line.clone();
+    // A reduced line may lack its last point, which pictures state.
+    if let Some(latest) = &drawn.latest {
+        let last = points.iter().rev().find(|point| point.value.is_some());
+        let at = day_number(&latest.date);
+        if let (Some(last), Some(day)) = (last, at)
+            && last.day < day
+        {
+            let place = points.partition_point(|point| point.day <= day);
+            points.insert(place, LinePoint { day, value: Some(latest.value) });
+        }
+    }
+    let mut fields = vec![plain_field(column_of(snapshot, ColumnRole::Date)?)];
+    let dates = points.iter().map(|point| point.date());
+    let mut columns: Vec<ArrayRef> = vec![Arc::new(StringArray::from_iter_values(dates))];
+    for (name, value) in series.key_columns.iter().zip(&drawn.key) {
+        // Values of a key are kept as text, whatever their column holds.
+        let column =
+            Column { column_type: ColumnType::String, ..column_named(snapshot, name)?.clone() };
+        fields.push(plain_field(&column).with_nullable(true));
+        columns.push(Arc::new(StringArray::from(vec![value.as_deref(); points.len()])));
+    }
+    let field = plain_field(column_named(snapshot, &drawn.column)?).with_nullable(true);
+    columns.push(values(&points, field.data_type())?);
+    fields.push(field);
+    Ok((fields, columns, drawn.is_reduced().then_some(drawn.rows)))
+}
+
+fn values(points: &[LinePoint], data_type: &DataType) -> Result<ArrayRef, ArrowError> {
+    let values: ArrayRef = match data_type {
+        DataType::Int64 => {
+            Arc::new(Int64Array::from_iter(points.iter().map(|point| match point.value? {
+                Figure::Integer(value) => Some(value),
+                Figure::Number(_) => None,
+            })))
+        }
+        _ => Arc::new(Float64Array::from_iter(
+            points.iter().map(|point| point.value.map(Figure::as_f64)),
+        )),
+    };
+    if values.data_type() == data_type { Ok(values) } else { Err(absent("numbers")) }
+}
+
+fn column_of(snapshot: &Snapshot, role: ColumnRole) -> Result<&Column, ArrowError> {
+    let found = snapshot.columns.iter().find(|column| column.role == role);
+    found.ok_or_else(|| absent(role.as_str()))
+}
+
+fn column_named<'a>(snapshot: &'a Snapshot, name: &str) -> Result<&'a Column, ArrowError> {
+    snapshot.column(name).ok_or_else(|| absent(name))
+}
+
+fn absent(what: &str) -> ArrowError {
+    ArrowError::SchemaError(format!("the snapshot of a preview has no {what}"))
+}

@@ -1,0 +1,183 @@
+//! `/cite/{name}/{snapshot}`: the citation of a snapshot, or of a query's result in it, as a page
+//! or in a format for programs (contract-13-formats). Made from the catalog; rows are read for
+//! `verify=true` alone, which needs a key and is charged as a read (contract-13-verify).
+
+mod page;
+mod request;
+mod verify;
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::header::VARY;
+use http::request::Parts;
+use http::{HeaderValue, Method};
+use yearbook_catalog::{CitedSnapshot, CitedState};
+use yearbook_domain::{CanonicalQuery, Citation, Dataset, ReadPlan, Refusal, SnapshotId};
+
+use self::page::CitePage;
+use self::request::CitationRequest;
+use super::html;
+use crate::PagesState;
+use yearbook_http::Error;
+use yearbook_http::document::CachePolicy;
+use yearbook_http::rate_limit;
+use yearbook_http::reservation::Patience;
+use yearbook_http::{Authenticated, authentication};
+use yearbook_http::{Core, EntityTag, RenderedDocument, body, links};
+
+/// Checks the key of a request to verify, and bounds all others by address.
+pub(super) async fn guard(State(core): State<Arc<Core>>, request: Request, next: Next) -> Response {
+    if request::wants_verification(request.uri()) {
+        authentication::check(State(core), request, next).await
+    } else {
+        rate_limit::limit_by_address(State(core), request, next).await
+    }
+}
+
+/// `GET /cite/{name}/{snapshot}`.
+pub(crate) async fn show(
+    State(app): State<Arc<PagesState>>,
+    request: Request,
+) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    let request = CitationRequest::parse(&parts)?;
+    let cited = app.core.catalog_cache.cited_snapshot(&request.name, &request.snapshot_id).await?;
+    let Some(cited) = cited else { return Err(unknown(&app, &request)) };
+    let subject = Subject::new(&app, &parts, &request, cited)?;
+    let document = subject.document(&app)?;
+    if !request.verify {
+        return subject.respond(&app, &parts, &document, CachePolicy::Public).await;
+    }
+    let auth = parts.extensions.get::<Authenticated>().cloned().ok_or(Refusal::KeyMissing)?;
+    if subject.cited.state != CitedState::Retained {
+        return Err(Refusal::SnapshotGone { id: request.snapshot_id.to_string() }.into());
+    }
+    // Rows and digest follow from what is stated without them, so 304 and 412 need no read.
+    let tag = EntityTag::from_bytes(format!("verified {}", document.tag().as_str()).as_bytes());
+    let document = document.with_tag(tag.clone());
+    let policy = CachePolicy::Private;
+    let known = document.not_modified(&app.core, &parts.headers, policy)?.is_some();
+    if known || parts.method == Method::HEAD {
+        let response = subject.respond(&app, &parts, &document, policy).await?;
+        // The length is not known without the read.
+        return Ok(response.map(|_| body::empty()));
+    }
+    let reservation = app.core.reserve(&auth, Patience::Queue).await?;
+    let holder = reservation.holder().clone();
+    let verified = async {
+        let (rows, digest) = verify::compute(&app, &holder, &subject.plan).await?;
+        let citation = Citation { rows: Some(rows), digest: Some(digest), ..subject.citation };
+        let subject = Subject { citation, is_verified: true, ..subject };
+        let document = subject.document(&app)?.with_tag(tag);
+        subject.respond(&app, &parts, &document, policy).await
+    };
+    reservation.settle_response(Box::pin(verified).await).await
+}
+
+/// Subject of a citation.
+struct Subject {
+    request: CitationRequest,
+    cited: Arc<CitedSnapshot>,
+    /// The dataset, where it is served.
+    dataset: Option<Arc<Dataset>>,
+    /// The rows and columns that the query selects.
+    plan: ReadPlan,
+    citation: Citation,
+    /// True where rows and digest were read for this answer.
+    is_verified: bool,
+    base_url: String,
+}
+
+impl Subject {
+    /// Resolves the query against the snapshot.
+    ///
+    /// # Errors
+    /// 422 for columns that the snapshot does not have.
+    fn new(
+        app: &PagesState,
+        parts: &Parts,
+        request: &CitationRequest,
+        cited: Arc<CitedSnapshot>,
+    ) -> Result<Self, Error> {
+        let dataset = app.core.catalog_cache.dataset(request.name.as_str());
+        let plan = request.plan(&cited.snapshot, dataset.as_deref())?;
+        // A limit that no result of this snapshot reaches cuts nothing.
+        let limit = plan.max_rows.filter(|limit| cited.rows.is_none_or(|rows| *limit < rows));
+        let query = CanonicalQuery::new(&plan, limit);
+        let base_url = links::base_url(&app.core.settings.server, parts);
+        let whole = query.is_whole();
+        let citation = Citation {
+            rows: cited.rows.filter(|_| whole),
+            digest: cited.digest.filter(|_| whole),
+            remark: remark(&cited, dataset.as_deref()),
+            ..Citation::new(&request.name, &cited.snapshot, query, &base_url)
+        };
+        let request = request.clone();
+        Ok(Self { request, cited, dataset, plan, citation, is_verified: false, base_url })
+    }
+
+    /// The page, or the text in the format that was asked for.
+    ///
+    /// # Errors
+    /// 500 where a value cannot be written, which is a bug.
+    fn document(&self, app: &PagesState) -> Result<RenderedDocument, Error> {
+        match self.request.format {
+            None => html::render(&CitePage::new(&app.site, self)),
+            Some(format) => {
+                let text = self.citation.render(format);
+                Ok(RenderedDocument::text(format.content_type(), text))
+            }
+        }
+    }
+
+    async fn respond(
+        &self,
+        app: &PagesState,
+        parts: &Parts,
+        document: &RenderedDocument,
+        policy: CachePolicy,
+    ) -> Result<Response, Error> {
+        let mut response = document.respond(&app.core, &parts.headers, policy).await?;
+        let headers = response.headers_mut();
+        if self.request.format.is_none() {
+            html::insert_headers(headers);
+        }
+        headers.append(VARY, HeaderValue::from_static("Accept"));
+        Ok(response)
+    }
+}
+
+/// The sentence for data that is gone, with the nearest snapshot that is kept (contract-13-after).
+fn remark(cited: &CitedSnapshot, dataset: Option<&Dataset>) -> Option<String> {
+    match cited.state {
+        CitedState::Retained => None,
+        CitedState::Dropped(at) => {
+            let nearest = dataset
+                .and_then(|dataset| nearest_kept(cited, dataset))
+                .map_or_else(String::new, |nearest| {
+                    format!(" The nearest snapshot that is kept is {nearest}.")
+                });
+            Some(format!("The data of this snapshot is gone since {}.{nearest}", at.date()))
+        }
+        CitedState::Retired(at) => {
+            Some(format!("The data is gone: the dataset was retired on {}.", at.date()))
+        }
+    }
+}
+
+/// Id of the retained snapshot that is nearest in time; of two, the newer one.
+fn nearest_kept(cited: &CitedSnapshot, dataset: &Dataset) -> Option<SnapshotId> {
+    let distance = |at: i64| at.abs_diff(cited.snapshot.created_at.0);
+    let newest_first = dataset.snapshots.iter().rev();
+    newest_first.min_by_key(|summary| distance(summary.created_at.0)).map(|summary| summary.id)
+}
+
+fn unknown(app: &PagesState, request: &CitationRequest) -> Error {
+    if app.core.catalog_cache.dataset(request.name.as_str()).is_some() {
+        return Refusal::NoSuchSnapshot { id: request.snapshot_id.to_string() }.into();
+    }
+    Refusal::NoSuchDataset { name: request.name.to_string() }.into()
+}

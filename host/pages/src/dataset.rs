@@ -1,0 +1,180 @@
+//! `/datasets/{name}`: all that is known of one dataset, and `/datasets/{name}/versions`
+//! (contract-9-dataset). Pages are made from memory and one row of the catalog: no stored file is
+//! opened (contract-9-no-parquet).
+
+mod page;
+mod preview;
+mod versions;
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::header::LINK;
+use http::request::Parts;
+use percent_encoding::percent_decode_str;
+use yearbook_domain::query::{last_value, parse_pairs};
+use yearbook_domain::{Dataset, DatasetName, PreviewFacts, Refusal};
+use yearbook_sandbox::PluginSet;
+
+use super::cache::PageKey;
+use super::chart;
+use super::html;
+use super::machine::{self, CatalogView, DatasetView};
+use crate::dataset_formats::{self, DatasetFormats, FormatFinder};
+use crate::{PageRefusal, PagesState};
+use yearbook_http::Error;
+use yearbook_http::document::CachePolicy;
+use yearbook_http::links;
+
+/// Everything that decides the page of a dataset besides the site.
+struct DatasetInputs {
+    base_url: String,
+    dataset: Arc<Dataset>,
+    /// None: they are not computed yet.
+    facts: Option<Arc<PreviewFacts>>,
+    /// Series to show, by its place among those drawn.
+    series: ChosenSeries,
+    formats: DatasetFormats,
+    /// True where a plugin draws pictures.
+    has_picture: bool,
+}
+
+/// The series that a page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChosenSeries {
+    /// The one that the facts name.
+    Named,
+    /// Another one of those drawn, by its place.
+    Drawn(usize),
+    /// None of those drawn: the named one is shown, and the page says so.
+    Unknown,
+}
+
+/// `GET /datasets/{name}`.
+pub(crate) async fn show(
+    State(app): State<Arc<PagesState>>,
+    request: Request,
+) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    // A router cannot tell the address of a document from that of the page.
+    if machine::json_ld_name(segment(&parts)).is_some() {
+        return machine::dataset_json_ld(&app, &parts).await;
+    }
+    let inputs = inputs(&app, &app.core.plugins.current(), &parts).await?;
+    let catalog = CatalogView::new(&inputs.base_url, &app.settings);
+    let view = DatasetView::new(&catalog, &inputs.dataset)
+        .with(inputs.facts.as_deref(), inputs.formats.clone());
+    let key = inputs.key(parts.uri.path());
+    let render = async {
+        let dataset = &inputs.dataset;
+        let cited =
+            app.core.catalog_cache.cited_snapshot(&dataset.name, &dataset.current.id).await?;
+        let citation = page::citation(&inputs.base_url, dataset, cited.as_deref());
+        let json_ld = machine::embedded_json_ld(&view);
+        html::render(&page::DatasetPage::new(&app.site, &inputs, citation, json_ld))
+    };
+    let page = Box::pin(app.cache.get(key, render)).await?;
+    let mut response = html::respond(&app, &parts.headers, &page, CachePolicy::Public).await?;
+    for link in machine::signposting_links(&view) {
+        response.headers_mut().append(LINK, link);
+    }
+    Ok(response)
+}
+
+/// `GET /datasets/{name}/versions`.
+pub(crate) async fn versions(
+    State(app): State<Arc<PagesState>>,
+    request: Request,
+) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    let dataset = dataset(&app, &parts)?;
+    let document = html::render(&versions::VersionsPage::new(&app.site, &dataset))?;
+    html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
+}
+
+async fn inputs(
+    app: &PagesState,
+    plugins: &PluginSet,
+    parts: &Parts,
+) -> Result<DatasetInputs, Error> {
+    let dataset = dataset(app, parts)?;
+    let facts = app.core.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
+    let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
+    let series = match last_value(&pairs, "series").filter(|text| !text.is_empty()) {
+        Some(text) => ChosenSeries::find(facts.as_deref(), text),
+        None => ChosenSeries::Named,
+    };
+    Ok(DatasetInputs {
+        base_url: links::base_url(&app.core.settings.server, parts),
+        series,
+        facts,
+        formats: FormatFinder::new(app, plugins).find(&dataset).await,
+        dataset,
+        has_picture: chart::encoder(plugins).is_some(),
+    })
+}
+
+/// The dataset of a page's address.
+///
+/// # Errors
+/// 404 where there is none, 410 where it is retired.
+pub(super) fn dataset(app: &PagesState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
+    find(app, segment(parts))
+}
+
+/// The dataset that `segment` of an address names.
+///
+/// # Errors
+/// 404 where there is none, 410 where it is retired.
+pub(super) fn find(app: &PagesState, segment: &str) -> Result<Arc<Dataset>, Error> {
+    let text = percent_decode_str(segment).decode_utf8_lossy();
+    let absent = |name: String| Error::from(Refusal::NoSuchDataset { name });
+    let Some(name) = DatasetName::parse(&text) else {
+        return Err(absent(text.into_owned()));
+    };
+    if let Some(dataset) = app.core.catalog_cache.dataset(name.as_str()) {
+        return Ok(dataset);
+    }
+    match app.core.catalog_cache.retired_at(name.as_str()) {
+        Some(since) => Err(PageRefusal::DatasetRetired { name, since }.into()),
+        None => Err(absent(name.to_string())),
+    }
+}
+
+/// The part of a page's address that names the dataset, as it was sent.
+pub(super) fn segment(parts: &Parts) -> &str {
+    parts.uri.path().split('/').nth(2).unwrap_or_default()
+}
+
+impl ChosenSeries {
+    fn find(facts: Option<&PreviewFacts>, text: &str) -> Self {
+        let Some(series) = facts.and_then(|facts| facts.series.as_ref()) else {
+            return Self::Unknown;
+        };
+        let Some(found) = series.find(text) else { return Self::Unknown };
+        match series.drawn.iter().position(|drawn| drawn.id == found.id) {
+            Some(0) | None => Self::Named,
+            Some(place) => Self::Drawn(place),
+        }
+    }
+}
+
+impl DatasetInputs {
+    /// The key of the rendered page at `path`.
+    fn key(&self, path: &str) -> PageKey {
+        let Self { dataset, facts, series, formats, has_picture, .. } = self;
+        let computed = facts.as_ref().map(|facts| facts.version);
+        PageKey {
+            base_url: self.base_url.clone(),
+            address: format!("{path}?{series:?}"),
+            version: format!(
+                "{} {} {} {computed:?} {} {has_picture}",
+                dataset.current.id,
+                dataset.checked_at.0,
+                dataset.snapshots.len(),
+                dataset_formats::version(std::slice::from_ref(formats))
+            ),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Atom feeds (RFC 4287): the newest snapshots of the catalog, and those of one dataset. An entry
+//! is a snapshot; its id is the same on every host and under every address.
+
+use std::sync::Arc;
+
+use yearbook_domain::uuid::uuid_of_name;
+use yearbook_domain::{Dataset, Millis, SnapshotSummary};
+
+use super::escape::xml_text;
+use super::view::{CatalogView, DatasetView};
+use crate::figures::{count, counted};
+use crate::newest::newest_first;
+
+/// Entries of a feed at most.
+pub(super) const MAX_ENTRIES: usize = 50;
+
+/// Returns the feed of the newest snapshots of `datasets`.
+pub(super) fn catalog_feed(catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>]) -> String {
+    let newest = newest_first(datasets, MAX_ENTRIES);
+    let updated = newest.first().map_or(Millis(0), |dataset| dataset.current.created_at);
+    let entries: String = newest
+        .into_iter()
+        .filter_map(|dataset| {
+            let view = DatasetView::new(catalog, dataset);
+            dataset.snapshots.last().map(|snapshot| entry(&view, snapshot))
+        })
+        .collect();
+    let title = format!("{}: newest versions", catalog.settings.title);
+    feed(catalog, &title, "/feed.xml", "/", updated, &entries)
+}
+
+/// Returns the feed of the retained snapshots of a dataset, newest first.
+pub(super) fn dataset_feed(view: &DatasetView<'_>) -> String {
+    let path = format!("/datasets/{}", view.dataset.name);
+    let newest = view.dataset.snapshots.iter().rev().take(MAX_ENTRIES);
+    let entries: String = newest.map(|snapshot| entry(view, snapshot)).collect();
+    let updated = view.snapshot().created_at;
+    feed(view.catalog, view.title(), &format!("{path}/feed.xml"), &path, updated, &entries)
+}
+
+fn feed(
+    catalog: &CatalogView<'_>,
+    title: &str,
+    path: &str,
+    page: &str,
+    updated: Millis,
+    entries: &str,
+) -> String {
+    let (title, base) = (xml_text(title), xml_text(catalog.base_url));
+    let author = xml_text(catalog.settings.publisher());
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"en\">\n\
+         <id>{base}{path}</id>\n<title>{title}</title>\n<updated>{}</updated>\n\
+         <author><name>{author}</name></author>\n\
+         <link rel=\"self\" type=\"application/atom+xml\" href=\"{base}{path}\"/>\n\
+         <link rel=\"alternate\" type=\"text/html\" href=\"{base}{page}\"/>\n{entries}</feed>\n",
+        updated.to_rfc3339()
+    )
+}
+
+fn entry(view: &DatasetView<'_>, snapshot: &SnapshotSummary) -> String {
+    let credit = &view.snapshot().credit;
+    let page = xml_text(&view.page_url());
+    let date = snapshot.created_at.date();
+    let title = xml_text(&format!("{} ({date})", view.title()));
+    let mut summary = counted(snapshot.rows, "row", "rows");
+    if let Some(changes) = &snapshot.changes {
+        summary.push_str(&format!(
+            "; since the version before: {} inserted, {} deleted, {} updated",
+            count(changes.inserted),
+            count(changes.deleted),
+            count(changes.updated)
+        ));
+    }
+    let categories: String = view
+        .snapshot()
+        .keywords
+        .iter()
+        .map(|keyword| format!("<category term=\"{}\"/>\n", xml_text(keyword)))
+        .collect();
+    format!(
+        "<entry>\n<id>{}</id>\n<title>{title}</title>\n<updated>{}</updated>\n\
+         <author><name>{}</name></author>\n\
+         <link rel=\"alternate\" type=\"text/html\" href=\"{page}\"/>\n\
+         {categories}<rights>{}</rights>\n<summary>{summary}.</summary>\n</entry>\n",
+        entry_id(view.dataset.name.as_str(), snapshot.id.as_str()),
+        snapshot.created_at.to_rfc3339(),
+        xml_text(&credit.source),
+        xml_text(&credit.attribution),
+    )
+}
+
+/// Returns the id of an entry, over dataset and snapshot: two datasets may share the id of a
+/// snapshot, and an entry has no other.
+fn entry_id(dataset: &str, snapshot: &str) -> String {
+    format!("urn:uuid:{}", uuid_of_name(&format!("{dataset}\0{snapshot}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_named_by_dataset_and_snapshot() {
+        let id = entry_id("cpi", "0123456789abcdef0123456789abcdef");
+        assert_eq!(id.len(), "urn:uuid:".len() + 36);
+        assert_eq!(&id[23..24], "8", "{id}");
+        assert_ne!(id, entry_id("ppi", "0123456789abcdef0123456789abcdef"));
+    }
+}

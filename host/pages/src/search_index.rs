@@ -1,0 +1,104 @@
+//! The search index of a running server (contract-9-search-index): built beside the requests
+//! whenever the catalog's revision moves what is indexed, and swapped in whole. Never touches a
+//! query.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+use yearbook_catalog::CatalogCache;
+use yearbook_domain::Dataset;
+use yearbook_search::{SearchDocument, SearchIndex};
+
+use yearbook_http::Error;
+
+/// Pauses between two builds as a multiple of the time that the last one took, so that a thousand
+/// publishes in a row take at most a third of one core.
+const PAUSE_FACTOR: u32 = 2;
+
+/// Shortest and longest pause.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+type Datasets = Arc<[Arc<Dataset>]>;
+
+/// The newest index.
+pub(crate) struct SearchIndexState(watch::Receiver<Option<Arc<SearchIndex>>>);
+
+impl SearchIndexState {
+    /// Starts to follow `live`, until that is dropped.
+    pub(crate) fn follow(live: &Arc<CatalogCache>) -> Self {
+        let (sender, receiver) = watch::channel(None);
+        tokio::spawn(follow(Arc::downgrade(live), live.revision_changes(), sender));
+        Self(receiver)
+    }
+
+    /// Returns the newest index. Waits only for the first one after a start.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] while the service stops.
+    pub(crate) async fn index(&self) -> Result<Arc<SearchIndex>, Error> {
+        let mut receiver = self.0.clone();
+        let built = receiver.wait_for(Option::is_some).await.map_err(|_| Error::Unavailable)?;
+        built.as_ref().map(Arc::clone).ok_or(Error::Unavailable)
+    }
+}
+
+async fn follow(
+    live: Weak<CatalogCache>,
+    mut revisions: watch::Receiver<i64>,
+    indexes: watch::Sender<Option<Arc<SearchIndex>>>,
+) {
+    let mut indexed: Option<Datasets> = None;
+    loop {
+        revisions.mark_unchanged();
+        let Some(datasets) = live.upgrade().map(|live| live.datasets()) else { return };
+        if !indexed.as_ref().is_some_and(|indexed| are_alike(indexed, &datasets)) {
+            let begun = Instant::now();
+            match build(Arc::clone(&datasets)).await {
+                Some(index) => {
+                    tracing::debug!(datasets = index.len(), took = ?begun.elapsed(), "built the search index");
+                    indexes.send_replace(Some(Arc::new(index)));
+                    indexed = Some(datasets);
+                }
+                // Logged where it happened; tried again after the longest pause.
+                None => {
+                    tokio::time::sleep(PAUSES.1).await;
+                    continue;
+                }
+            }
+            tokio::time::sleep((begun.elapsed() * PAUSE_FACTOR).clamp(PAUSES.0, PAUSES.1)).await;
+        }
+        if revisions.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Returns true when both lists have the same snapshots: everything that is indexed is part of the
+/// id of a snapshot. A dataset that was only checked again is as it was.
+fn are_alike(left: &Datasets, right: &Datasets) -> bool {
+    let same = |(left, right): (&Arc<Dataset>, &Arc<Dataset>)| {
+        Arc::ptr_eq(left, right) || (left.name == right.name && left.current.id == right.current.id)
+    };
+    left.len() == right.len() && left.iter().zip(right.iter()).all(same)
+}
+
+async fn build(datasets: Datasets) -> Option<SearchIndex> {
+    let job = move || {
+        SearchIndex::build(
+            datasets.iter().map(|dataset| SearchDocument::from(&**dataset)).collect(),
+        )
+    };
+    match spawn_blocking(job).await {
+        Ok(Ok(index)) => Some(index),
+        Ok(Err(failure)) => {
+            tracing::error!(%failure, "cannot build the search index");
+            None
+        }
+        Err(panic) => {
+            tracing::error!(%panic, "cannot build the search index");
+            None
+        }
+    }
+}
