@@ -28,7 +28,7 @@ pub struct CheckResult {
     /// The plugin, where it could be loaded at all.
     pub plugin: Option<Plugin>,
     /// Failures that can be replayed, one for each way in which it failed.
-    pub capsules: Vec<FailureDump>,
+    pub dumps: Vec<FailureDump>,
 }
 
 /// Tries `component` in `sandbox`, whose limits it is measured against.
@@ -50,8 +50,8 @@ fn run_checks(sandbox: &Arc<Sandbox>, component: &ComponentFile) -> CheckResult 
             Plugin::Reader(reader) => reader::check(reader, &mut tally),
         }
     }
-    let (report, capsules) = tally.finish();
-    CheckResult { report, plugin, capsules }
+    let (report, dumps) = tally.finish();
+    CheckResult { report, plugin, dumps }
 }
 
 /// Compiles, under the sandbox's limits, and asks for the description.
@@ -65,8 +65,8 @@ fn load(
     tally.record_compile(begun.elapsed(), Duration::from_millis(sandbox.limits().compile_ms));
     match loaded {
         Ok(plugin) => Some(plugin),
-        Err((rejected, capsule)) => {
-            tally.add_dump(capsule);
+        Err((rejected, dump)) => {
+            tally.add_dump(dump);
             tally.find(rejection_place(&rejected), rejected.to_string(), advice_on(&rejected));
             None
         }

@@ -37,9 +37,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Rejected(#[from] ComponentRejection),
     /// It is one of another kind.
-    #[error(
-        "the capsule is of a plugin of the kind {expected}, and the component is of another kind"
-    )]
+    #[error("the dump is of a plugin of the kind {expected}, and the component is of another kind")]
     Kind {
         /// Kind that the dump names.
         expected: PluginKind,

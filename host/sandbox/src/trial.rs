@@ -90,7 +90,7 @@ pub struct TrialError<E: std::error::Error = EncodeError> {
     pub error: E,
     /// Dump of the failure; none where the sandbox's sink has it, or where the plugin is not at
     /// fault.
-    pub capsule: Option<Box<FailureDump>>,
+    pub dump: Option<Box<FailureDump>>,
 }
 
 impl PluginEncoder {
@@ -171,7 +171,7 @@ impl PluginGenerator {
         let failed = |error| TrialError {
             call: GuestCall::Generate,
             error,
-            capsule: work.dump_target().take(),
+            dump: work.dump_target().take(),
         };
         let permit = self.host.admission.instances.try_acquire(&CallerShare::default());
         let permit = permit.map_err(|_| {
@@ -217,7 +217,7 @@ impl TrialRunner<'_> {
         call: GuestCall,
         outcome: Result<T, EncodeError>,
     ) -> Result<T, TrialError> {
-        outcome.map_err(|error| TrialError { call, error, capsule: self.work.dump_target().take() })
+        outcome.map_err(|error| TrialError { call, error, dump: self.work.dump_target().take() })
     }
 
     fn record_output(&mut self, bytes: usize) {

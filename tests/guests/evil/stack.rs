@@ -72,7 +72,7 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
                 matches!(&failed.error, EncodeError::Trapped { trap, .. } if stopped(trap)),
                 "{failed}"
             );
-            let again = sandbox.replay(&component, &failed.capsule.unwrap()).unwrap();
+            let again = sandbox.replay(&component, &failed.dump.unwrap()).unwrap();
             assert_eq!(again.failed.unwrap().failure.kind, "stack");
             let report =
                 check(&sandbox, &ComponentFile::read(component, limits::COMPONENT).unwrap()).report;

@@ -164,7 +164,7 @@ fn report_decline(name: &str, optional: bool, failed: TrialError, tally: &mut Re
 }
 
 fn report_failure(place: &str, failed: TrialError, tally: &mut ReportBuilder) {
-    tally.add_dump(failed.capsule);
+    tally.add_dump(failed.dump);
     tally.find(
         format!("{place}, {}", failed.call),
         failed.error.to_string(),

@@ -90,7 +90,7 @@ fn check_options(generator: &PluginGenerator, all: &GeneratorRequest, tally: &mu
 }
 
 fn report_failure(place: &str, failed: TrialError<GenerateError>, tally: &mut ReportBuilder) {
-    tally.add_dump(failed.capsule);
+    tally.add_dump(failed.dump);
     let advice = match &failed.error {
         GenerateError::Trapped { trap, .. } | GenerateError::TooLarge { trap, .. } => {
             advice_on(trap)

@@ -150,7 +150,7 @@ fn compare(
 }
 
 fn report_failure(place: &str, failed: TrialError<ReadError>, tally: &mut ReportBuilder) {
-    tally.add_dump(failed.capsule);
+    tally.add_dump(failed.dump);
     let advice = match &failed.error {
         ReadError::Trapped { trap, .. } | ReadError::TooLarge { trap, .. } => advice_on(trap),
         ReadError::Refused(_) => "the example must be read with the default options",

@@ -84,7 +84,7 @@ pub(super) struct ReportBuilder {
     amplification: f64,
     compiled: (Duration, Duration),
     loaded_again: Duration,
-    capsules: Vec<FailureDump>,
+    dumps: Vec<FailureDump>,
 }
 
 impl ReportBuilder {
@@ -112,7 +112,7 @@ impl ReportBuilder {
             amplification: 0.0,
             compiled: (zero, zero),
             loaded_again: zero,
-            capsules: Vec::new(),
+            dumps: Vec::new(),
         }
     }
 
@@ -140,11 +140,11 @@ impl ReportBuilder {
     }
 
     /// Keeps the first dump of each way of failing.
-    pub(super) fn add_dump(&mut self, capsule: Option<Box<FailureDump>>) {
-        if let Some(capsule) = capsule
-            && self.capsules.iter().all(|kept| kept.file_name() != capsule.file_name())
+    pub(super) fn add_dump(&mut self, dump: Option<Box<FailureDump>>) {
+        if let Some(dump) = dump
+            && self.dumps.iter().all(|kept| kept.file_name() != dump.file_name())
         {
-            self.capsules.push(*capsule);
+            self.dumps.push(*dump);
         }
     }
 
@@ -247,7 +247,7 @@ impl ReportBuilder {
             ));
         }
         self.report.budget = budget;
-        (self.report, self.capsules)
+        (self.report, self.dumps)
     }
 }
 

@@ -244,7 +244,7 @@ impl FailureDump {
     pub fn file_name(&self) -> String {
         let DumpMetadata { component, call, failure, .. } = &self.about;
         format!(
-            "{}-{call}-{}.capsule.arrow",
+            "{}-{call}-{}.dump.arrow",
             component.digest.as_str().get(..16).unwrap_or_default(),
             failure.kind
         )

@@ -40,7 +40,7 @@ impl PluginReader {
         chunks: &[&[u8]],
     ) -> Result<TrialTable, TrialError<ReadError>> {
         let dumps = self.host.dump_target.or_in_memory();
-        let failed = |call, error| TrialError { call, error, capsule: dumps.take() };
+        let failed = |call, error| TrialError { call, error, dump: dumps.take() };
         let mut reading = FileReading::open(self, columns, options, dumps.clone())
             .map_err(|error| failed(GuestCall::Open, error))?;
         let mut batches = Vec::new();
