@@ -2,6 +2,7 @@
 //! served by it. Finds all that is wrong, says where and what to do, and measures what the plugin
 //! uses of its limits. Blocking; takes seconds of a core.
 
+mod advice;
 mod allowed_values;
 mod encoder;
 mod generator;

@@ -14,9 +14,10 @@ use futures::StreamExt;
 use tempfile::TempDir;
 use yearbook_releases::{DumpFolder, read_dump, write_dump};
 use yearbook_sandbox::{
-    Batches, ComponentRejection, EncodeError, EncodedBody, FailureDump, Limits, Plugin,
+    Batches, ComponentRejection, EncodedBody, FailureDump, GuestError, Limits, Plugin,
     PluginEncoder, Sandbox, SandboxConfig,
 };
+use yearbook_shares::CallerShare;
 use yearbook_tests::components::sandbox;
 use yearbook_workers::Workers;
 
@@ -212,10 +213,10 @@ fn any_reader_of_arrow_sees_the_rows_their_metadata_and_one_object() {
 }
 
 /// Asks as a server does.
-async fn ask(encoder: &Arc<PluginEncoder>) -> Result<bool, EncodeError> {
+async fn ask(encoder: &Arc<PluginEncoder>) -> Result<bool, GuestError> {
     let (schema, batches) = rows();
     let batches: Batches = futures::stream::iter(batches.into_iter().map(Ok)).boxed();
-    match encoder.encode(schema.into(), &[], batches).await? {
+    match encoder.encode(&CallerShare::default(), schema.into(), &[], batches).await? {
         EncodedBody::Whole(_) => Ok(true),
         EncodedBody::Stream(chunks) => {
             Ok(chunks.all(|chunk| std::future::ready(chunk.is_ok())).await)
@@ -246,10 +247,10 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
         .load_generator(&GeneratorGuest::named("tool").does("(unreachable)").build())
         .unwrap();
     for _ in 0..3 {
-        assert!(matches!(ask(&early).await, Err(EncodeError::Trapped { .. })));
+        assert!(matches!(ask(&early).await, Err(GuestError::Trapped { .. })));
         assert!(!ask(&late).await.unwrap(), "cut off");
-        assert!(matches!(ask(&refusing).await, Err(EncodeError::UnsupportedSchema(_))));
-        assert!(tool.generate(bare_request()).await.is_err());
+        assert!(matches!(ask(&refusing).await, Err(GuestError::Declined(_))));
+        assert!(tool.generate(&CallerShare::default(), bare_request()).await.is_err());
         assert!(
             sandbox.load(&Guest::named("mute").does("describe", "(call $spin)").build()).is_err()
         );
@@ -290,7 +291,7 @@ async fn a_dump_that_cannot_be_written_changes_no_answer() {
         .load_encoder(&Guest::named("homeless").does("head", "(unreachable)").build())
         .unwrap();
     for _ in 0..2 {
-        assert!(matches!(ask(&encoder).await, Err(EncodeError::Trapped { .. })));
+        assert!(matches!(ask(&encoder).await, Err(GuestError::Trapped { .. })));
     }
     assert!(!dump_folder.exists());
     let file = folder.path().join("file");

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use yearbook_domain::{Digest, PluginKind};
-use yearbook_sandbox::{FailureDump, Limits, Plugin, ResourceUsage, TrialResponse};
+use yearbook_sandbox::{FailureDump, Limits, Plugin, ResourceUsage, TrialError, TrialResponse};
 
+use super::advice::advice_on;
 use crate::ComponentFile;
 
 /// Findings that are listed; a plugin that fails everything fails it for few reasons.
@@ -140,6 +141,14 @@ impl ReportBuilder {
     }
 
     /// Keeps the first dump of each way of failing.
+    /// Notes that a call failed.
+    pub(super) fn find_failure(&mut self, place: &str, failed: TrialError) {
+        let TrialError { call, error, dump } = failed;
+        self.add_dump(dump);
+        let advice = self.report.kind.map_or("", |kind| advice_on(kind, &error));
+        self.find(format!("{place}, {call}"), error.to_string(), advice);
+    }
+
     pub(super) fn add_dump(&mut self, dump: Option<Box<FailureDump>>) {
         if let Some(dump) = dump
             && self.dumps.iter().all(|kept| kept.file_name() != dump.file_name())
