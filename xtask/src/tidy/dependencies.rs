@@ -7,7 +7,7 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 16] = [
+const MAP: [(&str, &[&str]); 17] = [
     ("domain", &[]),
     ("counters", &[]),
     ("shares", &[]),
@@ -15,10 +15,11 @@ const MAP: [(&str, &[&str]); 16] = [
     ("catalog", &["counters", "domain"]),
     ("storage", &["counters", "domain"]),
     ("scan", &["counters", "domain", "storage", "workers"]),
-    ("registry", &["domain"]),
+    ("outbound", &[]),
+    ("registry", &["domain", "outbound"]),
     ("search", &["domain"]),
     ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
-    ("refresh", &["catalog", "domain", "publish"]),
+    ("refresh", &["catalog", "domain", "outbound", "publish"]),
     ("sandbox", &["counters", "domain", "shares", "workers"]),
     ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
     ("signup", &["catalog", "counters", "domain"]),
@@ -37,6 +38,7 @@ const MAP: [(&str, &[&str]); 16] = [
             "exposition",
             "publish",
             "refresh",
+            "outbound",
             "registry",
             "releases",
             "sandbox",
@@ -61,7 +63,7 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("parquet", &["scan", "publish"]),
     ("clap", &["cli"]),
     ("lettre", &["signup"]),
-    ("reqwest", &["cli", "refresh", "registry", "storage"]),
+    ("reqwest", &["outbound", "storage"]),
     ("tantivy", &["search"]),
 ];
 
