@@ -81,7 +81,7 @@ struct Shared {
     service: S3Service,
     trouble: Mutex<InjectedFault>,
     requests: AtomicU64,
-    /// Bytes that [`Fault::Overlong`] has sent.
+    /// Bytes that [`S3Fault::Overlong`] has sent.
     beyond: Arc<AtomicU64>,
 }
 
@@ -132,7 +132,7 @@ impl S3Server {
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
     }
 
-    /// The folder that holds what lies at [`S3::url`].
+    /// The folder that holds what lies at [`S3Server::url`].
     #[must_use]
     pub fn below(&self) -> PathBuf {
         self.folder.path().join(BUCKET).join(PREFIX)

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use yearbook_domain::{Plan, PlanTable, PluginKind};
 use yearbook_sandbox::{
-    ComponentRejection, GenerateError, GeneratedProject, GeneratorRequest, Limits, OptionScalar,
+    ComponentRejection, GeneratedProject, GeneratorRequest, GuestError, Limits, OptionScalar,
     OptionValue, Plugin, PluginGenerator, ResponseOutcome, Trap, TrapKind,
 };
+use yearbook_shares::CallerShare;
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::{component, sandbox};
 
@@ -28,8 +29,8 @@ fn request(attack: &str) -> GeneratorRequest {
     }
 }
 
-async fn attack(limits: Limits, attack: &str) -> Result<GeneratedProject, GenerateError> {
-    evil(limits).generate(request(attack)).await
+async fn attack(limits: Limits, attack: &str) -> Result<GeneratedProject, GuestError> {
+    evil(limits).generate(&CallerShare::default(), request(attack)).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -46,8 +47,8 @@ async fn files_that_could_do_harm_never_leave_the_sandbox() {
         ("nothing", "0 files"),
     ] {
         match attack(Limits::default(), name).await {
-            Err(GenerateError::Output { plugin, rule: said }) => {
-                assert!(plugin == "evil" && said.contains(rule), "{name}: {said}")
+            Err(GuestError::Output { plugin, rule: said }) => {
+                assert!(plugin.name == "evil" && said.contains(rule), "{name}: {said}")
             }
             other => panic!("{name}: {other:?}"),
         }
@@ -59,28 +60,28 @@ async fn a_generator_is_stopped_by_the_limits_of_every_guest() {
     let limits = Limits { cpu_ms_per_call: 1_000, ..Limits::default() };
     assert!(matches!(
         attack(limits, "spin").await,
-        Err(GenerateError::Trapped { trap: Trap::Cpu(1_000), .. })
+        Err(GuestError::Trapped { trap: Trap::Cpu(1_000), .. })
     ));
     assert!(matches!(
         attack(limits, "panic").await,
-        Err(GenerateError::Trapped { trap: Trap::Wasm(_), .. })
+        Err(GuestError::Trapped { trap: Trap::Wasm(_), .. })
     ));
     let small = Limits { output_bytes_per_call: 1 << 20, ..Limits::default() };
     assert!(matches!(
         attack(small, "flood").await,
-        Err(GenerateError::TooLarge { trap: Trap::Output(1_048_576), .. })
+        Err(GuestError::TooLarge { trap: Trap::Output(1_048_576), .. })
     ));
     assert!(
-        matches!(attack(limits, "refuse").await, Err(GenerateError::UnsupportedDataset(said)) if said == "not  this")
+        matches!(attack(limits, "refuse").await, Err(GuestError::Declined(said)) if said == "not  this")
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_generator_is_counted_as_an_encoder_is_issue_5_8() {
     let generator = evil(Limits { cpu_ms_per_call: 1_000, ..Limits::default() });
-    let project = generator.generate(request("none")).await.unwrap();
-    assert!(generator.generate(request("spin")).await.is_err());
-    assert!(generator.generate(request("escape")).await.is_err());
+    let project = generator.generate(&CallerShare::default(), request("none")).await.unwrap();
+    assert!(generator.generate(&CallerShare::default(), request("spin")).await.is_err());
+    assert!(generator.generate(&CallerShare::default(), request("escape")).await.is_err());
     let counts = generator.metrics().counts();
     assert_eq!(
         (counts.begun, counts.outcome(ResponseOutcome::Completed), counts.trap(TrapKind::Cpu)),
@@ -99,22 +100,23 @@ async fn a_generator_is_counted_as_an_encoder_is_issue_5_8() {
 #[tokio::test(flavor = "multi_thread")]
 async fn more_requests_than_instances_wait_for_one_contract_4() {
     let generator = evil(Limits { instances: 1, queue_ms: 0, ..Limits::default() });
-    let all = (0..8).map(|_| generator.generate(request("none")));
+    let holder = CallerShare::default();
+    let all = (0..8).map(|_| generator.generate(&holder, request("none")));
     assert!(futures::future::join_all(all).await.iter().all(Result::is_ok));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_contract_4() {
     let alone = evil(Limits::default());
-    assert!(alone.generate(request("flood")).await.is_err());
+    assert!(alone.generate(&CallerShare::default(), request("flood")).await.is_err());
     let need = alone.metrics().counts().memory_bytes;
     // Room for one of them and a half: whoever grows last finds none.
     let generator = evil(Limits { total_memory_bytes: need + need / 2, ..Limits::default() });
     // Whether two meet is the machine's affair, so there are several rounds.
     for _ in 0..20 {
-        let all = (0..8).map(|_| generator.generate(request("flood")));
+        let all = (0..8).map(|_| generator.generate(&holder, request("flood")));
         for project in futures::future::join_all(all).await {
-            assert!(matches!(project, Err(GenerateError::Output { .. })), "{project:?}");
+            assert!(matches!(project, Err(GuestError::Output { .. })), "{project:?}");
         }
         if generator.metrics().counts().outcome(ResponseOutcome::Host) > 0 {
             break;
@@ -127,8 +129,8 @@ async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_co
     let small = evil(Limits { total_memory_bytes: need * 3 / 4, ..Limits::default() });
     assert!(
         matches!(
-            small.generate(request("flood")).await,
-            Err(GenerateError::MemoryUsedUp { shared: false })
+            small.generate(&CallerShare::default(), request("flood")).await,
+            Err(GuestError::MemoryUsedUp { shared: false })
         ),
         "nobody will give memory back"
     );

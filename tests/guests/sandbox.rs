@@ -12,9 +12,10 @@ use arrow::array::{Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
 use yearbook_sandbox::{
-    Batches, BoxError, ComponentRejection, EncodeError, EncodedBody, EncodedChunk, Limits,
+    Batches, BoxError, ComponentRejection, EncodedBody, EncodedChunk, GuestError, Limits,
     OptionScalar, OptionValue, PluginEncoder, Trap, TruncatedBody,
 };
+use yearbook_shares::CallerShare;
 use yearbook_tests::components::{component, encoder, sandbox};
 
 fn batch(rows: i64) -> RecordBatch {
@@ -58,10 +59,10 @@ async fn evil(
     attack: &str,
     call: &str,
     batches: usize,
-) -> Result<EncodedBody, EncodeError> {
+) -> Result<EncodedBody, GuestError> {
     let options = [text("attack", attack), text("call", call)];
     let batches = (0..batches).map(|_| Ok(batch(2))).collect();
-    evil.encode(batch(0).schema(), &options, source(batches)).await
+    evil.encode(&CallerShare::default(), batch(0).schema(), &options, source(batches)).await
 }
 
 fn limits() -> Limits {
@@ -73,7 +74,12 @@ async fn json_rows_equal_the_batches_whether_whole_or_streamed_contract_3() {
     let json = encoder("json", Limits::default());
     for batches in [0_usize, 1, 2, 7] {
         let encoded = json
-            .encode(batch(0).schema(), &[], source((0..batches).map(|_| Ok(batch(50))).collect()))
+            .encode(
+                &CallerShare::default(),
+                batch(0).schema(),
+                &[],
+                source((0..batches).map(|_| Ok(batch(50))).collect()),
+            )
             .await
             .unwrap();
         assert_eq!(matches!(encoded, EncodedBody::Whole(_)), batches < 2);
@@ -107,11 +113,17 @@ async fn every_attack_is_stopped_by_the_limit_that_is_named_for_it() {
                 // An option was chosen, so a limit that grows with what is asked for is no fault.
                 let is_refusal = ["grow", "flood", "amplify"].contains(&attack);
                 match evil(&guest, attack, call, 1).await {
-                    Err(EncodeError::TooLarge { plugin, trap }) if is_refusal => {
-                        assert!(plugin == "evil" && expected(&trap), "{attack} in {call}: {trap}")
+                    Err(GuestError::TooLarge { plugin, trap }) if is_refusal => {
+                        assert!(
+                            plugin.name == "evil" && expected(&trap),
+                            "{attack} in {call}: {trap}"
+                        )
                     }
-                    Err(EncodeError::Trapped { plugin, trap }) if !is_refusal => {
-                        assert!(plugin == "evil" && expected(&trap), "{attack} in {call}: {trap}")
+                    Err(GuestError::Trapped { plugin, trap }) if !is_refusal => {
+                        assert!(
+                            plugin.name == "evil" && expected(&trap),
+                            "{attack} in {call}: {trap}"
+                        )
                     }
                     other => panic!("{attack} in {call}: {:?}", other.map(|_| "a body")),
                 }
@@ -143,12 +155,18 @@ async fn an_attack_after_the_first_byte_cuts_the_body_off_contract_3() {
 async fn a_failing_scan_is_an_error_before_the_first_byte_and_a_cut_after_it() {
     let json = encoder("json", Limits::default());
     let failed = || Err(BoxError::from("the disk is gone"));
-    let before = json.encode(batch(0).schema(), &[], source(vec![failed()])).await;
+    let before =
+        json.encode(&CallerShare::default(), batch(0).schema(), &[], source(vec![failed()])).await;
     assert!(
-        matches!(before, Err(EncodeError::Input(error)) if error.to_string() == "the disk is gone")
+        matches!(before, Err(GuestError::Input(error)) if error.to_string() == "the disk is gone")
     );
     let after = json
-        .encode(batch(0).schema(), &[], source(vec![Ok(batch(9)), Ok(batch(9)), failed()]))
+        .encode(
+            &CallerShare::default(),
+            batch(0).schema(),
+            &[],
+            source(vec![Ok(batch(9)), Ok(batch(9)), failed()]),
+        )
         .await
         .unwrap();
     let (body, cut) = collect(after).await;
@@ -161,7 +179,7 @@ async fn a_failing_scan_is_an_error_before_the_first_byte_and_a_cut_after_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_s_own_sentence_is_cut_and_free_of_control_characters() {
     let guest = encoder("evil", limits());
-    let Err(EncodeError::Internal { message, .. }) = evil(&guest, "refuse", "part", 1).await else {
+    let Err(GuestError::Internal { message, .. }) = evil(&guest, "refuse", "part", 1).await else {
         panic!("not refused")
     };
     assert!(message.len() <= 1024 && !message.chars().any(char::is_control), "{message:?}");
@@ -175,7 +193,7 @@ async fn a_client_that_goes_away_gives_its_instance_back() {
     let all = guest.free_instances();
     let endless: Batches = futures::stream::repeat_with(|| Ok(batch(2))).boxed();
     let EncodedBody::Stream(mut chunks) =
-        guest.encode(batch(0).schema(), &[], endless).await.unwrap()
+        guest.encode(&CallerShare::default(), batch(0).schema(), &[], endless).await.unwrap()
     else {
         panic!("an endless body was whole")
     };
@@ -201,7 +219,8 @@ async fn a_client_that_stalls_is_cut_off_and_a_slow_one_drives_the_scan() {
         Ok(batch(2))
     })
     .boxed();
-    let EncodedBody::Stream(chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap()
+    let EncodedBody::Stream(chunks) =
+        guest.encode(&CallerShare::default(), batch(0).schema(), &[], endless).await.unwrap()
     else {
         panic!("an endless body was whole")
     };
@@ -219,10 +238,11 @@ async fn a_client_that_stalls_is_cut_off_and_a_slow_one_drives_the_scan() {
 async fn more_responses_than_instances_wait_and_then_are_told_to_come_back() {
     let guest = encoder("evil", Limits { instances: 1, queue_ms: 100, ..limits() });
     let endless: Batches = futures::stream::repeat_with(|| Ok(batch(2))).boxed();
-    let held = guest.encode(batch(0).schema(), &[], endless).await.unwrap();
+    let held =
+        guest.encode(&CallerShare::default(), batch(0).schema(), &[], endless).await.unwrap();
     assert!(matches!(
         evil(&guest, "none", "part", 1).await,
-        Err(EncodeError::Busy { retry_after: 1 })
+        Err(GuestError::Busy { retry_after: 1 })
     ));
     drop(held);
     tokio::time::sleep(Duration::from_millis(50)).await;

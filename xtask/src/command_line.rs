@@ -74,7 +74,11 @@ enum Task {
     Spec,
     /// Check the house rules that no compiler checks: cited paths and rules, words, widths,
     /// dependencies
-    Tidy,
+    Tidy {
+        /// Bring the generated parts of pages up to date first
+        #[arg(long)]
+        write: bool,
+    },
     /// Count instructions of encoders, planning and scanning, and compare them with the recorded
     /// ones
     #[command(disable_help_flag = true)]
@@ -163,7 +167,10 @@ pub(crate) fn run() -> ExitCode {
         }
         Task::Fuzz { target, seconds, seed, .. } => fuzz::run(&repository, target, seconds, seed),
         Task::Spec => spec::run(&repository),
-        Task::Tidy => tidy::run(&repository),
+        Task::Tidy { write } => {
+            let written = if write { tidy::write(&repository) } else { Ok(()) };
+            written.and_then(|()| tidy::run(&repository))
+        }
         Task::Count(lab) => return run_lab(&repository, "count", &lab),
         Task::Bench(lab) => return run_lab(&repository, "bench", &lab),
         Task::Fleet(lab) => return run_lab(&repository, "fleet", &lab),

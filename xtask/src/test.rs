@@ -187,10 +187,10 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
             });
     }
     if !quick {
-        report
-            .step("sdk: it is a package that needs no workspace, and its pages are whole", || {
-                steps::sdk(repository)
-            });
+        report.step("sdk: it is a package that needs no workspace", || steps::sdk(repository));
+        report.step("documentation: every link of rustdoc leads somewhere", || {
+            steps::documentation(repository)
+        });
     }
     let built = report.step(PLUGINS, || repository.build_plugins());
     let mut server = None;

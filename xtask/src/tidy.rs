@@ -9,10 +9,13 @@ use anyhow::{Context as _, Result, bail};
 use crate::command;
 use crate::repository::Repository;
 
+mod decisions;
 mod dependencies;
 mod examples;
 mod features;
 mod files;
+mod generated;
+mod imports;
 mod paths;
 mod rules;
 mod words;
@@ -20,23 +23,28 @@ mod words;
 /// Texts longer than this are data, not sources.
 const MAX_SOURCE_BYTES: usize = 1 << 20;
 
+/// Brings the generated parts of pages up to date.
+pub(crate) fn write(repository: &Repository) -> Result<()> {
+    generated::write(repository, &SourceTree::read(repository)?)
+}
+
 /// Prints every fault as `path:line: sentence`; fails where there is one.
 pub(crate) fn run(repository: &Repository) -> Result<()> {
     let tree = SourceTree::read(repository)?;
     let mut faults: Vec<String> = [
         files::widths,
         files::build_products,
-        files::bare_allows,
         paths::links,
         paths::cited_paths,
         rules::cited_rules,
         rules::section_numbers,
-        rules::decisions,
+        decisions::cited,
+        dependencies::lists,
+        generated::stale,
+        imports::circles,
         rules::invariants,
         words::statuses,
         words::format_names,
-        words::environment,
-        words::clocks,
         words::unsafe_code,
         words::documentation,
         words::type_names,
@@ -45,7 +53,6 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
     .iter()
     .flat_map(|check| check(&tree))
     .collect();
-    faults.extend(dependencies::check(repository)?);
     faults.extend(features::check(repository)?);
     for fault in &faults {
         println!("fault: {fault}");

@@ -1,7 +1,7 @@
 //! The catalog: datasets and snapshots, keys, usage and plugin releases. The only crate that speaks
 //! SQL. It never touches stored data, plugins, HTTP, the environment or arguments.
 //!
-//! [`Catalog`] is the database; [`open`] opens the one at an address. Above it stand what a running
+//! [`Catalog`] is the database; [`open()`] opens the one at an address. Above it is what a running
 //! server uses: [`CatalogCache`] (the catalog in memory), [`KeyVerifier`] (the holder of a key) and
 //! [`Quota`] (monthly quotas).
 
@@ -20,6 +20,7 @@ mod queries;
 mod quota;
 mod retention;
 mod settings;
+mod sql;
 mod sqlite;
 mod uploads;
 
@@ -28,7 +29,8 @@ mod suite;
 
 pub use cache::dataset_set::DatasetSet;
 pub use cache::{CatalogCache, PollMetrics};
-pub use catalog::{Catalog, CatalogDescription};
+pub use catalog::Catalog;
+pub use database::CatalogDescription;
 pub use error::CatalogError;
 pub use key::uses::KeyUses;
 pub use key::verifier::{Caller, KeyLookup, KeyVerifier, UncachedKey};
@@ -42,7 +44,6 @@ pub use queries::future_times::FutureTimes;
 pub use queries::holds::HoldOutcome;
 pub use queries::keys::{FoundKey, KeyRecord};
 pub use queries::mails::QueuedMail;
-pub use queries::preview_facts::SnapshotWithoutFacts;
 pub use queries::publications::{CommitOutcome, DroppedSnapshot, Publication};
 pub use queries::release_events::ReleaseEvent;
 pub use queries::releases::{ChangeOutcome, ReleaseChange, StateTransition};

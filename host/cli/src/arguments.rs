@@ -1,7 +1,10 @@
 //! The command line as it is written (`docs/spec/operations.md`). Owns names, help and shapes; what
 //! a command does stands in `commands`.
 
+#![allow(rustdoc::broken_intra_doc_links, reason = "[:PORT] in a text of help is no link")]
+
 mod plugin;
+mod plugin_source;
 
 use std::path::PathBuf;
 
@@ -9,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use yearbook_domain::{DatasetName, Plan};
 
 pub use plugin::{Actor, PluginCommand, TemplateKind};
+pub use plugin_source::PluginSource;
 
 /// Public statistics, published as snapshots and served over HTTP as JSON, CSV, Arrow or Parquet.
 #[derive(Debug, Parser)]

@@ -16,6 +16,7 @@ const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 /// export keep what the one before it has freed (decision 0307).
 const PURGE_DELAY_MILLISECONDS: core::ffi::c_long = 100;
 
+#[expect(clippy::disallowed_methods, reason = "everything else takes what is read here")]
 fn main() -> ExitCode {
     return_freed_memory_soon();
     let variables = std::env::vars_os().map(|(name, value)| {

@@ -125,7 +125,7 @@ fn serving_sandbox(
 
 /// The folder for failure dumps, where the settings name one.
 pub(crate) fn dump_sink(context: &CommandContext) -> anyhow::Result<Option<Arc<dyn DumpSink>>> {
-    let Some(path) = &context.settings.values.plugins.capsules else { return Ok(None) };
+    let Some(path) = &context.settings.values.plugins.dumps else { return Ok(None) };
     let folder = DumpFolder::open(path).context("the sandbox for plugins cannot start")?;
     Ok(Some(Arc::new(folder)))
 }

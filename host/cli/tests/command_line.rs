@@ -1,6 +1,7 @@
 //! The binary as operators and scripts see it: exit codes, standard output, standard error.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::disallowed_methods, reason = "programs that tests start have an environment")]
 
 #[path = "command_line/binary.rs"]
 mod binary;

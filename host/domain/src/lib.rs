@@ -15,7 +15,6 @@ pub mod identity;
 pub mod json_size;
 pub mod mail_address;
 pub mod name;
-pub mod network_zone;
 pub mod object_key;
 pub mod plan;
 pub mod preview_facts;
@@ -44,7 +43,6 @@ pub use dataset::{
 pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
 pub use mail_address::{MailAddress, MailAddressError};
 pub use name::{DatasetName, Namespace};
-pub use network_zone::NetworkZone;
 pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};
 pub use preview_facts::PreviewFacts;

@@ -17,7 +17,7 @@ use tracing::Instrument;
 use yearbook_domain::query::{last_value, parse_pairs, scalar};
 use yearbook_domain::{Dataset, PreviewFacts};
 use yearbook_sandbox::{
-    EncodeError, EncodedBody, OptionScalar, OptionValue, ParameterKind, PluginEncoder, PluginSet,
+    EncodedBody, GuestError, OptionScalar, OptionValue, ParameterKind, PluginEncoder, PluginSet,
 };
 use yearbook_shares::CallerShare;
 
@@ -123,10 +123,10 @@ async fn draw(
     }
 }
 
-fn declined(failure: EncodeError, dataset: &Dataset) -> Error {
+fn declined(failure: GuestError, dataset: &Dataset) -> Error {
     match failure {
-        EncodeError::Busy { retry_after } => Error::Busy { retry_after },
-        EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => {
+        GuestError::Busy { retry_after } => Error::Busy { retry_after },
+        GuestError::Declined(sentence) | GuestError::InvalidOption(sentence) => {
             tracing::info!(sentence, "the plugin declines to draw a preview");
             nothing_to_draw(dataset)
         }
@@ -140,7 +140,7 @@ async fn encode(
     encoder: &Arc<PluginEncoder>,
     batch: RecordBatch,
     (_, width, height): (&str, i64, i64),
-) -> Result<Result<Bytes, EncodeError>, Error> {
+) -> Result<Result<Bytes, GuestError>, Error> {
     let declared = &encoder.description().parameters;
     let pixels = [("width", width), ("height", height)].into_iter();
     let options: Vec<OptionValue> = pixels
@@ -158,15 +158,15 @@ async fn encode(
         let schema = batch.schema();
         let batches = futures::stream::iter([Ok(batch)]).boxed();
         let holder = CallerShare::default();
-        Ok(match encoder.encode_for(&holder, schema, &options, batches).await? {
+        Ok(match encoder.encode(&holder, schema, &options, batches).await? {
             EncodedBody::Whole(bytes) => bytes,
             EncodedBody::Stream(mut chunks) => {
                 let mut all = BytesMut::new();
                 while let Some(chunk) = chunks.next().await {
-                    let chunk = chunk.map_err(|cut| EncodeError::Host(cut.to_string()))?;
+                    let chunk = chunk.map_err(|cut| GuestError::Host(cut.to_string()))?;
                     if all.len() + chunk.bytes() > MAX_BYTES {
                         let bound = format!("a picture is larger than {MAX_BYTES} bytes");
-                        return Err(EncodeError::Host(bound));
+                        return Err(GuestError::Host(bound));
                     }
                     chunk.for_each(|segment| all.extend_from_slice(&segment));
                 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use arrow::datatypes::SchemaRef;
 use quick_cache::sync::Cache;
 use yearbook_domain::{Dataset, DatasetName, ReadPlan, SnapshotId};
-use yearbook_sandbox::{EncodeError, PluginEncoder, PluginSet};
+use yearbook_sandbox::{GuestError, PluginEncoder, PluginSet};
 use yearbook_scan::Reader;
 use yearbook_shares::CallerShare;
 
@@ -117,12 +117,12 @@ impl<'a> FormatFinder<'a> {
         let opened = encoder.check_open(&CallerShare::default(), Arc::clone(schema), &[]).await;
         match opened {
             Ok(()) => true,
-            Err(EncodeError::UnsupportedSchema(_) | EncodeError::InvalidOption(_)) => false,
+            Err(GuestError::Declined(_) | GuestError::InvalidOption(_)) => false,
             Err(failure) => {
                 let format = &encoder.description().format;
                 tracing::warn!(format, %failure, "cannot tell whether a dataset has a format");
                 // No room is the same for all of them.
-                let all = matches!(failure, EncodeError::Busy { .. } | EncodeError::ShareUsedUp);
+                let all = matches!(failure, GuestError::Busy { .. } | GuestError::ShareUsedUp);
                 for (other, silent) in self.silent.iter_mut().enumerate() {
                     *silent |= all || other == place;
                 }

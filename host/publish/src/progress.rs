@@ -1,9 +1,9 @@
-//! Telling a person how far a publication is.
+//! Progress of a publication, for the one who waits for it.
 
-/// Hears of progress. Called from whatever thread drives the future; must not block.
+/// Receives progress. Called from the thread that drives the future; must not block.
 pub trait ProgressReporter: Send + Sync {
-    /// A new stage begins. `total` is in whatever unit [`Progress::advance`] will be told in this
-    /// stage (bytes of the input file, or rows); none: unknown.
+    /// A new stage begins. `total` is in the unit that [`ProgressReporter::advance`] counts in
+    /// (bytes of the input file, or rows); `None` if it is unknown.
     fn stage(&self, name: &str, total: Option<u64>);
 
     /// So much more of the stage is done.

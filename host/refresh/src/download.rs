@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc::Receiver;
 use yearbook_domain::{Digest, FailureCause};
 
-use crate::failure::CheckFailure;
+use crate::failure::{CheckFailure, too_large};
 
 /// Content codings that are understood (RFC 9110, section 8.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,14 +125,6 @@ impl Write for BoundedFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
-}
-
-/// The failure of an answer with more bytes than are allowed.
-pub(crate) fn too_large(max_bytes: u64) -> CheckFailure {
-    let reason = format!(
-        "the answer has more than {max_bytes} bytes; raise refresh.max_bytes if that is right"
-    );
-    CheckFailure::new(FailureCause::TooLarge, reason)
 }
 
 fn disk_failure(error: &io::Error) -> CheckFailure {

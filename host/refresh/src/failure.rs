@@ -5,18 +5,11 @@ use std::time::Duration;
 
 use yearbook_catalog::CatalogError;
 use yearbook_domain::FailureCause;
+use yearbook_outbound::OutboundError;
 use yearbook_publish::{PublishError, PublishFailure};
 
 /// Longest reason, characters: it is one line of a table and of `last_check`.
 const MAX_REASON: usize = 1_000;
-
-/// A refresh that cannot begin.
-#[derive(Debug, thiserror::Error)]
-pub enum RefreshSetupError {
-    /// No client for HTTP can be made.
-    #[error("no client for HTTP can be made")]
-    Client(#[source] reqwest::Error),
-}
 
 /// Repetition of an attempt that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +42,26 @@ impl CheckFailure {
     /// The same with a word more about it.
     pub(crate) fn with_note(self, note: &str) -> Self {
         Self { reason: one_line(&format!("{}; {note}", self.reason)), ..self }
+    }
+}
+
+impl From<OutboundError> for CheckFailure {
+    fn from(error: OutboundError) -> Self {
+        match error {
+            OutboundError::Forbidden(error) => Self::new(
+                FailureCause::PrivateAddress,
+                format!(
+                    "{error}; set refresh.allow_private if every package may reach private networks"
+                ),
+            ),
+            OutboundError::Refused { .. } => Self::new(
+                FailureCause::Answer,
+                format!("the source {error}; correct resources[0].path if it has moved"),
+            ),
+            OutboundError::TooLarge { limit, .. } => too_large(limit),
+            OutboundError::NoTls { .. } => Self::new(FailureCause::Internal, error.to_string()),
+            error => Self::temporary(FailureCause::Connection, error.to_string()),
+        }
     }
 }
 
@@ -85,6 +98,14 @@ impl From<std::io::Error> for CheckFailure {
     fn from(error: std::io::Error) -> Self {
         Self::new(FailureCause::Internal, format!("cannot read the answer on disk: {error}"))
     }
+}
+
+/// The failure of an answer with more bytes than are allowed.
+pub(crate) fn too_large(max_bytes: u64) -> CheckFailure {
+    let reason = format!(
+        "the answer has more than {max_bytes} bytes; raise refresh.max_bytes if that is right"
+    );
+    CheckFailure::new(FailureCause::TooLarge, reason)
 }
 
 /// An error with its causes, without those that it quotes itself.

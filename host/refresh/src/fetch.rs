@@ -5,18 +5,21 @@
 mod answer;
 mod attempt;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::redirect::Policy;
-use reqwest::{Client, Url};
 use tokio::time::Instant;
 use yearbook_domain::FailureCause;
+use yearbook_outbound::{
+    AddressRules, ClientSetupError, OutboundClient, OutboundSettings, Schemes, Url,
+};
 
-use crate::address_policy::{AddressPolicy, CheckedResolver, Lookup, SystemLookup};
-use crate::download::DownloadedFile;
-use crate::failure::{CheckFailure, RefreshSetupError, RetryAdvice};
+pub(crate) use self::answer::RequestConditions;
+pub(crate) use self::attempt::{ByteListener, FetchedAnswer};
+use crate::failure::{CheckFailure, RetryAdvice};
 use crate::settings::RefreshSettings;
+
+/// Redirects that are followed (contract-8-redirects).
+const MAX_REDIRECTS: usize = 10;
 
 /// Attempts at a source (contract-8-retry).
 const ATTEMPTS: u32 = 3;
@@ -29,36 +32,6 @@ const BACK_OFF_FACTOR: u32 = 4;
 /// Longest wait for a connection, and for the next byte of an answer.
 const MAX_SILENCE: Duration = Duration::from_secs(60);
 
-/// Hears how many bytes of the answer have come.
-pub(crate) type ByteListener<'a> = &'a (dyn Fn(u64) + Send + Sync);
-
-/// Validators of an answer that is kept, sent as conditions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RequestConditions {
-    pub(crate) etag: Option<String>,
-    pub(crate) last_modified: Option<String>,
-}
-
-impl RequestConditions {
-    fn is_empty(&self) -> bool {
-        self.etag.is_none() && self.last_modified.is_none()
-    }
-}
-
-/// An answer that can be believed.
-#[derive(Debug)]
-pub(crate) enum FetchedAnswer {
-    /// The kept answer is still right.
-    NotModified,
-    /// A whole new one.
-    Body {
-        /// Its bytes.
-        download: DownloadedFile,
-        /// Its validators.
-        validators: RequestConditions,
-    },
-}
-
 /// Bounds for a source.
 #[derive(Clone, Copy, Debug)]
 struct FetchBounds {
@@ -69,47 +42,26 @@ struct FetchBounds {
 
 /// A client for sources.
 pub(crate) struct SourceClient {
-    client: Client,
-    policy: AddressPolicy,
+    client: OutboundClient,
     bounds: FetchBounds,
 }
 
 impl SourceClient {
     /// A client with the bounds of `settings`.
-    pub(crate) fn new(settings: &RefreshSettings) -> Result<Self, RefreshSetupError> {
-        let policy = AddressPolicy::new(settings.allow_private);
-        Self::with_lookup(settings, policy, Arc::new(SystemLookup), FIRST_BACK_OFF)
-    }
-
-    fn with_lookup(
-        settings: &RefreshSettings,
-        policy: AddressPolicy,
-        lookup: Arc<dyn Lookup>,
-        first_back_off: Duration,
-    ) -> Result<Self, RefreshSetupError> {
-        // Fails where another part of the program has chosen one already, which is as good.
-        #[cfg(feature = "https")]
-        let _ = rustls::crypto::ring::default_provider().install_default();
+    pub(crate) fn new(settings: &RefreshSettings) -> Result<Self, ClientSetupError> {
         let timeout = settings.timeout();
         let silence = (timeout / 3).min(MAX_SILENCE);
-        let resolver = CheckedResolver { policy: policy.clone(), lookup };
-        let client = Client::builder()
-            .user_agent(concat!("yearbook/", env!("CARGO_PKG_VERSION")))
-            .dns_resolver(Arc::new(resolver))
-            // A proxy would resolve names itself, and reach what this client must not.
-            .no_proxy()
-            // Each redirect is checked before it is followed (attempt.rs).
-            .redirect(Policy::none())
-            .referer(false)
-            .http1_only()
-            .connect_timeout(silence)
-            .read_timeout(silence)
-            .pool_max_idle_per_host(0)
-            .build()
-            .map_err(RefreshSetupError::Client)?;
-        let max_bytes = settings.max_bytes.get();
-        let bounds = FetchBounds { max_bytes, timeout, first_back_off };
-        Ok(Self { client, policy, bounds })
+        let public = !settings.allow_private;
+        let client = OutboundClient::new(OutboundSettings {
+            rules: if public { AddressRules::Public } else { AddressRules::Any },
+            schemes: Schemes::HttpsOrHttp,
+            redirects: MAX_REDIRECTS,
+            connect: silence,
+            idle: silence,
+            keep_alive: false,
+        })?;
+        let (max_bytes, first_back_off) = (settings.max_bytes.get(), FIRST_BACK_OFF);
+        Ok(Self { client, bounds: FetchBounds { max_bytes, timeout, first_back_off } })
     }
 
     /// The same with another first wait between attempts.
@@ -129,7 +81,11 @@ impl SourceClient {
         conditions: &RequestConditions,
         listener: ByteListener<'_>,
     ) -> Result<FetchedAnswer, CheckFailure> {
-        let url = attempt::parse_address(address)?;
+        let url = Url::parse(address).map_err(|error| {
+            let reason =
+                format!("resources[0].path is no address: {error}; correct the descriptor");
+            CheckFailure::new(FailureCause::Descriptor, reason)
+        })?;
         let deadline = Instant::now() + self.bounds.timeout;
         let attempts = Box::pin(self.try_repeatedly(&url, conditions, deadline, listener));
         tokio::time::timeout_at(deadline, attempts).await.unwrap_or_else(|_| {
@@ -149,7 +105,9 @@ impl SourceClient {
         let mut back_off = self.bounds.first_back_off;
         let mut attempt = 1;
         loop {
-            let failure = match self.attempt(url, conditions, listener).await {
+            let max_bytes = self.bounds.max_bytes;
+            let asked = attempt::ask(&self.client, url, conditions, max_bytes, listener).await;
+            let failure = match asked {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };

@@ -1,9 +1,8 @@
 //! `yearbook refresh`: sources are asked again, and what changed is published (contract-8). Imports
-//! point one way: `settings`, `address_policy`, `failure` <- `download` <- `fetch`; `packages`,
-//! `report` and `fetch` <- `refresher`. A server links none of it. Never reads arguments or
+//! point one way: `settings`, `failure` <- `download` <- `fetch`; `packages`, `report` and `fetch` <-
+//! `refresher`. A server links none of it. Never reads arguments or
 //! environment, never speaks SQL, and never judges a table.
 
-mod address_policy;
 mod download;
 mod failure;
 mod fetch;
@@ -14,7 +13,6 @@ mod settings;
 #[cfg(test)]
 mod test_server;
 
-pub use failure::RefreshSetupError;
 pub use packages::{FoundPackage, find_packages};
 pub use refresher::Refresher;
 pub use report::{RefreshOutcome, RefreshReport, RefreshReporter, SilentRefreshReporter};

@@ -12,9 +12,10 @@ use futures::StreamExt;
 use tokio::sync::Semaphore;
 use yearbook_catalog::{Catalog, ClaimOutcome, FailedCheck, SourceState};
 use yearbook_domain::{CheckOutcome, DatasetName, Millis, SnapshotId};
+use yearbook_outbound::ClientSetupError;
 use yearbook_publish::{Publisher, SourcePackage};
 
-use crate::failure::{CheckFailure, RefreshSetupError, one_line};
+use crate::failure::{CheckFailure, one_line};
 use crate::fetch::SourceClient;
 use crate::packages::FoundPackage;
 use crate::report::{RefreshOutcome, RefreshReport, RefreshReporter};
@@ -38,12 +39,12 @@ impl Refresher {
     /// A refresher that publishes with `publisher`, into the same catalog.
     ///
     /// # Errors
-    /// [`RefreshSetupError`] when no client for HTTP can be made.
+    /// [`ClientSetupError`] when no client for HTTP can be made.
     pub fn new(
         catalog: Arc<Catalog>,
         publisher: Publisher,
         settings: RefreshSettings,
-    ) -> Result<Self, RefreshSetupError> {
+    ) -> Result<Self, ClientSetupError> {
         let client = SourceClient::new(&settings)?;
         Ok(Self { catalog, publisher, client, settings, publishing: Semaphore::new(1), at: None })
     }

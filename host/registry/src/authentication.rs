@@ -5,13 +5,13 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::Method;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use reqwest::Url;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use serde::Deserialize;
+use yearbook_outbound::{OutboundRequest, Url};
 
 use crate::limits::TOKEN_BYTES;
 use crate::token_host::authority;
-use crate::transport::{RegistryRequest, Transport};
+use crate::transport::Transport;
 use crate::{Credentials, RegistryError, status};
 
 /// Name by which token servers know this program.
@@ -77,12 +77,12 @@ pub(crate) async fn authorize(
     credentials: Option<&Credentials>,
     scope: &str,
     may_see: impl Fn(&Url) -> bool,
-) -> Result<Option<String>, RegistryError> {
+) -> Result<Option<HeaderValue>, RegistryError> {
     match challenge {
         Challenge::Basic => Ok(credentials.and_then(basic)),
         Challenge::Bearer { realm, service } => {
             if let Some(Credentials::RegistryToken(token)) = credentials {
-                return Ok(Some(format!("Bearer {token}")));
+                return Ok(bearer(token));
             }
             let url = transport.join(&transport.url("/"), realm)?;
             if credentials.is_some() && !may_see(&url) {
@@ -91,20 +91,16 @@ pub(crate) async fn authorize(
             }
             let request = token_request(url, service.as_deref(), scope, credentials);
             let response = transport.send(&request, None).await?;
-            if status::refuses_token(response.status) {
+            if status::refuses_token(response.status()) {
                 return Ok(None);
             }
-            if !response.status.is_success() {
+            if !response.status().is_success() {
                 return Err(response.unexpected("a request for a token").await);
             }
             let body = response.body("token", TOKEN_BYTES).await?;
             let answer: Option<TokenAnswer> = serde_json::from_slice(&body).ok();
             let token = answer.and_then(|answer| answer.token.or(answer.access_token));
-            Ok(token
-                .filter(|token| {
-                    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic())
-                })
-                .map(|token| format!("Bearer {token}")))
+            Ok(token.and_then(|token| bearer(&token)))
         }
     }
 }
@@ -114,7 +110,7 @@ fn token_request(
     service: Option<&str>,
     scope: &str,
     credentials: Option<&Credentials>,
-) -> RegistryRequest {
+) -> OutboundRequest {
     if let Some(Credentials::IdentityToken(token)) = credentials {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("grant_type", "refresh_token").append_pair("client_id", CLIENT);
@@ -122,7 +118,7 @@ fn token_request(
         if let Some(service) = service {
             form.append_pair("service", service);
         }
-        return RegistryRequest::new(Method::POST, url)
+        return OutboundRequest::new(Method::POST, url)
             .with_header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .with_body(form.finish().into_bytes());
     }
@@ -133,17 +129,24 @@ fn token_request(
         }
         query.append_pair("scope", scope);
     }
-    let request = RegistryRequest::new(Method::GET, url);
-    match credentials.and_then(basic) {
-        Some(header) => request.with_header(AUTHORIZATION, header),
-        None => request,
+    let mut request = OutboundRequest::new(Method::GET, url);
+    if let Some(header) = credentials.and_then(basic) {
+        request.headers.insert(AUTHORIZATION, header);
     }
+    request
 }
 
-fn basic(credentials: &Credentials) -> Option<String> {
+/// The header for a token, if it is one that a header may hold.
+fn bearer(token: &str) -> Option<HeaderValue> {
+    let is_token = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    is_token.then(|| HeaderValue::from_str(&format!("Bearer {token}")).ok()).flatten()
+}
+
+fn basic(credentials: &Credentials) -> Option<HeaderValue> {
     match credentials {
         Credentials::Basic { username, secret } => {
-            Some(format!("Basic {}", STANDARD.encode(format!("{username}:{secret}"))))
+            let encoded = STANDARD.encode(format!("{username}:{secret}"));
+            HeaderValue::from_str(&format!("Basic {encoded}")).ok()
         }
         Credentials::IdentityToken(_) | Credentials::RegistryToken(_) => None,
     }

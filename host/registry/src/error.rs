@@ -1,10 +1,10 @@
 //! Reasons why a plugin is not pulled or pushed, each with what to do. A registry's own words are
 //! quoted only after they were cut and cleaned.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use yearbook_domain::Digest;
+use yearbook_outbound::ClientSetupError;
 
 use crate::CredentialError;
 
@@ -19,22 +19,13 @@ pub enum RegistryError {
         /// Host of the reference.
         host: String,
     },
-    /// The client for HTTP cannot be made, for want of certificates above all.
-    #[error(
-        "no client for HTTPS can be made ({reason}); install the system's certificates (Debian: ca-certificates)"
-    )]
-    Client {
-        /// Sentence of the library.
-        reason: String,
-    },
+    /// No client for HTTP can be made.
+    #[error(transparent)]
+    Client(#[from] ClientSetupError),
     /// Nobody answers, or the answer breaks off.
-    #[error(
-        "{url} cannot be read: {reason}; check the host's name, the network and whether the registry runs"
-    )]
+    #[error("{reason}; check the host's name, the network and whether the registry runs")]
     Unreachable {
-        /// Address without its query.
-        url: String,
-        /// Innermost cause.
+        /// Failure, with an address that holds no secret.
         reason: String,
     },
     /// It takes longer than [`crate::RegistryLimits::total`].
@@ -55,17 +46,7 @@ pub enum RegistryError {
         /// Host that it leads to.
         target: String,
         /// Rule that the target breaks.
-        reason: &'static str,
-    },
-    /// A name has no address that may be connected to.
-    #[error(
-        "{name} has no address that a registry may lead to (found {found}); ask whoever runs the registry"
-    )]
-    Address {
-        /// Name that was looked up.
-        name: String,
-        /// First of the addresses that were refused.
-        found: IpAddr,
+        reason: String,
     },
     /// The registry sends for a token to a host that nobody named for it.
     #[error(

@@ -7,7 +7,6 @@
 //! Sources: the OCI distribution and image specifications 1.1, and CNCF TAG Runtime's "Wasm OCI
 //! Artifact Layout".
 
-mod address;
 mod authentication;
 mod credentials;
 mod error;

@@ -5,11 +5,11 @@
 use http::Method;
 use http::header::ACCEPT;
 use yearbook_domain::Digest;
+use yearbook_outbound::OutboundRequest;
 
 use crate::limits::MANIFEST_BYTES;
 use crate::manifest::{Descriptor, INDEX, MANIFEST, clean, component_layer, read_digest, spell};
 use crate::registry::{Access, within};
-use crate::transport::RegistryRequest;
 use crate::{Registry, RegistryError, status};
 
 /// Header in which registries name what they send.
@@ -83,10 +83,11 @@ impl Registry {
         expected: Option<&Digest>,
         what: &'static str,
     ) -> Result<Option<(Vec<u8>, Digest)>, RegistryError> {
-        let request = RegistryRequest::new(Method::GET, self.path(&format!("manifests/{by}")))
-            .with_header(ACCEPT, format!("{MANIFEST}, {INDEX}"));
+        let request = OutboundRequest::new(Method::GET, self.path(&format!("manifests/{by}")))
+            .with_header(ACCEPT, MANIFEST)
+            .with_header(ACCEPT, INDEX);
         let response = self.call(&request, Access::Read).await?;
-        match response.status {
+        match response.status() {
             status::FOUND => {}
             status::ABSENT => return Ok(None),
             _ => return Err(response.unexpected("a request for a manifest").await),
@@ -124,8 +125,8 @@ impl Registry {
         let expected =
             expected.ok_or_else(|| self.not_a_component(format!("its {what} has no digest")))?;
         let url = self.path(&format!("blobs/{}", spell(&expected)));
-        let response = self.call(&RegistryRequest::new(Method::GET, url), Access::Read).await?;
-        match response.status {
+        let response = self.call(&OutboundRequest::new(Method::GET, url), Access::Read).await?;
+        match response.status() {
             status::FOUND => {}
             status::ABSENT => {
                 return Err(RegistryError::NotFound { host, what: spell(&expected) });

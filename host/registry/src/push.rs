@@ -6,12 +6,12 @@ use bytes::Bytes;
 use http::Method;
 use http::header::{CONTENT_TYPE, LOCATION};
 use yearbook_domain::Digest;
+use yearbook_outbound::OutboundRequest;
 
 use crate::manifest::{
     Descriptor, MANIFEST, Manifest, WASM_CONFIG, WASM_LAYER, WasmConfig, WasmInterface, spell,
 };
 use crate::registry::{Access, within};
-use crate::transport::RegistryRequest;
 use crate::{Registry, RegistryError, status};
 
 /// Time in the configuration: a clock would give the same component another digest at each push.
@@ -99,23 +99,23 @@ impl Registry {
     /// Uploads a blob in one piece, unless the registry has it.
     pub(crate) async fn push_blob(&mut self, content: Bytes) -> Result<(), RegistryError> {
         let digest = spell(&Digest::of(&content));
-        let head = RegistryRequest::new(Method::HEAD, self.path(&format!("blobs/{digest}")));
-        if self.call(&head, Access::Write).await?.status == status::FOUND {
+        let head = OutboundRequest::new(Method::HEAD, self.path(&format!("blobs/{digest}")));
+        if self.call(&head, Access::Write).await?.status() == status::FOUND {
             return Ok(());
         }
-        let begin = RegistryRequest::new(Method::POST, self.path("blobs/uploads/"));
+        let begin = OutboundRequest::new(Method::POST, self.path("blobs/uploads/"));
         let begun = self.call(&begin.with_body(Bytes::new()), Access::Write).await?;
         let place = begun.header(LOCATION.as_str()).map(str::to_owned);
-        let (status::UPLOAD_BEGUN, Some(place)) = (begun.status, place) else {
+        let (status::UPLOAD_BEGUN, Some(place)) = (begun.status(), place) else {
             return Err(begun.unexpected("the begin of an upload").await);
         };
-        let mut url = self.transport.join(&begun.url, &place)?;
+        let mut url = self.transport.join(begun.url(), &place)?;
         url.query_pairs_mut().append_pair("digest", &digest);
-        let upload = RegistryRequest::new(Method::PUT, url)
+        let upload = OutboundRequest::new(Method::PUT, url)
             .with_header(CONTENT_TYPE, "application/octet-stream")
             .with_body(content);
         let done = self.call(&upload, Access::Write).await?;
-        match done.status {
+        match done.status() {
             status::STORED => Ok(()),
             _ => Err(done.unexpected("an upload").await),
         }
@@ -126,14 +126,14 @@ impl Registry {
     pub(crate) async fn push_manifest(
         &mut self,
         by: &str,
-        media_type: &str,
+        media_type: &'static str,
         content: Bytes,
     ) -> Result<bool, RegistryError> {
-        let request = RegistryRequest::new(Method::PUT, self.path(&format!("manifests/{by}")))
+        let request = OutboundRequest::new(Method::PUT, self.path(&format!("manifests/{by}")))
             .with_header(CONTENT_TYPE, media_type)
             .with_body(content);
         let done = self.call(&request, Access::Write).await?;
-        match done.status {
+        match done.status() {
             status::STORED => Ok(done.header("OCI-Subject").is_some()),
             _ => Err(done.unexpected("a manifest").await),
         }

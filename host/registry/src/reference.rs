@@ -2,9 +2,9 @@
 //! both (contract-14-reference). The digest is that of the manifest.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
 
 use yearbook_domain::Digest;
+use yearbook_outbound::{ip_literal, is_loopback_host};
 
 /// Beginning of every reference.
 pub(crate) const SCHEME: &str = "oci://";
@@ -92,19 +92,6 @@ impl RegistryReference {
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         is_loopback_host(&self.host)
-    }
-}
-
-/// True for a host that means this machine without asking anybody.
-pub(crate) fn is_loopback_host(host: &str) -> bool {
-    host == "localhost" || ip_literal(host).is_some_and(|ip| ip.to_canonical().is_loopback())
-}
-
-/// The address that a host is written as.
-pub(crate) fn ip_literal(host: &str) -> Option<IpAddr> {
-    match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        Some(inner) => inner.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
-        None => host.parse().ok(),
     }
 }
 

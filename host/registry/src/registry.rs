@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use http::header::WWW_AUTHENTICATE;
+use http::header::{HeaderValue, WWW_AUTHENTICATE};
+use yearbook_outbound::{OutboundRequest, Url};
 
 use crate::authentication::{Challenge, authorize};
-use crate::transport::{RegistryRequest, RegistryResponse, Transport, sentence};
+use crate::transport::{RegistryResponse, Transport};
 use crate::{Credentials, RegistryError, RegistryLimits, RegistryReference, TokenHost, status};
 
 /// Purpose of a request, for tokens and messages.
@@ -24,15 +25,14 @@ pub struct Registry {
     credentials: Option<Credentials>,
     token_hosts: Vec<TokenHost>,
     /// Header that met the last challenge.
-    authorization: Option<String>,
+    authorization: Option<HeaderValue>,
 }
 
 impl Registry {
     /// Opens the registry of `reference`. Looks its name up; sends nothing.
     ///
     /// # Errors
-    /// [`RegistryError::Unreachable`] for an unknown name, [`RegistryError::NoTls`],
-    /// [`RegistryError::Client`].
+    /// [`RegistryError::Unreachable`] for an unknown name, [`RegistryError::Client`].
     pub async fn open(
         reference: &RegistryReference,
         credentials: Option<Credentials>,
@@ -58,24 +58,24 @@ impl Registry {
     }
 
     /// Address of something in the repository.
-    pub(crate) fn path(&self, below: &str) -> reqwest::Url {
+    pub(crate) fn path(&self, below: &str) -> Url {
         self.transport.url(&format!("/v2/{}/{below}", self.reference.repository()))
     }
 
     /// Sends a request and answers the registry's challenge once.
     pub(crate) async fn call(
         &mut self,
-        request: &RegistryRequest,
+        request: &OutboundRequest,
         access: Access,
     ) -> Result<RegistryResponse, RegistryError> {
-        let response = self.transport.send(request, self.authorization.as_deref()).await?;
+        let response = self.transport.send(request, self.authorization.as_ref()).await?;
         if !self.is_refused(&response) {
             return Ok(response);
         }
-        let challenges = response.headers.get_all(WWW_AUTHENTICATE).iter();
+        let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter();
         let challenge =
             challenges.filter_map(|value| Challenge::parse(value.to_str().ok()?)).next();
-        let Some(challenge) = challenge.filter(|_| response.status == status::CHALLENGE) else {
+        let Some(challenge) = challenge.filter(|_| response.status() == status::CHALLENGE) else {
             return Err(self.unauthorized(response, access).await);
         };
         let actions = match access {
@@ -83,7 +83,7 @@ impl Registry {
             Access::Write => "pull,push",
         };
         let scope = format!("repository:{}:{actions}", self.reference.repository());
-        let may_see = |url: &reqwest::Url| {
+        let may_see = |url: &Url| {
             let own = self.transport.url("/");
             TokenHost::allow(&self.token_hosts, &self.reference, &own, url)
         };
@@ -94,7 +94,7 @@ impl Registry {
             return Err(self.unauthorized(response, access).await);
         }
         self.authorization = authorization;
-        let response = self.transport.send(request, self.authorization.as_deref()).await?;
+        let response = self.transport.send(request, self.authorization.as_ref()).await?;
         if self.is_refused(&response) {
             return Err(self.unauthorized(response, access).await);
         }
@@ -104,14 +104,13 @@ impl Registry {
     /// Returns whether the registry refuses the caller. Where blobs lie may refuse too, but has no
     /// say in who asks.
     fn is_refused(&self, response: &RegistryResponse) -> bool {
-        status::refuses_caller(response.status)
-            && response.url.origin() == self.transport.url("/").origin()
+        status::refuses_caller(response.status())
+            && response.url().origin() == self.transport.url("/").origin()
     }
 
     async fn unauthorized(&self, response: RegistryResponse, access: Access) -> RegistryError {
-        let status = response.status.as_u16();
-        let body = response.body("error", crate::limits::ERROR_BYTES).await.unwrap_or_default();
-        let told = sentence(&body).map_or_else(String::new, |told| format!(": {told}"));
+        let status = response.status().as_u16();
+        let said = response.sentence().await.map_or_else(String::new, |said| format!(": {said}"));
         let who = match &self.credentials {
             None => "asked without credentials",
             Some(_) => "the credentials that were found are not enough",
@@ -123,7 +122,7 @@ impl Registry {
                 Access::Write => "to write",
             },
             repository: self.reference.repository().to_owned(),
-            detail: format!("{who}; {status}{told}"),
+            detail: format!("{who}; {status}{said}"),
         }
     }
 

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use http::Method;
 use serde_json::{Value, json};
 use yearbook_domain::Digest;
+use yearbook_outbound::OutboundRequest;
 
 use crate::limits::{MANIFEST_BYTES, SIGNATURE_BYTES, SIGNATURES};
 use crate::manifest::{Descriptor, EMPTY, EMPTY_CONTENT, INDEX, Index, MANIFEST, Manifest, spell};
 use crate::push::to_json;
 use crate::registry::{Access, within};
-use crate::transport::RegistryRequest;
 use crate::{Registry, RegistryError, status};
 
 /// Type of the artefact, and media type of its layer: the text of a `.minisig` file.
@@ -49,8 +49,8 @@ impl Registry {
         manifest: &Digest,
     ) -> Result<Option<Vec<Descriptor>>, RegistryError> {
         let url = self.path(&format!("referrers/{}", spell(manifest)));
-        let response = self.call(&RegistryRequest::new(Method::GET, url), Access::Read).await?;
-        if response.status != status::FOUND {
+        let response = self.call(&OutboundRequest::new(Method::GET, url), Access::Read).await?;
+        if response.status() != status::FOUND {
             return Ok(None);
         }
         let content = response.body("list of referrers", MANIFEST_BYTES).await?;

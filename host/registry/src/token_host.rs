@@ -1,8 +1,8 @@
 //! Hosts that see a registry's credentials: the registry's own, and those that the operator names
 //! for it. A registry chooses the address of a token (`realm`), so that address allows nothing.
 
-use reqwest::Url;
 use serde::{Deserialize, Serialize};
+use yearbook_outbound::Url;
 
 use crate::RegistryReference;
 

@@ -14,7 +14,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema};
 use serde::Serialize;
-use yearbook_sandbox::{EncodeError, PluginEncoder, ResourceUsage, TrialError, TrialResponse};
+use yearbook_sandbox::{GuestError, PluginEncoder, ResourceUsage, TrialError, TrialResponse};
 use yearbook_workers::with_stack;
 
 use tables::{BenchTable, FRESH_ROWS};
@@ -99,7 +99,7 @@ pub fn bench(
 fn declined(peers: &[BenchPeer], table: &BenchTable) -> bool {
     let wants_more = |peer: &BenchPeer| {
         let tried = peer.encoder.trial(&table.schema, &[], &table.fresh, false);
-        matches!(tried, Err(TrialError { error: EncodeError::UnsupportedSchema(_), .. }))
+        matches!(tried, Err(TrialError { error: GuestError::Declined(_), .. }))
     };
     peers.iter().any(wants_more)
 }

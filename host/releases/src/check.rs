@@ -2,6 +2,7 @@
 //! served by it. Finds all that is wrong, says where and what to do, and measures what the plugin
 //! uses of its limits. Blocking; takes seconds of a core.
 
+mod advice;
 mod allowed_values;
 mod encoder;
 mod generator;
@@ -28,7 +29,7 @@ pub struct CheckResult {
     /// The plugin, where it could be loaded at all.
     pub plugin: Option<Plugin>,
     /// Failures that can be replayed, one for each way in which it failed.
-    pub capsules: Vec<FailureDump>,
+    pub dumps: Vec<FailureDump>,
 }
 
 /// Tries `component` in `sandbox`, whose limits it is measured against.
@@ -50,8 +51,8 @@ fn run_checks(sandbox: &Arc<Sandbox>, component: &ComponentFile) -> CheckResult 
             Plugin::Reader(reader) => reader::check(reader, &mut tally),
         }
     }
-    let (report, capsules) = tally.finish();
-    CheckResult { report, plugin, capsules }
+    let (report, dumps) = tally.finish();
+    CheckResult { report, plugin, dumps }
 }
 
 /// Compiles, under the sandbox's limits, and asks for the description.
@@ -65,8 +66,8 @@ fn load(
     tally.record_compile(begun.elapsed(), Duration::from_millis(sandbox.limits().compile_ms));
     match loaded {
         Ok(plugin) => Some(plugin),
-        Err((rejected, capsule)) => {
-            tally.add_dump(capsule);
+        Err((rejected, dump)) => {
+            tally.add_dump(dump);
             tally.find(rejection_place(&rejected), rejected.to_string(), advice_on(&rejected));
             None
         }

@@ -25,7 +25,7 @@ pub struct DumpFolder {
 /// The folder for failure dumps cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the folder {folder} for capsules cannot be made: {reason}; choose another with plugins.capsules"
+    "the folder {folder} for dumps cannot be made: {reason}; choose another with plugins.dumps"
 )]
 pub struct DumpFolderError {
     /// The folder.
@@ -61,7 +61,7 @@ impl DumpFolder {
                 self.attempted().remove(&name);
             }
             Err(error) => {
-                tracing::warn!(plugin, folder = %self.path.display(), %error, "the plugin's failure could not be kept as a capsule");
+                tracing::warn!(plugin, folder = %self.path.display(), %error, "the plugin's failure could not be kept as a dump");
             }
         }
     }

@@ -5,7 +5,6 @@
 mod body_channel;
 mod coalesce;
 pub(crate) mod description;
-mod error;
 mod first_bytes;
 pub(crate) mod instance;
 mod instance_pool;
@@ -14,6 +13,7 @@ mod piece;
 mod response_driver;
 mod split_retry;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -22,19 +22,18 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use tokio::runtime::Handle;
 use tracing::Instrument;
-use yearbook_domain::Digest;
 use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
 
-use crate::admission::SlowPluginLimiter;
 use crate::error::BoxError;
-use crate::guest::{EncoderPre, GuestHost};
-use crate::observe::{CallMetrics, PluginMetrics, ResponseMetrics};
+use crate::guest::EncoderPre;
+use crate::guest_error::GuestError;
+use crate::observe::ResponseMetrics;
 use crate::options::OptionValue;
+use crate::plugin_head::PluginHead;
 
-pub use self::body_channel::{EncodedChunk, EncodedChunks};
+pub use self::body_channel::{EncodedChunk, EncodedChunks, TruncatedBody};
 pub(crate) use self::coalesce::concat;
 pub use self::description::EncoderDescription;
-pub use self::error::{EncodeError, TruncatedBody};
 use self::first_bytes::FirstBytes;
 pub(crate) use self::instance::EncoderInstance;
 pub(crate) use self::notes::Notes;
@@ -53,22 +52,17 @@ pub enum EncodedBody {
 
 /// A loaded output format.
 pub struct PluginEncoder {
-    pub(crate) host: Arc<GuestHost>,
+    pub(crate) head: PluginHead,
     pub(crate) pre: EncoderPre,
     pub(crate) description: EncoderDescription,
-    pub(crate) digest: Digest,
-    pub(crate) bytes: u64,
-    pub(crate) metrics: Arc<PluginMetrics>,
-    pub(crate) limiter: Arc<SlowPluginLimiter>,
 }
 
-/// A place among the sandbox's instances, kept for one response. Dropping it gives the place back.
-pub struct InstanceAdmission {
-    permit: SlotPermit,
-    /// On whose account the response holds what it holds.
-    holder: CallerShare,
-    /// Runtime for the rest of a response that does not fit in one chunk.
-    runtime: Handle,
+impl Deref for PluginEncoder {
+    type Target = PluginHead;
+
+    fn deref(&self) -> &PluginHead {
+        &self.head
+    }
 }
 
 impl PluginEncoder {
@@ -78,109 +72,30 @@ impl PluginEncoder {
         &self.description
     }
 
-    /// SHA-256 of the component.
-    #[must_use]
-    pub fn digest(&self) -> &Digest {
-        &self.digest
-    }
-
-    /// Counters of this release.
-    #[must_use]
-    pub fn metrics(&self) -> &PluginMetrics {
-        &self.metrics
-    }
-
-    /// Returns whether half of the sandbox's instances are free: room for work that no client waits
-    /// for.
-    #[must_use]
-    pub fn has_room(&self) -> bool {
-        self.host.admission.has_spare_capacity()
-    }
-
-    /// Number of the sandbox's instances that are free now, for all plugins together.
-    #[must_use]
-    pub fn free_instances(&self) -> usize {
-        self.host.admission.instances.free()
-    }
-
-    /// Waits for a place among the instances, a short while at most. Call it on a tokio runtime;
-    /// what is done with the place afterwards may run anywhere.
+    /// Encodes `batches` of `schema` on the account of `holder`, in whose shares its instances and
+    /// the bytes that wait for its client count. `chosen` are the options that the client named; the
+    /// rest are defaults. Waits for a place among the instances, a short while at most, and returns
+    /// once the first bytes are made. Where it is polled on a worker's own thread, all of a response
+    /// that fits in one part is made there and then, without another thread.
     ///
     /// # Errors
-    /// [`EncodeError::Busy`] when none comes free.
-    pub async fn admit(&self) -> Result<InstanceAdmission, EncodeError> {
-        self.admit_for(&CallerShare::default()).await
-    }
-
-    /// As [`PluginEncoder::admit`], with a place of the share of `holder`.
-    ///
-    /// # Errors
-    /// [`EncodeError::Busy`] when none comes free, [`EncodeError::ShareUsedUp`] when some are and
-    /// the share is used up.
-    pub async fn admit_for(&self, holder: &CallerShare) -> Result<InstanceAdmission, EncodeError> {
-        let runtime =
-            Handle::try_current().map_err(|error| EncodeError::Host(error.to_string()))?;
-        match self.host.admission.admit(&self.metrics, holder).await {
-            Ok(permit) => Ok(InstanceAdmission { permit, holder: holder.clone(), runtime }),
-            Err(denied) => {
-                self.metrics.record_refusal();
-                Err(match denied {
-                    AcquireError::AllTaken => EncodeError::Busy { retry_after: 1 },
-                    AcquireError::ShareExhausted => EncodeError::ShareUsedUp,
-                })
-            }
-        }
-    }
-
-    /// Waits for a place and encodes: [`PluginEncoder::admit`], then
-    /// [`PluginEncoder::encode_admitted`].
-    ///
-    /// # Errors
-    /// As for both.
+    /// [`GuestError`], before any byte is sent: [`GuestError::Busy`] when no place comes free,
+    /// [`GuestError::ShareUsedUp`] when some are and the share is used up. Dropping the future, or
+    /// the stream that it returns, stops the scan and gives the instances back.
     pub async fn encode(
-        self: &Arc<Self>,
-        schema: SchemaRef,
-        chosen: &[OptionValue],
-        batches: Batches,
-    ) -> Result<EncodedBody, EncodeError> {
-        self.encode_for(&CallerShare::default(), schema, chosen, batches).await
-    }
-
-    /// As [`PluginEncoder::encode`], on the account of `holder`: its instances and the bytes that
-    /// wait for its client count in its shares.
-    ///
-    /// # Errors
-    /// As for [`PluginEncoder::admit_for`] and [`PluginEncoder::encode_admitted`].
-    pub async fn encode_for(
         self: &Arc<Self>,
         holder: &CallerShare,
         schema: SchemaRef,
         chosen: &[OptionValue],
         batches: Batches,
-    ) -> Result<EncodedBody, EncodeError> {
-        let admission = self.admit_for(holder).await?;
-        self.encode_admitted(admission, schema, chosen, batches).await
-    }
-
-    /// Encodes `batches` of `schema`. `chosen` are the options that the client named; the rest are
-    /// defaults. Returns once the first bytes are made. Where it is polled on a worker's own
-    /// thread, all of a response that fits in one part is made there and then, without another
-    /// thread.
-    ///
-    /// # Errors
-    /// [`EncodeError`], before any byte is sent. Dropping the future, or the stream that it
-    /// returns, stops the scan and gives the instances back.
-    pub async fn encode_admitted(
-        self: &Arc<Self>,
-        admission: InstanceAdmission,
-        schema: SchemaRef,
-        chosen: &[OptionValue],
-        batches: Batches,
-    ) -> Result<EncodedBody, EncodeError> {
+    ) -> Result<EncodedBody, GuestError> {
+        // For the rest of a response that does not fit in one chunk.
+        let runtime = Handle::try_current().map_err(|error| GuestError::Host(error.to_string()))?;
+        let permit = self.admit(holder).await?;
         let account = ResponseMetrics::begin(&self.metrics, &self.host.dump_target);
         let span = account.span();
         match self
-            .first_bytes(admission, &account.work(), schema, chosen, batches)
+            .first_bytes(permit, holder, &account.work(), schema, chosen, batches)
             .instrument(span.clone())
             .await
         {
@@ -189,7 +104,7 @@ impl PluginEncoder {
                 account.complete();
                 Ok(EncodedBody::Whole(bytes))
             }
-            Ok(FirstBytes::Streaming { response, chunk, chunks, runtime }) => {
+            Ok(FirstBytes::Streaming { response, chunk, chunks }) => {
                 account.first_bytes();
                 // The span goes along, so that a cut is logged with the request's id.
                 response.spawn(&runtime, chunk, account, span);
@@ -202,21 +117,21 @@ impl PluginEncoder {
         }
     }
 
-    /// Opens a response in an instance of the share of `holder` and drops it: a refusal by `open`
-    /// must be known where no body is made (contract-3-head-declined). `chosen` are the options
-    /// that the client named.
+    /// The first step of [`PluginEncoder::encode`] alone: opens a response in an instance of the
+    /// share of `holder` and drops it. A refusal by `open` must be known where no body is made
+    /// (contract-3-head-declined).
     ///
     /// # Errors
-    /// The error of [`PluginEncoder::encode`] before its first byte, as far as `open` decides it.
+    /// As for [`PluginEncoder::encode`], as far as `open` decides it.
     pub async fn check_open(
         self: &Arc<Self>,
         holder: &CallerShare,
         schema: SchemaRef,
         chosen: &[OptionValue],
-    ) -> Result<(), EncodeError> {
-        let InstanceAdmission { permit, .. } = self.admit_for(holder).await?;
+    ) -> Result<(), GuestError> {
+        let permit = self.admit(holder).await?;
         let options = self.description.complete(chosen);
-        let work = CallMetrics::new(Arc::clone(&self.metrics), self.host.dump_target.clone());
+        let work = self.call_metrics(self.host.dump_target.clone());
         let encoder = Arc::clone(self);
         self.run_on_worker(holder, move || {
             EncoderInstance::open(&encoder, permit, work, &schema, &options).map(drop)
@@ -224,27 +139,14 @@ impl PluginEncoder {
         .await
     }
 
-    async fn run_on_worker<T: Send + 'static>(
-        &self,
-        holder: &CallerShare,
-        job: impl FnOnce() -> Result<T, EncodeError> + Send + 'static,
-    ) -> Result<T, EncodeError> {
-        let turn = self.limiter.acquire().await;
-        let (busy, limiter) = (self.host.admission.start_job(), Arc::clone(&self.limiter));
-        let job = move || {
-            let (_turn, _busy) = (turn, busy);
-            let made = job();
-            if let Err(EncodeError::Trapped { trap, .. }) = &made {
-                limiter.stopped(trap);
+    /// Waits for a place among the instances in the share of `holder`.
+    async fn admit(&self, holder: &CallerShare) -> Result<SlotPermit, GuestError> {
+        self.host.admission.admit(&self.metrics, holder).await.map_err(|denied| {
+            self.metrics.record_refusal();
+            match denied {
+                AcquireError::AllTaken => GuestError::Busy { retry_after: 1 },
+                AcquireError::ShareExhausted => GuestError::ShareUsedUp,
             }
-            made
-        };
-        self.host
-            .admission
-            .workers
-            .run_for(holder, job)
-            .await
-            .map_err(|panicked| EncodeError::Host(panicked.to_string()))
-            .flatten()
+        })
     }
 }

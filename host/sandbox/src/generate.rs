@@ -3,30 +3,28 @@
 //! where they may lie is checked here (contract-4-integration-paths, contract-4-integration-map).
 
 mod description;
-mod error;
 mod project;
 mod request;
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::Instrument;
-use yearbook_domain::Digest;
 use yearbook_shares::{CallerShare, SlotPermit};
 
-use crate::admission::SlowPluginLimiter;
 use crate::generator_request::GeneratorRequest;
 use crate::guest::bindings::generator::GeneratorPluginPre;
 use crate::guest::bindings::yearbook::plugin::types as wire;
 use crate::guest::parameters::wire_option;
-use crate::guest::{GuestHost, HostState, InputSize};
+use crate::guest::{HostState, InputSize};
+use crate::guest_error::GuestError;
 use crate::observe::{
-    CallMetrics, FailureDump, GuestFunction, GuestLogLine, PluginMetrics, ResourceUsage,
-    ResponseMetrics,
+    CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage, ResponseMetrics,
 };
+use crate::plugin_head::PluginHead;
 
 pub use description::GeneratorDescription;
-pub use error::GenerateError;
 pub use project::{GeneratedProject, ProjectFile};
 
 /// Pause before a call that ran out of the memory of all guests is made again.
@@ -34,13 +32,17 @@ const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A loaded integration.
 pub struct PluginGenerator {
-    pub(crate) host: Arc<GuestHost>,
+    pub(crate) head: PluginHead,
     pub(crate) pre: GeneratorPluginPre<HostState>,
     pub(crate) description: GeneratorDescription,
-    pub(crate) digest: Digest,
-    pub(crate) bytes: u64,
-    pub(crate) metrics: Arc<PluginMetrics>,
-    pub(crate) limiter: SlowPluginLimiter,
+}
+
+impl Deref for PluginGenerator {
+    type Target = PluginHead;
+
+    fn deref(&self) -> &PluginHead {
+        &self.head
+    }
 }
 
 impl PluginGenerator {
@@ -50,46 +52,24 @@ impl PluginGenerator {
         &self.description
     }
 
-    /// SHA-256 of the component.
-    #[must_use]
-    pub fn digest(&self) -> &Digest {
-        &self.digest
-    }
-
-    /// Counters of this release.
-    #[must_use]
-    pub fn metrics(&self) -> &PluginMetrics {
-        &self.metrics
-    }
-
-    /// Makes the files of one answer. Waits for an instance, and for memory, as long as the caller
-    /// does: contract-4-integration-wait allows no 503 here, and the queue is fair. Dropping the
-    /// future gives up the place in it; a call that runs already ends by itself, under its limits.
+    /// Makes the files of one answer in an instance of the share of `holder`. Waits for an
+    /// instance, and for memory, as long as the caller does: contract-4-integration-wait allows no
+    /// 503 here, and the queue is fair. Dropping the future gives up the place in it; a call that
+    /// runs already ends by itself, under its limits.
     ///
     /// # Errors
-    /// [`GenerateError`].
+    /// [`GuestError`].
     pub async fn generate(
-        self: &Arc<Self>,
-        request: GeneratorRequest,
-    ) -> Result<GeneratedProject, GenerateError> {
-        self.generate_for(&CallerShare::default(), request).await
-    }
-
-    /// As [`PluginGenerator::generate`], with an instance of the share of `holder`.
-    ///
-    /// # Errors
-    /// [`GenerateError`].
-    pub async fn generate_for(
         self: &Arc<Self>,
         holder: &CallerShare,
         request: GeneratorRequest,
-    ) -> Result<GeneratedProject, GenerateError> {
+    ) -> Result<GeneratedProject, GuestError> {
         let request = Arc::new(request);
         loop {
             match self.attempt(holder, Arc::clone(&request)).await {
                 // Others took the memory that it grew into, and will give it back; alone it would
                 // fail again.
-                Err(GenerateError::MemoryUsedUp { shared: true }) => {
+                Err(GuestError::MemoryUsedUp { shared: true }) => {
                     tokio::time::sleep(RETRY_DELAY).await
                 }
                 made => return made,
@@ -101,28 +81,18 @@ impl PluginGenerator {
         self: &Arc<Self>,
         holder: &CallerShare,
         request: Arc<GeneratorRequest>,
-    ) -> Result<GeneratedProject, GenerateError> {
+    ) -> Result<GeneratedProject, GuestError> {
         let waiting = self.metrics.start_waiting();
         // Before the instance, so that a plugin that is late holds none meanwhile.
         let turn = self.limiter.acquire().await;
         let permit = self.host.admission.instances.acquire(holder, true).await;
         self.host.admission.memory.wait_for_room().await;
         drop(waiting);
-        let permit =
-            permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
+        let permit = permit.map_err(|_| GuestError::Host("the sandbox is shut down".to_owned()))?;
         let account = ResponseMetrics::begin(&self.metrics, &self.host.dump_target);
         let (generator, work) = (Arc::clone(self), account.work());
-        let job = move || {
-            let _turn = turn;
-            let made = generator.call(permit, work, &request).project;
-            if let Err(GenerateError::Trapped { trap, .. }) = &made {
-                generator.limiter.stopped(trap);
-            }
-            made
-        };
-        let made =
-            self.host.admission.workers.run_for(holder, job).instrument(account.span()).await;
-        match made.map_err(|panicked| GenerateError::Host(panicked.to_string())).flatten() {
+        let job = move || generator.call(permit, work, &request).project;
+        match self.run_in_turn(holder, turn, job).instrument(account.span()).await {
             Ok(project) => {
                 account.first_bytes();
                 account.complete();
@@ -142,10 +112,11 @@ impl PluginGenerator {
         work: Arc<CallMetrics>,
         request: &GeneratorRequest,
     ) -> GenerateOutput {
-        let plugin = &self.description.tool;
         let options = self.description.complete(&request.options);
         let lent: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
-        let mut store = HostState::new_store(&self.host, work);
+        let plain = self.description.non_default(&request.options).next().is_none();
+        let input = InputSize::new(request.columns(), 0, plain);
+        let mut store = HostState::new_store(&self.host, work, input);
         let made = request::borrow(request, &lent, |request| {
             HostState::call(&mut store, |store| {
                 let guest = self.pre.instantiate(&mut *store)?;
@@ -153,18 +124,10 @@ impl PluginGenerator {
             })
         });
         let (state, usage) = (store.data(), store.data().used());
-        if let Ok(Ok(project)) = &made {
+        let project = made.and_then(|project| {
             state.work().returned(project.files.iter().map(|file| file.content.len()).sum());
-        }
-        let plain = self.description.non_default(&request.options).next().is_none();
-        let input = InputSize::new(request.columns(), 0, plain);
-        let project = made
-            .map_err(|trap| GenerateError::stopped(plugin, trap, &input, &self.host.limits))
-            .and_then(|made| made.map_err(|error| GenerateError::from_guest(plugin, error)))
-            .and_then(|project| {
-                GeneratedProject::check(project)
-                    .map_err(|rule| GenerateError::Output { plugin: plugin.clone(), rule })
-            });
+            GeneratedProject::check(project).map_err(|rule| state.broken_rule(rule))
+        });
         let log = state.guest_log().to_vec();
         if let Err(error) = &project
             && state.work().dump_target().is_enabled()
@@ -187,7 +150,7 @@ impl PluginGenerator {
 /// Result of a call.
 pub(crate) struct GenerateOutput {
     /// The files, or why there are none.
-    pub(crate) project: Result<GeneratedProject, GenerateError>,
+    pub(crate) project: Result<GeneratedProject, GuestError>,
     /// Usage of the instance.
     pub(crate) usage: ResourceUsage,
     /// Lines that it logged, where dumps are enabled.

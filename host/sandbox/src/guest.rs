@@ -1,7 +1,8 @@
-//! One guest: its store under limits, one call into it, and values as they cross. Both interfaces
-//! build on it; it knows neither encoders nor generators.
+//! One guest: its store under limits, one call into it, and values as they cross. Every kind
+//! of plugin builds on it, and it knows none of them.
 
 pub(crate) mod bindings;
+mod calls;
 mod convert;
 mod encoder_world;
 mod host_state;
@@ -15,9 +16,8 @@ use crate::admission::Admission;
 use crate::engine::guest_clock::GuestClock;
 use crate::limits::Limits;
 use crate::observe::DumpTarget;
-use crate::sanitize::sanitize_sentence;
-use bindings::yearbook::plugin::types as wire;
 
+pub(crate) use self::calls::GuestReport;
 pub(crate) use self::convert::{WireConverter, WireSchema};
 pub(crate) use self::encoder_world::{EncoderGuest, EncoderPre};
 pub(crate) use self::host_state::HostState;
@@ -34,17 +34,4 @@ pub(crate) struct GuestHost {
     pub(crate) admission: Admission,
     /// Destination of failure dumps.
     pub(crate) dump_target: DumpTarget,
-}
-
-/// Makes the sentence of a guest's error harmless: it reaches clients.
-pub(crate) fn sanitize_error(error: wire::Error) -> wire::Error {
-    match error {
-        wire::Error::UnsupportedSchema(sentence) => {
-            wire::Error::UnsupportedSchema(sanitize_sentence(&sentence))
-        }
-        wire::Error::InvalidOption(sentence) => {
-            wire::Error::InvalidOption(sanitize_sentence(&sentence))
-        }
-        wire::Error::Internal(sentence) => wire::Error::Internal(sanitize_sentence(&sentence)),
-    }
 }

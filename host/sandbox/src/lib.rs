@@ -15,9 +15,11 @@ mod error;
 mod generate;
 mod generator_request;
 mod guest;
+mod guest_error;
 mod limits;
 mod observe;
 mod options;
+mod plugin_head;
 mod read;
 mod release_policy;
 mod replay;
@@ -27,17 +29,16 @@ mod trap;
 mod trial;
 
 pub use encode::{
-    Batches, EncodeError, EncodedBody, EncodedChunk, EncodedChunks, EncoderDescription,
-    InstanceAdmission, PluginEncoder, TruncatedBody,
+    Batches, EncodedBody, EncodedChunk, EncodedChunks, EncoderDescription, PluginEncoder,
+    TruncatedBody,
 };
 pub use engine::compile::{Compiler, compile_as_child};
 pub use engine::component_cache::CACHE_RESERVED_BYTES;
 pub use engine::component_limits::ComponentStats;
 pub use error::{BoxError, ComponentRejection, SandboxFailure};
-pub use generate::{
-    GenerateError, GeneratedProject, GeneratorDescription, PluginGenerator, ProjectFile,
-};
+pub use generate::{GeneratedProject, GeneratorDescription, PluginGenerator, ProjectFile};
 pub use generator_request::{DatasetWithUrls, GeneratorRequest};
+pub use guest_error::{CalledPlugin, GuestError};
 pub use limits::Limits;
 pub use observe::{
     DUMP_VERSION, DumpMetadata, DumpSink, FIRST_BYTES_BUCKETS_US, FailingComponent, FailureDump,
@@ -45,7 +46,8 @@ pub use observe::{
     PluginMetricsSnapshot, ReleaseName, ResourceUsage, ResponseOutcome,
 };
 pub use options::{OptionValue, PluginParameter};
-pub use read::{FileColumn, FileReading, PluginReader, ReadError, ReaderDescription, TrialTable};
+pub use plugin_head::PluginHead;
+pub use read::{FileColumn, FileReading, PluginReader, ReaderDescription, TrialTable};
 pub use release_policy::{ReleasePolicy, RequestFingerprint};
 pub use replay::{ReplayError, ReplayResult};
 pub use sandbox::{Plugin, PluginRegistry, PluginSet, Sandbox, SandboxConfig};

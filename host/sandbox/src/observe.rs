@@ -11,11 +11,10 @@ mod resource_usage;
 pub use self::dump_sink::DumpSink;
 pub(crate) use self::dump_sink::DumpTarget;
 pub use self::failure_dump::{
-    DUMP_VERSION, DumpMetadata, FailingComponent, FailureDump, FailureReason, GuestFunction,
-    GuestLogLine, InstanceProgress,
+    DUMP_VERSION, DumpMetadata, FailingComponent, FailureDump, GuestFunction, GuestLogLine,
+    InstanceProgress,
 };
-pub use self::outcome::ResponseOutcome;
-pub(crate) use self::outcome::{ErrorCause, PluginError};
+pub use self::outcome::{FailureReason, ResponseOutcome};
 pub(crate) use self::plugin_metrics::{CallMetrics, MetricsRegistry, ResponseMetrics};
 pub use self::plugin_metrics::{
     FIRST_BYTES_BUCKETS_US, LoadMetrics, PluginMetrics, PluginMetricsSnapshot, ReleaseName,

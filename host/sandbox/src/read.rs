@@ -3,34 +3,39 @@
 //! them. Never touches files; whoever publishes brings the bytes.
 
 mod description;
-mod error;
 mod reading;
+mod refusal;
 mod rows;
 mod trial;
 
-use std::sync::Arc;
+use std::ops::Deref;
 
-use yearbook_domain::{Digest, SourceColumn};
+use yearbook_domain::SourceColumn;
 
+use crate::guest::HostState;
 use crate::guest::bindings::reader::ReaderPluginPre;
-use crate::guest::{GuestHost, HostState};
-use crate::observe::PluginMetrics;
+use crate::guest_error::GuestError;
 use crate::options::OptionValue;
+use crate::plugin_head::PluginHead;
 
 pub use description::ReaderDescription;
-pub use error::ReadError;
 pub use reading::FileReading;
 pub use rows::FileColumn;
 pub use trial::TrialTable;
 
 /// A loaded input format.
 pub struct PluginReader {
-    pub(crate) host: Arc<GuestHost>,
+    pub(crate) head: PluginHead,
     pub(crate) pre: ReaderPluginPre<HostState>,
     pub(crate) description: ReaderDescription,
-    pub(crate) digest: Digest,
-    pub(crate) bytes: u64,
-    pub(crate) metrics: Arc<PluginMetrics>,
+}
+
+impl Deref for PluginReader {
+    type Target = PluginHead;
+
+    fn deref(&self) -> &PluginHead {
+        &self.head
+    }
 }
 
 impl PluginReader {
@@ -43,12 +48,12 @@ impl PluginReader {
     /// Begins a file in a fresh instance. Blocking, as all of a reading is.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// [`GuestError`].
     pub fn open(
         &self,
         columns: &[SourceColumn],
         options: &[OptionValue],
-    ) -> Result<FileReading, ReadError> {
+    ) -> Result<FileReading, GuestError> {
         FileReading::open(self, columns, options, self.host.dump_target.clone())
     }
 }

@@ -4,20 +4,15 @@ use std::sync::Arc;
 
 use arrow::array::{Array, AsArray};
 use yearbook_domain::PluginKind;
-use yearbook_shares::CallerShare;
 
-use crate::encode::{EncodeError, EncoderInstance, Notes, PluginEncoder};
+use crate::encode::{EncoderInstance, Notes, PluginEncoder};
 use crate::error::ComponentRejection;
 use crate::generate::PluginGenerator;
 use crate::generator_request::GeneratorRequest;
-use crate::observe::{
-    CallMetrics, DumpMetadata, DumpTarget, FailureDump, GuestFunction, GuestLogLine,
-};
-use crate::read::{FileReading, PluginReader, ReadError};
+use crate::guest_error::GuestError;
+use crate::observe::{DumpMetadata, DumpTarget, FailureDump, GuestFunction, GuestLogLine};
+use crate::read::{FileReading, PluginReader};
 use crate::sandbox::{Plugin, Sandbox};
-
-/// Sentence for a call that is not made now.
-const NONE_FREE: &str = "no instance is free; try again";
 
 /// Result of a replay.
 #[derive(Clone, Debug)]
@@ -37,9 +32,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Rejected(#[from] ComponentRejection),
     /// It is one of another kind.
-    #[error(
-        "the capsule is of a plugin of the kind {expected}, and the component is of another kind"
-    )]
+    #[error("the dump is of a plugin of the kind {expected}, and the component is of another kind")]
     Kind {
         /// Kind that the dump names.
         expected: PluginKind,
@@ -86,18 +79,20 @@ impl Sandbox {
                 generator.replay(request, hand.clone())
             }
             (None, Plugin::Reader(reader)) if dump.about.component.kind == PluginKind::Reader => {
-                reader.replay(dump, hand.clone()).map_err(|error| error.to_string())
+                reader.replay(dump, hand.clone())
             }
             (None, Plugin::Encoder(encoder))
                 if dump.about.component.kind == PluginKind::Encoder =>
             {
-                encoder.replay(dump, hand.clone()).map_err(|error| error.to_string())
+                encoder.replay(dump, hand.clone())
             }
             _ => return Err(ReplayError::Kind { expected: dump.about.component.kind }),
         };
         match made {
             Ok((bytes, log)) => Ok(ReplayResult { failed: None, log, bytes }),
-            Err(error) => hand.take().map(failed).ok_or(ReplayError::Host(error)),
+            Err(error) => {
+                hand.take().map(failed).ok_or_else(|| ReplayError::Host(error.to_string()))
+            }
         }
     }
 }
@@ -107,15 +102,9 @@ impl PluginGenerator {
         &self,
         request: &GeneratorRequest,
         hand: DumpTarget,
-    ) -> Result<(usize, Vec<GuestLogLine>), String> {
-        let permit = self
-            .host
-            .admission
-            .instances
-            .try_acquire(&CallerShare::default())
-            .map_err(|_| NONE_FREE.to_owned())?;
-        let made = self.call(permit, CallMetrics::new(Arc::clone(&self.metrics), hand), request);
-        let project = made.project.map_err(|error| error.to_string())?;
+    ) -> Result<(usize, Vec<GuestLogLine>), GuestError> {
+        let made = self.call(self.try_acquire()?, self.call_metrics(hand), request);
+        let project = made.project?;
         Ok((project.files.iter().map(|file| file.content.len()).sum(), made.log))
     }
 }
@@ -125,14 +114,9 @@ impl PluginEncoder {
         &self,
         dump: &FailureDump,
         hand: DumpTarget,
-    ) -> Result<(usize, Vec<GuestLogLine>), EncodeError> {
-        let permit = self
-            .host
-            .admission
-            .instances
-            .try_acquire(&CallerShare::default())
-            .map_err(|_| EncodeError::Host(NONE_FREE.to_owned()))?;
-        let work = CallMetrics::new(Arc::clone(&self.metrics), hand);
+    ) -> Result<(usize, Vec<GuestLogLine>), GuestError> {
+        let permit = self.try_acquire()?;
+        let work = self.call_metrics(hand);
         let DumpMetadata { call, before, options, .. } = &dump.about;
         let options = self.description().complete(options);
         let mut instance =
@@ -173,7 +157,7 @@ impl PluginReader {
         &self,
         dump: &FailureDump,
         hand: DumpTarget,
-    ) -> Result<(usize, Vec<GuestLogLine>), ReadError> {
+    ) -> Result<(usize, Vec<GuestLogLine>), GuestError> {
         let DumpMetadata { requests, options, before, .. } = &dump.about;
         let mut reading = FileReading::open(self, requests, options, hand)?;
         let chunks = dump.batch.as_ref().and_then(|batch| batch.columns().first());

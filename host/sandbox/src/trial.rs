@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
-use yearbook_shares::CallerShare;
 
-use crate::encode::{EncodeError, EncoderInstance, Notes, PluginEncoder};
-use crate::generate::{GenerateError, GenerateOutput, GeneratedProject, PluginGenerator};
+use crate::encode::{EncoderInstance, Notes, PluginEncoder};
+use crate::generate::{GenerateOutput, GeneratedProject, PluginGenerator};
 use crate::generator_request::GeneratorRequest;
+use crate::guest_error::GuestError;
 use crate::observe::{CallMetrics, FailureDump, ResourceUsage};
 use crate::options::OptionValue;
 
@@ -83,14 +83,14 @@ impl fmt::Display for GuestCall {
 /// A trial that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{call}: {error}")]
-pub struct TrialError<E: std::error::Error = EncodeError> {
+pub struct TrialError {
     /// In which call.
     pub call: GuestCall,
     /// The error.
-    pub error: E,
+    pub error: GuestError,
     /// Dump of the failure; none where the sandbox's sink has it, or where the plugin is not at
     /// fault.
-    pub capsule: Option<Box<FailureDump>>,
+    pub dump: Option<Box<FailureDump>>,
 }
 
 impl PluginEncoder {
@@ -107,8 +107,7 @@ impl PluginEncoder {
         apart: bool,
     ) -> Result<TrialResponse, TrialError> {
         let options = self.description().complete(chosen);
-        let work =
-            CallMetrics::new(Arc::clone(&self.metrics), self.host.dump_target.or_in_memory());
+        let work = self.call_metrics(self.host.dump_target.or_in_memory());
         let mut runner = TrialRunner {
             encoder: self,
             work,
@@ -165,18 +164,14 @@ impl PluginGenerator {
     pub fn trial(
         &self,
         request: &GeneratorRequest,
-    ) -> Result<(GeneratedProject, ResourceUsage), TrialError<GenerateError>> {
-        let work =
-            CallMetrics::new(Arc::clone(&self.metrics), self.host.dump_target.or_in_memory());
+    ) -> Result<(GeneratedProject, ResourceUsage), TrialError> {
+        let work = self.call_metrics(self.host.dump_target.or_in_memory());
         let failed = |error| TrialError {
             call: GuestCall::Generate,
             error,
-            capsule: work.dump_target().take(),
+            dump: work.dump_target().take(),
         };
-        let permit = self.host.admission.instances.try_acquire(&CallerShare::default());
-        let permit = permit.map_err(|_| {
-            failed(GenerateError::Host("no instance is free; try again".to_owned()))
-        })?;
+        let permit = self.try_acquire().map_err(failed)?;
         let GenerateOutput { project, mut usage, .. } =
             self.call(permit, Arc::clone(&work), request);
         let project = project.map_err(failed)?;
@@ -197,27 +192,19 @@ struct TrialRunner<'a> {
 
 impl TrialRunner<'_> {
     fn open(&self) -> Result<EncoderInstance, TrialError> {
-        let permit = self.encoder.host.admission.instances.try_acquire(&CallerShare::default());
-        let permit = self
-            .map_error(GuestCall::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
-        self.map_error(
-            GuestCall::Open,
-            EncoderInstance::open(
-                self.encoder,
-                permit,
-                Arc::clone(&self.work),
-                self.schema,
-                &self.options,
-            ),
-        )
+        let opened = self.encoder.try_acquire().and_then(|permit| {
+            let work = Arc::clone(&self.work);
+            EncoderInstance::open(self.encoder, permit, work, self.schema, &self.options)
+        });
+        self.map_error(GuestCall::Open, opened)
     }
 
     fn map_error<T>(
         &self,
         call: GuestCall,
-        outcome: Result<T, EncodeError>,
+        outcome: Result<T, GuestError>,
     ) -> Result<T, TrialError> {
-        outcome.map_err(|error| TrialError { call, error, capsule: self.work.dump_target().take() })
+        outcome.map_err(|error| TrialError { call, error, dump: self.work.dump_target().take() })
     }
 
     fn record_output(&mut self, bytes: usize) {

@@ -49,7 +49,7 @@ impl Reader {
     /// `_committed_at`. The rest is as with [`Reader::scan`].
     ///
     /// # Errors
-    /// A [`Failure`] that names the stored file. The stream ends after its first failure.
+    /// A [`StorageFailure`] that names the stored file. The stream ends after its first failure.
     pub async fn changes(&self, plan: &ChangesPlan) -> Result<Scan, StorageFailure> {
         let schema = plan.schema();
         let mut parts = plan.parts.clone().into_iter();

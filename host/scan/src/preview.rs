@@ -32,7 +32,7 @@ impl Reader {
     /// dictionaries, and cut. While it is read, one batch is in memory.
     ///
     /// # Errors
-    /// A [`Failure`] that names the stored file.
+    /// A [`StorageFailure`] that names the stored file.
     pub async fn preview(
         &self,
         snapshot: &Snapshot,

@@ -76,7 +76,7 @@ impl Reader {
     /// [`Reader::is_local`]. Dropping the future or the stream stops the work.
     ///
     /// # Errors
-    /// A [`Failure`] that names the stored file. The stream ends after its first failure.
+    /// A [`StorageFailure`] that names the stored file. The stream ends after its first failure.
     pub async fn scan(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
         let snapshot = &plan.snapshot;
         let span = tracing::debug_span!("scan", snapshot = %snapshot.id, columns = plan.columns.len(), searched = plan.search_text.is_some());
@@ -107,7 +107,7 @@ impl Reader {
     /// The schema of [`Reader::scan`], with the credits as metadata. No I/O.
     ///
     /// # Errors
-    /// [`Failure::Mismatch`] for a column that the snapshot does not have.
+    /// [`StorageFailure::Mismatch`] for a column that the snapshot does not have.
     pub fn schema(plan: &ReadPlan) -> Result<SchemaRef, StorageFailure> {
         schema_of(plan, &plan.columns)
     }
@@ -134,7 +134,7 @@ impl Reader {
     /// a search, which would have to read.
     ///
     /// # Errors
-    /// A [`Failure`] that names the stored file.
+    /// A [`StorageFailure`] that names the stored file.
     pub async fn row_counts(&self, plan: &ReadPlan) -> Result<RowCounts, StorageFailure> {
         if plan.search_text.is_some() {
             let empty = plan.snapshot.dimensions.is_empty();

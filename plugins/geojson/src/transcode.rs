@@ -16,8 +16,7 @@ impl WktToGeoJson {
     /// Appends the geometry object of a text.
     ///
     /// # Errors
-    /// [`Malformed`] for text that is not WKT of two dimensions; something may have been appended
-    /// then.
+    /// [`MalformedWkt`] for text that is not WKT of two dimensions; `out` may have grown then.
     pub fn geometry(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), MalformedWkt> {
         let mut reader = WktReader::new(text);
         self.object(&mut reader, MAX_DEPTH, out)?;

@@ -70,7 +70,7 @@ impl GeometryExtent {
 /// Appends the geometry of a text and says where it lies.
 ///
 /// # Errors
-/// [`Malformed`] for text that is not WKT of two dimensions; something may have been appended then.
+/// [`MalformedWkt`] for text that is not WKT of two dimensions; `out` may have grown then.
 pub(crate) fn geometry(text: &str, out: &mut Vec<u8>) -> Result<GeometryExtent, MalformedWkt> {
     let mut reader = WktReader::new(text);
     let mut extent = EMPTY_EXTENT;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::file::PhysicalType;
+use crate::column_type::PhysicalType;
 
 /// Bytes of text in a bound at most.
 const MAX_TEXT_BYTES: usize = 64;

@@ -4,10 +4,17 @@ use yearbook_sdk::Error;
 
 use crate::bounds::MinMax;
 use crate::compression::PageCompressor;
-use crate::footer::{DATA_PAGE, DICTIONARY_PAGE, PLAIN, RLE, RLE_DICTIONARY};
 use crate::levels;
 use crate::part_note::{ColumnChunkNote, PageNote};
 use crate::thrift::Thrift;
+
+/// Numbers of encodings.
+pub(crate) const PLAIN: i32 = 0;
+pub(crate) const RLE: i32 = 3;
+pub(crate) const RLE_DICTIONARY: i32 = 8;
+/// Numbers of page types.
+pub(crate) const DATA_PAGE: i32 = 0;
+pub(crate) const DICTIONARY_PAGE: i32 = 2;
 
 /// Rows of a page at most: readers skip pages by the page index.
 pub(crate) const PAGE_ROWS: usize = 16 * 1024;

@@ -5,9 +5,10 @@
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow_schema::Schema as ArrowSchema;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use yearbook_sdk::{Batch, DataType, Error, Field, Note, Schema};
+use yearbook_sdk::{Batch, Error, Field, Note, Schema};
 
 use crate::column_chunk::PageBuffers;
+use crate::column_type::{FileColumn, PhysicalType};
 use crate::compression::{Codec, PageCompressor};
 use crate::footer::{self, FooterMetadata, PlacedRowGroup};
 use crate::{part_note, row_group};
@@ -16,48 +17,6 @@ use crate::{part_note, row_group};
 const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
 /// Marker in front of the length of an Arrow IPC message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-
-/// Physical type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PhysicalType {
-    Boolean,
-    Int64,
-    Double,
-    Text,
-    /// Like text, but of any bytes, so without bounds.
-    Binary,
-}
-
-impl PhysicalType {
-    /// Type of a column that this writer takes; none for any other.
-    fn from_field(field: &Field) -> Option<Self> {
-        match (field.value_type(), field.dictionary.is_some()) {
-            (DataType::Boolean, false) => Some(Self::Boolean),
-            (DataType::Int64, false) => Some(Self::Int64),
-            (DataType::Float64, false) => Some(Self::Double),
-            (DataType::Utf8, _) => Some(Self::Text),
-            (DataType::Binary, _) => Some(Self::Binary),
-            _ => None,
-        }
-    }
-
-    /// Number of the type in the format.
-    pub(crate) fn id(self) -> i32 {
-        match self {
-            Self::Boolean => 0,
-            Self::Int64 => 2,
-            Self::Double => 5,
-            Self::Text | Self::Binary => 6,
-        }
-    }
-}
-
-/// Column as the file's schema has it.
-pub(crate) struct FileColumn {
-    pub(crate) name: String,
-    pub(crate) physical: PhysicalType,
-    pub(crate) nullable: bool,
-}
 
 /// Writer of one file.
 pub struct ParquetWriter {

@@ -3,18 +3,11 @@
 //! Field numbers are that file's.
 
 use crate::bounds::{MinMax, compare};
+use crate::column_chunk::{DATA_PAGE, DICTIONARY_PAGE, PLAIN, RLE, RLE_DICTIONARY};
+use crate::column_type::{FileColumn, PhysicalType};
 use crate::compression::Codec;
-use crate::file::{FileColumn, PhysicalType};
 use crate::part_note::{ColumnChunkNote, PageNote, RowGroupNote};
 use crate::thrift::Thrift;
-
-/// Numbers of encodings.
-pub(crate) const PLAIN: i32 = 0;
-pub(crate) const RLE: i32 = 3;
-pub(crate) const RLE_DICTIONARY: i32 = 8;
-/// Numbers of page types.
-pub(crate) const DATA_PAGE: i32 = 0;
-pub(crate) const DICTIONARY_PAGE: i32 = 2;
 
 /// First and last bytes of a file.
 pub(crate) const MAGIC: &[u8] = b"PAR1";

@@ -11,6 +11,7 @@
 mod boolean_column;
 mod bounds;
 mod column_chunk;
+mod column_type;
 mod compression;
 mod dictionary_slots;
 mod file;

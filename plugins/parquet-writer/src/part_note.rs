@@ -92,7 +92,7 @@ pub(crate) fn write(groups: &[RowGroupNote]) -> Vec<u8> {
     out
 }
 
-/// Reads the row groups that [`write`] was given.
+/// Reads the row groups that [`write()`] took.
 ///
 /// # Errors
 /// [`Error::Internal`] when the bytes are no note of this encoder.

@@ -99,7 +99,7 @@ pub(crate) fn write_keys(
     sort_dictionary(out, tools, optional, keys.len(), valid, distinct, positions)
 }
 
-/// A position among at most [`DISTINCT`] texts.
+/// A position among at most [`MAX_DISTINCT`] texts.
 fn place(at: usize) -> u16 {
     u16::try_from(at).unwrap_or(u16::MAX)
 }

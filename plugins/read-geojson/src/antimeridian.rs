@@ -14,7 +14,7 @@ use self::arrangement::{
     Edge, PositionKey, cancel_opposites, is_counterclockwise, key, split_at_touches,
 };
 use self::edges::{add_edges_along, is_along, split_edge};
-use crate::geometry::{NOISE, Position};
+use crate::position::{NOISE, Position};
 
 /// Degrees around the earth.
 const AROUND: f64 = 360.0;

@@ -1,6 +1,7 @@
 //! Coordinates of one geometry as they come, and what they are once its type is known: the type may
 //! stand behind the coordinates.
 
+use crate::position::{NOISE, Position};
 use crate::wkt::MultiGeometry;
 
 /// Numbers and brackets of a geometry at most: 64 MiB while they are held.
@@ -8,13 +9,6 @@ const MAX_TOKENS: usize = 4 << 20;
 
 /// Farthest longitude that is taken, degrees: once around.
 const FARTHEST: f64 = 540.0;
-
-/// Degrees by which programs that export miss a pole or the antimeridian where they mean it, at
-/// most: a tenth of a millimetre.
-pub(crate) const NOISE: f64 = 1e-9;
-
-/// A position: longitude and latitude.
-pub(crate) type Position = [f64; 2];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Token {

@@ -11,6 +11,7 @@ use yearbook_sdk::{Kind, Options, Parameter, Reader};
 mod antimeridian;
 mod features;
 mod geometry;
+mod position;
 mod wkt;
 
 use features::Features;

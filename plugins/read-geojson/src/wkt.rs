@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::antimeridian;
-use crate::geometry::Position;
+use crate::position::Position;
 
 /// A geometry of a MULTI form.
 #[derive(Debug, Clone, PartialEq)]

@@ -46,7 +46,7 @@ pub(crate) struct RawArray {
 pub(crate) struct RawBatch {
     /// At least 1.
     pub(crate) rows: u32,
-    /// In the order of [`Schema::fields`].
+    /// In the order of [`Schema::fields`](crate::Schema::fields).
     pub(crate) arrays: Vec<RawArray>,
     /// In the order of the arrays.
     pub(crate) buffers: Vec<RawBuffer>,

@@ -14,9 +14,10 @@ use futures::StreamExt;
 use tempfile::TempDir;
 use yearbook_releases::{DumpFolder, read_dump, write_dump};
 use yearbook_sandbox::{
-    Batches, ComponentRejection, EncodeError, EncodedBody, FailureDump, Limits, Plugin,
+    Batches, ComponentRejection, EncodedBody, FailureDump, GuestError, Limits, Plugin,
     PluginEncoder, Sandbox, SandboxConfig,
 };
+use yearbook_shares::CallerShare;
 use yearbook_tests::components::sandbox;
 use yearbook_workers::Workers;
 
@@ -43,16 +44,16 @@ fn rows() -> (Schema, Vec<RecordBatch>) {
 fn dump_of(sandbox: &Arc<Sandbox>, component: &[u8]) -> Option<Box<FailureDump>> {
     let (schema, batches) = rows();
     match sandbox.load_with_dump(component) {
-        Err((_, capsule)) => capsule,
+        Err((_, dump)) => dump,
         Ok(Plugin::Encoder(encoder)) => {
-            encoder.trial(&schema, &[], &batches, false).err().and_then(|failed| failed.capsule)
+            encoder.trial(&schema, &[], &batches, false).err().and_then(|failed| failed.dump)
         }
         Ok(Plugin::Generator(generator)) => {
-            generator.trial(&bare_request()).err().and_then(|failed| failed.capsule)
+            generator.trial(&bare_request()).err().and_then(|failed| failed.dump)
         }
         Ok(Plugin::Reader(reader)) => {
             let example = &reader.description().example;
-            reader.trial(&[], &[], &[example]).err().and_then(|failed| failed.capsule)
+            reader.trial(&[], &[], &[example]).err().and_then(|failed| failed.dump)
         }
     }
 }
@@ -80,12 +81,12 @@ fn every_failure_of_an_attack_fails_again_from_its_file() {
     let mut ways = BTreeSet::new();
     for attack in attacks() {
         let component = attack.component();
-        let Some(capsule) = dump_of(&sandbox, &component) else { continue };
-        let read = read_dump(&write_dump(&capsule, folder.path()).unwrap())
+        let Some(dump) = dump_of(&sandbox, &component) else { continue };
+        let read = read_dump(&write_dump(&dump, folder.path()).unwrap())
             .unwrap_or_else(|error| panic!("{}: {error}", attack.name));
         assert_eq!(
             (&read.about, &read.batch, &read.notes),
-            (&capsule.about, &capsule.batch, &capsule.notes),
+            (&dump.about, &dump.batch, &dump.notes),
             "{}",
             attack.name
         );
@@ -129,44 +130,41 @@ fn a_wait_by_the_clock_on_the_wall_fails_again_too() {
     let sandbox =
         sandbox(Limits { cpu_ms_per_call: 60_000, wall_ms_per_call: 80, ..sandbox_limits() });
     let component = Guest::named("slow").does("part", "(call $spin)").build();
-    let capsule = dump_of(&sandbox, &component).unwrap();
-    assert_eq!(capsule.about.failure.kind, "wall");
-    assert!(sandbox.replay(&component, &capsule).unwrap().reproduces(&capsule));
+    let dump = dump_of(&sandbox, &component).unwrap();
+    assert_eq!(dump.about.failure.kind, "wall");
+    assert!(sandbox.replay(&component, &dump).unwrap().reproduces(&dump));
 }
 
 #[test]
-fn a_plugin_that_was_mended_succeeds_on_the_capsule_of_the_broken_one_and_another_fault_is_told_apart()
- {
+fn a_plugin_that_was_mended_succeeds_on_the_dump_of_the_broken_one_and_another_fault_is_told_apart()
+{
     let _alone = exclusive();
     let sandbox = sandbox(sandbox_limits());
     let trap = "(unreachable)";
     for (call, returned) in [("describe", 0), ("open", 0), ("head", 5), ("part", 5), ("tail", 4)] {
-        let capsule = dump_of(&sandbox, &Guest::named("mended").does(call, trap).build()).unwrap();
-        assert_eq!(
-            (capsule.about.call.name(), capsule.about.failure.kind.as_str()),
-            (call, "wasm")
-        );
-        let mended = sandbox.replay(&Guest::named("mended").build(), &capsule).unwrap();
+        let dump = dump_of(&sandbox, &Guest::named("mended").does(call, trap).build()).unwrap();
+        assert_eq!((dump.about.call.name(), dump.about.failure.kind.as_str()), (call, "wasm"));
+        let mended = sandbox.replay(&Guest::named("mended").build(), &dump).unwrap();
         assert!(mended.failed.is_none(), "{call}: {:?}", mended.failed);
         assert_eq!(mended.bytes, returned, "{call}");
         let other = sandbox
-            .replay(&Guest::named("mended").does(call, "(call $recurse)").build(), &capsule)
+            .replay(&Guest::named("mended").does(call, "(call $recurse)").build(), &dump)
             .unwrap();
         assert!(
-            !other.reproduces(&capsule)
+            !other.reproduces(&dump)
                 && other.failed.is_some_and(|failed| failed.failure.kind == "stack"),
             "{call}"
         );
-        let generator = sandbox.replay(&GeneratorGuest::named("mended").build(), &capsule);
+        let generator = sandbox.replay(&GeneratorGuest::named("mended").build(), &dump);
         assert!(
             call == "describe"
                 || generator.is_err_and(|error| error.to_string().contains("of the kind encoder")),
             "{call}"
         );
-        assert!(sandbox.replay(b"\0asm", &capsule).is_err());
+        assert!(sandbox.replay(b"\0asm", &dump).is_err());
     }
-    let capsule = dump_of(&sandbox, &GeneratorGuest::named("tool").does(trap).build()).unwrap();
-    let mended = sandbox.replay(&GeneratorGuest::named("tool").build(), &capsule).unwrap();
+    let dump = dump_of(&sandbox, &GeneratorGuest::named("tool").does(trap).build()).unwrap();
+    let mended = sandbox.replay(&GeneratorGuest::named("tool").build(), &dump).unwrap();
     assert!(mended.failed.is_none() && mended.bytes == 1, "{mended:?}");
 }
 
@@ -177,14 +175,14 @@ fn a_tail_is_given_the_last_rows_and_every_note_again() {
     // A note of three bytes at every part.
     let part = "(call $piece (i32.const 528) (i32.const 5) (i32.const 544) (i32.const 3))";
     let component = Guest::named("noted").does("part", part).does("tail", "(unreachable)").build();
-    let capsule = dump_of(&sandbox, &component).unwrap();
+    let dump = dump_of(&sandbox, &component).unwrap();
     let notes = [(5, b"tai".to_vec()), (10, b"tai".to_vec()), (15, b"tai".to_vec())];
-    assert_eq!((capsule.notes.as_slice(), capsule.batch.as_ref()), (&notes[..], rows().1.last()));
-    assert_eq!((capsule.about.before.head, capsule.about.before.parts), (true, 3));
+    assert_eq!((dump.notes.as_slice(), dump.batch.as_ref()), (&notes[..], rows().1.last()));
+    assert_eq!((dump.about.before.head, dump.about.before.parts), (true, 3));
     // The tail fails for three notes alone: the list's length is its last argument.
     let picky = "(if (result i32) (i32.eq (local.get 2) (i32.const 3)) (then (unreachable)) (else (call $list (i32.const 544) (i32.const 4))))";
     let picky = Guest::named("noted").does("part", part).does("tail", picky).build();
-    assert!(sandbox.replay(&picky, &capsule).unwrap().reproduces(&capsule));
+    assert!(sandbox.replay(&picky, &dump).unwrap().reproduces(&dump));
 }
 
 #[test]
@@ -192,17 +190,17 @@ fn any_reader_of_arrow_sees_the_rows_their_metadata_and_one_object() {
     let _alone = exclusive();
     let folder = TempDir::new().unwrap();
     let log = "(call $log (i32.const 4) (i32.const 512) (i32.const 4)) (unreachable)";
-    let capsule =
+    let dump =
         dump_of(&sandbox(sandbox_limits()), &Guest::named("plain").does("part", log).build())
             .unwrap();
-    let path = write_dump(&capsule, folder.path()).unwrap();
+    let path = write_dump(&dump, folder.path()).unwrap();
     let mut reader = StreamReader::try_new(File::open(path).unwrap(), None).unwrap();
     let schema = reader.schema();
     assert_eq!(schema.field(0), rows().0.field(0));
     assert_eq!(schema.metadata()["yearbook.attribution"], "© A");
     assert!(schema.metadata().iter().all(|(key, _)| key.starts_with("yearbook.")), "{schema:?}");
     let about: serde_json::Value =
-        serde_json::from_str(&schema.metadata()["yearbook.capsule"]).unwrap();
+        serde_json::from_str(&schema.metadata()["yearbook.dump"]).unwrap();
     assert_eq!(
         (&about["version"], &about["call"], &about["failure"]["kind"]),
         (&1.into(), &"part".into(), &"wasm".into())
@@ -215,10 +213,10 @@ fn any_reader_of_arrow_sees_the_rows_their_metadata_and_one_object() {
 }
 
 /// Asks as a server does.
-async fn ask(encoder: &Arc<PluginEncoder>) -> Result<bool, EncodeError> {
+async fn ask(encoder: &Arc<PluginEncoder>) -> Result<bool, GuestError> {
     let (schema, batches) = rows();
     let batches: Batches = futures::stream::iter(batches.into_iter().map(Ok)).boxed();
-    match encoder.encode(schema.into(), &[], batches).await? {
+    match encoder.encode(&CallerShare::default(), schema.into(), &[], batches).await? {
         EncodedBody::Whole(_) => Ok(true),
         EncodedBody::Stream(chunks) => {
             Ok(chunks.all(|chunk| std::future::ready(chunk.is_ok())).await)
@@ -231,9 +229,9 @@ async fn ask(encoder: &Arc<PluginEncoder>) -> Result<bool, EncodeError> {
 async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alone() {
     let _alone = exclusive();
     let folder = TempDir::new().unwrap();
-    let capsules = folder.path().join("made/capsules");
+    let dump_folder = folder.path().join("made/dumps");
     // So that one instance sees every part.
-    let sandbox = in_folder(Limits { parallel_parts: 1, ..sandbox_limits() }, &capsules);
+    let sandbox = in_folder(Limits { parallel_parts: 1, ..sandbox_limits() }, &dump_folder);
     let early =
         sandbox.load_encoder(&Guest::named("early").does("part", "(unreachable)").build()).unwrap();
     let late = sandbox
@@ -249,30 +247,30 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
         .load_generator(&GeneratorGuest::named("tool").does("(unreachable)").build())
         .unwrap();
     for _ in 0..3 {
-        assert!(matches!(ask(&early).await, Err(EncodeError::Trapped { .. })));
+        assert!(matches!(ask(&early).await, Err(GuestError::Trapped { .. })));
         assert!(!ask(&late).await.unwrap(), "cut off");
-        assert!(matches!(ask(&refusing).await, Err(EncodeError::UnsupportedSchema(_))));
-        assert!(tool.generate(bare_request()).await.is_err());
+        assert!(matches!(ask(&refusing).await, Err(GuestError::Declined(_))));
+        assert!(tool.generate(&CallerShare::default(), bare_request()).await.is_err());
         assert!(
             sandbox.load(&Guest::named("mute").does("describe", "(call $spin)").build()).is_err()
         );
     }
-    let dumps = files(&capsules);
+    let dumps = files(&dump_folder);
     let mut ways: Vec<&str> = dumps
         .iter()
         .map(|path| path.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().1)
         .collect();
     ways.sort_unstable();
     let ways_of = ["describe-cpu", "generate-wasm", "part-wasm", "tail-stack"]
-        .map(|way| format!("{way}.capsule.arrow"));
+        .map(|way| format!("{way}.dump.arrow"));
     assert_eq!(ways, ways_of);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&capsules), 0o700);
+    assert_eq!(mode(&dump_folder), 0o700);
     for path in &dumps {
         assert_eq!(mode(path), 0o600, "{}", path.display());
-        let capsule = read_dump(path).unwrap();
+        let dump = read_dump(path).unwrap();
         assert!(
-            capsule.about.component.digest.as_str().starts_with(
+            dump.about.component.digest.as_str().starts_with(
                 path.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().0
             )
         );
@@ -283,29 +281,29 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
 
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
-async fn a_capsule_that_cannot_be_written_changes_no_answer() {
+async fn a_dump_that_cannot_be_written_changes_no_answer() {
     let _alone = exclusive();
     let folder = TempDir::new().unwrap();
-    let capsules = folder.path().join("capsules");
-    let sandbox = in_folder(sandbox_limits(), &capsules);
-    std::fs::remove_dir(&capsules).unwrap();
+    let dump_folder = folder.path().join("dumps");
+    let sandbox = in_folder(sandbox_limits(), &dump_folder);
+    std::fs::remove_dir(&dump_folder).unwrap();
     let encoder = sandbox
         .load_encoder(&Guest::named("homeless").does("head", "(unreachable)").build())
         .unwrap();
     for _ in 0..2 {
-        assert!(matches!(ask(&encoder).await, Err(EncodeError::Trapped { .. })));
+        assert!(matches!(ask(&encoder).await, Err(GuestError::Trapped { .. })));
     }
-    assert!(!capsules.exists());
+    assert!(!dump_folder.exists());
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let refused = DumpFolder::open(&file.join("capsules")).err().unwrap();
-    assert!(refused.to_string().contains("plugins.capsules"), "{refused}");
+    let refused = DumpFolder::open(&file.join("dumps")).err().unwrap();
+    assert!(refused.to_string().contains("plugins.dumps"), "{refused}");
 }
 
 #[test]
 fn memory_that_others_hold_is_no_failure_of_a_plugin() {
     let _alone = exclusive();
     let sandbox = sandbox(Limits { total_memory_bytes: 1, ..sandbox_limits() });
-    let (rejected, capsule) = sandbox.load_with_dump(&Guest::named("late").build()).err().unwrap();
-    assert!(matches!(rejected, ComponentRejection::Busy) && capsule.is_none(), "{rejected}");
+    let (rejected, dump) = sandbox.load_with_dump(&Guest::named("late").build()).err().unwrap();
+    assert!(matches!(rejected, ComponentRejection::Busy) && dump.is_none(), "{rejected}");
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use futures::StreamExt;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use yearbook_sandbox::{Batches, EncodeError, EncodedBody, Limits, Trap};
+use yearbook_sandbox::{Batches, EncodedBody, GuestError, Limits, Trap};
+use yearbook_shares::CallerShare;
 use yearbook_tests::components::{component, sandbox};
 
 use crate::attack_arena::{AttackArena, sandbox_limits};
@@ -86,7 +87,7 @@ async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
     for _ in 1..INSTANCES {
         let endless: Batches = futures::stream::repeat_with(|| Ok(batch())).boxed();
         let EncodedBody::Stream(chunks) =
-            greedy.encode(batch().schema(), &[], endless).await.unwrap()
+            greedy.encode(&CallerShare::default(), batch().schema(), &[], endless).await.unwrap()
         else {
             panic!("it has no end")
         };
@@ -94,7 +95,9 @@ async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
     }
     let csv = sandbox.load_encoder(&component("csv")).unwrap();
     let one: Batches = futures::stream::iter([Ok(batch())]).boxed();
-    let EncodedBody::Whole(bytes) = csv.encode(batch().schema(), &[], one).await.unwrap() else {
+    let EncodedBody::Whole(bytes) =
+        csv.encode(&CallerShare::default(), batch().schema(), &[], one).await.unwrap()
+    else {
         panic!("three rows are one part")
     };
     assert_eq!(bytes, "n\n1\n2\n3\n");
@@ -111,7 +114,7 @@ fn a_runaway_ends_near_its_deadline() {
             let begun = thread_time();
             let failed = spin.trial(&batch().schema(), &[], &[batch()], false).unwrap_err();
             assert!(
-                matches!(failed.error, EncodeError::Trapped { trap: Trap::Cpu(CPU_MS), .. }),
+                matches!(failed.error, GuestError::Trapped { trap: Trap::Cpu(CPU_MS), .. }),
                 "{failed}"
             );
             (thread_time() - begun).saturating_sub(Duration::from_millis(CPU_MS))

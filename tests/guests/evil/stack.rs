@@ -9,9 +9,9 @@ use arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
 use yearbook_releases::{ComponentFile, check};
 use yearbook_sandbox::{
-    Batches, ComponentRejection, EncodeError, GenerateError, Limits, Plugin, Sandbox,
-    SandboxConfig, Trap,
+    Batches, ComponentRejection, GuestError, Limits, Plugin, Sandbox, SandboxConfig, Trap,
 };
+use yearbook_shares::CallerShare;
 use yearbook_workers::Workers;
 
 use crate::attack_arena::sandbox_limits;
@@ -60,19 +60,22 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
             let encoder = sandbox.load_encoder(&component).unwrap();
             // A response: on a worker.
             let batches: Batches = futures::stream::iter([Ok(batch.clone())]).boxed();
-            let error = encoder.encode(Arc::new(schema.clone()), &[], batches).await.err();
+            let error = encoder
+                .encode(&CallerShare::default(), Arc::new(schema.clone()), &[], batches)
+                .await
+                .err();
             assert!(
-                matches!(&error, Some(EncodeError::Trapped { trap, .. }) if stopped(trap)),
+                matches!(&error, Some(GuestError::Trapped { trap, .. }) if stopped(trap)),
                 "{error:?}"
             );
             // A comparison, and a replay of what is left of it.
             let failed =
                 encoder.trial(&schema, &[], std::slice::from_ref(&batch), false).unwrap_err();
             assert!(
-                matches!(&failed.error, EncodeError::Trapped { trap, .. } if stopped(trap)),
+                matches!(&failed.error, GuestError::Trapped { trap, .. } if stopped(trap)),
                 "{failed}"
             );
-            let again = sandbox.replay(&component, &failed.capsule.unwrap()).unwrap();
+            let again = sandbox.replay(&component, &failed.dump.unwrap()).unwrap();
             assert_eq!(again.failed.unwrap().failure.kind, "stack");
             let report =
                 check(&sandbox, &ComponentFile::read(component, limits::COMPONENT).unwrap()).report;
@@ -86,9 +89,9 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
         else {
             panic!("it is a generator")
         };
-        let error = generator.generate(bare_request()).await.err();
+        let error = generator.generate(&CallerShare::default(), bare_request()).await.err();
         assert!(
-            matches!(&error, Some(GenerateError::Trapped { trap, .. }) if stopped(trap)),
+            matches!(&error, Some(GuestError::Trapped { trap, .. }) if stopped(trap)),
             "{error:?}"
         );
     }

@@ -8,7 +8,8 @@ use arrow::array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBa
 use arrow::datatypes::Int32Type;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use yearbook_sandbox::{Batches, EncodeError, EncodedBody, Limits, PluginEncoder, Trap};
+use yearbook_sandbox::{Batches, EncodedBody, GuestError, Limits, PluginEncoder, Trap};
+use yearbook_shares::CallerShare;
 use yearbook_tests::components::encoder;
 
 use super::{batch, collect, evil, limits, source, text};
@@ -37,8 +38,13 @@ fn uneven() -> Vec<RecordBatch> {
 
 async fn encode(encoder: &Arc<PluginEncoder>, batches: &[RecordBatch]) -> Vec<u8> {
     let all = batches.iter().cloned().map(Ok).collect();
-    let (body, cut) =
-        collect(encoder.encode(batches[0].schema(), &[], source(all)).await.unwrap()).await;
+    let (body, cut) = collect(
+        encoder
+            .encode(&CallerShare::default(), batches[0].schema(), &[], source(all))
+            .await
+            .unwrap(),
+    )
+    .await;
     assert!(!cut);
     body
 }
@@ -118,9 +124,12 @@ async fn a_part_that_is_too_long_for_a_call_is_made_in_halves_once() {
             "{format}: the limit does not show in the bytes"
         );
         let all = one.iter().cloned().map(Ok).collect();
-        let failed = within(whole.len() / 8).encode(large.schema(), &[], source(all)).await.err();
+        let failed = within(whole.len() / 8)
+            .encode(&CallerShare::default(), large.schema(), &[], source(all))
+            .await
+            .err();
         assert!(
-            matches!(&failed, Some(EncodeError::TooLarge { trap: Trap::Output(_), .. })),
+            matches!(&failed, Some(GuestError::TooLarge { trap: Trap::Output(_), .. })),
             "{format}: once alone: {failed:?}"
         );
     }
@@ -183,7 +192,8 @@ async fn further_instances_are_let_go_when_the_client_needs_them_no_more() {
     let guest = encoder("evil", Limits { parallel_parts: 4, ..limits() });
     let all = guest.free_instances();
     let endless: Batches = Box::pin(futures::stream::repeat_with(|| Ok(batch(2))));
-    let EncodedBody::Stream(_chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap()
+    let EncodedBody::Stream(_chunks) =
+        guest.encode(&CallerShare::default(), batch(0).schema(), &[], endless).await.unwrap()
     else {
         panic!("an endless body was whole")
     };
@@ -202,7 +212,7 @@ async fn further_instances_never_take_another_response_s_place() {
         encoder("evil", Limits { instances: 2, queue_ms: 0, parallel_parts: 8, ..limits() });
     let endless: Batches = Box::pin(futures::stream::repeat_with(|| Ok(batch(2))));
     let EncodedBody::Stream(mut chunks) =
-        guest.encode(batch(0).schema(), &[], endless).await.unwrap()
+        guest.encode(&CallerShare::default(), batch(0).schema(), &[], endless).await.unwrap()
     else {
         panic!("an endless body was whole")
     };
@@ -210,18 +220,4 @@ async fn further_instances_never_take_another_response_s_place() {
         futures::StreamExt::next(&mut chunks).await.unwrap().unwrap();
         assert!(evil(&guest, "none", "part", 1).await.is_ok());
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_place_can_be_had_before_there_is_anything_to_encode() {
-    let guest = encoder("evil", Limits { instances: 1, queue_ms: 50, ..limits() });
-    let admission = guest.admit().await.unwrap();
-    assert!(matches!(guest.admit().await.map(|_| ()), Err(EncodeError::Busy { .. })));
-    let encoded = guest
-        .encode_admitted(admission, batch(0).schema(), &[], source(vec![Ok(batch(2))]))
-        .await
-        .unwrap();
-    assert_eq!(collect(encoded).await, (b"head 2 rows tail".to_vec(), false));
-    drop(guest.admit().await.unwrap());
-    assert!(guest.admit().await.is_ok(), "a place that is dropped comes back");
 }

@@ -14,7 +14,7 @@ fn endless() -> Batches {
 }
 
 async fn begin_response(guest: &Arc<PluginEncoder>) -> EncodedBody {
-    guest.encode(batch(0).schema(), &[], endless()).await.unwrap()
+    guest.encode(&CallerShare::default(), batch(0).schema(), &[], endless()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -40,7 +40,7 @@ async fn responses_wait_while_three_quarters_of_all_guests_memory_are_taken() {
     assert_eq!(sandbox.held_memory(), 4 * bytes);
     assert!(matches!(
         evil(&guest, "none", "part", 1).await,
-        Err(EncodeError::Busy { retry_after: 1 })
+        Err(GuestError::Busy { retry_after: 1 })
     ));
     held.pop();
     // Its instance is cleared a moment after the client went.
@@ -60,7 +60,7 @@ async fn a_guest_that_finds_no_memory_left_is_not_to_blame_and_gives_all_of_it_b
     let guest = sandbox.load_encoder(&component("evil")).unwrap();
     for _ in 0..3 {
         let refused = evil(&guest, "grow", "part", 1).await.err().unwrap();
-        assert!(matches!(refused, EncodeError::Busy { retry_after: 1 }), "{refused}");
+        assert!(matches!(refused, GuestError::Busy { retry_after: 1 }), "{refused}");
         assert!(!refused.is_failure_of_the_plugin());
         assert_eq!(sandbox.held_memory(), 0);
     }
@@ -92,7 +92,7 @@ async fn a_queue_that_is_full_refuses_at_once() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let started = Instant::now();
-    assert!(matches!(evil(&guest, "none", "part", 1).await, Err(EncodeError::Busy { .. })));
+    assert!(matches!(evil(&guest, "none", "part", 1).await, Err(GuestError::Busy { .. })));
     assert!(started.elapsed() < Duration::from_secs(30), "it waited with the others");
     drop(held);
     for waited in waiting {
@@ -124,10 +124,11 @@ async fn workers_with_a_long_line_take_no_new_responses() {
     while workers.load().new_jobs < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(matches!(guest.admit().await.map(|_| ()), Err(EncodeError::Busy { retry_after: 1 })));
+    let refused = evil(&guest, "none", "part", 1).await;
+    assert!(matches!(refused, Err(GuestError::Busy { retry_after: 1 })));
     release.send(()).unwrap();
     for job in jobs {
         job.await.unwrap().unwrap();
     }
-    assert!(guest.admit().await.is_ok());
+    assert!(evil(&guest, "none", "part", 1).await.is_ok());
 }

@@ -7,6 +7,7 @@ use futures::{FutureExt, StreamExt};
 use yearbook_sandbox::{
     EncodedBody, Limits, PluginEncoder, PluginMetricsSnapshot, ResponseOutcome, TrapKind,
 };
+use yearbook_shares::CallerShare;
 use yearbook_tests::components::{component, encoder, sandbox};
 
 use super::{batch, collect, evil, limits, source};
@@ -26,9 +27,17 @@ async fn wait_until_settled(encoder: &PluginEncoder) -> PluginMetricsSnapshot {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_goes_in_and_comes_out_is_counted_issue_5_8() {
     let json = encoder("json", Limits::default());
-    let whole = json.encode(batch(0).schema(), &[], source(vec![Ok(batch(50))])).await.unwrap();
+    let whole = json
+        .encode(&CallerShare::default(), batch(0).schema(), &[], source(vec![Ok(batch(50))]))
+        .await
+        .unwrap();
     let streamed = json
-        .encode(batch(0).schema(), &[], source((0..7).map(|_| Ok(batch(50))).collect()))
+        .encode(
+            &CallerShare::default(),
+            batch(0).schema(),
+            &[],
+            source((0..7).map(|_| Ok(batch(50))).collect()),
+        )
         .await
         .unwrap();
     assert!(matches!((&whole, &streamed), (EncodedBody::Whole(_), EncodedBody::Stream(_))));
@@ -74,8 +83,9 @@ async fn every_response_is_counted_once_by_how_it_ended_issue_5_8() {
     assert!(evil(&guest, "refuse", "part", 1).await.is_err());
     drop(evil(&guest, "none", "part", 500).await.unwrap());
     let failing = source(vec![Err("the disk is gone".into())]);
-    assert!(guest.encode(batch(0).schema(), &[], failing).await.is_err());
-    let waiting = guest.encode(batch(0).schema(), &[], futures::stream::pending().boxed());
+    assert!(guest.encode(&CallerShare::default(), batch(0).schema(), &[], failing).await.is_err());
+    let holder = CallerShare::default();
+    let waiting = guest.encode(&holder, batch(0).schema(), &[], futures::stream::pending().boxed());
     assert!(Box::pin(waiting).now_or_never().is_none());
     let counts = wait_until_settled(&guest).await;
     let outcome = |outcome| counts.outcome(outcome);
@@ -105,15 +115,18 @@ async fn every_response_is_counted_once_by_how_it_ended_issue_5_8() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_response_that_finds_no_instance_is_refused_and_not_begun() {
     let guest = encoder("evil", Limits { instances: 1, queue_ms: 20, ..Limits::default() });
-    let place = guest.admit().await.unwrap();
-    let (refused, waiting) = futures::join!(guest.admit(), async {
+    let holder = CallerShare::default();
+    let endless = || futures::stream::repeat_with(|| Ok(batch(2))).boxed();
+    let held = guest.encode(&holder, batch(0).schema(), &[], endless()).await.unwrap();
+    let second = guest.encode(&holder, batch(0).schema(), &[], endless());
+    let (refused, waiting) = futures::join!(second, async {
         tokio::task::yield_now().await;
         guest.metrics().counts().waiting
     });
     assert!(refused.is_err());
-    drop(place);
+    drop(held);
     let counts = wait_until_settled(&guest).await;
-    assert_eq!((waiting, counts.waiting, counts.refused, counts.begun), (1, 0, 1, 0));
+    assert_eq!((waiting, counts.waiting, counts.refused, counts.begun), (1, 0, 1, 1));
     assert!(counts.waited >= Duration::from_millis(20));
 }
 
@@ -122,7 +135,11 @@ async fn counters_outlive_the_plugin_and_go_on_when_it_is_loaded_again() {
     let sandbox = sandbox(Limits::default());
     for round in 1..=2 {
         let csv = sandbox.load_encoder(&component("csv")).unwrap();
-        drop(csv.encode(batch(0).schema(), &[], source(vec![Ok(batch(3))])).await.unwrap());
+        drop(
+            csv.encode(&CallerShare::default(), batch(0).schema(), &[], source(vec![Ok(batch(3))]))
+                .await
+                .unwrap(),
+        );
         drop(csv);
         let [counts] = &sandbox.metrics_snapshots()[..] else { panic!("one release, one tally") };
         assert_eq!(

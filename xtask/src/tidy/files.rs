@@ -1,6 +1,6 @@
-//! Checks of files as such: widths of lines, build products, lints that are switched off.
+//! Checks of files as such: widths of lines, build products.
 
-use super::{SourceTree, code, numbered};
+use super::{SourceTree, numbered};
 
 /// Columns of a line of Rust.
 const RUST_COLUMNS: usize = 100;
@@ -60,24 +60,6 @@ pub(super) fn build_products(tree: &SourceTree) -> Vec<String> {
         .collect()
 }
 
-/// Lints that are switched off for good: `expect` tells when its reason is gone.
-pub(super) fn bare_allows(tree: &SourceTree) -> Vec<String> {
-    let allows = tree.of_kind("rs").flat_map(|(path, text)| {
-        code(text)
-            .filter(|(_, line)| {
-                let line = line.trim_start();
-                ["#[", "#!["].iter().any(|open| {
-                    line.strip_prefix(open).is_some_and(|rest| rest.starts_with("allow("))
-                }) && !line.contains("reason")
-                    && line.trim_end().ends_with(")]")
-            })
-            .map(move |(n, _)| {
-                format!("{path}:{n}: `allow` without a reason; use `expect(…, reason)`")
-            })
-    });
-    allows.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,11 +86,5 @@ mod tests {
             ("host/a.rs", ""),
         ]);
         assert_eq!(build_products(&tree).len(), 2);
-    }
-
-    #[test]
-    fn a_lint_is_switched_off_with_a_reason_or_not_at_all() {
-        let text = "#[allow(dead_code)]\n#[allow(dead_code, reason = \"generated\")]\n";
-        assert_eq!(bare_allows(&SourceTree::from_files(&[("host/a.rs", text)])).len(), 1);
     }
 }

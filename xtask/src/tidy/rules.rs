@@ -1,4 +1,5 @@
-//! Checks that rules and decisions which prose cites exist, and that it cites them by name.
+//! Checks that rules which prose cites exist, that it cites them by name, and that something
+//! enforces each invariant.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +13,6 @@ const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
 /// Heading of the list of invariants, one paragraph below.
 const INVARIANTS: &str = "## What never touches what\n";
-
-/// Folder of the decisions.
-const DECISIONS: &str = "docs/decisions/";
 
 /// Ids of rules that no page of the specification has.
 pub(super) fn cited_rules(tree: &SourceTree) -> Vec<String> {
@@ -50,37 +48,6 @@ pub(super) fn section_numbers(tree: &SourceTree) -> Vec<String> {
     faults
 }
 
-/// Decisions without a title, or that the index does not list, and cited ones that do not exist.
-pub(super) fn decisions(tree: &SourceTree) -> Vec<String> {
-    let mut faults = Vec::new();
-    let index = tree.texts.get(&format!("{DECISIONS}README.md")).map_or("", String::as_str);
-    let mut numbers = BTreeSet::new();
-    for (path, text) in tree.of_kind("md") {
-        let Some(name) = path.strip_prefix(DECISIONS).filter(|name| *name != "README.md") else {
-            continue;
-        };
-        let number = name.split('-').next().unwrap_or_default();
-        if !numbers.insert(number) {
-            faults.push(format!("{path}: another decision has the number {number}"));
-        }
-        if !text.lines().next().is_some_and(|line| line.starts_with("# ")) {
-            faults.push(format!("{path}:1: a decision begins with its title"));
-        }
-        if !index.contains(name) {
-            faults.push(format!("{path}: {DECISIONS}README.md does not list it"));
-        }
-    }
-    for (path, n, line) in tree.prose() {
-        for (_, rest) in line.match_indices("decision ").map(|(at, _)| line.split_at(at + 9)) {
-            let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
-            if number.len() == 4 && !numbers.contains(number.as_str()) {
-                faults.push(format!("{path}:{n}: there is no decision {number}"));
-            }
-        }
-    }
-    faults
-}
-
 /// Invariants of ARCHITECTURE.md without the name of what enforces them, or with a test that does
 /// not exist.
 pub(super) fn invariants(tree: &SourceTree) -> Vec<String> {
@@ -89,9 +56,13 @@ pub(super) fn invariants(tree: &SourceTree) -> Vec<String> {
         return vec![format!("{ARCHITECTURE}: there is no list of invariants")];
     };
     let mut faults = Vec::new();
-    for invariant in list.split("\n\n").nth(1).unwrap_or_default().split("\n- ") {
+    let items = list.split("\n\n").nth(1).unwrap_or_default().split("\n- ");
+    for invariant in items.filter(|item| !item.starts_with("<!--")) {
         let first = invariant.trim_start_matches("- ").lines().next().unwrap_or_default();
-        if !["(Cargo", "(tidy)", "(test: "].iter().any(|mark| invariant.contains(mark)) {
+        if !["(Cargo", "(cargo-deny)", "(clippy)", "(tidy)", "(test: "]
+            .iter()
+            .any(|mark| invariant.contains(mark))
+        {
             faults.push(format!("{ARCHITECTURE}: nothing enforces \"{first}\""));
         }
         let named = invariant.split_once("(test: `").and_then(|(_, rest)| rest.split('`').next());
@@ -144,16 +115,5 @@ mod tests {
             invariants(&tree),
             ["ARCHITECTURE.md: there is no test gone", "ARCHITECTURE.md: nothing enforces \"C.\""]
         );
-    }
-
-    #[test]
-    fn decisions_are_titled_listed_and_there() {
-        let tree = SourceTree::from_files(&[
-            ("docs/decisions/README.md", "[0001](0001-a.md)\n"),
-            ("docs/decisions/0001-a.md", "# A\n"),
-            ("docs/decisions/0002-b.md", "no title\n"),
-            ("host/a.rs", "// decision 0001, decision 0003\n"),
-        ]);
-        assert_eq!(decisions(&tree).len(), 3);
     }
 }

@@ -42,9 +42,6 @@ const FORMAT_NAMES: [(&str, &str); 9] = [
     ("host/publish/src/package/table_schema.rs", "a type of Table Schema has the name of a format"),
 ];
 
-/// Files that may read the environment.
-const ENVIRONMENT: [&str; 2] = ["host/cli/src/main.rs", "host/cli/build.rs"];
-
 /// Files that may hold `unsafe`, each for one reason that stands there.
 const UNSAFE: [&str; 4] = [
     "host/cli/src/main.rs",
@@ -85,36 +82,6 @@ pub(super) fn format_names(tree: &SourceTree) -> Vec<String> {
         }
     }
     faults
-}
-
-/// Reads of the environment and of arguments outside the program's entry.
-pub(super) fn environment(tree: &SourceTree) -> Vec<String> {
-    let reads =
-        ["env::var(", "env::vars(", "env::var_os(", "env::vars_os(", "env::args", "env::set_var"];
-    let sources = product(tree, "host/").chain(product(tree, "plugins/"));
-    sources
-        .filter(|(path, _)| !ENVIRONMENT.contains(path))
-        .flat_map(|(path, text)| {
-            code(text).filter(move |(_, line)| reads.iter().any(|read| line.contains(read))).map(
-                move |(n, _)| format!("{path}:{n}: only {} reads the environment", ENVIRONMENT[0]),
-            )
-        })
-        .collect()
-}
-
-/// Clocks in `domain`, whose functions are pure.
-pub(super) fn clocks(tree: &SourceTree) -> Vec<String> {
-    product(tree, "host/domain/")
-        .flat_map(|(path, text)| {
-            code(text)
-                .filter(|(_, line)| {
-                    line.contains("Timestamp::now")
-                        || line.contains("Instant::now")
-                        || line.contains("SystemTime::now")
-                })
-                .map(move |(n, _)| format!("{path}:{n}: domain reads no clock; take the instant"))
-        })
-        .collect()
 }
 
 /// `unsafe` outside the files that have a reason for it.
@@ -212,15 +179,13 @@ mod tests {
     }
 
     #[test]
-    fn statuses_formats_and_environment_stand_where_they_may() {
-        let text =
-            "fn a() { StatusCode::OK; \"csv\"; env::var(\"A\"); }\n// StatusCode::OK \"csv\"\n";
+    fn statuses_and_formats_stand_where_they_may() {
+        let text = "fn a() { StatusCode::OK; \"csv\"; }\n// StatusCode::OK \"csv\"\n";
         let bad = tree("host/server/src/a.rs", text);
-        assert_eq!(statuses(&bad).len() + format_names(&bad).len() + environment(&bad).len(), 3);
+        assert_eq!(statuses(&bad).len() + format_names(&bad).len(), 2);
         let tested =
             tree("host/server/src/a.rs", "#[cfg(test)]\nmod tests { const A: &str = \"csv\"; }\n");
         assert!(format_names(&tested).is_empty());
-        assert!(environment(&tree("host/cli/src/main.rs", text)).is_empty());
     }
 
     #[test]
@@ -239,9 +204,8 @@ mod tests {
     }
 
     #[test]
-    fn clocks_and_unsafe_code_are_found() {
-        let text = "fn a() { Timestamp::now(); unsafe { b() } }\n";
-        assert_eq!(clocks(&tree("host/domain/src/a.rs", text)).len(), 1);
+    fn unsafe_code_is_found() {
+        let text = "fn a() { unsafe { b() } }\n";
         assert_eq!(unsafe_code(&tree("host/domain/src/a.rs", text)).len(), 1);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use quick_cache::sync::Cache;
-use yearbook_sandbox::EncodeError;
+use yearbook_sandbox::GuestError;
 
 /// Failures in memory. One has a kilobyte at most, a guest's sentence.
 const ENTRIES: usize = 1024;
@@ -24,7 +24,7 @@ pub(crate) struct FailureCache {
 #[derive(Clone)]
 struct Entry {
     until: u64,
-    failure: std::sync::Arc<EncodeError>,
+    failure: std::sync::Arc<GuestError>,
 }
 
 impl FailureCache {
@@ -39,7 +39,7 @@ impl FailureCache {
     }
 
     /// The failure at what `request` names; none where there was none, or too long ago.
-    pub(crate) fn get(&self, request: &str) -> Option<EncodeError> {
+    pub(crate) fn get(&self, request: &str) -> Option<GuestError> {
         let last = self.until.load(Ordering::Relaxed);
         if last == 0 {
             return None;
@@ -57,7 +57,7 @@ impl FailureCache {
     }
 
     /// Remembers a failure that would come again. Asking for it does not make it last longer.
-    pub(crate) fn insert(&self, request: &str, failure: &EncodeError) {
+    pub(crate) fn insert(&self, request: &str, failure: &GuestError) {
         let Some(failure) = failure.repeated() else { return };
         let until = self.now().saturating_add(milliseconds(self.ttl));
         self.entries.insert(request.to_owned(), Entry { until, failure: failure.into() });
@@ -75,14 +75,19 @@ fn milliseconds(ttl: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use yearbook_sandbox::Trap;
+    use yearbook_domain::PluginKind;
+    use yearbook_sandbox::{CalledPlugin, Trap};
 
     use super::*;
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    fn trapped(trap: Trap) -> EncodeError {
-        EncodeError::Trapped { plugin: "json".to_owned(), trap }
+    fn json() -> CalledPlugin {
+        CalledPlugin { kind: PluginKind::Encoder, name: "json".to_owned(), at: None }
+    }
+
+    fn trapped(trap: Trap) -> GuestError {
+        GuestError::Trapped { plugin: json(), trap }
     }
 
     fn said(failed: &FailureCache, request: &str) -> Option<String> {
@@ -94,13 +99,10 @@ mod tests {
         let failed = FailureCache::new(MINUTE);
         assert_eq!(said(&failed, "a"), None);
         failed.insert("a", &trapped(Trap::Memory(7)));
-        failed.insert(
-            "b",
-            &EncodeError::TooLarge { plugin: "json".to_owned(), trap: Trap::Output(8) },
-        );
+        failed.insert("b", &GuestError::TooLarge { plugin: json(), trap: Trap::Output(8) });
         let memory = "plugin json: wanted more memory than 7 bytes (sandbox.memory_bytes)";
         assert_eq!(said(&failed, "a").as_deref(), Some(memory));
-        assert!(matches!(failed.get("b"), Some(EncodeError::TooLarge { .. })));
+        assert!(matches!(failed.get("b"), Some(GuestError::TooLarge { .. })));
         assert_eq!(said(&failed, "c"), None);
     }
 
@@ -109,8 +111,8 @@ mod tests {
         let failed = FailureCache::new(MINUTE);
         let causes = [
             trapped(Trap::Wall(1)),
-            EncodeError::Busy { retry_after: 1 },
-            EncodeError::Input("disk".into()),
+            GuestError::Busy { retry_after: 1 },
+            GuestError::Input("disk".into()),
         ];
         for (index, failure) in causes.iter().enumerate() {
             failed.insert(&index.to_string(), failure);

@@ -11,7 +11,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
 use quick_cache::{DefaultHashBuilder, UnitWeighter};
 use sha2::{Digest as _, Sha256};
 use yearbook_domain::Digest;
-use yearbook_sandbox::{EncodeError, OptionValue};
+use yearbook_sandbox::{GuestError, OptionValue};
 use yearbook_shares::CallerShare;
 
 use super::plan::ResponsePlan;
@@ -77,9 +77,9 @@ pub(super) async fn check(
             // On the heap: most requests find an outcome in memory.
             match Box::pin(encoder.check_open(holder, schema, &plan.options)).await {
                 Ok(()) => fill(slot, OpenOutcome::Accepted),
-                Err(
-                    EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence),
-                ) => fill(slot, OpenOutcome::Declined(sentence.into())),
+                Err(GuestError::Declined(sentence) | GuestError::InvalidOption(sentence)) => {
+                    fill(slot, OpenOutcome::Declined(sentence.into()))
+                }
                 Err(failure) => {
                     // The next request that waits for the slot asks again.
                     drop(slot);

@@ -10,7 +10,7 @@ use tracing::Instrument;
 use yearbook_domain::ValidationError;
 use yearbook_domain::validation::ParameterLocation;
 use yearbook_sandbox::{
-    BoxError, EncodeError, EncodedBody, OptionValue, PluginEncoder, ReleasePolicy,
+    BoxError, EncodedBody, GuestError, OptionValue, PluginEncoder, ReleasePolicy,
     RequestFingerprint,
 };
 use yearbook_scan::schema::PICTURE_TITLE;
@@ -94,7 +94,7 @@ struct RenderJob {
 /// The step that failed.
 enum RenderError {
     Read(StorageFailure),
-    Encode(EncodeError),
+    Encode(GuestError),
     Compress(BodyError),
 }
 
@@ -112,7 +112,7 @@ impl RenderJob {
             .boxed();
         let batches = self.releases.tee_canary(&encoder, &scan.schema, &options, batches);
         let encoded = encoder
-            .encode_for(&holder, scan.schema, &options, batches)
+            .encode(&holder, scan.schema, &options, batches)
             .await
             .map_err(RenderError::Encode)?;
         let encoded = attribute_failure(encoded, self.releases, encoder, self.fingerprint);
@@ -162,7 +162,7 @@ pub(super) fn encoder_failure(
     app: &ApiState,
     request: &DataRequest,
     plan: &ResponsePlan,
-    failure: EncodeError,
+    failure: GuestError,
 ) -> Error {
     if failure.is_failure_of_the_plugin() {
         app.core.releases.record_failure(
@@ -172,16 +172,16 @@ pub(super) fn encoder_failure(
         );
     }
     match failure {
-        EncodeError::TooLarge { .. } => {
+        GuestError::TooLarge { .. } => {
             tracing::info!(%failure, "an answer is larger than its plugin can make");
             too_large::rows_too_large(request, &plan.options)
         }
-        EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => {
+        GuestError::Declined(sentence) | GuestError::InvalidOption(sentence) => {
             declined_by_encoder(request, &sentence)
         }
-        EncodeError::Busy { retry_after } => Error::Busy { retry_after },
-        EncodeError::ShareUsedUp => open_responses::share_used_up(),
-        EncodeError::Input(cause) => match cause.downcast::<StorageFailure>() {
+        GuestError::Busy { retry_after } => Error::Busy { retry_after },
+        GuestError::ShareUsedUp => open_responses::share_used_up(),
+        GuestError::Input(cause) => match cause.downcast::<StorageFailure>() {
             Ok(failure) => (*failure).into(),
             Err(cause) => Error::internal("encode a response", &cause),
         },

@@ -12,7 +12,7 @@ use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
 use yearbook_domain::ValidationError;
 use yearbook_sandbox::{
-    DatasetWithUrls, GenerateError, GeneratedProject, ProjectFile, RequestFingerprint,
+    DatasetWithUrls, GeneratedProject, GuestError, ProjectFile, RequestFingerprint,
 };
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
@@ -114,8 +114,8 @@ async fn generate(
         options: request.options.clone(),
         base_url,
     };
-    request.generator.generate_for(reservation.holder(), input).await.map_err(|error| match error {
-        GenerateError::UnsupportedDataset(sentence) | GenerateError::InvalidOption(sentence) => {
+    request.generator.generate(reservation.holder(), input).await.map_err(|error| match error {
+        GuestError::Declined(sentence) | GuestError::InvalidOption(sentence) => {
             let tool = &request.generator.description().tool;
             Error::invalid_parameter(ValidationError::value_error(
                 "datasets",
@@ -123,7 +123,7 @@ async fn generate(
                 &request.raw,
             ))
         }
-        GenerateError::TooLarge { .. } => {
+        GuestError::TooLarge { .. } => {
             tracing::info!(failure = %error, "an answer is larger than its plugin can make");
             let description = request.generator.description();
             too_large::files_too_large(

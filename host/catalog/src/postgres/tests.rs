@@ -3,6 +3,7 @@
 //! is not.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::disallowed_methods, reason = "variables name the servers of the test run")]
 
 use std::path::Path;
 use std::sync::Arc;

@@ -14,24 +14,24 @@ pub enum PluginCommand {
     ///
     /// Takes a component, or the core module that `cargo build --target wasm32-unknown-unknown`
     /// makes. Nothing is installed. Exit code 1 when something is wrong; what failed is then left
-    /// as capsules, for `plugin replay`.
+    /// as dumps, for `plugin replay`.
     Check {
         /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
         #[arg(value_name = "FILE.wasm|oci://…")]
         plugin: PluginSource,
-        /// Folder for capsules [default: the plugin's]
+        /// Folder for dumps [default: the plugin's]
         #[arg(long, value_name = "DIR")]
-        capsules: Option<PathBuf>,
+        dumps: Option<PathBuf>,
     },
     /// Make a call that failed again: with the same input and under the same limits
     ///
-    /// Takes a capsule that `plugin check` left, or a server with `plugins.capsules` set. Exit code
+    /// Takes a dump that `plugin check` left, or a server with `plugins.dumps` set. Exit code
     /// 0 when the call succeeds now, 1 when it fails as before, or otherwise.
     Replay {
-        /// The capsule
-        #[arg(value_name = "CAPSULE")]
-        capsule: PathBuf,
-        /// The plugin to call [default: the release with the capsule's digest]
+        /// The dump
+        #[arg(value_name = "DUMP")]
+        dump: PathBuf,
+        /// The plugin to call [default: the release with the dump's digest]
         #[arg(long, value_name = "FILE.wasm|oci://…")]
         component: Option<PluginSource>,
     },

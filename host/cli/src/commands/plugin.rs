@@ -28,11 +28,11 @@ pub use source::PluginSource;
 
 pub(super) async fn run(context: &CommandContext, command: PluginCommand) -> anyhow::Result<()> {
     match command {
-        PluginCommand::Check { plugin, capsules } => {
-            check::run(context, &plugin, capsules.as_deref()).await
+        PluginCommand::Check { plugin, dumps } => {
+            check::run(context, &plugin, dumps.as_deref()).await
         }
-        PluginCommand::Replay { capsule, component } => {
-            replay::run(context, &capsule, component.as_ref()).await
+        PluginCommand::Replay { dump, component } => {
+            replay::run(context, &dump, component.as_ref()).await
         }
         PluginCommand::New { kind, name } => new::run(context, kind, &name),
         PluginCommand::Inspect { plugin, signature, write_component } => {

@@ -160,7 +160,7 @@ pub struct PluginsSection {
     pub guard: ReleaseMonitorSettings,
     /// Folder for failure dumps, one file for each way in which a release fails; none: no dump is
     /// written. Such a file holds rows and options of a response.
-    pub capsules: Option<PathBuf>,
+    pub dumps: Option<PathBuf>,
     /// Hosts that may see the credentials for a registry beside the registry itself, which sends
     /// there for tokens: `registry.gitlab.com=gitlab.com`.
     pub token_hosts: Vec<TokenHost>,

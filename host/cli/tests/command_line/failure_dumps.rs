@@ -16,23 +16,23 @@ const SMALL_OUTPUT_LIMIT: (&str, &str) = ("YEARBOOK_SANDBOX__OUTPUT_BYTES_PER_CA
 const NO_LOG: (&str, &str) = ("YEARBOOK_LOG__LEVEL", "off");
 
 #[test]
-fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
+fn a_failed_check_leaves_dumps_and_says_how_to_replay_them() {
     let yearbook = Yearbook::new();
     let evil = built("evil-generator");
     let said =
-        yearbook.run_with(&[NO_LOG], &["plugin", "check", &evil, "--capsules", "left", "--json"]);
+        yearbook.run_with(&[NO_LOG], &["plugin", "check", &evil, "--dumps", "left", "--json"]);
     let (code, report) = (said.code, said.json());
     assert_eq!(code, Some(1));
-    let capsules: Vec<&str> =
-        report["capsules"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    let dumps: Vec<&str> =
+        report["dumps"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
     assert!(
-        capsules.len() > 2
-            && capsules.iter().all(|path| path.starts_with("left/") && path.contains("-generate-")),
-        "{capsules:?}"
+        dumps.len() > 2
+            && dumps.iter().all(|path| path.starts_with("left/") && path.contains("-generate-")),
+        "{dumps:?}"
     );
-    let said = yearbook.run_with(&[NO_LOG], &["plugin", "check", &evil, "--capsules", "left"]);
+    let said = yearbook.run_with(&[NO_LOG], &["plugin", "check", &evil, "--dumps", "left"]);
     assert!(said.stdout.ends_with(&format!("--component {evil}\n")), "{}", said.stdout);
-    let trap = capsules.iter().find(|path| path.ends_with("-generate-wasm.capsule.arrow")).unwrap();
+    let trap = dumps.iter().find(|path| path.ends_with("-generate-wasm.dump.arrow")).unwrap();
     assert!(
         said.stdout.contains(&format!("    yearbook plugin replay {trap} --component {evil}\n")),
         "{}",
@@ -72,26 +72,26 @@ fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
 }
 
 #[test]
-fn an_installed_release_is_replayed_by_its_digest_under_the_capsules_limits() {
+fn an_installed_release_is_replayed_by_its_digest_under_the_dumps_limits() {
     let yearbook = Yearbook::new();
     let csv = built("csv");
     let said = yearbook
-        .run_with(&[SMALL_OUTPUT_LIMIT], &["plugin", "check", &csv, "--capsules", ".", "--json"])
+        .run_with(&[SMALL_OUTPUT_LIMIT], &["plugin", "check", &csv, "--dumps", ".", "--json"])
         .json();
-    let [capsule] = said["capsules"].as_array().unwrap().as_slice() else { panic!("{said}") };
-    let replay = ["plugin", "replay", capsule.as_str().unwrap(), "--plugins", "none", "--json"];
+    let [dump] = said["dumps"].as_array().unwrap().as_slice() else { panic!("{said}") };
+    let replay = ["plugin", "replay", dump.as_str().unwrap(), "--plugins", "none", "--json"];
     let unknown = yearbook.run(&replay).failed(1);
     assert!(unknown.contains("--component FILE.wasm"), "{unknown}");
     yearbook.run(&["plugin", "install", &csv]).ok();
     let same = yearbook.run(&replay);
     assert_eq!((same.code, same.json()["outcome"].clone()), (Some(1), json!("fails_as_before")));
-    assert_eq!(same.json()["capsule"]["limits"]["output_bytes_per_call"], json!(20_000));
+    assert_eq!(same.json()["dump"]["limits"]["output_bytes_per_call"], json!(20_000));
     let text = yearbook.run(&replay[..5]);
     assert!(text.stdout.contains("from the object store: the same component\n"), "{}", text.stdout);
 }
 
 #[test]
-fn what_is_no_capsule_is_said_in_a_sentence() {
+fn what_is_no_dump_is_said_in_a_sentence() {
     let yearbook = Yearbook::new();
     yearbook.write("notes.txt", "nothing");
     let said = yearbook.run(&["plugin", "replay", "notes.txt"]).failed(1);
@@ -104,10 +104,10 @@ fn what_is_no_capsule_is_said_in_a_sentence() {
     let made = yearbook
         .run_with(
             &[SMALL_OUTPUT_LIMIT],
-            &["plugin", "check", &built("csv"), "--capsules", ".", "--json"],
+            &["plugin", "check", &built("csv"), "--dumps", ".", "--json"],
         )
         .json();
-    let path = yearbook.path(made["capsules"][0].as_str().unwrap());
+    let path = yearbook.path(made["dumps"][0].as_str().unwrap());
     let whole = std::fs::read(&path).unwrap();
     // From the schema into the rows: the library that reads it panics over some of these, and
     // nobody hears of it.
@@ -137,7 +137,7 @@ fn a_server_keeps_what_a_plugin_fails_at_where_the_settings_say() {
     // No note at all is less than the small table needs: the plugin's failure. Each request is a
     // run.
     let limits = [("YEARBOOK_SANDBOX__NOTE_BYTES", "0"), ("YEARBOOK_SERVER__FAILED_INPUT_MS", "0")];
-    command.envs(limits).env("YEARBOOK_PLUGINS__CAPSULES", "kept");
+    command.envs(limits).env("YEARBOOK_PLUGINS__DUMPS", "kept");
     let mut server =
         ServeProcess(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let mut line = String::new();
@@ -158,9 +158,9 @@ fn a_server_keeps_what_a_plugin_fails_at_where_the_settings_say() {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
-    let [capsule] = &kept[..] else { panic!("{kept:?}") };
-    assert!(capsule.to_str().unwrap().ends_with("-part-notes.capsule.arrow"), "{capsule:?}");
-    let same = yearbook.run(&["plugin", "replay", capsule.to_str().unwrap()]);
+    let [dump] = &kept[..] else { panic!("{kept:?}") };
+    assert!(dump.to_str().unwrap().ends_with("-part-notes.dump.arrow"), "{dump:?}");
+    let same = yearbook.run(&["plugin", "replay", dump.to_str().unwrap()]);
     assert_eq!((same.code, same.stderr.as_str()), (Some(1), "error: it fails as before\n"));
     let expected = "failed at  part of 3000 rows and 2 columns: left notes of more than 0 bytes";
     assert!(same.stdout.contains(expected), "{}", same.stdout);

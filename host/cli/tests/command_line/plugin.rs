@@ -40,8 +40,7 @@ fn a_good_plugin_passes_its_check_and_nothing_is_left_behind_contract_6() {
 #[test]
 fn what_is_wrong_is_said_with_place_and_advice_and_exit_code_1() {
     let yearbook = Yearbook::new();
-    let said =
-        yearbook.run(&["plugin", "check", &built("evil-generator"), "--capsules", "capsules"]);
+    let said = yearbook.run(&["plugin", "check", &built("evil-generator"), "--dumps", "dumps"]);
     assert_eq!(said.code, Some(1));
     assert!(said.stdout.contains("WRONG\n  1. option evil.attack="), "{}", said.stdout);
     assert!(said.stdout.contains("     -> return at least one file"), "{}", said.stdout);

@@ -5,15 +5,13 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use reqwest::header::{
+use http::header::{
     CONTENT_ENCODING, CONTENT_LENGTH, ETAG, HeaderMap, HeaderName, LAST_MODIFIED, RETRY_AFTER,
     TRANSFER_ENCODING,
 };
-use reqwest::{Response, Url};
 use yearbook_domain::{Digest, FailureCause};
+use yearbook_outbound::{Url, redact};
 
-use super::RequestConditions;
-use super::attempt::shown;
 use crate::download::BodyCoding;
 use crate::failure::{CheckFailure, RetryAdvice};
 
@@ -22,6 +20,19 @@ const MAX_VALIDATOR_BYTES: usize = 1_024;
 
 /// Digest of the bytes as they are sent (RFC 9530).
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
+
+/// Validators of an answer that is kept, sent as conditions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RequestConditions {
+    pub(crate) etag: Option<String>,
+    pub(crate) last_modified: Option<String>,
+}
+
+impl RequestConditions {
+    pub(super) fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+}
 
 /// Returns true for 304 and false for 200.
 ///
@@ -33,7 +44,7 @@ pub(super) fn is_not_modified(
     asked: bool,
     url: &Url,
 ) -> Result<bool, CheckFailure> {
-    let place = shown(url);
+    let place = redact(url);
     match status {
         200 => Ok(false),
         304 if asked => Ok(true),
@@ -80,11 +91,9 @@ pub(super) fn validators(headers: &HeaderMap) -> RequestConditions {
     }
 }
 
-/// Length, coding and digest of a body, as its header states them.
+/// Coding and digest of a body, as its header states them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BodyFraming {
-    /// Bytes as sent; none: chunks, of which the last one says that it is.
-    pub(super) length: Option<u64>,
     /// Coding.
     pub(super) coding: BodyCoding,
     /// SHA-256 of the bytes as sent.
@@ -92,22 +101,22 @@ pub(super) struct BodyFraming {
 }
 
 impl BodyFraming {
-    /// Reads it off a response.
+    /// Reads it off the head of an answer of `url`.
     ///
     /// # Errors
     /// Fails where nothing says where the body ends, since a cut one would look whole; and for a
     /// coding that was not asked for.
-    pub(super) fn read(response: &Response) -> Result<Self, CheckFailure> {
-        let headers = response.headers();
+    pub(super) fn read(headers: &HeaderMap, url: &Url) -> Result<Self, CheckFailure> {
         let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let length = text(&CONTENT_LENGTH).and_then(|length| length.trim().parse().ok());
+        let has_length =
+            text(&CONTENT_LENGTH).is_some_and(|length| length.trim().parse::<u64>().is_ok());
         let chunked = text(&TRANSFER_ENCODING)
             .is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked"));
         let refuse = |reason: String| CheckFailure::new(FailureCause::Answer, reason);
-        if length.is_none() && !chunked {
+        if !has_length && !chunked {
             return Err(refuse(format!(
                 "{} does not say where its answer ends (no Content-Length, no chunks), so a cut one could not be told from a whole one; put the file beside the descriptor",
-                shown(response.url())
+                redact(url)
             )));
         }
         let coding = match text(&CONTENT_ENCODING).map(|coding| coding.trim().to_ascii_lowercase())
@@ -118,12 +127,12 @@ impl BodyFraming {
             Some(other) => {
                 return Err(refuse(format!(
                     "{} answers in the coding {other:?}, though only gzip was asked for",
-                    shown(response.url())
+                    redact(url)
                 )));
             }
         };
         let digest = text(&REPR_DIGEST).and_then(sha256_of);
-        Ok(Self { length, coding, digest })
+        Ok(Self { coding, digest })
     }
 
     /// Compares the bytes that came with the digest that was announced for them, which finds a body
@@ -156,7 +165,7 @@ fn sha256_of(header: &str) -> Option<[u8; 32]> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use reqwest::header::HeaderValue;
+    use http::HeaderValue;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use yearbook_catalog::{CanaryTotals as Sum, ReleaseId};
 use yearbook_domain::PluginKind;
-use yearbook_sandbox::{EncodeError, PluginEncoder, Trap, TrialError, TrialResponse};
+use yearbook_sandbox::{GuestError, PluginEncoder, Trap, TrialError, TrialResponse};
 
 use super::{CanarySample, empty_totals};
 use crate::readback::{self, ValueComparison};
@@ -102,11 +102,11 @@ fn compare_responses(
 fn is_host_fault(failed: &TrialError) -> bool {
     matches!(
         failed.error,
-        EncodeError::Busy { .. }
-            | EncodeError::ShareUsedUp
-            | EncodeError::Host(_)
-            | EncodeError::Input(_)
-            | EncodeError::Trapped { trap: Trap::Wall(_), .. }
+        GuestError::Busy { .. }
+            | GuestError::ShareUsedUp
+            | GuestError::Host(_)
+            | GuestError::Input(_)
+            | GuestError::Trapped { trap: Trap::Wall(_), .. }
     )
 }
 

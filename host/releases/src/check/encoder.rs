@@ -4,7 +4,7 @@
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use yearbook_sandbox::{EncodeError, PluginEncoder, Trap, TrialError, TrialResponse};
+use yearbook_sandbox::{GuestError, PluginEncoder, TrialError, TrialResponse};
 use yearbook_sdk::testing::{Table, conformance, record_batches};
 
 use super::allowed_values::allowed_values;
@@ -30,7 +30,7 @@ pub(super) fn check(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
 fn needs_more_columns(encoder: &PluginEncoder, table: &Table) -> bool {
     let Ok((schema, batches)) = record_batches(table) else { return false };
     let tried = encoder.trial(&schema, &[], &batches, false);
-    matches!(tried, Err(TrialError { error: EncodeError::UnsupportedSchema(_), .. }))
+    matches!(tried, Err(TrialError { error: GuestError::Declined(_), .. }))
 }
 
 fn check_table(encoder: &PluginEncoder, tally: &mut ReportBuilder, case: &conformance::Case) {
@@ -53,7 +53,7 @@ fn check_table(encoder: &PluginEncoder, tally: &mut ReportBuilder, case: &confor
                 tally.find(&name, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
             }
         }
-        Err(failed) => report_failure(&name, failed, tally),
+        Err(failed) => tally.find_failure(&name, failed),
     }
     if encoder.description().separator.is_some() && batches.len() > 1 {
         match encoder.trial(&schema, &[], &batches, true) {
@@ -66,11 +66,9 @@ fn check_table(encoder: &PluginEncoder, tally: &mut ReportBuilder, case: &confor
                     tally.find(&name, wrong, "keep nothing from one part to the next (notes are for the tail), or say `separator: None`");
                 }
             }
-            Err(failed) => report_failure(
-                &format!("{name}, each part by an instance of its own"),
-                failed,
-                tally,
-            ),
+            Err(failed) => {
+                tally.find_failure(&format!("{name}, each part by an instance of its own"), failed)
+            }
         }
     }
 }
@@ -88,7 +86,7 @@ fn check_options(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
         let place = format!("option {}.{}={text}", description.format, option.name);
         match encoder.trial(&schema, &[option], &batches, false) {
             Ok(trial) => tally.record_usage(trial.usage),
-            Err(failed) => report_failure(&place, failed, tally),
+            Err(failed) => tally.find_failure(&place, failed),
         }
     }
 }
@@ -127,7 +125,7 @@ fn check_large_batches(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
             tally.record_amplification(&trial);
             check_row_count(encoder, "large batches", &trial, table.rows(), tally);
         }
-        Err(failed) => report_failure("large batches", failed, tally),
+        Err(failed) => tally.find_failure("large batches", failed),
     }
 }
 
@@ -149,8 +147,8 @@ fn to_record_batches(
 fn report_decline(name: &str, optional: bool, failed: TrialError, tally: &mut ReportBuilder) {
     match &failed.error {
         // This host hands no such column over; another one might.
-        EncodeError::Host(_) if optional => tally.add_skipped(name),
-        EncodeError::UnsupportedSchema(sentence) if optional => {
+        GuestError::Host(_) if optional => tally.add_skipped(name),
+        GuestError::Declined(sentence) if optional => {
             if !sentence.contains("subject") {
                 tally.find(
                     name,
@@ -159,62 +157,7 @@ fn report_decline(name: &str, optional: bool, failed: TrialError, tally: &mut Re
                 );
             }
         }
-        _ => report_failure(name, failed, tally),
-    }
-}
-
-fn report_failure(place: &str, failed: TrialError, tally: &mut ReportBuilder) {
-    tally.add_dump(failed.capsule);
-    tally.find(
-        format!("{place}, {}", failed.call),
-        failed.error.to_string(),
-        encode_advice(&failed.error),
-    );
-}
-
-pub(super) fn encode_advice(error: &EncodeError) -> &'static str {
-    match error {
-        EncodeError::Trapped { trap, .. } | EncodeError::TooLarge { trap, .. } => advice_on(trap),
-        EncodeError::UnsupportedSchema(_) => {
-            "take every type that datasets have: text, integers, floats, booleans, all of them nullable"
-        }
-        EncodeError::InvalidOption(_) => {
-            "take every value that the description allows, or do not declare it"
-        }
-        EncodeError::Internal { .. } => {
-            "an internal error is a 500 for clients; the sentence is the plugin's own"
-        }
-        EncodeError::Busy { .. }
-        | EncodeError::ShareUsedUp
-        | EncodeError::Input(_)
-        | EncodeError::Host(_) => "try again; if it stays so, the fault is the host's",
-    }
-}
-
-pub(super) fn advice_on(trap: &Trap) -> &'static str {
-    match trap {
-        Trap::Cpu(_) | Trap::Wall(_) => {
-            "do less in one call; a batch of 4 MB should take milliseconds"
-        }
-        Trap::Memory(_) => {
-            "free what a part needed before the next one, and hold no whole response"
-        }
-        Trap::TotalMemory { .. } => {
-            "try again; other plugins hold the memory that all may have together"
-        }
-        Trap::Table(_) => "a table holds functions; it need not grow while rows are written",
-        Trap::Stack(_) => "do not recurse over rows or text",
-        Trap::Output(_) | Trap::Amplification { .. } | Trap::ReadAmplification { .. } => {
-            "write what the rows need and no more"
-        }
-        Trap::Notes(_) => "leave for the tail what an index needs and no more",
-        Trap::Splice(_) => {
-            "name ranges of this batch's buffers only, in the order of the output; the SDK's `Output::pass` does"
-        }
-        Trap::Views { .. } => "return a view for each column of the schema, or none at all",
-        Trap::Wasm(_) => {
-            "a panic, or an access out of bounds; a Rust plugin's panic message stands in the log on standard error"
-        }
+        _ => tally.find_failure(name, failed),
     }
 }
 

@@ -2,10 +2,9 @@
 //! every parameter. The sandbox judges what the files may be called and hold.
 
 use yearbook_domain::Plan;
-use yearbook_sandbox::{GenerateError, GeneratorRequest, PluginGenerator, TrialError};
+use yearbook_sandbox::{GeneratorRequest, PluginGenerator};
 
 use super::allowed_values::allowed_values;
-use super::encoder::advice_on;
 use super::report::ReportBuilder;
 use super::requests;
 
@@ -51,7 +50,7 @@ fn check_request(
             tally.record_usage(usage);
             project
         }
-        Err(failed) => return report_failure(place, failed, tally),
+        Err(failed) => return tally.find_failure(place, failed),
     };
     match generator.trial(request) {
         Ok((again, usage)) => {
@@ -70,7 +69,7 @@ fn check_request(
                 tally.find(place, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
             }
         }
-        Err(failed) => report_failure(place, failed, tally),
+        Err(failed) => tally.find_failure(place, failed),
     }
     if made.files.iter().any(|file| file.content.is_empty()) {
         tally.find(place, "a file is empty", "leave a file out that has nothing to say");
@@ -84,33 +83,7 @@ fn check_options(generator: &PluginGenerator, all: &GeneratorRequest, tally: &mu
         let request = GeneratorRequest { options: vec![option], ..all.clone() };
         match generator.trial(&request) {
             Ok((_, usage)) => tally.record_usage(usage),
-            Err(failed) => report_failure(&place, failed, tally),
+            Err(failed) => tally.find_failure(&place, failed),
         }
     }
-}
-
-fn report_failure(place: &str, failed: TrialError<GenerateError>, tally: &mut ReportBuilder) {
-    tally.add_dump(failed.capsule);
-    let advice = match &failed.error {
-        GenerateError::Trapped { trap, .. } | GenerateError::TooLarge { trap, .. } => {
-            advice_on(trap)
-        }
-        GenerateError::UnsupportedDataset(_) => {
-            "make something of every dataset, or warn that it is left out; declining is a 422 for clients"
-        }
-        GenerateError::InvalidOption(_) => {
-            "take every value that the description allows, or do not declare it"
-        }
-        GenerateError::Internal { .. } => {
-            "an internal error is a 500 for clients; the sentence is the plugin's own"
-        }
-        GenerateError::Output { .. } => {
-            "return at least one file of UTF-8 text, each at a relative path of its own"
-        }
-        GenerateError::MemoryUsedUp { .. } => {
-            "use less memory, or raise sandbox.total_memory_bytes"
-        }
-        GenerateError::Host(_) => "try again; if it stays so, the fault is the host's",
-    };
-    tally.find(format!("{place}, generate"), failed.error.to_string(), advice);
 }

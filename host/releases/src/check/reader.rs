@@ -5,10 +5,9 @@
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use yearbook_domain::{SourceColumn, SourceType};
-use yearbook_sandbox::{OptionValue, PluginReader, ReadError, TrialError};
+use yearbook_sandbox::{GuestError, OptionValue, PluginReader, TrialError};
 
 use super::allowed_values::allowed_values;
-use super::encoder::advice_on;
 use super::report::ReportBuilder;
 
 /// Places at which an example is cut off, and at which it is damaged.
@@ -62,7 +61,7 @@ fn check_requests(reader: &PluginReader, whole: &RecordBatch, tally: &mut Report
                 );
             }
         }
-        Err(failed) => report_failure("the example by requests", failed, tally),
+        Err(failed) => tally.find_failure("the example by requests", failed),
     }
     let unknown = SourceColumn {
         name: "no_such_column".to_owned(),
@@ -85,8 +84,8 @@ fn check_options(reader: &PluginReader, tally: &mut ReportBuilder) {
         match reader.trial(&[], &[option], &[&description.example]) {
             Ok(trial) => tally.record_usage(trial.usage),
             // A value may be right for other files.
-            Err(TrialError { error: ReadError::Refused(_), .. }) => {}
-            Err(failed) => report_failure(&place, failed, tally),
+            Err(TrialError { error: GuestError::Declined(_), .. }) => {}
+            Err(failed) => tally.find_failure(&place, failed),
         }
     }
 }
@@ -110,8 +109,8 @@ fn check_damage(reader: &PluginReader, tally: &mut ReportBuilder) {
 fn check_damaged(reader: &PluginReader, place: &str, file: &[u8], tally: &mut ReportBuilder) {
     match reader.trial(&[], &[], &[file]) {
         Ok(trial) => tally.record_usage(trial.usage),
-        Err(TrialError { error: ReadError::Refused(sentence), .. }) if !sentence.is_empty() => {}
-        Err(failed) => report_failure(place, failed, tally),
+        Err(TrialError { error: GuestError::Declined(sentence), .. }) if !sentence.is_empty() => {}
+        Err(failed) => tally.find_failure(place, failed),
     }
 }
 
@@ -126,7 +125,7 @@ fn read_example(
     let trial = match reader.trial(&[], options, &chunks) {
         Ok(trial) => trial,
         Err(failed) => {
-            report_failure(place, failed, tally);
+            tally.find_failure(place, failed);
             return None;
         }
     };
@@ -147,21 +146,4 @@ fn compare(
             "keep what a chunk leaves over for the next one, and nothing from one file to the next",
         );
     }
-}
-
-fn report_failure(place: &str, failed: TrialError<ReadError>, tally: &mut ReportBuilder) {
-    tally.add_dump(failed.capsule);
-    let advice = match &failed.error {
-        ReadError::Trapped { trap, .. } | ReadError::TooLarge { trap, .. } => advice_on(trap),
-        ReadError::Refused(_) => "the example must be read with the default options",
-        ReadError::InvalidOption(_) => {
-            "take every value that the description allows, or do not declare it"
-        }
-        ReadError::Internal { .. } => "refuse what is wrong with the file as the file's fault",
-        ReadError::Output { .. } => {
-            "return one array a column of the type that `columns` names, each as long as the batch"
-        }
-        ReadError::Host(_) => "try again; if it stays so, the fault is the host's",
-    };
-    tally.find(format!("{place}, {}", failed.call), failed.error.to_string(), advice);
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use yearbook_domain::{Digest, PluginKind};
-use yearbook_sandbox::{FailureDump, Limits, Plugin, ResourceUsage, TrialResponse};
+use yearbook_sandbox::{FailureDump, Limits, Plugin, ResourceUsage, TrialError, TrialResponse};
 
+use super::advice::advice_on;
 use crate::ComponentFile;
 
 /// Findings that are listed; a plugin that fails everything fails it for few reasons.
@@ -84,7 +85,7 @@ pub(super) struct ReportBuilder {
     amplification: f64,
     compiled: (Duration, Duration),
     loaded_again: Duration,
-    capsules: Vec<FailureDump>,
+    dumps: Vec<FailureDump>,
 }
 
 impl ReportBuilder {
@@ -112,7 +113,7 @@ impl ReportBuilder {
             amplification: 0.0,
             compiled: (zero, zero),
             loaded_again: zero,
-            capsules: Vec::new(),
+            dumps: Vec::new(),
         }
     }
 
@@ -140,11 +141,19 @@ impl ReportBuilder {
     }
 
     /// Keeps the first dump of each way of failing.
-    pub(super) fn add_dump(&mut self, capsule: Option<Box<FailureDump>>) {
-        if let Some(capsule) = capsule
-            && self.capsules.iter().all(|kept| kept.file_name() != capsule.file_name())
+    /// Notes that a call failed.
+    pub(super) fn find_failure(&mut self, place: &str, failed: TrialError) {
+        let TrialError { call, error, dump } = failed;
+        self.add_dump(dump);
+        let advice = self.report.kind.map_or("", |kind| advice_on(kind, &error));
+        self.find(format!("{place}, {call}"), error.to_string(), advice);
+    }
+
+    pub(super) fn add_dump(&mut self, dump: Option<Box<FailureDump>>) {
+        if let Some(dump) = dump
+            && self.dumps.iter().all(|kept| kept.file_name() != dump.file_name())
         {
-            self.capsules.push(*capsule);
+            self.dumps.push(*dump);
         }
     }
 
@@ -247,7 +256,7 @@ impl ReportBuilder {
             ));
         }
         self.report.budget = budget;
-        (self.report, self.capsules)
+        (self.report, self.dumps)
     }
 }
 

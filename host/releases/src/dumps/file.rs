@@ -1,6 +1,6 @@
 //! A failure dump as a file: one Arrow IPC stream that any Arrow library reads. The schema is the
 //! response's, with its own metadata. Everything that is not data stands beside it as JSON under
-//! keys that begin with `yearbook.capsule`. A reader trusts nothing of it.
+//! keys that begin with `yearbook.dump`. A reader trusts nothing of it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,9 +27,9 @@ pub const MAX_DUMP_BYTES: u64 = 128 << 20;
 /// Longest line or sentence that is shown, bytes.
 const SHOWN_BYTES: usize = 4096;
 
-const ABOUT: &str = "yearbook.capsule";
-const NOTES: &str = "yearbook.capsule.notes";
-const REQUEST: &str = "yearbook.capsule.request";
+const ABOUT: &str = "yearbook.dump";
+const NOTES: &str = "yearbook.dump.notes";
+const REQUEST: &str = "yearbook.dump.request";
 
 /// Last bytes of every complete Arrow stream.
 const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
@@ -41,20 +41,20 @@ pub enum DumpReadError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Larger than any dump.
-    #[error("it has more than {MAX_DUMP_BYTES} bytes, which no capsule has")]
+    #[error("it has more than {MAX_DUMP_BYTES} bytes, which no dump has")]
     TooLarge,
     /// Its end is missing.
-    #[error("its end is missing: it is no capsule, or was cut off; copy it again")]
+    #[error("its end is missing: it is no dump, or was cut off; copy it again")]
     Truncated,
     /// Not an Arrow stream.
     #[error("it is no Arrow IPC stream, or damaged: {0}")]
     NotArrow(String),
     /// An Arrow stream that somebody else made.
-    #[error("it is an Arrow stream, but no capsule: its schema has no metadata {ABOUT:?}")]
-    NotACapsule,
+    #[error("it is an Arrow stream, but no dump: its schema has no metadata {ABOUT:?}")]
+    NotADump,
     /// Of another version of this program.
     #[error(
-        "it is a capsule of version {0}, and this program reads version {DUMP_VERSION}; replay it with the program that made it"
+        "it is a dump of version {0}, and this program reads version {DUMP_VERSION}; replay it with the program that made it"
     )]
     Version(u64),
     /// Something of it breaks a rule.
@@ -69,7 +69,7 @@ pub enum DumpReadError {
 /// Fails when it cannot be written, or would be too large.
 pub fn write_dump(dump: &FailureDump, folder: &Path) -> io::Result<PathBuf> {
     // Of mode 0600.
-    let mut file = tempfile::Builder::new().prefix(".capsule-").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".dump-").tempfile_in(folder)?;
     let mut out = BoundedWriter { to: BufWriter::new(file.as_file_mut()), left: MAX_DUMP_BYTES };
     write(dump, &mut out).map_err(io::Error::other)?;
     out.flush()?;
@@ -134,7 +134,7 @@ fn read(bytes: &[u8]) -> Result<FailureDump, DumpReadError> {
         |error: ArrowError| DumpReadError::NotArrow(sanitize(&error.to_string(), SHOWN_BYTES));
     let mut reader = StreamReader::try_new(bytes, None).map_err(broken)?;
     let schema = reader.schema();
-    let about = parse_metadata(schema.metadata().get(ABOUT).ok_or(DumpReadError::NotACapsule)?)?;
+    let about = parse_metadata(schema.metadata().get(ABOUT).ok_or(DumpReadError::NotADump)?)?;
     let notes =
         schema.metadata().get(NOTES).map(|text| parse_notes(text)).transpose()?.unwrap_or_default();
     let request = schema
@@ -253,7 +253,7 @@ impl<W: Write> Write for BoundedWriter<W> {
         self.left = self
             .left
             .checked_sub(bytes.len() as u64)
-            .ok_or_else(|| io::Error::other("the capsule would be too large"))?;
+            .ok_or_else(|| io::Error::other("the dump would be too large"))?;
         self.to.write_all(bytes)?;
         Ok(bytes.len())
     }

@@ -1,4 +1,4 @@
-//! Keys and signatures as minisign writes them (https://jedisct1.github.io/minisign/): ed25519 over
+//! Keys and signatures as minisign writes them (<https://jedisct1.github.io/minisign/>): ed25519 over
 //! the file, or over its BLAKE2b hash, as the tool does by default.
 
 use base64::Engine as _;

@@ -12,8 +12,6 @@ use futures::stream::BoxStream;
 use tokio::sync::mpsc;
 use yearbook_shares::ByteLease;
 
-use crate::encode::TruncatedBody;
-
 /// Bytes in order.
 pub(crate) type Segments = Vec<Bytes>;
 
@@ -29,6 +27,15 @@ pub struct EncodedChunk {
 /// Chunks of a response as its client takes them. One that is an error is the last one, and the
 /// body has no end.
 pub type EncodedChunks = BoxStream<'static, Result<EncodedChunk, TruncatedBody>>;
+
+/// A response was cut off after its first byte. The reason is in the log; the client must see a
+/// body without its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the response was cut off")]
+pub struct TruncatedBody {
+    /// Set where the plugin is at fault.
+    pub by_plugin: bool,
+}
 
 /// Sender of a response's chunks.
 pub(crate) struct BodySender {

@@ -9,7 +9,8 @@ use arrow::datatypes::{DataType, Int32Type};
 use futures::StreamExt;
 
 use super::Batches;
-use crate::encode::{EncodeError, EncoderDescription};
+use crate::encode::EncoderDescription;
+use crate::guest_error::GuestError;
 
 pub(crate) use columns::concat;
 
@@ -61,8 +62,8 @@ impl BatchCoalescer {
     /// The next part; none after the last.
     ///
     /// # Errors
-    /// [`EncodeError::Input`] when the scan fails.
-    pub(crate) async fn next(&mut self) -> Result<Option<BatchGroup>, EncodeError> {
+    /// [`GuestError::Input`] when the scan fails.
+    pub(crate) async fn next(&mut self) -> Result<Option<BatchGroup>, GuestError> {
         let Some(rows) = self.rows else {
             let more = self.has_next().await?;
             return Ok(more.then(|| self.close()));
@@ -92,7 +93,7 @@ impl BatchCoalescer {
     ///
     /// # Errors
     /// As for [`BatchCoalescer::next`].
-    pub(crate) async fn has_next(&mut self) -> Result<bool, EncodeError> {
+    pub(crate) async fn has_next(&mut self) -> Result<bool, GuestError> {
         if self.pending.is_empty()
             && let Some(batch) = self.batch().await?
         {
@@ -103,11 +104,11 @@ impl BatchCoalescer {
         Ok(!self.pending.is_empty())
     }
 
-    async fn batch(&mut self) -> Result<Option<RecordBatch>, EncodeError> {
+    async fn batch(&mut self) -> Result<Option<RecordBatch>, GuestError> {
         if self.ended {
             return Ok(None);
         }
-        let batch = self.batches.next().await.transpose().map_err(EncodeError::Input)?;
+        let batch = self.batches.next().await.transpose().map_err(GuestError::Input)?;
         self.ended = batch.is_none();
         Ok(batch)
     }

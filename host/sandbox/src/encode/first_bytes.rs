@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use bytes::Bytes;
-use tokio::runtime::Handle;
-use yearbook_shares::SlotPermit;
+use yearbook_shares::{CallerShare, SlotPermit};
 
 use super::body_channel::{EncodedChunk, EncodedChunks};
 use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::response_driver::ResponseDriver;
 use super::split_retry::ChunkOutput;
-use super::{
-    Batches, EncodeError, EncodedPiece, EncoderInstance, InstanceAdmission, Notes, PluginEncoder,
-};
+use super::{Batches, EncodedPiece, EncoderInstance, Notes, PluginEncoder};
+use crate::guest_error::GuestError;
 use crate::observe::CallMetrics;
 use crate::options::OptionValue;
 
@@ -22,17 +20,17 @@ impl PluginEncoder {
     /// Encodes up to the first rows, or all of a response that fits in one part.
     pub(super) async fn first_bytes(
         self: &Arc<Self>,
-        admission: InstanceAdmission,
+        permit: SlotPermit,
+        holder: &CallerShare,
         work: &Arc<CallMetrics>,
         schema: SchemaRef,
         chosen: &[OptionValue],
         batches: Batches,
-    ) -> Result<FirstBytes, EncodeError> {
-        let InstanceAdmission { permit, holder, runtime } = admission;
+    ) -> Result<FirstBytes, GuestError> {
         // A plugin that is late may not hold the instances of others while its calls wait for one
         // another.
         if self.limiter.queued() >= self.host.limits.instances.div_ceil(2) as usize {
-            return Err(EncodeError::Busy { retry_after: 1 });
+            return Err(GuestError::Busy { retry_after: 1 });
         }
         let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
         let mut parts = BatchCoalescer::new(batches, &self.description);
@@ -43,7 +41,7 @@ impl PluginEncoder {
         let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
         let arguments = (Arc::clone(&schema), Arc::clone(&options));
         let begun = self
-            .run_on_worker(&holder, move || {
+            .run_on_worker(holder, move || {
                 encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)
             })
             .await?;
@@ -52,14 +50,14 @@ impl PluginEncoder {
             FirstJob::Incomplete { instance, notes, chunk } => {
                 let (response, chunks) = ResponseDriver::new(
                     Arc::clone(self),
-                    holder,
+                    holder.clone(),
                     schema,
                     options,
                     instance,
                     notes,
                     parts,
                 );
-                FirstBytes::Streaming { response: Box::new(response), chunk, chunks, runtime }
+                FirstBytes::Streaming { response: Box::new(response), chunk, chunks }
             }
         })
     }
@@ -73,7 +71,7 @@ impl PluginEncoder {
         options: &[OptionValue],
         first: Option<BatchGroup>,
         done: bool,
-    ) -> Result<FirstJob, EncodeError> {
+    ) -> Result<FirstJob, GuestError> {
         let mut instance = Box::new(EncoderInstance::open(self, permit, work, schema, options)?);
         let mut notes = Notes::new();
         let head = instance.encode_header()?;
@@ -101,12 +99,7 @@ impl PluginEncoder {
 /// A response when its first bytes are made.
 pub(super) enum FirstBytes {
     Whole(Bytes),
-    Streaming {
-        response: Box<ResponseDriver>,
-        chunk: EncodedChunk,
-        chunks: EncodedChunks,
-        runtime: Handle,
-    },
+    Streaming { response: Box<ResponseDriver>, chunk: EncodedChunk, chunks: EncodedChunks },
 }
 
 /// A response after its first job on a worker.

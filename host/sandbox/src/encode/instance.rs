@@ -9,10 +9,11 @@ use wasmtime::component::ResourceAny;
 use yearbook_domain::json_size::CELL_BYTES;
 use yearbook_shares::SlotPermit;
 
-use crate::encode::{EncodeError, EncodedPiece, Notes, PluginEncoder};
+use crate::encode::{EncodedPiece, Notes, PluginEncoder};
 use crate::guest::bindings::yearbook::plugin::types as wire;
 use crate::guest::parameters::wire_option;
 use crate::guest::{EncoderGuest, HostState, InputSize, WireConverter, WireSchema};
+use crate::guest_error::GuestError;
 use crate::limits::Limits;
 use crate::observe::{CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage};
 use crate::options::{OptionValue, non_default};
@@ -23,7 +24,7 @@ const FREE_OUTPUT_BYTES: usize = 1 << 20;
 
 /// A part that failed, and what the guest might have given out before it.
 pub(crate) struct ChunkError {
-    pub(crate) error: EncodeError,
+    pub(crate) error: GuestError,
     allowance: usize,
 }
 
@@ -34,7 +35,6 @@ pub(crate) struct EncoderInstance {
     encoding: ResourceAny,
     converter: WireConverter,
     limits: Limits,
-    input: InputSize,
     /// Mean bytes of a column's name.
     name_bytes: usize,
     /// Bytes that have come in and that the guest may still give out: it may hold rows back.
@@ -54,10 +54,10 @@ impl EncoderInstance {
         work: Arc<CallMetrics>,
         schema: &arrow::datatypes::Schema,
         options: &[OptionValue],
-    ) -> Result<Self, EncodeError> {
+    ) -> Result<Self, GuestError> {
         let dictionaries = encoder.description.dictionaries;
         let flattened = WireSchema::new(schema, dictionaries)
-            .map_err(|error| EncodeError::Host(error.to_string()))?;
+            .map_err(|error| GuestError::Host(error.to_string()))?;
         let limits = &encoder.host.limits;
         let kept = work
             .dump_target()
@@ -66,7 +66,7 @@ impl EncoderInstance {
         let plain = non_default(&encoder.description.parameters, options).next().is_none();
         let input = InputSize::new(schema.fields().len(), flattened.name_bytes(), plain);
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
-        let mut store = HostState::new_store(&encoder.host, work);
+        let mut store = HostState::new_store(&encoder.host, work, input);
         let columns = schema.fields().len();
         let opened = HostState::call(&mut store, |store| {
             let guest = encoder.pre.instantiate(store)?;
@@ -82,12 +82,6 @@ impl EncoderInstance {
             }
             Ok(Ok((guest, encoding, views)))
         });
-        let opened = opened.map_err(|trap| {
-            EncodeError::stopped(&encoder.description.format, trap, &input, limits)
-        });
-        let opened = opened.and_then(|opened| {
-            opened.map_err(|error| EncodeError::from_guest(&encoder.description.format, error))
-        });
         let (guest, encoding, views) = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -101,7 +95,6 @@ impl EncoderInstance {
             encoding,
             converter: WireConverter::new(schema, dictionaries, views),
             limits: *limits,
-            input,
             name_bytes: flattened.name_bytes().div_ceil(schema.fields().len().max(1)),
             allowance: flattened.name_bytes().saturating_mul(limits.amplification),
             dump: kept,
@@ -110,7 +103,7 @@ impl EncoderInstance {
     }
 
     /// Bytes before the first row.
-    pub(crate) fn encode_header(&mut self) -> Result<Vec<u8>, EncodeError> {
+    pub(crate) fn encode_header(&mut self) -> Result<Vec<u8>, GuestError> {
         let (encoding, allowance) = (self.encoding, self.allowance);
         let head = self.call(|guest, store| guest.call_head(store, encoding));
         let head = head.map_err(|error| self.failed(GuestFunction::Head, allowance, error))?;
@@ -121,10 +114,7 @@ impl EncoderInstance {
     }
 
     /// Encodes a batch.
-    pub(crate) fn encode_chunk(
-        &mut self,
-        batch: &RecordBatch,
-    ) -> Result<EncodedPiece, EncodeError> {
+    pub(crate) fn encode_chunk(&mut self, batch: &RecordBatch) -> Result<EncodedPiece, GuestError> {
         self.try_encode_chunk(batch).map_err(|unmade| self.dump_chunk_failure(unmade))
     }
 
@@ -142,9 +132,9 @@ impl EncoderInstance {
     pub(crate) fn dump_chunk_failure(
         &mut self,
         ChunkError { error, allowance }: ChunkError,
-    ) -> EncodeError {
+    ) -> GuestError {
         // Rows that never reached the guest.
-        if matches!(error, EncodeError::Host(_)) {
+        if matches!(error, GuestError::Host(_)) {
             error
         } else {
             self.failed(GuestFunction::Part, allowance, error)
@@ -157,7 +147,7 @@ impl EncoderInstance {
         encoder: &PluginEncoder,
         schema: &arrow::datatypes::Schema,
         options: &[OptionValue],
-    ) -> Result<Self, EncodeError> {
+    ) -> Result<Self, GuestError> {
         let Self { store, _permit: permit, .. } = self;
         let work = store.data().shared_metrics();
         // Its memory first: two of them at once would be more than was admitted.
@@ -165,9 +155,9 @@ impl EncoderInstance {
         Self::open(encoder, permit, work, schema, options)
     }
 
-    fn call_part(&mut self, batch: &RecordBatch) -> Result<EncodedPiece, EncodeError> {
+    fn call_part(&mut self, batch: &RecordBatch) -> Result<EncodedPiece, GuestError> {
         let crossing =
-            self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
+            self.converter.convert(batch).map_err(|error| GuestError::Host(error.to_string()))?;
         if let Some(dump) = &mut self.dump {
             // Its columns are shared, not copied.
             dump.batch = Some(batch.clone());
@@ -176,7 +166,7 @@ impl EncoderInstance {
         let weight = crossing
             .bytes()
             .saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
-        self.input.add(weight);
+        self.store.data_mut().add_input(weight);
         self.allowance =
             self.allowance.saturating_add(weight.saturating_mul(self.limits.amplification));
         let encoding = self.encoding;
@@ -192,7 +182,7 @@ impl EncoderInstance {
             })
         });
         let made = made
-            .map_err(|error| EncodeError::Host(error.to_string()))?
+            .map_err(|error| GuestError::Host(error.to_string()))?
             .and_then(|piece| self.count_notes(piece))?;
         if let Some(dump) = &mut self.dump {
             dump.about.before.parts += 1;
@@ -201,19 +191,23 @@ impl EncoderInstance {
     }
 
     /// Counts what a part leaves for the tail.
-    fn count_notes(&mut self, piece: EncodedPiece) -> Result<EncodedPiece, EncodeError> {
+    fn count_notes(&mut self, piece: EncodedPiece) -> Result<EncodedPiece, GuestError> {
         let before = self.store.data().work().record_notes(piece.note.len());
         if let Some(dump) = &mut self.dump {
             dump.about.before.noted = before;
         }
         let fits = before.saturating_add(piece.note.len()) <= self.limits.note_bytes;
-        if fits { Ok(piece) } else { Err(self.trap_error(Trap::Notes(self.limits.note_bytes))) }
+        if fits {
+            Ok(piece)
+        } else {
+            Err(self.store.data().stopped(Trap::Notes(self.limits.note_bytes)))
+        }
     }
 
     /// Bytes after the last row.
-    pub(crate) fn encode_footer(&mut self, notes: &Notes) -> Result<Vec<u8>, EncodeError> {
+    pub(crate) fn encode_footer(&mut self, notes: &Notes) -> Result<Vec<u8>, GuestError> {
         let allowance = self.allowance;
-        self.input.add(notes.bytes());
+        self.store.data_mut().add_input(notes.bytes());
         self.allowance =
             self.allowance.saturating_add(notes.bytes().saturating_mul(self.limits.amplification));
         let encoding = self.encoding;
@@ -248,7 +242,7 @@ impl EncoderInstance {
     }
 
     /// Writes a failure dump, where dumps are enabled.
-    fn failed(&mut self, call: GuestFunction, allowance: usize, error: EncodeError) -> EncodeError {
+    fn failed(&mut self, call: GuestFunction, allowance: usize, error: GuestError) -> GuestError {
         let mut dump = self.dump.take();
         if let Some(dump) = &mut dump {
             dump.about.before.allowance = allowance;
@@ -264,37 +258,24 @@ impl EncoderInstance {
             &mut Store<HostState>,
         ) -> wasmtime::Result<Result<T, wire::Error>>
         + Send,
-    ) -> Result<T, EncodeError> {
+    ) -> Result<T, GuestError> {
         let guest = &self.guest;
-        let output = HostState::call(&mut self.store, |store| call(guest, store))
-            .map_err(|trap| self.trap_error(trap))?
-            .map_err(|error| {
-                EncodeError::from_guest(self.store.data().work().plugin_name(), error)
-            })?;
+        let output = HostState::call(&mut self.store, |store| call(guest, store))?;
         let allowed = self.allowance.saturating_add(FREE_OUTPUT_BYTES);
         let returned = output.weight();
         self.store.data().work().returned(output.bytes());
         if returned > allowed {
-            return Err(self.trap_error(Trap::Amplification { returned, allowed }));
+            return Err(self.store.data().stopped(Trap::Amplification { returned, allowed }));
         }
         self.allowance = self.allowance.saturating_sub(returned);
         Ok(output)
-    }
-
-    fn trap_error(&self, trap: Trap) -> EncodeError {
-        EncodeError::stopped(
-            self.store.data().work().plugin_name(),
-            trap,
-            &self.input,
-            &self.limits,
-        )
     }
 }
 
 fn write_dump(
     dump: Option<Box<FailureDump>>,
     call: GuestFunction,
-    error: &EncodeError,
+    error: &GuestError,
     store: &Store<HostState>,
 ) {
     if let Some(dump) = dump {

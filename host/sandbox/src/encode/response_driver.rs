@@ -23,7 +23,8 @@ use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::instance_pool::{InstanceLease, InstancePool};
 use super::split_retry::JoinedChunk;
 use super::{Notes, PluginEncoder};
-use crate::encode::{EncodeError, EncoderInstance};
+use crate::encode::EncoderInstance;
+use crate::guest_error::GuestError;
 use crate::observe::{CallMetrics, ResponseMetrics};
 use crate::options::OptionValue;
 
@@ -38,7 +39,7 @@ pub(crate) struct ResponseDriver {
     parts: BatchCoalescer,
     sink: BodySender,
     hands: InstancePool,
-    making: FuturesUnordered<BoxFuture<'static, Result<ChunkResult, EncodeError>>>,
+    making: FuturesUnordered<BoxFuture<'static, Result<ChunkResult, GuestError>>>,
     /// Parts from the first that has not left to the last that was begun.
     places: VecDeque<PendingChunk>,
     /// Parts that have left.
@@ -131,7 +132,7 @@ impl ResponseDriver {
             Ok(DriveOutcome::Complete) => account.complete(),
             Ok(DriveOutcome::Abandoned) => drop(account),
             Err(error) => {
-                let (plugin, digest) = (&encoder.description.format, &encoder.digest);
+                let (plugin, digest) = (encoder.name(), encoder.digest());
                 tracing::error!(plugin, %digest, %error, "a response was cut off after its first byte");
                 if error.is_failure_of_the_plugin() {
                     ending.attribute_to_plugin();
@@ -145,7 +146,7 @@ impl ResponseDriver {
         mut self,
         chunk: EncodedChunk,
         work: &Arc<CallMetrics>,
-    ) -> Result<DriveOutcome, EncodeError> {
+    ) -> Result<DriveOutcome, GuestError> {
         let patience = self.encoder.host.limits.stalled_client_timeout();
         let Ok(Ok(first)) = timeout(patience, self.sink.sender.clone().reserve_owned()).await
         else {
@@ -258,9 +259,9 @@ impl ResponseDriver {
     }
 
     /// Makes and sends the tail.
-    async fn finish(mut self, room: OwnedPermit<EncodedChunk>) -> Result<(), EncodeError> {
+    async fn finish(mut self, room: OwnedPermit<EncodedChunk>) -> Result<(), GuestError> {
         let Some(mut instance) = self.hands.first() else {
-            return Err(EncodeError::Host("the instance that makes the tail was lost".to_owned()));
+            return Err(GuestError::Host("the instance that makes the tail was lost".to_owned()));
         };
         let (notes, hands) = (self.notes, self.hands);
         let work = move || {

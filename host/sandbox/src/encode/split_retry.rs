@@ -9,7 +9,8 @@ use arrow::datatypes::Schema;
 use super::body_channel::Segments;
 use super::piece::BodyBuilder;
 use super::{Notes, PluginEncoder, concat};
-use crate::encode::{EncodeError, EncodedPiece, EncoderInstance};
+use crate::encode::{EncodedPiece, EncoderInstance};
+use crate::guest_error::GuestError;
 use crate::options::OptionValue;
 use crate::trap::Trap;
 
@@ -38,8 +39,8 @@ impl PluginEncoder {
         schema: &Schema,
         options: &[OptionValue],
         with_head: bool,
-    ) -> Result<(Box<EncoderInstance>, ChunkOutput), EncodeError> {
-        let batch = concat(part).map_err(|error| EncodeError::Host(error.to_string()))?;
+    ) -> Result<(Box<EncoderInstance>, ChunkOutput), GuestError> {
+        let batch = concat(part).map_err(|error| GuestError::Host(error.to_string()))?;
         let unmade = match instance.try_encode_chunk(&batch) {
             Ok(piece) => return Ok((instance, vec![piece])),
             Err(unmade) => unmade,
@@ -47,11 +48,7 @@ impl PluginEncoder {
         if !self.should_split(&unmade.error, &batch) {
             return Err(instance.dump_chunk_failure(unmade));
         }
-        tracing::debug!(
-            plugin = self.description.format,
-            rows = batch.num_rows(),
-            "a part is made in halves"
-        );
+        tracing::debug!(plugin = self.name(), rows = batch.num_rows(), "a part is made in halves");
         let mut instance = Box::new(instance.reopen(self, schema, options)?);
         if with_head {
             instance.encode_header()?;
@@ -63,7 +60,7 @@ impl PluginEncoder {
         Ok((instance, pieces))
     }
 
-    fn should_split(&self, error: &EncodeError, batch: &RecordBatch) -> bool {
+    fn should_split(&self, error: &GuestError, batch: &RecordBatch) -> bool {
         let too_long = matches!(error.trap(), Some(Trap::Output(_)));
         too_long && batch.num_rows() > 1 && self.description.separator.is_some()
     }

@@ -39,8 +39,8 @@ impl ComponentStats {
     /// Walks over a component.
     ///
     /// # Errors
-    /// [`Rejected::Shape`] for the first thing that there is too much of, [`Rejected::Malformed`]
-    /// where it cannot be read.
+    /// [`ComponentRejection::ComponentLimit`] for the first thing that there is too much of,
+    /// [`ComponentRejection::Malformed`] where it cannot be read.
     pub fn measure(component: &[u8]) -> Result<Self, ComponentRejection> {
         let mut shape = Self::default();
         let broken = |error: BinaryReaderError| {

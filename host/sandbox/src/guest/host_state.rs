@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use wasmtime::{ResourceLimiter, Store, UpdateDeadline};
 
-use super::GuestHost;
 use super::bindings::yearbook::plugin::{log, types};
+use super::{GuestHost, InputSize};
 use crate::admission::MemoryBudget;
 use crate::engine::guest_clock::{EPOCH, GuestClock};
 use crate::limits::Limits;
@@ -30,7 +30,11 @@ pub(crate) struct HostState {
     /// Memory of all instances, and this one's part of it.
     memory: Arc<MemoryBudget>,
     held: usize,
-    limits: Limits,
+    pub(super) limits: Limits,
+    /// Size of what the guest was given.
+    pub(super) input: InputSize,
+    /// Bytes of a file among it.
+    pub(super) pushed: u64,
     lines_left: u32,
     /// Set once the log says that lines are missing.
     told: bool,
@@ -60,8 +64,13 @@ fn thread_cpu() -> Duration {
 }
 
 impl HostState {
-    /// A store with every limit of `host` in force, counted in `work`.
-    pub(crate) fn new_store(host: &GuestHost, work: Arc<CallMetrics>) -> Store<Self> {
+    /// A store with every limit of `host` in force, counted in `work`, for a guest that is given
+    /// `input`.
+    pub(crate) fn new_store(
+        host: &GuestHost,
+        work: Arc<CallMetrics>,
+        input: InputSize,
+    ) -> Store<Self> {
         work.record_instance_start();
         let limits = host.limits;
         let deadline = Deadline { cpu: Duration::ZERO, wall: Instant::now(), broken: None };
@@ -70,6 +79,8 @@ impl HostState {
             memory: Arc::clone(&host.admission.memory),
             held: 0,
             limits,
+            input,
+            pushed: 0,
             lines_left: LOG_LINES,
             told: false,
             heard: Vec::new(),
@@ -93,7 +104,7 @@ impl HostState {
 
     /// Makes a call with its deadline; classifies whatever stops it. The store is spent after a
     /// trap. Every call into a guest is made here, so none is made without stack enough for it.
-    pub(crate) fn call<T: Send>(
+    pub(crate) fn try_call<T: Send>(
         store: &mut Store<Self>,
         call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T> + Send,
     ) -> Result<T, Trap> {
@@ -138,6 +149,22 @@ impl HostState {
     /// Usage of the instance so far.
     pub(crate) fn used(&self) -> ResourceUsage {
         self.used
+    }
+
+    /// Counts what the guest is given beside what it was opened with.
+    pub(crate) fn add_input(&mut self, bytes: usize) {
+        self.input.add(bytes);
+    }
+
+    /// Counts bytes of a file.
+    pub(crate) fn push_input(&mut self, bytes: usize) {
+        self.input.add(bytes);
+        self.pushed = self.pushed.saturating_add(bytes as u64);
+    }
+
+    /// Bytes of a file so far.
+    pub(crate) fn pushed(&self) -> u64 {
+        self.pushed
     }
 
     fn record_call(&mut self) {

@@ -9,8 +9,9 @@ use arrow::datatypes::{Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 use yearbook_domain::{Digest, PluginKind, SourceColumn};
 
-use super::{CallMetrics, PluginError, ReleaseName};
+use super::{CallMetrics, FailureReason, ReleaseName};
 use crate::generator_request::GeneratorRequest;
+use crate::guest_error::GuestError;
 use crate::limits::Limits;
 use crate::options::OptionValue;
 
@@ -120,17 +121,6 @@ impl fmt::Display for GuestFunction {
     }
 }
 
-/// Reason of a failed call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FailureReason {
-    /// A [`crate::TrapKind`] by name, `internal`, `bad_output`, `bad_description`,
-    /// `unsupported_schema` or `invalid_option`.
-    pub kind: String,
-    /// In words.
-    pub message: String,
-}
-
 /// A line that a guest logged, as the host's log has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -156,13 +146,6 @@ pub struct InstanceProgress {
     /// Set where a reader was told that no more chunks follow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub last: bool,
-}
-
-impl FailureReason {
-    /// A reason of the kind `kind`, in the words of `message`.
-    pub(crate) fn new(kind: &str, message: &impl ToString) -> Self {
-        Self { kind: kind.to_owned(), message: message.to_string() }
-    }
 }
 
 impl FailureDump {
@@ -223,20 +206,32 @@ impl FailureDump {
         dump
     }
 
-    /// Leaves it behind, if it is the plugin's failure.
+    /// Leaves it behind, if the plugin has part in the failure.
     pub(crate) fn write_failure(
-        mut self,
+        self,
         call: GuestFunction,
-        error: &impl PluginError,
+        error: &GuestError,
         log: &[GuestLogLine],
         work: &CallMetrics,
     ) {
-        if let Some(failure) = error.reason() {
-            self.about.call = call;
-            self.about.failure = failure;
-            self.about.log = log.to_vec();
-            work.dump_target().write(self, !error.is_plugin_fault());
+        if let Some(reason) = error.reason() {
+            self.write(call, reason, !error.is_failure_of_the_plugin(), log, work);
         }
+    }
+
+    /// Leaves it behind. `is_refusal`: clients can provoke it.
+    pub(crate) fn write(
+        mut self,
+        call: GuestFunction,
+        reason: FailureReason,
+        is_refusal: bool,
+        log: &[GuestLogLine],
+        work: &CallMetrics,
+    ) {
+        self.about.call = call;
+        self.about.failure = reason;
+        self.about.log = log.to_vec();
+        work.dump_target().write(self, is_refusal);
     }
 
     /// The file's name: one for each way in which a component can fail.
@@ -244,7 +239,7 @@ impl FailureDump {
     pub fn file_name(&self) -> String {
         let DumpMetadata { component, call, failure, .. } = &self.about;
         format!(
-            "{}-{call}-{}.capsule.arrow",
+            "{}-{call}-{}.dump.arrow",
             component.digest.as_str().get(..16).unwrap_or_default(),
             failure.kind
         )

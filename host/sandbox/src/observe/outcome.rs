@@ -1,10 +1,10 @@
 //! Outcomes of responses as short words with a fixed number of values, which become labels, and the
-//! one trait by which an error says its outcome and whether the plugin is at fault. Errors of
-//! responses implement it beside themselves.
+//! reasons of failure dumps: how an error is counted, and what a dump says of it.
 
-use super::FailureReason;
+use serde::{Deserialize, Serialize};
+
 use crate::error::ComponentRejection;
-use crate::trap::{Trap, TrapKind};
+use crate::guest_error::GuestError;
 
 /// End of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,94 +70,67 @@ impl ResponseOutcome {
     }
 }
 
-/// Cause of an error, in the words that all errors of plugins share.
-pub(crate) enum ErrorCause<'a> {
-    /// The plugin's sentence about a schema or dataset that it cannot carry.
-    Unsupported(&'a str),
-    /// The plugin's sentence about an option.
-    InvalidOption(&'a str),
-    /// A limit that the input ran into.
-    TooLarge(&'a Trap),
-    /// A limit that the plugin ran into.
-    Trapped(&'a Trap),
-    /// The plugin's sentence about its own fault.
-    Internal(&'a str),
-    /// The rule that its files break.
-    BadOutput(&'a str),
-    /// The rule that its description breaks.
-    BadDescription(&'a str),
-    /// The scan.
-    Input,
-    /// The host.
-    Host,
+/// Reason of a failed call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailureReason {
+    /// A [`crate::TrapKind`] by name, `internal`, `bad_output`, `bad_description`,
+    /// `unsupported_schema` or `invalid_option`.
+    pub kind: String,
+    /// In words.
+    pub message: String,
 }
 
-impl ErrorCause<'_> {
-    fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>) {
+impl FailureReason {
+    /// A reason of the kind `kind`, in the words of `message`.
+    pub(crate) fn new(kind: &str, message: &impl ToString) -> Self {
+        Self { kind: kind.to_owned(), message: message.to_string() }
+    }
+}
+
+impl GuestError {
+    /// Outcome of the response.
+    pub(crate) fn outcome(&self) -> ResponseOutcome {
         match self {
-            Self::Unsupported(_) => (ResponseOutcome::UnsupportedSchema, None),
-            Self::InvalidOption(_) => (ResponseOutcome::InvalidOption, None),
-            Self::TooLarge(trap) => (ResponseOutcome::TooLarge, Some(trap.kind())),
-            Self::Trapped(trap) => (ResponseOutcome::Trapped, Some(trap.kind())),
-            Self::Internal(_) => (ResponseOutcome::Internal, None),
-            Self::BadOutput(_) => (ResponseOutcome::BadOutput, None),
-            Self::Input => (ResponseOutcome::Input, None),
-            Self::BadDescription(_) | Self::Host => (ResponseOutcome::Host, None),
+            Self::Declined(_) => ResponseOutcome::UnsupportedSchema,
+            Self::InvalidOption(_) => ResponseOutcome::InvalidOption,
+            Self::TooLarge { .. } => ResponseOutcome::TooLarge,
+            Self::Trapped { .. } => ResponseOutcome::Trapped,
+            Self::Internal { .. } => ResponseOutcome::Internal,
+            Self::Output { .. } => ResponseOutcome::BadOutput,
+            Self::Input(_) => ResponseOutcome::Input,
+            Self::Busy { .. } | Self::ShareUsedUp | Self::MemoryUsedUp { .. } | Self::Host(_) => {
+                ResponseOutcome::Host
+            }
         }
     }
 
-    fn reason(&self) -> Option<FailureReason> {
+    /// Reason for a failure dump; `None` where the plugin has no part in it.
+    pub(crate) fn reason(&self) -> Option<FailureReason> {
         Some(match self {
-            Self::Unsupported(sentence) => FailureReason::new("unsupported_schema", sentence),
+            Self::Declined(sentence) => FailureReason::new("unsupported_schema", sentence),
             Self::InvalidOption(sentence) => FailureReason::new("invalid_option", sentence),
-            Self::TooLarge(trap) | Self::Trapped(trap) => {
+            Self::TooLarge { trap, .. } | Self::Trapped { trap, .. } => {
                 FailureReason::new(trap.kind().name(), trap)
             }
-            Self::Internal(message) => FailureReason::new("internal", message),
-            Self::BadOutput(rule) => FailureReason::new("bad_output", rule),
-            Self::BadDescription(sentence) => FailureReason::new("bad_description", sentence),
-            Self::Input | Self::Host => return None,
+            Self::Internal { message, .. } => FailureReason::new("internal", message),
+            Self::Output { rule, .. } => FailureReason::new("bad_output", rule),
+            Self::Busy { .. }
+            | Self::ShareUsedUp
+            | Self::MemoryUsedUp { .. }
+            | Self::Input(_)
+            | Self::Host(_) => return None,
         })
     }
 }
 
-/// An error of a plugin, as it is counted and as a failure dump attributes it.
-pub(crate) trait PluginError {
-    /// Its cause.
-    fn cause(&self) -> ErrorCause<'_>;
-
-    /// Outcome of the response, and the kind of trap that stopped the guest.
-    fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>) {
-        self.cause().outcome()
-    }
-
-    /// Reason for a failure dump; none where the plugin has no part in it.
-    fn reason(&self) -> Option<FailureReason> {
-        self.cause().reason()
-    }
-
-    /// Returns whether the plugin is at fault. Otherwise its answer may be right: it declined, or
-    /// the input is too large for it.
-    fn is_plugin_fault(&self) -> bool {
-        self.outcome().0.is_failure_of_the_plugin()
-    }
-}
-
-impl PluginError for ComponentRejection {
-    fn cause(&self) -> ErrorCause<'_> {
+impl ComponentRejection {
+    /// Reason for a failure dump; `None` where `describe` has no part in it.
+    pub(crate) fn reason(&self) -> Option<FailureReason> {
         match self {
-            Self::Trapped(trap) => ErrorCause::Trapped(trap),
-            Self::Description(sentence) => ErrorCause::BadDescription(sentence),
-            _ => ErrorCause::Host,
+            Self::Trapped(trap) => Some(FailureReason::new(trap.kind().name(), trap)),
+            Self::Description(sentence) => Some(FailureReason::new("bad_description", sentence)),
+            _ => None,
         }
-    }
-
-    /// A component that does not load counts as a failure of the host: no response was begun.
-    fn outcome(&self) -> (ResponseOutcome, Option<TrapKind>) {
-        (ResponseOutcome::Host, None)
-    }
-
-    fn is_plugin_fault(&self) -> bool {
-        true
     }
 }

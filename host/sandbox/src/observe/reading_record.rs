@@ -8,8 +8,9 @@ use arrow::array::{BinaryArray, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema};
 use yearbook_domain::SourceColumn;
 
-use super::{FailureDump, GuestFunction, PluginError, ReleaseName};
+use super::{FailureDump, GuestFunction, ReleaseName};
 use crate::guest::HostState;
+use crate::guest_error::GuestError;
 use crate::limits::Limits;
 use crate::options::OptionValue;
 
@@ -52,9 +53,13 @@ impl ReadingRecord {
     pub(crate) fn write_failure(
         mut self,
         call: GuestFunction,
-        error: &impl PluginError,
+        error: &GuestError,
         state: &HostState,
     ) {
+        // The file's fault, not the reader's.
+        if matches!(error, GuestError::Declined(_)) {
+            return;
+        }
         if self.bytes > RECORDED_BYTES {
             tracing::warn!(
                 plugin = state.work().plugin_name(),

@@ -7,17 +7,19 @@ use arrow::datatypes::SchemaRef;
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
 use yearbook_domain::{SourceColumn, SourceType};
-use yearbook_shares::{CallerShare, SlotPermit};
+use yearbook_shares::SlotPermit;
 
 use super::rows::{check_batch, check_columns};
-use super::{FileColumn, PluginReader, ReadError};
+use super::{FileColumn, PluginReader};
 use crate::guest::bindings::reader::ReaderPlugin;
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
 use crate::guest::parameters::wire_option;
 use crate::guest::{HostState, InputSize};
+use crate::guest_error::GuestError;
 use crate::limits::Limits;
-use crate::observe::{CallMetrics, DumpTarget, GuestFunction, ReadingRecord, ResourceUsage};
+use crate::observe::{DumpTarget, GuestFunction, GuestLogLine, ReadingRecord, ResourceUsage};
 use crate::options::OptionValue;
+use crate::sanitize::sanitize_sentence;
 use crate::trap::Trap;
 
 /// Bytes of rows that any file may become, whatever its size.
@@ -33,13 +35,10 @@ pub struct FileReading {
     store: Store<HostState>,
     instance: ReaderPlugin,
     reading: ResourceAny,
-    plugin: String,
     limits: Limits,
     requested: Vec<SourceColumn>,
     columns: Option<(Vec<FileColumn>, SchemaRef)>,
-    input: InputSize,
-    /// Bytes pushed and bytes of rows pulled.
-    pushed: u64,
+    /// Bytes of rows.
     pulled: u64,
     record: Option<ReadingRecord>,
     /// Given back when the reading is dropped.
@@ -52,13 +51,10 @@ impl FileReading {
         requested: &[SourceColumn],
         options: &[OptionValue],
         dump_target: DumpTarget,
-    ) -> Result<Self, ReadError> {
-        let plugin = reader.description.format.clone();
-        let permit = reader.host.admission.instances.try_acquire(&CallerShare::default());
-        let permit =
-            permit.map_err(|_| ReadError::Host("no instance is free; try again".to_owned()))?;
+    ) -> Result<Self, GuestError> {
+        let permit = reader.try_acquire()?;
         let limits = reader.host.limits;
-        let work = CallMetrics::new(Arc::clone(&reader.metrics), dump_target);
+        let work = reader.call_metrics(dump_target);
         let options = reader.description.complete(options);
         let record = work
             .dump_target()
@@ -69,30 +65,21 @@ impl FileReading {
         let input = InputSize::new(requested.len(), name_bytes, plain);
         let requests: Vec<guest::ColumnRequest<'_>> = requested.iter().map(wire_request).collect();
         let lent: Vec<_> = options.iter().map(wire_option).collect();
-        let mut store = HostState::new_store(&reader.host, work);
+        let mut store = HostState::new_store(&reader.host, work, input);
         let opened = HostState::call(&mut store, |store| {
             let instance = reader.pre.instantiate(&mut *store)?;
-            let reading =
-                instance.yearbook_plugin_reader().reading().call_open(store, &requests, &lent)?;
-            Ok((instance, reading))
+            let guest = instance.yearbook_plugin_reader();
+            let reading = guest.reading().call_open(store, &requests, &lent)?;
+            Ok(reading.map(|reading| (instance, reading)))
         });
-        let opened = opened.map_err(|trap| stopped(&plugin, 0, trap, &input, &limits)).and_then(
-            |(instance, reading)| match reading {
-                Ok(reading) => Ok((instance, reading)),
-                Err(refusal) => Err(ReadError::from_guest(&plugin, 0, refusal)),
-            },
-        );
         match opened {
             Ok((instance, reading)) => Ok(Self {
                 store,
                 instance,
                 reading,
-                plugin,
                 limits,
                 requested: requested.to_vec(),
                 columns: None,
-                input,
-                pushed: 0,
                 pulled: 0,
                 record,
                 _permit: permit,
@@ -109,10 +96,9 @@ impl FileReading {
     /// Gives it the next bytes of the file; `last` where no more follow.
     ///
     /// # Errors
-    /// [`ReadError`]; the reading is spent.
-    pub fn push(&mut self, bytes: &[u8], last: bool) -> Result<(), ReadError> {
-        self.input.add(bytes.len());
-        self.pushed = self.pushed.saturating_add(bytes.len() as u64);
+    /// [`GuestError`]; the reading is spent.
+    pub fn push(&mut self, bytes: &[u8], last: bool) -> Result<(), GuestError> {
+        self.store.data_mut().push_input(bytes.len());
         self.store.data().work().record_input(0, bytes.len());
         if let Some(record) = &mut self.record {
             record.push(bytes, last);
@@ -126,8 +112,8 @@ impl FileReading {
     /// The columns, as soon as they are known; the types are those of the batches.
     ///
     /// # Errors
-    /// [`ReadError`]; the reading is spent.
-    pub fn columns(&mut self) -> Result<Option<(&[FileColumn], &SchemaRef)>, ReadError> {
+    /// [`GuestError`]; the reading is spent.
+    pub fn columns(&mut self) -> Result<Option<(&[FileColumn], &SchemaRef)>, GuestError> {
         if self.columns.is_none() {
             let reading = self.reading;
             let found = self.call(GuestFunction::Columns, |instance, store| {
@@ -144,8 +130,8 @@ impl FileReading {
     /// The next rows; none where more bytes are needed, or at the end of the file.
     ///
     /// # Errors
-    /// [`ReadError`]; the reading is spent.
-    pub fn pull(&mut self) -> Result<Option<RecordBatch>, ReadError> {
+    /// [`GuestError`]; the reading is spent.
+    pub fn pull(&mut self) -> Result<Option<RecordBatch>, GuestError> {
         let Some((_, schema)) = self.columns()? else { return Ok(None) };
         let schema = Arc::clone(schema);
         let reading = self.reading;
@@ -165,29 +151,29 @@ impl FileReading {
     }
 
     /// Lines that it logged, where dumps are enabled.
-    pub(crate) fn guest_log(&self) -> &[crate::observe::GuestLogLine] {
+    pub(crate) fn guest_log(&self) -> &[GuestLogLine] {
         self.store.data().guest_log()
     }
 
-    fn count_output(&mut self, batch: &guest::Batch) -> Result<(), ReadError> {
+    fn count_output(&mut self, batch: &guest::Batch) -> Result<(), GuestError> {
         let bytes: usize = batch.buffers.iter().map(Vec::len).sum();
         self.pulled = self.pulled.saturating_add((bytes as u64).max(MIN_BATCH_BYTES));
         self.store.data().work().returned(bytes);
         let factor = self.limits.read_amplification as u64;
-        let allowed = self.pushed.saturating_mul(factor).saturating_add(FREE_OUTPUT_BYTES);
+        let pushed = self.store.data().pushed();
+        let allowed = pushed.saturating_mul(factor).saturating_add(FREE_OUTPUT_BYTES);
         if self.pulled <= allowed {
             return Ok(());
         }
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let trap = Trap::ReadAmplification { returned: size(self.pulled), allowed: size(allowed) };
-        let error = stopped(&self.plugin, self.pushed, trap, &self.input, &self.limits);
+        let error = self.store.data().stopped(trap);
         Err(self.failed(GuestFunction::Pull, error))
     }
 
-    fn broken_rule(&mut self, call: GuestFunction, rule: String) -> ReadError {
-        let rule = crate::sanitize::sanitize_sentence(&rule);
-        let (plugin, at) = (self.plugin.clone(), self.pushed);
-        self.failed(call, ReadError::Output { plugin, at, rule })
+    fn broken_rule(&mut self, call: GuestFunction, rule: String) -> GuestError {
+        let error = self.store.data().broken_rule(sanitize_sentence(&rule));
+        self.failed(call, error)
     }
 
     fn call<T: Send>(
@@ -198,36 +184,18 @@ impl FileReading {
             &mut Store<HostState>,
         ) -> wasmtime::Result<Result<T, guest::Refusal>>
         + Send,
-    ) -> Result<T, ReadError> {
+    ) -> Result<T, GuestError> {
         let instance = &self.instance;
         let outcome = HostState::call(&mut self.store, |store| call(instance, store));
-        let outcome = outcome
-            .map_err(|trap| stopped(&self.plugin, self.pushed, trap, &self.input, &self.limits))
-            .and_then(|returned| {
-                returned
-                    .map_err(|refusal| ReadError::from_guest(&self.plugin, self.pushed, refusal))
-            });
         outcome.map_err(|error| self.failed(function, error))
     }
 
     /// Writes a failure dump, where dumps are enabled.
-    fn failed(&mut self, call: GuestFunction, error: ReadError) -> ReadError {
+    fn failed(&mut self, call: GuestFunction, error: GuestError) -> GuestError {
         if let Some(record) = self.record.take() {
             record.write_failure(call, &error, self.store.data());
         }
         error
-    }
-}
-
-/// A guest was stopped after it had been given `at` bytes.
-fn stopped(plugin: &str, at: u64, trap: Trap, input: &InputSize, limits: &Limits) -> ReadError {
-    let plugin = plugin.to_owned();
-    match trap {
-        Trap::TotalMemory { .. } => ReadError::Host(format!("{trap}; try again")),
-        trap if input.attributes_to_input(&trap, limits) => {
-            ReadError::TooLarge { plugin, at, trap }
-        }
-        trap => ReadError::Trapped { plugin, at, trap },
     }
 }
 

@@ -4,7 +4,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use yearbook_domain::SourceColumn;
 
-use super::{FileReading, PluginReader, ReadError};
+use super::{FileReading, PluginReader};
 use crate::observe::ResourceUsage;
 use crate::options::OptionValue;
 use crate::trial::{GuestCall, TrialError};
@@ -38,9 +38,9 @@ impl PluginReader {
         columns: &[SourceColumn],
         options: &[OptionValue],
         chunks: &[&[u8]],
-    ) -> Result<TrialTable, TrialError<ReadError>> {
+    ) -> Result<TrialTable, TrialError> {
         let dumps = self.host.dump_target.or_in_memory();
-        let failed = |call, error| TrialError { call, error, capsule: dumps.take() };
+        let failed = |call, error| TrialError { call, error, dump: dumps.take() };
         let mut reading = FileReading::open(self, columns, options, dumps.clone())
             .map_err(|error| failed(GuestCall::Open, error))?;
         let mut batches = Vec::new();

@@ -10,17 +10,17 @@ use yearbook_domain::{Digest, ReleaseId};
 use yearbook_shares::CallerShare;
 
 use super::Sandbox;
-use crate::admission::SlowPluginLimiter;
 use crate::description::PluginDescription;
 use crate::encode::PluginEncoder;
 use crate::engine::component_cache;
 use crate::engine::component_limits::ComponentStats;
 use crate::error::ComponentRejection;
 use crate::generate::PluginGenerator;
-use crate::guest::{HostState, linker};
+use crate::guest::{HostState, InputSize, linker};
 use crate::observe::{
     CallMetrics, DumpTarget, FailureDump, GuestFunction, PluginMetrics, ReleaseName,
 };
+use crate::plugin_head::PluginHead;
 use crate::read::PluginReader;
 use crate::trap::Trap;
 
@@ -68,17 +68,9 @@ impl<'a> CompiledComponent<'a> {
         dump_target: &DumpTarget,
     ) -> Result<PluginEncoder, ComponentRejection> {
         let pre = linker::encoder(&self.sandbox.host.engine, &self.component)?;
-        let (description, metrics) =
+        let (head, description) =
             self.describe(dump_target, |store| pre.instantiate(store)?.call_describe(store))?;
-        Ok(PluginEncoder {
-            host: Arc::clone(&self.sandbox.host),
-            pre,
-            description,
-            digest: self.digest,
-            bytes: self.bytes,
-            metrics,
-            limiter: Arc::new(SlowPluginLimiter::new()),
-        })
+        Ok(PluginEncoder { head, pre, description })
     }
 
     /// Makes an integration of it.
@@ -87,18 +79,10 @@ impl<'a> CompiledComponent<'a> {
         dump_target: &DumpTarget,
     ) -> Result<PluginGenerator, ComponentRejection> {
         let pre = linker::generator(&self.sandbox.host.engine, &self.component)?;
-        let (description, metrics) = self.describe(dump_target, |store| {
+        let (head, description) = self.describe(dump_target, |store| {
             pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store)
         })?;
-        Ok(PluginGenerator {
-            host: Arc::clone(&self.sandbox.host),
-            pre,
-            description,
-            digest: self.digest,
-            bytes: self.bytes,
-            metrics,
-            limiter: SlowPluginLimiter::new(),
-        })
+        Ok(PluginGenerator { head, pre, description })
     }
 
     /// Makes an input format of it.
@@ -107,17 +91,10 @@ impl<'a> CompiledComponent<'a> {
         dump_target: &DumpTarget,
     ) -> Result<PluginReader, ComponentRejection> {
         let pre = linker::reader(&self.sandbox.host.engine, &self.component)?;
-        let (description, metrics) = self.describe(dump_target, |store| {
+        let (head, description) = self.describe(dump_target, |store| {
             pre.instantiate(&mut *store)?.yearbook_plugin_reader().call_describe(store)
         })?;
-        Ok(PluginReader {
-            host: Arc::clone(&self.sandbox.host),
-            pre,
-            description,
-            digest: self.digest,
-            bytes: self.bytes,
-            metrics,
-        })
+        Ok(PluginReader { head, pre, description })
     }
 
     /// Calls `describe` in an instance of its own, checks the result, and opens the release's
@@ -126,7 +103,7 @@ impl<'a> CompiledComponent<'a> {
         &self,
         dump_target: &DumpTarget,
         describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<D::Raw> + Send,
-    ) -> Result<(D, Arc<PluginMetrics>), ComponentRejection> {
+    ) -> Result<(PluginHead, D), ComponentRejection> {
         let host = &self.sandbox.host;
         let _permit = host
             .admission
@@ -137,8 +114,8 @@ impl<'a> CompiledComponent<'a> {
             Arc::new(PluginMetrics::unregistered(D::KIND, &self.digest)),
             dump_target.clone(),
         );
-        let mut store = HostState::new_store(host, Arc::clone(&calls));
-        let description = HostState::call(&mut store, describe)
+        let mut store = HostState::new_store(host, Arc::clone(&calls), InputSize::new(0, 0, true));
+        let description = HostState::try_call(&mut store, describe)
             .map_err(|trap| match trap {
                 // What others hold is not the component's fault.
                 Trap::TotalMemory { .. } => ComponentRejection::Busy,
@@ -146,14 +123,12 @@ impl<'a> CompiledComponent<'a> {
             })
             .and_then(|raw| D::check(raw).map_err(ComponentRejection::Description));
         if let Err(rejected) = &description
+            && let Some(reason) = rejected.reason()
             && dump_target.is_enabled()
         {
-            FailureDump::for_component(D::KIND, &self.digest, &host.limits).write_failure(
-                GuestFunction::Describe,
-                rejected,
-                store.data().guest_log(),
-                &calls,
-            );
+            let dump = FailureDump::for_component(D::KIND, &self.digest, &host.limits);
+            let log = store.data().guest_log();
+            dump.write(GuestFunction::Describe, reason, false, log, &calls);
         }
         let description = description?;
         let name = description.name().to_owned();
@@ -161,6 +136,6 @@ impl<'a> CompiledComponent<'a> {
         let release = ReleaseName { id, version: description.version().to_owned() };
         let metrics = self.sandbox.metrics.get_or_register(release);
         metrics.record_load(self.begun.elapsed(), self.from_cache);
-        Ok((description, metrics))
+        Ok((PluginHead::new(host, metrics, self.bytes), description))
     }
 }

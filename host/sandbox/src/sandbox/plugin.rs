@@ -1,11 +1,11 @@
 //! A loaded plugin, of whichever kind.
 
+use std::ops::Deref;
 use std::sync::Arc;
-use yearbook_domain::{Digest, PluginKind};
 
 use crate::encode::PluginEncoder;
 use crate::generate::PluginGenerator;
-use crate::observe::PluginMetrics;
+use crate::plugin_head::PluginHead;
 use crate::read::PluginReader;
 
 /// A loaded plugin of any kind.
@@ -19,64 +19,14 @@ pub enum Plugin {
     Reader(Arc<PluginReader>),
 }
 
-impl Plugin {
-    /// Format or tool, or the format that a reader reads.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Encoder(encoder) => &encoder.description.format,
-            Self::Generator(generator) => &generator.description.tool,
-            Self::Reader(reader) => &reader.description.format,
-        }
-    }
+impl Deref for Plugin {
+    type Target = PluginHead;
 
-    /// Its kind.
-    #[must_use]
-    pub fn kind(&self) -> PluginKind {
+    fn deref(&self) -> &PluginHead {
         match self {
-            Self::Encoder(_) => PluginKind::Encoder,
-            Self::Generator(_) => PluginKind::Generator,
-            Self::Reader(_) => PluginKind::Reader,
-        }
-    }
-
-    /// The plugin's own version.
-    #[must_use]
-    pub fn version(&self) -> &str {
-        match self {
-            Self::Encoder(encoder) => &encoder.description.version,
-            Self::Generator(generator) => &generator.description.version,
-            Self::Reader(reader) => &reader.description.version,
-        }
-    }
-
-    /// SHA-256 of the component.
-    #[must_use]
-    pub fn digest(&self) -> &Digest {
-        match self {
-            Self::Encoder(encoder) => &encoder.digest,
-            Self::Generator(generator) => &generator.digest,
-            Self::Reader(reader) => &reader.digest,
-        }
-    }
-
-    /// Counters of this release.
-    #[must_use]
-    pub fn metrics(&self) -> &PluginMetrics {
-        match self {
-            Self::Encoder(encoder) => &encoder.metrics,
-            Self::Generator(generator) => &generator.metrics,
-            Self::Reader(reader) => &reader.metrics,
-        }
-    }
-
-    /// Size of the component in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        match self {
-            Self::Encoder(encoder) => encoder.bytes,
-            Self::Generator(generator) => generator.bytes,
-            Self::Reader(reader) => reader.bytes,
+            Self::Encoder(encoder) => &encoder.head,
+            Self::Generator(generator) => &generator.head,
+            Self::Reader(reader) => &reader.head,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use robust::{Coord, orient2d};
 
-use crate::geometry::Position;
+use crate::position::Position;
 
 /// From a position to another.
 pub(super) type Edge = [Position; 2];

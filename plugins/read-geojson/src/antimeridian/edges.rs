@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::arrangement::{Edge, OVERLAP, PositionKey, key};
 use super::{AROUND, HALF};
-use crate::geometry::Position;
+use crate::position::Position;
 
 /// The pieces of an edge, moved into range. `originals` has longitudes before they were unwrapped.
 pub(super) fn split_edge([from, to]: Edge, originals: &HashMap<PositionKey, f64>) -> Vec<Edge> {

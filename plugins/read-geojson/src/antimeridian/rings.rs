@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::HALF;
 use super::arrangement::{Edge, OVERLAP, compare, is_counterclockwise, key, side_of, visit_pairs};
-use crate::geometry::Position;
+use crate::position::Position;
 
 /// The boundary of one side of the edges, as one walks along it.
 struct Face {

@@ -73,7 +73,7 @@ impl YearbookEncoders {
         let response = async move {
             let options: Vec<_> = option.split_once('=').map(chosen(&guest)).into_iter().collect();
             let batches = futures::stream::iter(batches).boxed();
-            match guest.encode(schema, &options, batches).await.unwrap() {
+            match guest.encode(&CallerShare::default(), schema, &options, batches).await.unwrap() {
                 EncodedBody::Whole(bytes) => client.take(bytes),
                 EncodedBody::Stream(mut chunks) => {
                     while let Some(chunk) = chunks.next().await {

@@ -30,14 +30,13 @@ pub(super) async fn run(
     };
     let sandbox = plugin_runtime::new_sandbox(config, context.workers())?;
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &component)).await?;
-    let capsules =
-        write_dumps(context, &checked.capsules, folder.unwrap_or_else(|| plugin.folder()));
+    let dumps = write_dumps(context, &checked.dumps, folder.unwrap_or_else(|| plugin.folder()));
     let report = checked.report;
     let mut value = serde_json::to_value(&report)?;
-    value["capsules"] = capsules.iter().map(|path| path.display().to_string()).collect();
+    value["dumps"] = dumps.iter().map(|path| path.display().to_string()).collect();
     context
         .output
-        .print_result(&value, || render_report(&report) + &replay_commands(&capsules, plugin))?;
+        .print_result(&value, || render_report(&report) + &replay_commands(&dumps, plugin))?;
     match report.findings.len() + report.more_findings {
         0 => Ok(()),
         1 => bail!("1 thing is wrong with {plugin}"),
@@ -47,31 +46,30 @@ pub(super) async fn run(
 
 /// Writes a dump of each failure into `folder`. A dump that cannot be written is noted, and the
 /// report goes on.
-fn write_dumps(context: &CommandContext, capsules: &[FailureDump], folder: &Path) -> Vec<PathBuf> {
+fn write_dumps(context: &CommandContext, dumps: &[FailureDump], folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let write = |capsule: &FailureDump| {
-        let written = create_private_dir(folder).and_then(|()| write_dump(capsule, folder));
+    let write = |dump: &FailureDump| {
+        let written = create_private_dir(folder).and_then(|()| write_dump(dump, folder));
         written
             .inspect_err(|error| {
-                context.output.note(&format!(
-                    "no capsule could be written into {}: {error}",
-                    folder.display()
-                ))
+                context
+                    .output
+                    .note(&format!("no dump could be written into {}: {error}", folder.display()))
             })
             .ok()
     };
-    capsules.iter().filter_map(write).collect()
+    dumps.iter().filter_map(write).collect()
 }
 
 /// Command that replays each failure.
-fn replay_commands(capsules: &[PathBuf], plugin: &PluginSource) -> String {
+fn replay_commands(dumps: &[PathBuf], plugin: &PluginSource) -> String {
     let mut text = String::new();
-    if !capsules.is_empty() {
+    if !dumps.is_empty() {
         text.push_str("\n\nEach failure can be replayed, here or on a plugin that was mended:");
     }
-    for capsule in capsules {
+    for dump in dumps {
         let _ =
-            write!(text, "\n    yearbook plugin replay {} --component {plugin}", capsule.display());
+            write!(text, "\n    yearbook plugin replay {} --component {plugin}", dump.display());
     }
     text
 }

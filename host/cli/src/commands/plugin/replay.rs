@@ -26,7 +26,7 @@ pub(super) async fn run(
     file: &Path,
     named: Option<&PluginSource>,
 ) -> anyhow::Result<()> {
-    let capsule = open_dump(file).with_context(|| format!("cannot replay {}", file.display()))?;
+    let dump = open_dump(file).with_context(|| format!("cannot replay {}", file.display()))?;
     let found = match named {
         Some(plugin) => {
             let component = plugin.load(context).await?;
@@ -36,31 +36,31 @@ pub(super) async fn run(
                 place: plugin.to_string(),
             }
         }
-        None => find_component(context, &capsule.about.component.digest).await?,
+        None => find_component(context, &dump.about.component.digest).await?,
     };
     let config = SandboxConfig {
-        limits: CheckReport::limits(capsule.about.limits),
+        limits: CheckReport::limits(dump.about.limits),
         ..SandboxConfig::default()
     };
     let sandbox = plugin_runtime::new_sandbox(config, context.workers())?;
-    let (dump, bytes) = (capsule.clone(), found.bytes.clone());
-    let replayed = tokio::task::spawn_blocking(move || sandbox.replay(&bytes, &dump)).await?;
+    let (call, bytes) = (dump.clone(), found.bytes.clone());
+    let replayed = tokio::task::spawn_blocking(move || sandbox.replay(&bytes, &call)).await?;
     let replayed = replayed
         .with_context(|| format!("{} was not called: {}", found.digest.short(), found.place))?;
     let outcome = match &replayed.failed {
         None => "succeeds",
-        Some(_) if replayed.reproduces(&capsule) => "fails_as_before",
+        Some(_) if replayed.reproduces(&dump) => "fails_as_before",
         Some(_) => "fails_otherwise",
     };
     let value = json!({
         "outcome": outcome,
         "component": found.digest,
-        "capsule": capsule.about,
+        "dump": dump.about,
         "failed": replayed.failed.as_ref().map(|failed| json!({ "call": failed.call, "kind": failed.failure.kind, "message": failed.failure.message })),
         "log": replayed.log,
         "bytes": replayed.bytes,
     });
-    context.output.print_result(&value, || render(&capsule, &found, &replayed))?;
+    context.output.print_result(&value, || render(&dump, &found, &replayed))?;
     match outcome {
         "succeeds" => Ok(()),
         "fails_as_before" => bail!("it fails as before"),
@@ -68,12 +68,12 @@ pub(super) async fn run(
     }
 }
 
-fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResult) -> String {
-    let about = &capsule.about;
+fn render(dump: &FailureDump, found: &LocatedComponent, replayed: &ReplayResult) -> String {
+    let about = &dump.about;
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "capsule    {} {} ({}, {})",
+        "dump       {} {} ({}, {})",
         about.component.name,
         about.component.version,
         about.component.kind,
@@ -82,7 +82,7 @@ fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResu
     let _ = writeln!(
         text,
         "failed at  {}: {} ({})",
-        describe_call(capsule),
+        describe_call(dump),
         about.failure.message,
         about.failure.kind
     );
@@ -107,10 +107,10 @@ fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResu
         )),
     }
     let unseen = about.before.parts.saturating_sub(usize::from(about.call.name() == "tail"));
-    if unseen > 0 && !replayed.reproduces(capsule) {
+    if unseen > 0 && !replayed.reproduces(dump) {
         let _ = write!(
             text,
-            "\nBefore, the instance had made {}, of which the capsule holds nothing: a failure that depends on that is not seen here.",
+            "\nBefore, the instance had made {}, of which the dump holds nothing: a failure that depends on that is not seen here.",
             pluralize(unseen as u64, "part")
         );
     }
@@ -128,9 +128,9 @@ fn open_dump(file: &Path) -> Result<FailureDump, DumpReadError> {
 }
 
 /// Call with the size of its input.
-fn describe_call(capsule: &FailureDump) -> String {
-    let call = capsule.about.call;
-    match (&capsule.batch, &capsule.request) {
+fn describe_call(dump: &FailureDump) -> String {
+    let call = dump.about.call;
+    match (&dump.batch, &dump.request) {
         (Some(batch), _) if call.name() == "part" => {
             format!(
                 "{call} of {} and {}",

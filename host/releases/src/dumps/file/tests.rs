@@ -43,7 +43,7 @@ fn empty_dump(kind: PluginKind, name: &str, options: Vec<OptionValue>) -> Failur
     }
 }
 
-fn capsule() -> FailureDump {
+fn dump() -> FailureDump {
     let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let fields = vec![
         Field::new("t", text, true).with_metadata([("yearbook.role", "key")]),
@@ -57,46 +57,44 @@ fn capsule() -> FailureDump {
         ("d", Option::Boolean(true)),
     ];
     let options = options.map(|(name, value)| OptionValue { name: name.to_owned(), value });
-    let mut capsule = empty_dump(PluginKind::Encoder, "csv", options.to_vec());
-    capsule.schema = Arc::new(schema.clone());
+    let mut dump = empty_dump(PluginKind::Encoder, "csv", options.to_vec());
+    dump.schema = Arc::new(schema.clone());
     let texts: ArrayRef =
         Arc::new([Some("x"), None, Some("x")].into_iter().collect::<DictionaryArray<Int32Type>>());
     let numbers: ArrayRef = Arc::new(Float64Array::from(vec![Some(0.5), None, Some(f64::MAX)]));
-    capsule.batch = Some(RecordBatch::try_new(Arc::new(schema), vec![texts, numbers]).unwrap());
-    capsule.notes = vec![(0, b"\0\xff".to_vec()), (u64::MAX, vec![7; 100])];
-    capsule.about.call = GuestFunction::Part;
-    capsule.about.failure =
-        FailureReason { kind: "wasm".to_owned(), message: "trapped".to_owned() };
-    capsule.about.log =
+    dump.batch = Some(RecordBatch::try_new(Arc::new(schema), vec![texts, numbers]).unwrap());
+    dump.notes = vec![(0, b"\0\xff".to_vec()), (u64::MAX, vec![7; 100])];
+    dump.about.call = GuestFunction::Part;
+    dump.about.failure = FailureReason { kind: "wasm".to_owned(), message: "trapped".to_owned() };
+    dump.about.log =
         vec![GuestLogLine { level: "error".to_owned(), message: "panicked".to_owned() }];
-    capsule.about.before.allowance = usize::MAX >> 1;
-    capsule
+    dump.about.before.allowance = usize::MAX >> 1;
+    dump
 }
 
-fn written(capsule: &FailureDump) -> Vec<u8> {
+fn written(dump: &FailureDump) -> Vec<u8> {
     let mut bytes = Vec::new();
-    write(capsule, &mut bytes).unwrap();
+    write(dump, &mut bytes).unwrap();
     bytes
 }
 
 fn opened(bytes: &[u8]) -> Result<FailureDump, String> {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.capsule.arrow");
+    let path = folder.path().join("x.dump.arrow");
     std::fs::write(&path, bytes).unwrap();
     read_dump(&path).map_err(|error| error.to_string())
 }
 
 /// The file after what `spoil` does to its description.
-fn forged(capsule: &FailureDump, spoil: impl Fn(&mut Value)) -> Vec<u8> {
-    let mut about = serde_json::to_value(&capsule.about).unwrap();
+fn forged(dump: &FailureDump, spoil: impl Fn(&mut Value)) -> Vec<u8> {
+    let mut about = serde_json::to_value(&dump.about).unwrap();
     spoil(&mut about);
     let text = about.to_string();
-    let schema =
-        Schema::new(capsule.schema.fields().clone()).with_metadata([(ABOUT, text.as_str())]);
+    let schema = Schema::new(dump.schema.fields().clone()).with_metadata([(ABOUT, text.as_str())]);
     let schema = Arc::new(schema);
     let mut bytes = Vec::new();
     let mut writer = StreamWriter::try_new(&mut bytes, &schema).unwrap();
-    if let Some(batch) = &capsule.batch {
+    if let Some(batch) = &dump.batch {
         writer.write(&RecordBatch::try_new(schema, batch.columns().to_vec()).unwrap()).unwrap();
     }
     writer.finish().unwrap();
@@ -105,13 +103,13 @@ fn forged(capsule: &FailureDump, spoil: impl Fn(&mut Value)) -> Vec<u8> {
 
 #[test]
 fn what_is_written_is_read() {
-    let capsule = capsule();
-    let read = opened(&written(&capsule)).unwrap();
+    let dump = dump();
+    let read = opened(&written(&dump)).unwrap();
     assert_eq!(
         (&read.about, &read.schema, &read.batch, &read.notes),
-        (&capsule.about, &capsule.schema, &capsule.batch, &capsule.notes)
+        (&dump.about, &dump.schema, &dump.batch, &dump.notes)
     );
-    assert_eq!(capsule.file_name(), "0a0a0a0a0a0a0a0a-part-wasm.capsule.arrow");
+    assert_eq!(dump.file_name(), "0a0a0a0a0a0a0a0a-part-wasm.dump.arrow");
 }
 
 #[test]
@@ -123,17 +121,17 @@ fn a_generators_request_is_read_as_it_was_and_there_are_no_columns() {
         datasets: Vec::new(),
         options: vec![OptionValue { name: "n".to_owned(), value: Option::Number(2.0) }],
     };
-    let mut capsule = empty_dump(PluginKind::Generator, "dbt", Vec::new());
-    capsule.request = Some(request.clone());
-    capsule.about.call = GuestFunction::Generate;
-    let read = opened(&written(&capsule)).unwrap();
+    let mut dump = empty_dump(PluginKind::Generator, "dbt", Vec::new());
+    dump.request = Some(request.clone());
+    dump.about.call = GuestFunction::Generate;
+    let read = opened(&written(&dump)).unwrap();
     assert_eq!(format!("{:?}", read.request), format!("{:?}", Some(request)));
     assert_eq!((read.schema.fields().len(), read.batch), (0, None));
 }
 
 #[test]
-fn a_file_that_is_cut_anywhere_is_no_capsule() {
-    let whole = written(&capsule());
+fn a_file_that_is_cut_anywhere_is_no_dump() {
+    let whole = written(&dump());
     for length in 0..whole.len() {
         assert!(opened(&whole[..length]).is_err(), "{length} of {} bytes", whole.len());
     }
@@ -141,7 +139,7 @@ fn a_file_that_is_cut_anywhere_is_no_capsule() {
 
 #[test]
 fn a_file_with_one_wrong_byte_is_read_or_refused_in_one_line() {
-    let whole = written(&capsule());
+    let whole = written(&dump());
     let mut refused = 0;
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
@@ -159,7 +157,7 @@ fn a_file_with_one_wrong_byte_is_read_or_refused_in_one_line() {
 
 #[test]
 fn what_was_forged_is_refused_for_what_is_wrong() {
-    let good = capsule();
+    let good = dump();
     assert!(opened(&forged(&good, |_| {})).is_ok());
     type Spoil = fn(&mut Value);
     let cases: [(&str, Spoil); 12] = [
@@ -195,7 +193,7 @@ fn what_was_forged_is_refused_for_what_is_wrong() {
 }
 
 #[test]
-fn what_is_no_capsule_is_told_why() {
+fn what_is_no_dump_is_told_why() {
     assert!(opened(b"").unwrap_err().contains("its end is missing"));
     assert!(opened(b"PAR1 and more").unwrap_err().contains("its end is missing"));
     assert!(opened(&END).unwrap_err().contains("no Arrow IPC stream"));
@@ -210,8 +208,8 @@ fn what_is_no_capsule_is_told_why() {
         writer.finish().unwrap();
         bytes
     };
-    assert!(opened(&stream(1, &batch.schema())).unwrap_err().contains("no capsule"));
-    let about = serde_json::to_string(&capsule().about).unwrap();
+    assert!(opened(&stream(1, &batch.schema())).unwrap_err().contains("no dump"));
+    let about = serde_json::to_string(&dump().about).unwrap();
     let schema = Arc::new(
         Schema::new(batch.schema().fields().clone()).with_metadata([(ABOUT, about.as_str())]),
     );
@@ -234,7 +232,7 @@ fn what_is_no_capsule_is_told_why() {
 #[test]
 fn what_would_be_too_large_is_not_written_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let large = FailureDump { notes: vec![(0, vec![0; 100 << 20])], ..capsule() };
+    let large = FailureDump { notes: vec![(0, vec![0; 100 << 20])], ..dump() };
     assert!(write_dump(&large, folder.path()).unwrap_err().to_string().contains("too large"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

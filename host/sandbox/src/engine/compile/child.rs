@@ -11,8 +11,8 @@ use super::{ARGUMENT, DONE, REFUSED};
 use crate::engine;
 
 /// Compiles what stands on standard input, if `arguments` (the program's name first) say that this
-/// process is a compiler; otherwise does nothing. A program that uses [`super::Compiler::Child`]
-/// calls it before anything else.
+/// process is a compiler; otherwise does nothing. A program that uses
+/// [`super::Compiler::ChildProcess`] calls it before anything else.
 #[must_use]
 pub fn compile_as_child(arguments: &[OsString]) -> Option<ExitCode> {
     let [_, argument, memory_bytes, seconds] = arguments else { return None };

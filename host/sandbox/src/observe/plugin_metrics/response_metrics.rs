@@ -9,8 +9,9 @@ use tracing::field::Empty;
 use yearbook_counters::{Counter, Metric as _, TimeCounter};
 
 use super::{FIRST_BYTES_BUCKETS_US, PluginMetrics, ReleaseName};
-use crate::observe::{DumpTarget, PluginError, ResponseOutcome};
-use crate::trap::TrapKind;
+use crate::guest_error::GuestError;
+use crate::observe::{DumpTarget, ResponseOutcome};
+use crate::trap::{Trap, TrapKind};
 
 /// Counters of the guests of one response, or of one trial. Instances share it.
 pub(crate) struct CallMetrics {
@@ -158,9 +159,8 @@ impl ResponseMetrics {
     }
 
     /// It failed.
-    pub(crate) fn finish_failed(mut self, error: &impl PluginError) {
-        let (outcome, trap) = error.outcome();
-        self.end(outcome, trap);
+    pub(crate) fn finish_failed(mut self, error: &GuestError) {
+        self.end(error.outcome(), error.trap().map(Trap::kind));
     }
 
     fn end(&mut self, outcome: ResponseOutcome, trap: Option<TrapKind>) {
