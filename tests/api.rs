@@ -1,4 +1,4 @@
-//! Routes in process, mirroring `host/server/src/routes`. A test names the rule it proves.
+//! Routes in process, mirroring `host/api/src/routes`. A test names the rule it proves.
 
 mod bulk;
 mod changes;

@@ -32,7 +32,7 @@ async fn every_route_is_described_and_every_description_is_a_route_contract_4() 
     let described: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
     // Pages for people and the description itself say nothing of themselves.
     let silent = ["/openapi.json", "/docs", "/docs/{asset}"];
-    let router = std::fs::read_to_string(root().join("host/server/src/router.rs")).unwrap();
+    let router = std::fs::read_to_string(root().join("host/api/src/lib.rs")).unwrap();
     let routes =
         router.lines().filter_map(|line| line.trim().strip_prefix(".route(\"")?.split('"').next());
     for route in routes.filter(|route| !silent.contains(route)) {

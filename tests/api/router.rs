@@ -28,7 +28,8 @@ const OTHERS: [&str; 1] = ["/cite/{name}/{snapshot}"];
 /// and [`OTHERS`].
 pub(super) fn routes() -> Vec<RouterRoute> {
     let mut found = Vec::new();
-    for file in sources(&root().join("host/server/src")) {
+    let rooms = ["host/api/src", "host/pages/src"].map(|folder| root().join(folder));
+    for file in rooms.iter().flat_map(|room| sources(room)) {
         let text = std::fs::read_to_string(&file).unwrap();
         let lines: Vec<&str> =
             text.lines().map(str::trim).filter(|line| line.starts_with(".route(")).collect();
@@ -70,14 +71,9 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in folder.read_dir().unwrap() {
         let path = entry.unwrap().path();
-        if path.ends_with("share") {
-            // Beneath share.rs.
-        } else if path.is_dir() {
+        if path.is_dir() {
             files.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs")
-            && !path.ends_with("admin.rs")
-            && !path.ends_with("share.rs")
-        {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             files.push(path);
         }
     }

@@ -5,12 +5,11 @@ pub(crate) mod citation_link;
 pub(crate) mod failure_cache;
 pub(crate) mod headers;
 pub(crate) mod open_check;
+mod pending;
 pub(crate) mod plan;
 pub(crate) mod render;
 pub(crate) mod response_cache;
 mod row_tag;
 pub(crate) mod too_large;
-mod without_body;
 
-pub(crate) use headers::rows;
-pub(crate) use without_body::without_body;
+pub(crate) use pending::{Opened, open};

@@ -5,7 +5,6 @@ mod bursts;
 mod headers;
 mod refusal_pace;
 mod token_buckets;
-mod token_refunds;
 
 use std::sync::Arc;
 

@@ -8,11 +8,8 @@ use axum::response::Response;
 use yearbook_catalog::{QuotaReservation, QuotaUsage};
 use yearbook_shares::CallerShare;
 
-use super::open_responses::OpenResponse;
-use crate::Authenticated;
-use crate::Core;
-use crate::Error;
-use crate::status;
+use crate::open_responses::OpenResponse;
+use crate::{Authenticated, Core, Error, status};
 
 /// A request that may do its work. Dropping it gives both parts back.
 pub struct Reservation {
@@ -27,24 +24,6 @@ pub enum Patience {
     Queue,
     /// As long as the client waits.
     Unbounded,
-}
-
-/// A request that was charged: what middleware and the body's monitor need to know of it.
-pub struct Charge {
-    open: OpenResponse,
-    usage: QuotaUsage,
-}
-
-/// An outcome of work that is charged or not.
-pub trait Chargeable {
-    /// Returns whether the outcome costs a request.
-    fn is_charged(&self) -> bool;
-}
-
-impl Chargeable for Response {
-    fn is_charged(&self) -> bool {
-        status::is_charged(self.status())
-    }
 }
 
 impl Core {
@@ -78,53 +57,30 @@ impl Reservation {
         self.open.holder()
     }
 
-    /// Commits the reservation for an outcome that is charged, and gives it back for any other
-    /// outcome. The quota is back when this returns, so that the headers of a refusal are right.
+    /// Commits the reservation for a response that is charged, and hands usage and open response to
+    /// the middleware, in its extensions; gives the reservation back for any other outcome. The
+    /// quota is back when this returns, so that the headers of a refusal are right.
     ///
     /// # Errors
     /// The error of `outcome`.
-    pub async fn settle<T: Chargeable>(
-        self,
-        outcome: Result<T, Error>,
-    ) -> Result<(T, Option<Charge>), Error> {
+    pub async fn settle(self, outcome: Result<Response, Error>) -> Result<Response, Error> {
         let Self { open, quota } = self;
         match outcome {
-            Ok(value) if value.is_charged() => {
+            Ok(mut response) if status::is_charged(response.status()) => {
                 let usage = QuotaUsage {
                     used: quota.used(),
                     limit: quota.limit(),
                     resets_at: quota.resets_at(),
                 };
                 quota.commit();
-                Ok((value, Some(Charge { open, usage })))
+                response.extensions_mut().insert(usage);
+                response.extensions_mut().insert(open);
+                Ok(response)
             }
             other => {
                 quota.release().await;
-                other.map(|value| (value, None))
+                other
             }
         }
-    }
-
-    /// As [`Reservation::settle`], for work that makes a whole response.
-    ///
-    /// # Errors
-    /// The error of `outcome`.
-    pub async fn settle_response(
-        self,
-        outcome: Result<Response, Error>,
-    ) -> Result<Response, Error> {
-        let (mut response, charge) = self.settle(outcome).await?;
-        if let Some(charge) = charge {
-            charge.attach(&mut response);
-        }
-        Ok(response)
-    }
-}
-
-impl Charge {
-    /// Hands usage and open response to the middleware, in the extensions of `response`.
-    pub fn attach(self, response: &mut Response) {
-        response.extensions_mut().insert(self.usage);
-        response.extensions_mut().insert(self.open);
     }
 }

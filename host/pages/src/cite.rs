@@ -74,7 +74,7 @@ pub(crate) async fn show(
         let document = subject.document(&app)?.with_tag(tag);
         subject.respond(&app, &parts, &document, policy).await
     };
-    reservation.settle_response(Box::pin(verified).await).await
+    reservation.settle(Box::pin(verified).await).await
 }
 
 /// Subject of a citation.

@@ -66,7 +66,7 @@ def check_units(tally, binary):
     unit = directives(DEPLOY / "systemd/yearbook.service")
 
     def stops():
-        source = (ROOT / "host/server/src/settings.rs").read_text()
+        source = (ROOT / "host/http/src/settings.rs").read_text()
         patience = int(re.search(r"shutdown_ms: ([\d_]+)", source)[1]) / 1000
         assert int(unit["TimeoutStopSec"][0]) > patience, patience
 

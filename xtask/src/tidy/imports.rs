@@ -11,12 +11,6 @@ use sources::CrateSources;
 /// Files that may need each other: a type, what makes it and what reads it.
 const CIRCLE: usize = 3;
 
-/// Crates whose circles are known.
-const EXEMPT: [&str; 1] = [
-    // Until it is split into a shell and rooms.
-    "host/server",
-];
-
 /// Files, each with those of the same crate that it needs.
 type ImportGraph = BTreeMap<String, BTreeSet<String>>;
 
@@ -32,7 +26,7 @@ pub(super) fn circles(tree: &SourceTree) -> Vec<String> {
         }
     }
     let mut faults = Vec::new();
-    for (folder, files) in crates.into_iter().filter(|(folder, _)| !EXEMPT.contains(folder)) {
+    for (folder, files) in crates {
         let graph = CrateSources::read(&files).imports();
         for circle in components(&graph).into_iter().filter(|files| files.len() > CIRCLE) {
             let first = circle.first().map_or("", String::as_str);

@@ -6,11 +6,11 @@ use super::{SourceTree, code, numbered, product_code};
 
 /// Files that may name statuses: the one that chooses them, and those that read one.
 const STATUSES: [&str; 7] = [
-    "host/server/src/http/status.rs",
-    "host/server/src/http/middleware/error_bodies.rs",
-    "host/server/src/http/middleware/traces.rs",
-    "host/server/src/metrics/http.rs",
-    "host/server/src/openapi/refusals.rs",
+    "host/http/src/status.rs",
+    "host/http/src/middleware/error_bodies.rs",
+    "host/http/src/middleware/traces.rs",
+    "host/http/src/metrics/http.rs",
+    "host/api/src/openapi/refusals.rs",
     "host/registry/src/status.rs",
     "host/storage/src/object_storage/s3/connector.rs",
 ];
@@ -35,8 +35,8 @@ const FORMAT_NAMES: [(&str, &str); 9] = [
     ("host/domain/src/bulk.rs", "stored files are Parquet"),
     ("host/storage/src/object_storage/listing.rs", "stored files are Parquet"),
     ("host/sandbox/src/sandbox/registry.rs", "contract-2-formats orders the list of formats"),
-    ("host/server/src/share/actions.rs", "a word of the sharing protocol"),
-    ("host/server/src/share/capabilities.rs", "a word of the sharing protocol"),
+    ("host/share/src/actions.rs", "a word of the sharing protocol"),
+    ("host/share/src/capabilities.rs", "a word of the sharing protocol"),
     ("host/releases/src/readback.rs", "canaries are compared by what their outputs hold"),
     ("host/publish/src/package/resource.rs", "formats of published tables"),
     ("host/publish/src/package/table_schema.rs", "a type of Table Schema has the name of a format"),
@@ -181,10 +181,10 @@ mod tests {
     #[test]
     fn statuses_and_formats_stand_where_they_may() {
         let text = "fn a() { StatusCode::OK; \"csv\"; }\n// StatusCode::OK \"csv\"\n";
-        let bad = tree("host/server/src/a.rs", text);
+        let bad = tree("host/api/src/a.rs", text);
         assert_eq!(statuses(&bad).len() + format_names(&bad).len(), 2);
         let tested =
-            tree("host/server/src/a.rs", "#[cfg(test)]\nmod tests { const A: &str = \"csv\"; }\n");
+            tree("host/api/src/a.rs", "#[cfg(test)]\nmod tests { const A: &str = \"csv\"; }\n");
         assert!(format_names(&tested).is_empty());
     }
 

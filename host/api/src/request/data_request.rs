@@ -6,13 +6,13 @@ use std::sync::Arc;
 use axum::extract::Request;
 use http::request::Parts;
 use yearbook_domain::query::{LoadedFormats, parse_pairs};
-use yearbook_domain::{DataQuery, DatasetName, Refusal, ValidationError, changes};
+use yearbook_domain::{DataQuery, Dataset, DatasetName, Refusal, ValidationError, changes};
 use yearbook_sandbox::{OptionValue, PluginEncoder, PluginSet};
 
 use super::{dataset_name, options};
 use crate::ApiState;
-use yearbook_http::Error;
-use yearbook_http::accept;
+use crate::response::plan::ResponsePlan;
+use yearbook_http::{Authenticated, Error, accept};
 
 /// A request for rows of one dataset.
 pub(crate) struct DataRequest {
@@ -39,8 +39,14 @@ enum RowsOf {
     Changes,
 }
 
+impl RowsOf {
+    fn from_path(path: &str) -> Self {
+        if path.ends_with("/changes") { Self::Changes } else { Self::Snapshot }
+    }
+}
+
 impl DataRequest {
-    /// Parses a request for `/data`.
+    /// Parses a request for `/data` or `/changes`.
     ///
     /// # Errors
     /// 422 with every problem at once, the path's first; then 406, or 503 for a format that no
@@ -49,31 +55,13 @@ impl DataRequest {
         let (parts, _) = request.into_parts();
         let plugins = app.core.plugins.current();
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
-        let query = parse(&plugins, |formats| DataQuery::parse(&pairs, formats));
-        Self::from_query(app, parts, plugins, pairs, query, RowsOf::Snapshot)
-    }
-
-    /// Parses a request for `/changes`.
-    ///
-    /// # Errors
-    /// As with [`DataRequest::parse`].
-    pub(crate) fn parse_changes(app: &ApiState, request: Request) -> Result<Self, Error> {
-        let (parts, _) = request.into_parts();
-        let plugins = app.core.plugins.current();
-        let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
-        let query = parse(&plugins, |formats| changes::parse_query(&pairs, formats));
-        Self::from_query(app, parts, plugins, pairs, query, RowsOf::Changes)
-    }
-
-    /// Adds the path's name and the negotiated encoder, and labels the request with its format.
-    fn from_query(
-        app: &ApiState,
-        parts: Parts,
-        plugins: Arc<PluginSet>,
-        pairs: Vec<(String, String)>,
-        query: Result<DataQuery, Vec<ValidationError>>,
-        rows_of: RowsOf,
-    ) -> Result<Self, Error> {
+        let rows_of = RowsOf::from_path(parts.uri.path());
+        let (data, pictures) = (plugins.data_formats(), plugins.picture_formats());
+        let formats = LoadedFormats { data: &data, pictures: &pictures };
+        let query = match rows_of {
+            RowsOf::Snapshot => DataQuery::parse(&pairs, formats),
+            RowsOf::Changes => changes::parse_query(&pairs, formats),
+        };
         let (name, query) = match (dataset_name(&parts.uri), query) {
             (Ok(name), Ok(query)) => (name, query),
             (name, query) => {
@@ -85,6 +73,22 @@ impl DataRequest {
         let encoder = negotiate(&parts, &plugins, query.format.as_deref())?;
         app.core.http_metrics.set_format(&parts.extensions, &encoder.description().format);
         Ok(Self { name, parts, query, pairs, encoder, plugins, rows_of })
+    }
+
+    /// Plans the response with rows of `dataset`: of a snapshot, or of what changed.
+    ///
+    /// # Errors
+    /// Those of the route's own plan.
+    pub(crate) async fn plan(
+        &self,
+        app: &ApiState,
+        auth: &Authenticated,
+        dataset: &Dataset,
+    ) -> Result<ResponsePlan, Error> {
+        match self.rows_of {
+            RowsOf::Snapshot => self.plan_rows(app, auth, dataset).await,
+            RowsOf::Changes => self.plan_changes(app, auth, dataset).await,
+        }
     }
 
     /// Returns whether the route has the parameter `columns`.
@@ -111,12 +115,6 @@ impl DataRequest {
     pub(super) fn encoder_options(&self) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
         options::choose(&self.plugins, &self.encoder, &self.query)
     }
-}
-
-/// Parses a query with the formats that are loaded.
-fn parse<T>(plugins: &PluginSet, parse: impl FnOnce(LoadedFormats<'_>) -> T) -> T {
-    let (data, pictures) = (plugins.data_formats(), plugins.picture_formats());
-    parse(LoadedFormats { data: &data, pictures: &pictures })
 }
 
 /// Returns the encoder of the parameter `format`, or of the best media type in `Accept`.

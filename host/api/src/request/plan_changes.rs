@@ -41,7 +41,7 @@ impl DataRequest {
     /// # Errors
     /// 422 for a watermark that is none and for wrong options; then 404 for a snapshot that never
     /// was, and 410 where it is no longer known what followed it.
-    pub(crate) async fn plan_changes(
+    pub(super) async fn plan_changes(
         &self,
         app: &ApiState,
         auth: &Authenticated,

@@ -32,7 +32,7 @@ impl DataRequest {
     /// # Errors
     /// 422 in the order in which the parameters are declared, then 410 for a snapshot that was
     /// dropped and 404 for one that never was; then the refusals of the caller's plan.
-    pub(crate) async fn plan(
+    pub(super) async fn plan_rows(
         &self,
         app: &ApiState,
         auth: &Authenticated,

@@ -14,7 +14,6 @@ use yearbook_domain::cursor::fingerprint;
 use yearbook_domain::{CursorPosition, CursorSource, Namespace, ReadPlan, Snapshot};
 use yearbook_scan::RowCounts;
 
-use super::bodies::RowsResponse;
 use super::citation_link;
 use super::plan::{ChangesSelection, ResponsePlan, RowSource};
 use crate::ApiState;
@@ -24,7 +23,6 @@ use yearbook_http::headers::{
     GEOMETRY_OMITTED, HAS_MORE, NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED, WATERMARK,
     insert_text,
 };
-use yearbook_http::reservation::Charge;
 use yearbook_http::{body, links, preconditions};
 use yearbook_http::{media_types, status};
 
@@ -33,29 +31,6 @@ const HEADERS: usize = 24;
 
 /// Beginning of the alias of spec-4.2-alias.
 const ALIAS: &str = "/v1/series/";
-
-/// Returns the response with `rows`, charged or not.
-pub(crate) fn rows(
-    app: &ApiState,
-    request: &DataRequest,
-    rows: RowsResponse,
-    charge: Option<Charge>,
-) -> Response {
-    let mut response = match rows {
-        RowsResponse::Rendered(plan, body) => ResponseHead::new(app, request, &plan).with_body(
-            app,
-            request,
-            &plan,
-            body.counts,
-            body.content.into(),
-        ),
-        RowsResponse::WithoutBody(response) => response,
-    };
-    if let Some(charge) = charge {
-        charge.attach(&mut response);
-    }
-    response
-}
 
 /// Headers of a response that are known before anything is read.
 pub(super) struct ResponseHead {

@@ -52,8 +52,6 @@ pub(crate) struct ResponsePlan {
     pub(crate) tag: EntityTag,
     /// The request, in case the release fails at it.
     pub(crate) fingerprint: RequestFingerprint,
-    /// Set where the open check found that the release fails at this response, which was recorded.
-    pub(crate) release_failed: bool,
 }
 
 impl ResponsePlan {
@@ -75,7 +73,7 @@ impl ResponsePlan {
         };
         let coding =
             ContentCoding::choose(&request.parts.headers).filter(|_| description.compressible);
-        Self { source, encoder, options, coding, tag, fingerprint, release_failed: false }
+        Self { source, encoder, options, coding, tag, fingerprint }
     }
 
     /// Plans the same response of the fallback release; none where there is no such release. The
@@ -98,7 +96,6 @@ impl ResponsePlan {
             coding: self.coding,
             tag,
             fingerprint,
-            release_failed: false,
         })
     }
 }

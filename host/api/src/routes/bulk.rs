@@ -39,7 +39,7 @@ pub(crate) async fn download(
     let reservation = app.core.reserve(&auth, Patience::Queue).await?;
     let response = send_file(&app, &request, &plan, &head, range, &reservation).await;
     let response = response.map(|response| with_citation(&app, &request, &plan, response));
-    reservation.settle_response(response).await
+    reservation.settle(response).await
 }
 
 /// Adds the link to the citation of the whole snapshot (contract-13-link).

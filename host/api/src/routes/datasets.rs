@@ -64,7 +64,7 @@ async fn respond(
     }
     let reservation = app.core.reserve(auth, Patience::Queue).await?;
     let response = document.respond(&app.core, headers, CachePolicy::Private).await;
-    reservation.settle_response(response).await
+    reservation.settle(response).await
 }
 
 impl DatasetListCache {

@@ -51,7 +51,7 @@ pub(crate) async fn generate_files(
     let reservation = app.core.reserve(&auth, Patience::Unbounded).await?;
     // On the heap: what a generator is told is large, and most refusals end before this line.
     let response = Box::pin(respond(&app, &request, &auth, zipped, &reservation)).await;
-    reservation.settle_response(response).await
+    reservation.settle(response).await
 }
 
 /// Returns the project that the generator makes, as JSON or as a zip.

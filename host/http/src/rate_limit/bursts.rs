@@ -7,12 +7,10 @@ use std::time::Duration;
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use governor::Quota;
 use yearbook_domain::{KeyId, Refusal};
 
 use super::headers::RateLimitWindow;
 use super::token_buckets::TokenBuckets;
-use super::token_refunds::TokenRefunds;
 use crate::Error;
 use crate::client_address::{ClientAddress, address_block};
 use crate::settings::LimitSettings;
@@ -28,7 +26,6 @@ struct BurstBuckets {
     size: NonZeroU32,
     keys: TokenBuckets<KeyId>,
     addresses: TokenBuckets<IpAddr>,
-    refunds: TokenRefunds,
 }
 
 impl BurstLimiter {
@@ -36,14 +33,11 @@ impl BurstLimiter {
     pub fn new(settings: LimitSettings) -> Self {
         let on = NonZeroU32::new(settings.burst_per_second).map(|per_second| {
             let size = NonZeroU32::new(settings.burst_size).unwrap_or(NonZeroU32::MIN);
-            let quota = Quota::per_second(per_second).allow_burst(size);
-            let refunds = TokenRefunds::new(quota.replenish_interval());
             BurstBuckets {
                 per_second,
                 size,
-                keys: TokenBuckets::new(quota),
-                addresses: TokenBuckets::new(quota),
-                refunds,
+                keys: TokenBuckets::new(per_second, size),
+                addresses: TokenBuckets::new(per_second, size),
             }
         });
         Self { on }
@@ -65,16 +59,14 @@ impl BurstLimiter {
     /// one bucket.
     pub fn take_for_client(&self, client: ClientAddress) -> Option<Response> {
         let on = self.on.as_ref()?;
-        let household = address_block(client.address);
-        let wait = on.addresses.take(&household)?;
-        if on.refunds.take(household) { None } else { Some(on.refuse(wait)) }
+        Some(on.refuse(on.addresses.take(&address_block(client.address))?))
     }
 
     /// Gives back the token that [`BurstLimiter::take_for_client`] took, since what it was taken
     /// for turned out to count against a key.
     pub fn refund(&self, client: ClientAddress) {
         if let Some(on) = &self.on {
-            on.refunds.add(address_block(client.address));
+            on.addresses.give_back(&address_block(client.address));
         }
     }
 }

@@ -11,7 +11,6 @@ use std::time::Duration;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use governor::Quota;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::token_buckets::TokenBuckets;
@@ -60,7 +59,7 @@ impl RefusalPace {
     pub fn new(settings: LimitSettings) -> Self {
         let addresses = NonZeroU32::new(settings.refusals_per_second).map(|per_second| {
             let burst = per_second.div_ceil(const { NonZeroU32::new(BURST_SHARE).unwrap() });
-            TokenBuckets::new(Quota::per_second(per_second).allow_burst(burst))
+            TokenBuckets::new(per_second, burst)
         });
         Self {
             addresses,
