@@ -38,7 +38,7 @@ impl Millis {
             byte.is_ascii_digit() || matches!(byte, b'-' | b':' | b'.' | b'T' | b't' | b' ')
         });
         let local = text.parse::<jiff::civil::DateTime>().ok().filter(|_| is_local)?;
-        let instant = local.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+        let instant = local.to_zoned_datetime(jiff::tz::TimeZone::UTC).ok()?.timestamp();
         Some(Self(instant.as_millisecond()))
     }
 
@@ -61,7 +61,7 @@ impl Millis {
     pub fn next_month(self) -> Self {
         let first = self.to_utc().date().first_of_month();
         let next = first.checked_add(jiff::Span::new().months(1)).unwrap_or(first);
-        next.to_zoned(jiff::tz::TimeZone::UTC)
+        next.to_zoned_datetime(jiff::tz::TimeZone::UTC)
             .map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
     }
 
@@ -79,14 +79,14 @@ impl Millis {
     pub fn month_start(self) -> Self {
         let first = self.to_utc().date().first_of_month();
         first
-            .to_zoned(jiff::tz::TimeZone::UTC)
+            .to_zoned_datetime(jiff::tz::TimeZone::UTC)
             .map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
     }
 
-    fn to_utc(self) -> jiff::Zoned {
+    fn to_utc(self) -> jiff::ZonedDateTime {
         jiff::Timestamp::from_millisecond(self.0)
             .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
-            .to_zoned(jiff::tz::TimeZone::UTC)
+            .to_zoned_datetime(jiff::tz::TimeZone::UTC)
     }
 }
 

@@ -66,7 +66,7 @@ impl Mail {
 
     /// The whole message as SMTP carries it (RFC 5322). `from` is the sender.
     pub(crate) fn message(&self, from: &MailAddress, now: Millis) -> Vec<u8> {
-        let date = timestamp(now).to_zoned(TimeZone::UTC);
+        let date = timestamp(now).to_zoned_datetime(TimeZone::UTC);
         let date = date.strftime("%a, %d %b %Y %H:%M:%S +0000");
         // The same at every attempt, so that a mail that arrives twice is known as one.
         let id = format!("{}@{}", self.id.replace('_', "."), from.domain());
@@ -88,7 +88,7 @@ impl Mail {
 
 /// `2026-11-23 20:38`.
 fn utc_minute(at: Millis) -> String {
-    timestamp(at).to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M").to_string()
+    timestamp(at).to_zoned_datetime(TimeZone::UTC).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 fn timestamp(at: Millis) -> Timestamp {

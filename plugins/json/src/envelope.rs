@@ -4,32 +4,19 @@ use yearbook_sdk::Schema;
 use yearbook_sdk::text::Dialect as _;
 use yearbook_sdk::text::json::Json;
 
-/// Names of texts in the envelope; the schema has them after `yearbook.`.
-const FIELDS: [&str; 9] = [
-    "dataset",
-    "namespace",
-    "source",
-    "source_url",
-    "licence",
-    "licence_title",
-    "licence_url",
-    "attribution",
-    "snapshot_id",
-];
-
 /// Key of the schema's metadata under which the host lists every source, as JSON.
 const SOURCES: &str = "yearbook.sources";
 
 /// Everything before the first row.
 pub(crate) fn head(schema: &Schema) -> Vec<u8> {
     let mut out = b"{\"data_sources\":[{".to_vec();
-    for (position, name) in FIELDS.into_iter().enumerate() {
+    for (position, (name, value)) in schema.provenance().enumerate() {
         if position > 0 {
             out.push(b',');
         }
         Json.text(name.as_bytes(), &mut out);
         out.push(b':');
-        match schema.metadata(&format!("yearbook.{name}")) {
+        match value {
             Some(value) => Json.text(value.as_bytes(), &mut out),
             None => out.extend_from_slice(b"null"),
         }

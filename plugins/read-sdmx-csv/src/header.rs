@@ -1,13 +1,12 @@
 //! The header: what the message columns are, which components there are, and which of them are
 //! asked for. Checks what every row says of the message.
 
+use yearbook_csv_records::CsvRecord;
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::reader::{
     ColumnMatch, ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType,
     match_qualified_columns,
 };
-
-use crate::records::Record;
 
 /// The component that is the time (SDMX 3.0, section 2).
 const TIME: &str = "TIME_PERIOD";
@@ -72,7 +71,7 @@ impl Header {
     /// # Errors
     /// [`ReadRefusal`], where it is no header of SDMX-CSV or lacks what is asked for.
     pub(crate) fn read(
-        record: &Record<'_>,
+        record: &CsvRecord<'_>,
         requests: &[ColumnRequest],
     ) -> Result<Self, ReadRefusal> {
         let names = names(record)?;
@@ -135,7 +134,7 @@ impl Header {
     }
 
     /// Refuses a record that has another number of fields than the header.
-    pub(crate) fn check_width(&self, record: &Record<'_>) -> Result<(), ReadRefusal> {
+    pub(crate) fn check_width(&self, record: &CsvRecord<'_>) -> Result<(), ReadRefusal> {
         if record.len() == self.width {
             return Ok(());
         }
@@ -152,11 +151,11 @@ impl Header {
     /// Refuses a row of another structure than those before, and one that deletes.
     pub(crate) fn check_message(
         &self,
-        record: &Record<'_>,
+        record: &CsvRecord<'_>,
         known: &mut Option<Vec<u8>>,
     ) -> Result<(), ReadRefusal> {
         if let Some(position) = self.structure {
-            let found = record.raw(position);
+            let found = record.cell(position).unwrap_or_default();
             match known {
                 None => *known = Some(found.to_vec()),
                 Some(known) if known.as_slice() == found => {}
@@ -172,7 +171,8 @@ impl Header {
                 }
             }
         }
-        let action = self.action.map_or(&b"I"[..], |position| record.raw(position));
+        let action =
+            self.action.map_or(&b"I"[..], |position| record.cell(position).unwrap_or_default());
         match action {
             b"" | b"I" | b"A" | b"M" | b"R" => Ok(()),
             b"D" => Err(ReadRefusal::unsupported(
@@ -190,8 +190,9 @@ impl Header {
     }
 
     /// True for the row without any component that some agencies send where nothing matches.
-    pub(crate) fn is_empty_match(&self, record: &Record<'_>) -> bool {
-        (self.first..self.width).all(|position| record.raw(position).is_empty())
+    pub(crate) fn is_empty_match(&self, record: &CsvRecord<'_>) -> bool {
+        (self.first..self.width)
+            .all(|position| record.cell(position).unwrap_or_default().is_empty())
     }
 }
 
@@ -209,10 +210,9 @@ impl Component {
 }
 
 /// The header's fields as text.
-fn names(record: &Record<'_>) -> Result<Vec<String>, ReadRefusal> {
-    let mut scratch = Vec::new();
-    let name = |position: usize, scratch: &mut Vec<u8>| {
-        let text = String::from_utf8(record.field(position, scratch).to_vec());
+fn names(record: &CsvRecord<'_>) -> Result<Vec<String>, ReadRefusal> {
+    let name = |position: usize| {
+        let text = String::from_utf8(record.cell(position).unwrap_or_default().to_vec());
         text.map_err(|_| {
             ReadRefusal::malformed(
                 FilePlace::line(record.line(), format!("field {}", position + 1)),
@@ -220,7 +220,7 @@ fn names(record: &Record<'_>) -> Result<Vec<String>, ReadRefusal> {
             )
         })
     };
-    (0..record.len()).map(|position| name(position, &mut scratch)).collect()
+    (0..record.len()).map(name).collect()
 }
 
 /// The id in `FREQ`, `FREQ:Frequency`, `FREQ: Frequency` and `CONTACT[]`.
@@ -278,7 +278,7 @@ fn component(components: &[FileComponent], found: ColumnMatch) -> Component {
 }
 
 /// The refusal with the header's line.
-fn on_line(refusal: ReadRefusal, record: &Record<'_>) -> ReadRefusal {
+fn on_line(refusal: ReadRefusal, record: &CsvRecord<'_>) -> ReadRefusal {
     match refusal {
         ReadRefusal::Unsupported(mut fault) => {
             fault.place.line = Some(record.line());

@@ -1,7 +1,8 @@
 //! The input format `sdmx-csv`: SDMX-CSV 2.0 and 1.0 (<https://github.com/sdmx-twg/sdmx-csv>), as
-//! statistical offices serve observations. Records are read in [`records`], the header in
-//! [`header`]; here rows are made of them.
+//! statistical offices serve observations. The first line tells what separates fields
+//! ([`opening`]), the header is read in [`header`]; here rows are made of records.
 
+use yearbook_csv_records::{CsvFault, CsvFaultKind, CsvReader, CsvRecord};
 use yearbook_sdk::reader::{
     ColumnRequest, FilePlace, MissingValues, ReadColumn, ReadRefusal, ReaderDescription,
     RequestedType, RowBuilder,
@@ -9,25 +10,25 @@ use yearbook_sdk::reader::{
 use yearbook_sdk::{Kind, Options, Parameter, Reader};
 
 mod header;
-mod records;
+mod opening;
 
 use header::{Component, Header};
-use records::{Record, Records};
+use opening::Opening;
 
 yearbook_sdk::export_reader!(SdmxCsvReader);
 
 /// A file of SDMX-CSV that is being read.
 #[derive(Debug)]
 pub struct SdmxCsvReader {
-    records: Records,
+    opening: Opening,
+    /// `None` until the first line is there.
+    records: Option<CsvReader>,
     requests: Vec<ColumnRequest>,
     last_day: bool,
     missing_values: MissingValues,
     header: Option<Header>,
     /// Text of the structure that the rows so far name.
     structure: Option<Vec<u8>>,
-    /// Text without its doubled quotes.
-    scratch: Vec<u8>,
 }
 
 impl Reader for SdmxCsvReader {
@@ -76,29 +77,29 @@ impl Reader for SdmxCsvReader {
             _ => None,
         };
         Ok(Self {
-            records: Records::new(delimiter),
+            opening: Opening::new(delimiter),
+            records: None,
             requests: requests.to_vec(),
             last_day: options.text("period_date")? == "last",
             missing_values: MissingValues::from_options(options)?,
             header: None,
             structure: None,
-            scratch: Vec::new(),
         })
     }
 
     fn push(&mut self, bytes: &[u8], last: bool) -> Result<(), ReadRefusal> {
-        self.records.push(bytes, last);
-        if self.header.is_none() {
-            match self.records.next()? {
-                Some(record) => self.header = Some(Header::read(&record, &self.requests)?),
-                None if last => {
-                    return Err(ReadRefusal::malformed(
-                        FilePlace::line(1, ""),
-                        "the file is empty; its first line must name the components",
-                    ));
-                }
-                None => {}
-            }
+        match &mut self.records {
+            Some(records) => records.push(bytes, last),
+            None => self.records = self.opening.push(bytes, last)?,
+        }
+        let (Some(records), None) = (&mut self.records, &self.header) else { return Ok(()) };
+        if next_record(records)? {
+            self.header = Some(Header::read(&records.record(), &self.requests)?);
+        } else if last {
+            return Err(ReadRefusal::malformed(
+                FilePlace::line(1, ""),
+                "the file is empty; its first line must name the components",
+            ));
         }
         Ok(())
     }
@@ -108,22 +109,21 @@ impl Reader for SdmxCsvReader {
     }
 
     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
-        let Self { records, header: Some(header), structure, scratch, missing_values, .. } = self
-        else {
+        let (Some(records), Some(header)) = (&mut self.records, &self.header) else {
             return Ok(());
         };
-        while !rows.is_full() {
-            let Some(record) = records.next()? else { break };
+        while !rows.is_full() && next_record(records)? {
+            let record = records.record();
             if record.is_blank() {
                 continue;
             }
             header.check_width(&record)?;
-            header.check_message(&record, structure)?;
+            header.check_message(&record, &mut self.structure)?;
             if header.is_empty_match(&record) {
                 continue;
             }
             for (at, component) in header.requested().iter().enumerate() {
-                add_cell(rows, at, component, &record, scratch, self.last_day, missing_values)?;
+                add_cell(rows, at, component, &record, self.last_day, &self.missing_values)?;
             }
             rows.end_row();
         }
@@ -131,17 +131,34 @@ impl Reader for SdmxCsvReader {
     }
 }
 
+/// Reads the next record; false where more bytes are needed, or at the end.
+fn next_record(records: &mut CsvReader) -> Result<bool, ReadRefusal> {
+    records.read().map_err(refusal)
+}
+
+fn refusal(fault: CsvFault) -> ReadRefusal {
+    let sentence = match fault.kind {
+        CsvFaultKind::UnclosedQuote => "has a quote that is not closed".to_owned(),
+        CsvFaultKind::TooManyBytes => format!(
+            "begins a record of more than {} bytes; a quote may not be closed",
+            opening::BOUNDS.bytes
+        ),
+        CsvFaultKind::TooManyFields => format!("has more than {} fields", opening::BOUNDS.fields),
+        _ => "has something behind a closing quote; double quotes inside a quoted field".to_owned(),
+    };
+    ReadRefusal::malformed(FilePlace::line(fault.line, ""), sentence)
+}
+
 fn add_cell(
     rows: &mut RowBuilder,
     at: usize,
     component: &Component,
-    record: &Record<'_>,
-    scratch: &mut Vec<u8>,
+    record: &CsvRecord<'_>,
     last_day: bool,
     missing_values: &MissingValues,
 ) -> Result<(), ReadRefusal> {
     let place = || FilePlace::line(record.line(), &component.name);
-    let bytes = record.field(component.position, scratch);
+    let bytes = record.cell(component.position).unwrap_or_default();
     let text = std::str::from_utf8(bytes)
         .map_err(|_| ReadRefusal::malformed(place(), "is not UTF-8; convert the file"))?;
     let text = component.part_of(text);

@@ -7,6 +7,19 @@ pub use data_type::{DataType, TimeUnit};
 
 mod data_type;
 
+/// Names of [`Schema::provenance`]; the metadata has them after `yearbook.`.
+const PROVENANCE: [&str; 9] = [
+    "dataset",
+    "namespace",
+    "source",
+    "source_url",
+    "licence",
+    "licence_title",
+    "licence_url",
+    "attribution",
+    "snapshot_id",
+];
+
 /// Columns and metadata of a response.
 ///
 /// ```
@@ -134,6 +147,22 @@ impl Schema {
     #[must_use]
     pub fn metadata(&self, key: &str) -> Option<&str> {
         find(&self.metadata, key)
+    }
+
+    /// Facts of where the data comes from, in the order in which formats show them: each name with
+    /// its text, `None` if the dataset has none.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new().metadata("yearbook.source", "Stats NZ");
+    /// let schema = batches(&table, false)?.remove(0).schema().clone();
+    /// let found: Vec<_> = schema.provenance().filter(|(_, text)| text.is_some()).collect();
+    /// assert_eq!(found, [("source", Some("Stats NZ"))]);
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
+    pub fn provenance(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
+        PROVENANCE.into_iter().map(|name| (name, self.metadata(&format!("yearbook.{name}"))))
     }
 
     /// Position of the column of a role, the first one if there are several.

@@ -95,23 +95,10 @@ fn relation(id: usize, kind: &str, target: &str) -> String {
 /// The sheet `about`: names on the left, what they are on the right. `cut` are columns with the
 /// number of their cells that do not hold all of their text.
 pub(crate) fn about_sheet(schema: &Schema, rows: u64, cut: &[(&str, u64)]) -> Vec<u8> {
-    let known = [
-        "dataset",
-        "namespace",
-        "source",
-        "source_url",
-        "licence",
-        "licence_title",
-        "licence_url",
-        "attribution",
-        "snapshot_id",
-    ];
-    let mut lines: Vec<(String, String)> = Vec::new();
-    for name in known {
-        if let Some(value) = schema.metadata(&format!("yearbook.{name}")) {
-            lines.push((name.to_owned(), value.to_owned()));
-        }
-    }
+    let mut lines: Vec<(String, String)> = schema
+        .provenance()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+        .collect();
     lines.push(("rows".to_owned(), rows.to_string()));
     for (column, cells) in cut {
         let noun = if *cells == 1 { "cell" } else { "cells" };

@@ -9,6 +9,7 @@ use std::io::{Chain, Cursor, Read};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use yearbook_csv_records::CsvRecord;
 use yearbook_domain::Column;
 use yearbook_scan::schema::unchecked_schema;
 
@@ -16,7 +17,7 @@ use super::column_builder::ColumnBuilder;
 use super::source::{TableSource, TableSourceError, check_column_names};
 use super::{MAX_BYTES, MAX_ROWS, TableChunk};
 use crate::faults::FaultList;
-use csv_records::{CsvError, CsvRecord, CsvRecords};
+use csv_records::{CsvError, CsvRecords};
 
 /// Bytes by which content of another kind is recognized.
 const FIRST_BYTES: u64 = 64;

@@ -1,33 +1,34 @@
-//! Text in rows and fields (RFC 4180), whatever separates them. Readers of libraries do not tell an
-//! empty text (`""`) from no value, nor keep rows of one empty field, and our responses do both; so
-//! fields are walked here.
+//! Text in rows and fields (RFC 4180), whatever separates them. An empty text (`""`) is not no value,
+//! and a row of one empty field is a row.
 
-use std::borrow::Cow;
-
-use arrow::datatypes::{DataType, Schema};
+use arrow::datatypes::Schema;
+use yearbook_csv_records::{CsvReader, CsvRecord, CsvStrictness, RecordBounds};
 
 use super::{ValueComparison, quote};
 
 /// Characters that may separate fields.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
+/// Bytes that are read at a time.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// None: a row may be as long as its response.
+const UNBOUNDED: RecordBounds = RecordBounds { bytes: usize::MAX, fields: usize::MAX };
+
 pub(super) fn compare(schema: &Schema, one: &[u8], other: &[u8]) -> ValueComparison {
     let columns = schema.fields().len();
-    let unread = || {
-        ValueComparison::Unsupported(
+    let Some(separator) = separator(one, columns) else {
+        return ValueComparison::Unsupported(
             "which character separates its fields cannot be told".to_owned(),
-        )
+        );
     };
-    let Some(separator) = separator(one, columns) else { return unread() };
     if self::separator(other, columns) != Some(separator) {
         return ValueComparison::Different("its header has other fields".to_owned());
     }
-    let (mut ones, mut others) =
-        (Fields { text: one, separator }, Fields { text: other, separator });
-    let (mut row, mut column) = (0_usize, 0_usize);
-    loop {
+    let (mut ones, mut others) = (Rows::new(one, separator), Rows::new(other, separator));
+    for row in 0_usize.. {
         let (one, other) = match (ones.next(), others.next()) {
-            (None, None) => return ValueComparison::Equal,
+            (None, None) => break,
             (Some(one), Some(other)) => (one, other),
             (Some(_), None) => {
                 return ValueComparison::Different(format!("it ends before row {row}"));
@@ -36,126 +37,78 @@ pub(super) fn compare(schema: &Schema, one: &[u8], other: &[u8]) -> ValueCompari
                 return ValueComparison::Different(format!("it goes on at row {row}"));
             }
         };
-        let number = row > 0
-            && schema.fields().get(column).is_some_and(|field| is_number(field.data_type()));
-        if !one.equals(&other, number) {
-            let name = schema.fields().get(column).map_or("", |field| field.name().as_str());
-            let values = format!("{} instead of {}", other.quote(), one.quote());
-            return ValueComparison::Different(format!(
-                "{values} in row {row}, column {}",
-                quote(name)
-            ));
+        for column in 0..one.len().min(other.len()) {
+            let field = schema.fields().get(column);
+            let is_float = row > 0 && field.is_some_and(|field| field.data_type().is_floating());
+            let (one, other) = (one.cell(column), other.cell(column));
+            if one != other && !(is_float && are_same_number(one, other)) {
+                let name = field.map_or("", |field| field.name().as_str());
+                return ValueComparison::Different(format!(
+                    "{} instead of {} in row {row}, column {}",
+                    quote_cell(other),
+                    quote_cell(one),
+                    quote(name)
+                ));
+            }
         }
-        if one.last != other.last {
+        if one.len() != other.len() {
             return ValueComparison::Different(format!("row {row} has another number of fields"));
         }
-        (row, column) = if one.last { (row + 1, 0) } else { (row, column + 1) };
     }
+    ValueComparison::Equal
 }
 
 /// The character that cuts the first row into as many fields as there are columns.
 fn separator(text: &[u8], columns: usize) -> Option<u8> {
-    let counts = |separator: &u8| {
-        let mut fields = Fields { text, separator: *separator };
-        let before_last =
-            fields.by_ref().take(columns.max(1)).take_while(|field| !field.last).count();
-        before_last + 1 == columns.max(1)
-    };
-    SEPARATORS.into_iter().find(counts)
+    let width = |separator| Rows::new(text, separator).next().map_or(1, |row| row.len());
+    SEPARATORS.into_iter().find(|separator| width(*separator) == columns.max(1))
 }
 
-fn is_number(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
+fn are_same_number(one: Option<&[u8]>, other: Option<&[u8]>) -> bool {
+    let parse = |cell: Option<&[u8]>| std::str::from_utf8(cell?).ok()?.parse::<f64>().ok();
+    parse(one).is_some_and(|value| Some(value) == parse(other))
 }
 
-/// A field without its quotes.
-struct Field<'a> {
-    text: Cow<'a, [u8]>,
-    quoted: bool,
-    /// Set where its row ends with it.
-    last: bool,
-}
-
-impl Field<'_> {
-    /// Returns whether both hold the same; as numbers where `number`.
-    fn equals(&self, other: &Self, number: bool) -> bool {
-        let parse = |field: &Self| std::str::from_utf8(&field.text).ok()?.parse::<f64>().ok();
-        let same =
-            self.text == other.text && (!self.text.is_empty() || self.quoted == other.quoted);
-        same || (number && parse(self).is_some_and(|value| Some(value) == parse(other)))
+fn quote_cell(cell: Option<&[u8]>) -> String {
+    match cell {
+        Some([]) => "an empty text".to_owned(),
+        cell => quote(&String::from_utf8_lossy(cell.unwrap_or_default())),
     }
+}
 
-    fn quote(&self) -> String {
-        if self.quoted && self.text.is_empty() {
-            "an empty text".to_owned()
-        } else {
-            quote(&String::from_utf8_lossy(&self.text))
+/// Rows from top to bottom. Anything is a row: what is malformed is compared as it is parsed.
+struct Rows<'a> {
+    reader: CsvReader,
+    rest: std::slice::Chunks<'a, u8>,
+    ended: bool,
+}
+
+impl<'a> Rows<'a> {
+    fn new(text: &'a [u8], separator: u8) -> Self {
+        Self {
+            reader: CsvReader::new(separator, CsvStrictness::Lenient, UNBOUNDED),
+            rest: text.chunks(CHUNK_BYTES),
+            ended: false,
         }
     }
-}
 
-/// Fields from left to right, rows from top to bottom. Anything is a field: what is malformed is
-/// compared as it stands.
-struct Fields<'a> {
-    text: &'a [u8],
-    separator: u8,
-}
-
-impl<'a> Iterator for Fields<'a> {
-    type Item = Field<'a>;
-
-    fn next(&mut self) -> Option<Field<'a>> {
-        if self.text.is_empty() {
-            return None;
+    fn next(&mut self) -> Option<CsvRecord<'_>> {
+        // Nothing is refused: the reader is lenient and has no bounds.
+        while !self.reader.read().ok()? {
+            if self.ended {
+                return None;
+            }
+            let chunk = self.rest.next();
+            self.ended = chunk.is_none();
+            self.reader.push(chunk.unwrap_or_default(), self.ended);
         }
-        let quoted = self.text[0] == b'"';
-        let (text, rest) =
-            if quoted { unquote(&self.text[1..]) } else { (Cow::Borrowed(&b""[..]), self.text) };
-        // Up to what ends the field: all of it where it is not quoted, nothing as a rule where it
-        // is.
-        let end = rest
-            .iter()
-            .position(|byte| *byte == self.separator || *byte == b'\n')
-            .unwrap_or(rest.len());
-        let (tail, rest) = rest.split_at(end);
-        let tail = if rest.first() == Some(&b'\n') {
-            tail.strip_suffix(b"\r").unwrap_or(tail)
-        } else {
-            tail
-        };
-        let text = if quoted && tail.is_empty() {
-            text
-        } else if quoted {
-            Cow::Owned([&text, tail].concat())
-        } else {
-            Cow::Borrowed(tail)
-        };
-        let last = rest.first() != Some(&self.separator);
-        self.text = rest.get(1..).unwrap_or_default();
-        Some(Field { text, quoted, last })
+        Some(self.reader.record())
     }
-}
-
-/// Text before the closing quote, and the rest after it.
-fn unquote(text: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
-    let mut out = Cow::Borrowed(&b""[..]);
-    let mut from = 0;
-    while let Some(quote) = text[from..].iter().position(|byte| *byte == b'"').map(|at| from + at) {
-        let doubled = text.get(quote + 1) == Some(&b'"');
-        let piece = &text[from..quote + usize::from(doubled)];
-        out =
-            if out.is_empty() { Cow::Borrowed(piece) } else { Cow::Owned([&out, piece].concat()) };
-        from = quote + 1 + usize::from(doubled);
-        if !doubled {
-            return (out, &text[from..]);
-        }
-    }
-    (Cow::Owned([&out, &text[from..]].concat()), b"")
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow::datatypes::Field as Column;
+    use arrow::datatypes::{DataType, Field as Column};
 
     use super::*;
 
