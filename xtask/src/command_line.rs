@@ -98,9 +98,6 @@ enum Task {
     /// Measure what requests and many datasets cost, and write docs/scale.md
     #[command(disable_help_flag = true)]
     Scale(LabArgs),
-    /// Publish one table as SDMX-CSV and as CSV, and compare time and memory
-    #[command(disable_help_flag = true)]
-    Inputs(LabArgs),
     /// Make synthetic input
     #[command(subcommand)]
     Generate(Generate),
@@ -177,7 +174,6 @@ pub(crate) fn run() -> ExitCode {
         Task::Hostile(lab) => return run_lab(&repository, "hostile", &lab),
         Task::Soak(lab) => return run_lab(&repository, "soak", &lab),
         Task::Scale(lab) => return run_lab(&repository, "scale", &lab),
-        Task::Inputs(lab) => return run_lab(&repository, "inputs", &lab),
         Task::Generate(Generate::Datasets { datasets, rows, directory }) => {
             yearbook_generate::datasets(datasets, rows, &directory).map(|()| {
                 println!("{datasets} synthetic datasets of {rows} rows: {}", directory.display())

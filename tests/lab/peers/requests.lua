@@ -1,5 +1,5 @@
--- Makes wrk ask for another address each time: the first argument is a pattern of string.format,
--- the second how many numbers it has, the third the body of a POST, where it is one.
+-- Makes wrk send a body, which is the third argument, or ask for another address each time: the
+-- first argument is a pattern of string.format, the second how many numbers it has.
 local pattern, count, number, method, body
 
 function init(arguments)
@@ -9,6 +9,9 @@ function init(arguments)
 end
 
 function request()
+  if count == 0 then
+    return wrk.format(method, nil, nil, body)
+  end
   number = number % count + 1
   return wrk.format(method, string.format(pattern, number), nil, body)
 end

@@ -3,16 +3,17 @@
 //! leaves a table out or has one twice ends the measurement.
 
 use std::collections::HashSet;
-use std::process::{Child, ExitStatus};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 
-use super::deployment::{ScaleDeployment, ScaleHost};
-use crate::http::HttpRequest;
-use crate::measurements::{median, quantile};
-use crate::{http, machine, wrk};
+use super::site::ScaleSite;
+use crate::http::{self, HttpRequest};
+use crate::load::{Load, LoadRuns};
+use crate::measurements::{Measurements, median, quantile};
+use crate::product::ProductServer;
 
 /// Connections that query at the same time.
 pub(super) const CONNECTIONS: u32 = 16;
@@ -34,48 +35,34 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(300);
 const TABLES: &str = "/share/delta/shares/yearbook/all-tables";
 const QUERY: &str = "/share/delta/shares/yearbook/schemas/synthetic/tables/synthetic_%06d/query";
 
-/// Queries of another table each time, by [`CONNECTIONS`].
-pub(super) struct QueryCost {
-    pub(super) datasets: u64,
-    pub(super) load: wrk::LoadResult,
-}
-
-/// Lists of all tables while [`PUBLISHED`] datasets are published. Times are milliseconds.
-pub(super) struct ListCost {
-    pub(super) datasets: u64,
-    /// Whole lists.
-    pub(super) lists: usize,
-    /// Pages of all lists.
-    pub(super) pages: usize,
-    pub(super) page_p50: f64,
-    pub(super) page_p99: f64,
-}
-
 /// Measures queries on a host of its own, once each of `datasets` tables was asked for.
-pub(super) fn queries(
-    site: &ScaleDeployment<'_>,
+pub(super) fn measure_queries(
+    site: &ScaleSite<'_>,
     datasets: u64,
     seconds: u32,
-) -> Result<QueryCost> {
-    let host = site.serve(false)?;
+    figures: &mut Measurements,
+) -> Result<()> {
+    let host = site.serve()?;
     let ask = HttpRequest { body: Some("{}".to_owned()), ..authorized(site, &host, "/")? };
-    let cores = machine::shared().generator;
-    let run = |seconds| {
-        let load = wrk::Load { seconds, connections: CONNECTIONS, cores: &cores };
-        load.numbered(&ask, QUERY, datasets, &site.scripts())
-    };
+    let numbered = Some((QUERY, datasets));
+    let load = Load { ask: &ask, numbered, connections: CONNECTIONS };
     let mut warm_up = 1;
-    while run(warm_up)?.requests < datasets as f64 {
+    while site.generator.run(load, warm_up)?.requests < datasets as f64 {
         warm_up *= 2;
     }
-    let load = run(seconds)?;
-    println!("   query: {:.0}/s, p50 {:.2} ms, p99 {:.2} ms", load.rate, load.p50, load.p99);
-    Ok(QueryCost { datasets, load })
+    let mut runs = LoadRuns::default();
+    runs.run(&site.generator, &host.process, load, seconds)?;
+    figures.add("query", &datasets.to_string(), site.database, runs.values());
+    Ok(())
 }
 
 /// Lists all tables again and again until lists have everything that is published meanwhile.
-pub(super) fn lists(site: &ScaleDeployment<'_>, datasets: u64) -> Result<ListCost> {
-    let host = site.serve(false)?;
+pub(super) fn measure_lists(
+    site: &ScaleSite<'_>,
+    datasets: u64,
+    figures: &mut Measurements,
+) -> Result<()> {
+    let host = site.serve()?;
     let ask = authorized(site, &host, TABLES)?;
     let mut pages = Vec::new();
     let before = read_list(&ask, &mut Vec::new())?;
@@ -87,43 +74,33 @@ pub(super) fn lists(site: &ScaleDeployment<'_>, datasets: u64) -> Result<ListCos
         .collect::<Result<_>>()?;
     let complete = before.len() as u64 + PUBLISHED / 2;
     let mut publishing = PublishCommand(site.begin_publish(&packages)?);
-    let (begun, mut lists) = (Instant::now(), 0);
+    let (begun, mut lists) = (Instant::now(), 0.0);
     loop {
-        let published = publishing.ended()?;
+        let published = publishing.0.try_wait().context("cannot look after yearbook publish")?;
         if let Some(status) = published {
             ensure!(status.success(), "yearbook publish ended with {status}");
         }
         let list = read_list(&ask, &mut pages)?;
         check_order(&list)?;
         check_contains(&list, &before)?;
-        lists += 1;
+        lists += 1.0;
         if published.is_some() && list.len() as u64 == complete {
             break;
         }
         ensure!(begun.elapsed() < LIST_TIMEOUT, "lists have {} of {complete}", list.len());
     }
-    let cost = ListCost {
-        datasets,
-        lists,
-        pages: pages.len(),
-        page_p50: median(&pages),
-        page_p99: quantile(&pages, 0.99),
-    };
-    println!(
-        "   {lists} lists of {datasets} tables: {} pages, p50 {:.2} ms, p99 {:.2} ms",
-        cost.pages, cost.page_p50, cost.page_p99
-    );
-    Ok(cost)
+    let values = [
+        ("lists", lists),
+        ("pages", pages.len() as f64),
+        ("median_ms", median(&pages)),
+        ("p99_ms", quantile(&pages, 0.99)),
+    ];
+    figures.add("list", &datasets.to_string(), site.database, values);
+    Ok(())
 }
 
 /// A publication under way; ended where a measurement fails.
 struct PublishCommand(Child);
-
-impl PublishCommand {
-    fn ended(&mut self) -> Result<Option<ExitStatus>> {
-        self.0.try_wait().context("cannot look after yearbook publish")
-    }
-}
 
 impl Drop for PublishCommand {
     fn drop(&mut self) {
@@ -133,9 +110,9 @@ impl Drop for PublishCommand {
     }
 }
 
-fn authorized(site: &ScaleDeployment<'_>, host: &ScaleHost, path: &str) -> Result<HttpRequest> {
-    let token = format!("Bearer {}", site.key("enterprise")?);
-    Ok(HttpRequest::get(format!("{}{path}", host.process.base)).with("Authorization", &token))
+fn authorized(site: &ScaleSite<'_>, host: &ProductServer, path: &str) -> Result<HttpRequest> {
+    let token = format!("Bearer {}", site.product.key("enterprise")?);
+    Ok(HttpRequest::get(format!("{}{path}", host.process.base)).with("Authorization", token))
 }
 
 /// A page as the protocol has it.
