@@ -112,6 +112,7 @@ async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_co
     let need = alone.metrics().counts().memory_bytes;
     // Room for one of them and a half: whoever grows last finds none.
     let generator = evil(Limits { total_memory_bytes: need + need / 2, ..Limits::default() });
+    let holder = CallerShare::default();
     // Whether two meet is the machine's affair, so there are several rounds.
     for _ in 0..20 {
         let all = (0..8).map(|_| generator.generate(&holder, request("flood")));

@@ -266,7 +266,7 @@ fn what_is_not_a_plugin_is_rejected_with_a_reason() {
 #[test]
 fn a_component_that_asks_for_more_than_log_is_refused_by_name() {
     let host = sandbox(Limits::default());
-    let wasi = wat::parse_str(r#"(component (import "wasi:cli/stdout@0.2.0" (instance)) (import "yearbook:plugin/log@1.0.0" (instance)))"#)
+    let wasi = wat::parse_str(r#"(component (import "wasi:cli/stdout@0.2.0" (instance)) (import "yearbook:plugin/log@1.1.0" (instance)))"#)
         .unwrap();
     let rejected = host.load_encoder(&wasi).err().unwrap();
     assert!(
@@ -275,7 +275,7 @@ fn a_component_that_asks_for_more_than_log_is_refused_by_name() {
     );
     // What is called `types` may hold types and nothing else.
     let smuggled =
-        r#"(component (import "yearbook:plugin/types@1.0.0" (instance (export "read" (func)))))"#;
+        r#"(component (import "yearbook:plugin/types@1.1.0" (instance (export "read" (func)))))"#;
     assert!(matches!(
         host.load_encoder(&wat::parse_str(smuggled).unwrap()),
         Err(ComponentRejection::Interface(_))

@@ -270,8 +270,8 @@ async fn an_artefact_in_the_layout_of_wkg_is_installed_contract_14() {
         "os": "wasip2",
         "layerDigests": [spell(&bytes)],
         "component": {
-            "exports": ["yearbook:plugin/encoder@1.0.0"],
-            "imports": ["yearbook:plugin/log@1.0.0"],
+            "exports": ["yearbook:plugin/encoder@1.1.0"],
+            "imports": ["yearbook:plugin/log@1.1.0"],
             "target": null,
         },
     })

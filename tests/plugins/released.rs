@@ -12,11 +12,10 @@ use arrow::array::{
 use arrow::datatypes::DataType;
 use yearbook_domain::{Column, ColumnRole, ColumnType, Digest, Plan};
 use yearbook_releases::{CheckReport, ComponentFile, InstallOptions, TrustPolicy, check, install};
-use yearbook_sandbox::{Limits, Plugin, PluginEncoder, PluginReader, TrialError};
+use yearbook_sandbox::{Limits, Plugin, PluginEncoder, PluginReader};
 use yearbook_scan::ResultHasher;
-use yearbook_sdk::testing::{conformance, record_batches};
 use yearbook_tests::app::{TestApp, harvest};
-use yearbook_tests::components::{component, root, sandbox};
+use yearbook_tests::components::{root, sandbox};
 
 use super::test_hosts::{embedded, eventually, start_reconciler};
 
@@ -33,28 +32,7 @@ struct ReleasedComponent {
 }
 
 /// Components of every released version. They are never built again.
-const RELEASED: [ReleasedComponent; 8] = [
-    ReleasedComponent {
-        name: "1.0.0/csv",
-        file: "d95f6d2bcfd715f52f09b4dd7bad1eb4f6fd7a96b55f25648d3a77783f8bb83e",
-        output: &[
-            "fa83281c69019ae360d7cfa5de52508413360751833dec36f98922cb4dd4c906",
-            "dc7e0e162034c13ee3ee009a5c572e84df979bd9454dd1d1a93cbfb7a3760af4",
-        ],
-    },
-    ReleasedComponent {
-        name: "1.0.0/parquet",
-        file: "3bcea4b4849cb98a6f052beaf9937c84e35166289e319b94f244c9af69d7c4f9",
-        output: &[
-            "d0d59bad0abe17eff17b962aa868b19440400aba368dbff551f1b254a1aeb3b4",
-            "ac49d595a664b3191e9214c92a2595fd76d67a03cae33b8668c223df02dcbfd9",
-        ],
-    },
-    ReleasedComponent {
-        name: "1.0.0/meltano",
-        file: "7fe025040f32c0a2a2d4648f31598b32e5fd0d98e3044f356777ee9b007639a3",
-        output: &[],
-    },
+const RELEASED: [ReleasedComponent; 5] = [
     ReleasedComponent {
         name: "1.1.0/arrow",
         file: "cafa17bdbe14f2e503fcda9aef751feacabada8133d12ac078b3042d6ade3163",
@@ -225,54 +203,9 @@ fn every_component_that_was_kept_is_run() {
         let files = names(root().join("tests/fixtures").join(&version));
         files.into_iter().map(move |file| format!("{version}/{file}"))
     });
-    let first = SAME_BYTES.map(|name| format!("1.0.0/{name}.wasm"));
     let run: BTreeSet<String> =
-        (RELEASED.iter()).map(|released| format!("{}.wasm", released.name)).chain(first).collect();
+        RELEASED.iter().map(|released| format!("{}.wasm", released.name)).collect();
     assert_eq!(kept.collect::<BTreeSet<_>>(), run);
-}
-
-/// Components of the first version whose formats the second still writes, byte for byte.
-const SAME_BYTES: [&str; 5] = ["arrow", "csv", "json", "ndjson", "sdmx-csv"];
-
-#[test]
-fn both_versions_of_the_interface_write_the_same_bytes_of_every_conformance_table() {
-    let sandbox = sandbox(CheckReport::limits(Limits::default()));
-    for name in SAME_BYTES {
-        let old = sandbox.load_encoder(&fixture(&format!("1.0.0/{name}"))).unwrap();
-        let new = sandbox.load_encoder(&component(name)).unwrap();
-        let mut compared = 0;
-        // Formats that want a column of a certain role take the tables that have one.
-        let furnished = conformance::cases().into_iter().map(conformance::Case::furnished);
-        for case in conformance::cases().into_iter().chain(furnished) {
-            for rows in [usize::MAX, 7] {
-                let table = case.table.clone().batches_of(rows);
-                let (schema, batches) = record_batches(&table).unwrap();
-                let response = |encoder: &PluginEncoder| {
-                    let trial = encoder.trial(&schema, &[], &batches, false)?;
-                    Ok(trial.response(encoder.description().separator.as_deref()))
-                };
-                match (response(&old), response(&new)) {
-                    (Ok(old), Ok(new)) => {
-                        compared += 1;
-                        let at = old.iter().zip(&new).position(|(old, new)| old != new);
-                        assert!(
-                            old == new,
-                            "{name}, {}: {} and {} bytes, which differ from {at:?} on",
-                            case.name,
-                            old.len(),
-                            new.len()
-                        );
-                    }
-                    (Err(old), Err(new)) => {
-                        let (old, new): (TrialError, TrialError) = (old, new);
-                        assert_eq!(old.error.to_string(), new.error.to_string(), "{}", case.name);
-                    }
-                    (old, new) => panic!("{name}, {}: {old:?} and {new:?}", case.name),
-                }
-            }
-        }
-        assert!(compared >= 24, "{name}: {compared}");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -295,7 +228,7 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
             .unwrap();
         let plugin = name.split_once('/').unwrap().1;
         let address = match plugin {
-            "meltano" | "python" => format!("/v1/integrations/{plugin}?datasets=harvest"),
+            "python" => format!("/v1/integrations/{plugin}?datasets=harvest"),
             // A server loads no reader.
             "read-sdmx-csv" => continue,
             format => format!("/v1/datasets/harvest/data?format={format}"),

@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use yearbook_generate::TableShape;
 
 use crate::repository::Repository;
-use crate::{demo, fuzz, lab, spec, test, tidy};
+use crate::{demo, fuzz, lab, release, spec, test, tidy};
 
 /// Builds, shows, tests and measures Yearbook.
 #[derive(Debug, Parser)]
@@ -98,9 +98,15 @@ enum Task {
     /// Measure what requests and many datasets cost, and write docs/scale.md
     #[command(disable_help_flag = true)]
     Scale(LabArgs),
-    /// Publish one table as SDMX-CSV and as CSV, and compare time and memory
-    #[command(disable_help_flag = true)]
-    Inputs(LabArgs),
+    /// Prepare a release: program, plugins, clients, bill of materials, digests and notes
+    Release {
+        /// Folder to make [default: one of cargo's]
+        #[arg(long, value_name = "FOLDER")]
+        out: Option<PathBuf>,
+        /// Take what is not committed, and notes without a date
+        #[arg(long)]
+        draft: bool,
+    },
     /// Make synthetic input
     #[command(subcommand)]
     Generate(Generate),
@@ -177,7 +183,7 @@ pub(crate) fn run() -> ExitCode {
         Task::Hostile(lab) => return run_lab(&repository, "hostile", &lab),
         Task::Soak(lab) => return run_lab(&repository, "soak", &lab),
         Task::Scale(lab) => return run_lab(&repository, "scale", &lab),
-        Task::Inputs(lab) => return run_lab(&repository, "inputs", &lab),
+        Task::Release { out, draft } => release::run(&repository, out, draft),
         Task::Generate(Generate::Datasets { datasets, rows, directory }) => {
             yearbook_generate::datasets(datasets, rows, &directory).map(|()| {
                 println!("{datasets} synthetic datasets of {rows} rows: {}", directory.display())

@@ -121,14 +121,6 @@ pub fn million_rows(repository: &Repository) -> Result<PathBuf> {
     yearbook_generate::package(ROWS, TableShape::Long, false, &folder)
 }
 
-/// A new enterprise key for the data in `data_dir`.
-///
-/// # Errors
-/// Fails when the key cannot be issued.
-pub fn enterprise_key(binary: &Path, data_dir: &Path) -> Result<String> {
-    key(binary, data_dir, "enterprise")
-}
-
 /// A new key of `plan` for the data in `data_dir`.
 ///
 /// # Errors

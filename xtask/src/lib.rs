@@ -11,6 +11,7 @@ mod fuzz;
 mod lab;
 pub mod packages;
 mod plugins;
+mod release;
 pub mod repository;
 pub mod server;
 mod spec;

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a change is merged, one named step after
 //! the other. Owns the order of the steps; a failed step does not hide what the later ones find.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -11,7 +12,7 @@ use crate::checks::report::{CheckCounts, StepReport};
 use crate::checks::served::ServerFixture;
 use crate::checks::suites;
 use crate::repository::Repository;
-use crate::{command, lab, spec, tidy, toolchain, tools};
+use crate::{command, lab, release, spec, tidy, toolchain, tools};
 
 mod beside;
 mod clients;
@@ -237,6 +238,11 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     }
     if !quick {
         report.counted_step("examples in the documentation", || suites::run_doc_tests(repository));
+        if let Some(product) = &product {
+            report.step("release: the folder of a release is whole", || {
+                release::rehearse(repository, Path::new(product.yearbook().get_program()))
+            });
+        }
         if built {
             report.counted_step("soak: a minute of mixed traffic leaves nothing behind", || {
                 lab::check(repository, "soak", None)

@@ -25,7 +25,8 @@ use tracing::Instrument;
 use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
 
 use crate::error::BoxError;
-use crate::guest::EncoderPre;
+use crate::guest::HostState;
+use crate::guest::bindings::EncoderPluginPre;
 use crate::guest_error::GuestError;
 use crate::observe::ResponseMetrics;
 use crate::options::OptionValue;
@@ -53,7 +54,7 @@ pub enum EncodedBody {
 /// A loaded output format.
 pub struct PluginEncoder {
     pub(crate) head: PluginHead,
-    pub(crate) pre: EncoderPre,
+    pub(crate) linked: EncoderPluginPre<HostState>,
     pub(crate) description: EncoderDescription,
 }
 
@@ -73,10 +74,10 @@ impl PluginEncoder {
     }
 
     /// Encodes `batches` of `schema` on the account of `holder`, in whose shares its instances and
-    /// the bytes that wait for its client count. `chosen` are the options that the client named; the
-    /// rest are defaults. Waits for a place among the instances, a short while at most, and returns
-    /// once the first bytes are made. Where it is polled on a worker's own thread, all of a response
-    /// that fits in one part is made there and then, without another thread.
+    /// the bytes that wait for its client count. `chosen` are the options that the client named;
+    /// the rest are defaults. Waits for a place among the instances, a short while at most, and
+    /// returns once the first bytes are made. Where it is polled on a worker's own thread, all of a
+    /// response that fits in one part is made there and then, without another thread.
     ///
     /// # Errors
     /// [`GuestError`], before any byte is sent: [`GuestError::Busy`] when no place comes free,

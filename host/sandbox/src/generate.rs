@@ -33,7 +33,7 @@ const RETRY_DELAY: Duration = Duration::from_millis(50);
 /// A loaded integration.
 pub struct PluginGenerator {
     pub(crate) head: PluginHead,
-    pub(crate) pre: GeneratorPluginPre<HostState>,
+    pub(crate) linked: GeneratorPluginPre<HostState>,
     pub(crate) description: GeneratorDescription,
 }
 
@@ -119,7 +119,7 @@ impl PluginGenerator {
         let mut store = HostState::new_store(&self.host, work, input);
         let made = request::borrow(request, &lent, |request| {
             HostState::call(&mut store, |store| {
-                let guest = self.pre.instantiate(&mut *store)?;
+                let guest = self.linked.instantiate(&mut *store)?;
                 guest.yearbook_plugin_generator().call_generate(store, request)
             })
         });

@@ -4,7 +4,6 @@
 pub(crate) mod bindings;
 mod calls;
 mod convert;
-mod encoder_world;
 mod host_state;
 mod input_size;
 pub(crate) mod linker;
@@ -19,7 +18,6 @@ use crate::observe::DumpTarget;
 
 pub(crate) use self::calls::GuestReport;
 pub(crate) use self::convert::{WireConverter, WireSchema};
-pub(crate) use self::encoder_world::{EncoderGuest, EncoderPre};
 pub(crate) use self::host_state::HostState;
 pub(crate) use self::input_size::InputSize;
 

@@ -3,12 +3,38 @@
 //! everything of wasmtime; never touches HTTP, SQL, files of data or Parquet. What a guest returns
 //! is untrusted until this crate has checked it.
 //!
+//! # The life of an instance
+//! ```text
+//! Sandbox::load              bytes -> Plugin: compiled, its imports read, described, checked
+//!   sandbox/compiled_component   machine code from the cache, or from a process under limits
+//!   plugin_world                 the kind that its exports say: linked, described, checked
+//!
+//! PluginEncoder::encode      CallerShare, schema, options, batches -> EncodedBody
+//!   admission                    a place for an instance, or Busy, or ShareUsedUp
+//!   encode/coalesce              batches -> parts
+//!   plugin_head                  a worker, when it is the plugin's turn; there:
+//!     encode/instance              HostState::new_store: memory, tables, stack, log under limits
+//!       open, views                  HostState::call: a deadline by two clocks
+//!       head                         what a call returns is weighed against what it was given
+//!       part                         guest/convert: columns cross; encode/piece: splices checked
+//!       tail                         with the notes that parts left
+//!     dropped                      memory given back, then the place
+//!   encode/first_bytes           whole where it fits in a part; else the rest goes to
+//!   encode/response_driver       further parts, by further instances where they are independent
+//! ```
+//! `PluginEncoder::check_open` ends after `open`. A generator (`generate`) has one call in the
+//! place of four; a reader (`read`) has `push`, `columns` and `pull`, and no client that waits for
+//! it. The instance of a trial (`trial`) or of a replay (`replay`) lives as they do, without a
+//! queue.
+//!
+//! A call ends in what was asked for or in a [`GuestError`], and a failure leaves a dump
+//! (`observe`). A guest that was stopped is never called again: its store goes with it.
+//!
 //! Imports go one way: `sandbox`, `trial` and `replay` use `encode`, `generate` and `read`, these
-//! use `guest`, this uses `admission`, `engine` and `observe`. `limits`, `sanitize`, `trap`,
-//! `error`, `options`, `description` and `generator_request` are leaves.
+//! use `plugin_head` and `guest`, these use `admission`, `engine` and `observe`. `limits`,
+//! `sanitize`, `trap`, `error`, `guest_error`, `options` and `generator_request` are leaves.
 
 mod admission;
-mod description;
 mod encode;
 mod engine;
 mod error;
@@ -20,6 +46,7 @@ mod limits;
 mod observe;
 mod options;
 mod plugin_head;
+mod plugin_world;
 mod read;
 mod release_policy;
 mod replay;

@@ -1,5 +1,5 @@
-//! Head of a loaded plugin, which is the same for all kinds: the release, its counters, and the host
-//! that its guests run in. What a kind has alone stands beside its calls.
+//! Head of a loaded plugin, which is the same for all kinds: the release, its counters, and the
+//! host that its guests run in. What a kind has alone stands beside its calls.
 
 use std::sync::Arc;
 
@@ -100,7 +100,8 @@ impl PluginHead {
         self.run_in_turn(holder, turn, job).await
     }
 
-    /// As [`PluginHead::run_on_worker`], with the turn that [`SlowPluginLimiter::acquire`] returned.
+    /// As [`PluginHead::run_on_worker`], with the turn that [`SlowPluginLimiter::acquire`]
+    /// returned.
     pub(crate) async fn run_in_turn<T: Send + 'static>(
         &self,
         holder: &CallerShare,

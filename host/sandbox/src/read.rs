@@ -26,7 +26,7 @@ pub use trial::TrialTable;
 /// A loaded input format.
 pub struct PluginReader {
     pub(crate) head: PluginHead,
-    pub(crate) pre: ReaderPluginPre<HostState>,
+    pub(crate) linked: ReaderPluginPre<HostState>,
     pub(crate) description: ReaderDescription,
 }
 

@@ -24,6 +24,9 @@ OTHERS = ["/", "/datasets", "/datasets?q=unemployment&shape=series", "/datasets?
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 # Bytes that a page may be, compressed.
 MAX_BYTES = 12 << 10
+# Pictures of the README: path, and the element that is shown; the window without one.
+README = {"catalogue": ("/datasets?q=unemployment", None), "chart": (f"/datasets/{DATASETS[1]}", "figure.figure img")}
+README_BYTES = 150_000
 
 
 def fetch(address, **headers):
@@ -289,12 +292,32 @@ def pictures(browser, pages, work):
             context.close()
 
 
+def readme_pictures(browser, pages, folder):
+    """Makes the pictures of the README, a little finer than they are shown."""
+    context = browser.new_context(viewport={"width": 960, "height": 560}, device_scale_factor=1.25, reduced_motion="reduce")
+    page = context.new_page()
+    for name, (path, element) in README.items():
+        page.goto(pages.base + path, wait_until="networkidle")
+        (page.locator(element).first if element else page).screenshot(path=folder / f"{name}.png")
+    context.close()
+
+
+def readme_shows(folder):
+    """The README's pictures are there, and small enough to be loaded with it."""
+    text = (folder.parents[1] / "README.md").read_text()
+    for name in README:
+        assert f"](docs/pictures/{name}.png)" in text, f"README.md does not show {name}.png"
+        size = (folder / f"{name}.png").stat().st_size
+        assert size < README_BYTES, f"{name}.png has {size} bytes"
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--base", required=True)
     arguments.add_argument("--modules", required=True, type=pathlib.Path, help="the folder node_modules with axe-core and html-validate")
     arguments.add_argument("--work", required=True, type=pathlib.Path, help="a folder for pictures")
     arguments.add_argument("--pictures", action="store_true", help="leave pictures of pages too, for people to look at")
+    arguments.add_argument("--readme", required=True, type=pathlib.Path, help="the folder of the README's pictures, made again with --pictures")
     arguments.add_argument("yearbook", nargs="+", help="the program that prints mails that wait, with its first arguments")
     given = arguments.parse_args()
     pages = Pages(given.base)
@@ -319,7 +342,9 @@ def main():
             tally.check(f"axe-core finds nothing, {scheme}, {width} pixels", lambda: accessible(browser, pages, axe, scheme, width))
         if given.pictures:
             pictures(browser, pages, given.work)
+            readme_pictures(browser, pages, given.readme)
         browser.close()
+    tally.check("the README's pictures are there and small", lambda: readme_shows(given.readme))
     sys.exit(tally.end())
 
 

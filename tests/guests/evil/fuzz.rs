@@ -57,7 +57,7 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
             .unwrap();
     let mut whole = vec![
         Guest::named("fuzz").build(),
-        Guest::by_reference("fuzz", Vec::new()).build(),
+        Guest::named("fuzz").build(),
         GeneratorGuest::named("fuzz").build(),
     ];
     let built = [

@@ -21,14 +21,8 @@ pub(crate) use image::{Image, ImageParameter, segment};
 pub(crate) use reader::ReaderGuest;
 pub(crate) use tool::GeneratorGuest;
 
-/// The encoder interface of the version that guests export as a rule.
-pub(crate) const ENCODER: &str = "yearbook:plugin/encoder@1.0.0";
-
-/// Version of the interface that guests export unless they pass bytes on by reference.
-pub(crate) const PLAIN: &str = "1.0.0";
-
-/// Version of the interface with views and splices.
-const BY_REFERENCE: &str = "1.1.0";
+/// The encoder interface.
+pub(crate) const ENCODER: &str = "yearbook:plugin/encoder@1.1.0";
 
 /// Functions that every encoder may call. Answers stand from address 256 on.
 const HELPERS: &str = r#"
@@ -42,8 +36,8 @@ const HELPERS: &str = r#"
   (func $piece (param $at i32) (param $bytes i32) (param $note i32) (param $note_bytes i32)
     (result i32)
     (drop (call $list (local.get $at) (local.get $bytes)))
-    (i32.store (i32.const 268) (local.get $note))
-    (i32.store (i32.const 272) (local.get $note_bytes))
+    (i32.store (i32.const 276) (local.get $note))
+    (i32.store (i32.const 280) (local.get $note_bytes))
     (i32.const 256))
   (func $spliced (param $at i32) (param $bytes i32) (param $splices i32) (param $count i32)
     (result i32)
@@ -79,7 +73,6 @@ pub(crate) struct Guest {
     pub(crate) says: Image,
     bodies: BTreeMap<&'static str, String>,
     more: String,
-    version: &'static str,
 }
 
 impl Guest {
@@ -89,6 +82,7 @@ impl Guest {
             ("realloc", "(call $allocate (local.get 2) (local.get 3))"),
             ("describe", "(i32.const 1024)"),
             ("open", "(call $opened (call $new (i32.const 7)))"),
+            ("views", "(call $views (i32.const 0) (i32.const 0))"),
             ("head", "(call $list (i32.const 512) (i32.const 5))"),
             ("part", "(call $piece (i32.const 528) (i32.const 5) (i32.const 0) (i32.const 0))"),
             ("tail", "(call $list (i32.const 544) (i32.const 4))"),
@@ -96,17 +90,13 @@ impl Guest {
             ("drop", ""),
         ];
         let bodies = bodies.into_iter().map(|(call, body)| (call, body.to_owned())).collect();
-        Self { says: Image::of(name), bodies, more: String::new(), version: PLAIN }
+        Self { says: Image::of(name), bodies, more: String::new() }
     }
 
-    /// The same, of the version in which a guest says what it wants to see (`views`: everything)
-    /// and names ranges of its input (`part`: none). `data` stands at [`Image::EXTRA`].
-    pub(crate) fn by_reference(name: &str, data: Vec<u8>) -> Self {
-        let mut guest = Self { version: BY_REFERENCE, ..Self::named(name) };
-        guest.says.extra = data;
-        let part = "(call $spliced (i32.const 528) (i32.const 5) (i32.const 0) (i32.const 0))";
-        guest.bodies.insert("views", "(call $views (i32.const 0) (i32.const 0))".to_owned());
-        guest.does("part", part)
+    /// The same, with `data` at [`Image::EXTRA`], for a guest that names ranges of its input or
+    /// says what it wants to see.
+    pub(crate) fn with_data(name: &str, data: Vec<u8>) -> Self {
+        Self::named(name).with_image(|says| says.extra = data)
     }
 
     /// Replaces what a call does: one of realloc, describe, open, views, head, part, tail,
@@ -131,13 +121,11 @@ impl Guest {
     /// The core module as text.
     pub(crate) fn text(&self) -> String {
         let (data, heap) = self.says.data();
-        let version = self.version;
-        let encoder = format!("yearbook:plugin/encoder@{version}");
         let mut text = format!(
             r#"(module
-  (import "yearbook:plugin/log@{version}" "write" (func $log (param i32 i32 i32)))
-  (import "[export]{encoder}" "[resource-new]encoding" (func $new (param i32) (result i32)))
-  (import "[export]{encoder}" "[resource-drop]encoding" (func $drop (param i32)))
+  (import "yearbook:plugin/log@1.1.0" "write" (func $log (param i32 i32 i32)))
+  (import "[export]{ENCODER}" "[resource-new]encoding" (func $new (param i32) (result i32)))
+  (import "[export]{ENCODER}" "[resource-drop]encoding" (func $drop (param i32)))
   (memory (export "memory") {pages})
   (global $heap (mut i32) (i32.const {heap}))
   (global $calls (mut i32) (i32.const 0))
@@ -149,26 +137,26 @@ impl Guest {
         );
         let signatures = [
             ("realloc", "cabi_realloc".to_owned(), "(param i32 i32 i32 i32) (result i32)"),
-            ("describe", format!("{encoder}#describe"), "(result i32)"),
+            ("describe", format!("{ENCODER}#describe"), "(result i32)"),
             (
                 "open",
-                format!("{encoder}#[static]encoding.open"),
+                format!("{ENCODER}#[static]encoding.open"),
                 "(param i32 i32 i32 i32 i32 i32) (result i32)",
             ),
-            ("views", format!("{encoder}#[method]encoding.views"), "(param i32) (result i32)"),
-            ("head", format!("{encoder}#[method]encoding.head"), "(param i32) (result i32)"),
+            ("views", format!("{ENCODER}#[method]encoding.views"), "(param i32) (result i32)"),
+            ("head", format!("{ENCODER}#[method]encoding.head"), "(param i32) (result i32)"),
             (
                 "part",
-                format!("{encoder}#[method]encoding.part"),
+                format!("{ENCODER}#[method]encoding.part"),
                 "(param i32 i32 i32 i32 i32 i32) (result i32)",
             ),
             (
                 "tail",
-                format!("{encoder}#[method]encoding.tail"),
+                format!("{ENCODER}#[method]encoding.tail"),
                 "(param i32 i32 i32) (result i32)",
             ),
-            ("post-return", format!("cabi_post_{encoder}#[method]encoding.head"), "(param i32)"),
-            ("drop", format!("{encoder}#[dtor]encoding"), "(param i32)"),
+            ("post-return", format!("cabi_post_{ENCODER}#[method]encoding.head"), "(param i32)"),
+            ("drop", format!("{ENCODER}#[dtor]encoding"), "(param i32)"),
         ];
         for (call, export, signature) in signatures {
             let Some(body) = self.bodies.get(call) else { continue };
@@ -181,14 +169,14 @@ impl Guest {
 
     /// The component.
     pub(crate) fn build(&self) -> Vec<u8> {
-        component_of(self.version, &self.text(), "encoder-plugin")
+        component(&self.text(), "encoder-plugin")
     }
 }
 
 /// The plugin interface.
-fn interface(version: &str) -> (Resolve, PackageId) {
+fn interface() -> (Resolve, PackageId) {
     let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir(root().join("wit").join(version)).unwrap();
+    let (package, _) = resolve.push_dir(root().join("wit/1.1.0")).unwrap();
     (resolve, package)
 }
 
@@ -211,13 +199,8 @@ pub(crate) fn leb(mut number: usize) -> Vec<u8> {
 /// Makes a component of a core module's text, as `cargo xtask plugins` does of a guest that cargo
 /// built.
 pub(crate) fn component(text: &str, world: &str) -> Vec<u8> {
-    component_of(PLAIN, text, world)
-}
-
-/// As [`component`], of a version of the interface.
-fn component_of(version: &str, text: &str, world: &str) -> Vec<u8> {
     let mut module = wat::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let (resolve, package) = interface(version);
+    let (resolve, package) = interface();
     let world = resolve.select_world(&[package], Some(world)).unwrap();
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
     ComponentEncoder::default()

@@ -56,15 +56,16 @@ fn what_an_encoder_returns_is_checked_or_refused_in_one_line() {
     let mut loaded = 0;
     GUEST.run(|damage| {
         let (of_description, of_answers) = damage.split_at(damage.len().min(128));
-        // As the text of a guest has them: a discriminant, a list, and for a part its note.
+        // As the text of a guest has them: a discriminant, a list, and for a part no splices and
+        // its note.
         let mut answers = Vec::new();
         for (address, bytes) in [(512, 5), (528, 5), (544, 4)] {
-            for number in [0, address, bytes, 512, 3] {
+            for number in [0, address, bytes, 0, 0, 512, 3] {
                 answers.extend(u32::to_le_bytes(number));
             }
         }
         answers.iter_mut().zip(of_answers).for_each(|(byte, damage)| *byte ^= damage);
-        let at = |answer: usize| format!("(i32.const {})", ANSWERS + 20 * answer);
+        let at = |answer: usize| format!("(i32.const {})", ANSWERS + 28 * answer);
         let guest = Guest::named("damaged")
             .with_image(|says| {
                 says.parameters = vec![ImageParameter {
@@ -109,7 +110,7 @@ fn what_an_encoder_says_by_reference_is_checked_or_refused_in_one_line() {
         let numbers = view.iter().chain(&splices).chain(&part);
         let mut data: Vec<u8> = numbers.flat_map(|number: &u32| number.to_le_bytes()).collect();
         data.iter_mut().zip(damage).for_each(|(byte, damage)| *byte ^= damage);
-        let guest = Guest::by_reference("damaged", data)
+        let guest = Guest::with_data("damaged", data)
             .does("views", &format!("(call $views (i32.const {extra}) (i32.const 1))"))
             .does("part", &format!("(i32.const {})", extra + 48));
         load_and_run(&sandbox, free, &guest.build(), |plugin| {

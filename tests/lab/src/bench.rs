@@ -2,32 +2,39 @@
 //! and where results go; the files beneath measure. Nothing here can fail for being slow, only for
 //! wrong answers.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use serde_json::Value;
-
+use askama::Template;
+use clap::ValueEnum as _;
+use serde_json::{Map, Value};
 use yearbook_xtask::repository::{Profile, Repository};
 use yearbook_xtask::{command, tools};
 
-use crate::http::HttpRequest;
-use crate::machine;
-use crate::measurements::Measurements;
-use crate::wrk;
+use crate::load::{self, LoadGenerator};
+use crate::machine::{self, CoreAssignment};
+use crate::measurements::{Measurement, Measurements};
+use crate::page::{self, PageHead};
+use crate::product;
 
-mod encode;
+mod beside;
+mod cases;
 mod equivalence;
 mod exports;
 mod growth;
-mod http;
-mod page;
+mod inputs;
 mod peers;
-mod plugins;
 mod requests;
+mod swaps;
 mod tables;
 mod targets;
+
+use growth::PUBLISH_MEMORY_BYTES;
+use peers::YEARBOOK;
+use targets::PerformanceTarget;
 
 /// Parts that can be measured alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -40,6 +47,8 @@ pub(crate) enum BenchPart {
     Http,
     /// Publications and exports of 0.1 to 10 million rows, and 32 exports at once
     Growth,
+    /// One table published as SDMX-CSV and as CSV
+    Inputs,
 }
 
 /// Arguments of `cargo xtask bench`.
@@ -57,6 +66,9 @@ pub(crate) struct BenchArgs {
     /// Let tables grow to 100 million rows; takes a quarter of an hour and 20 GB of disk more
     #[arg(long)]
     huge: bool,
+    /// Megabytes of SDMX-CSV, instead of 500
+    #[arg(long)]
+    megabytes: Option<u64>,
     /// Give servers and load generator a half of the cores each instead of letting them share all
     #[arg(long)]
     apart: bool,
@@ -71,118 +83,179 @@ impl BenchArgs {
     }
 
     /// Cores on which requests under load are served and sent.
-    fn cores(&self) -> machine::CoreAssignment {
+    fn cores(&self) -> CoreAssignment {
         if self.apart { machine::halves() } else { machine::shared() }
     }
 
     /// The command that was given.
     fn command(&self) -> String {
-        let part = match self.part {
-            Some(BenchPart::Encode) => " encode",
-            Some(BenchPart::Plugins) => " plugins",
-            Some(BenchPart::Http) => " http",
-            Some(BenchPart::Growth) => " growth",
-            None => "",
-        };
+        let part = self.part.and_then(|part| part.to_possible_value());
+        let part = part.map(|part| format!(" {}", part.get_name())).unwrap_or_default();
         let huge = if self.huge { " --huge" } else { "" };
         let apart = if self.apart { " --apart" } else { "" };
-        format!(
-            "cargo xtask bench{part} --seconds {} --runs {}{huge}{apart}",
-            self.seconds, self.runs
-        )
+        let megabytes = self.megabytes.map(|megabytes| format!(" --megabytes {megabytes}"));
+        let (seconds, runs, megabytes) = (self.seconds, self.runs, megabytes.unwrap_or_default());
+        format!("cargo xtask bench{part} --seconds {seconds} --runs {runs}{huge}{megabytes}{apart}")
     }
 }
 
-/// A request and the rows that it should bring.
-#[derive(Clone, Debug)]
-pub(super) struct BenchCase {
-    pub(super) name: &'static str,
-    /// Rows of an answer.
-    pub(super) rows: u64,
-    /// The question, for the check that all answers hold the same rows; null where an answer has no
-    /// rows.
-    pub(super) question: Value,
-    /// `json`, `csv`, `arrow` or `parquet`.
-    pub(super) format: &'static str,
-    /// The request of each peer, or the reason why there is none.
-    pub(super) ways: Vec<(&'static str, Result<HttpRequest, &'static str>)>,
-}
-
-/// Input of every part.
+/// Everything that the parts need.
 struct Bench<'a> {
     repository: &'a Repository,
     args: &'a BenchArgs,
-    /// Interpreter with the peers.
+    /// An interpreter with the peers of [`peers`].
     python: PathBuf,
     /// For data, logs and results; emptied first.
     folder: PathBuf,
 }
 
+impl Bench<'_> {
+    /// A script of `tests/lab/peers`, to be run to its end.
+    fn script(&self, name: &str) -> Command {
+        let mut python = Command::new(&self.python);
+        python.arg(self.repository.root().join("tests/lab/peers").join(name));
+        println!("-- {}", command::display(&python));
+        python
+    }
+
+    fn generator(&self) -> LoadGenerator {
+        LoadGenerator::new(self.repository, self.args.cores().generator)
+    }
+}
+
+/// Measures a binary.
+type MeasureBinary = fn(&Bench<'_>, &Path, &mut Measurements) -> Result<()>;
+
+#[derive(Template)]
+#[template(path = "benchmarks.txt")]
+struct BenchPage<'a> {
+    page: PageHead<'a>,
+    targets: &'a [PerformanceTarget],
+    /// Number of targets that are met.
+    met: usize,
+    cores: CoreAssignment,
+}
+
 /// Measures, and writes the figures as Markdown and as JSON.
 pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
-    wrk::ensure_installed()?;
+    load::ensure_installed()?;
     let start = machine::MachineState::now(repository)?;
     let folder = repository.target().join("xtask").join("bench");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)
-            .with_context(|| format!("cannot empty {}", folder.display()))?;
-    }
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    product::empty(&folder)?;
     let python =
         tools::python_environment(repository, "peers", "tests/lab/peers/requirements.txt")?;
     let bench = Bench { repository, args, python, folder };
     let mut figures = Measurements::default();
-    if args.includes(BenchPart::Encode)
-        || args.includes(BenchPart::Plugins)
-        || args.binary.is_none()
-    {
+    let of_guests = args.includes(BenchPart::Encode) || args.includes(BenchPart::Plugins);
+    if of_guests || args.binary.is_none() {
         repository.build_plugins()?;
     }
     if args.includes(BenchPart::Encode) {
-        encode::measure(&bench, &mut figures)?;
+        run_cargo_bench(&bench, "encode", &mut figures)?;
     }
     if args.includes(BenchPart::Plugins) {
-        plugins::measure(&bench, &mut figures)?;
+        run_cargo_bench(&bench, "plugins", &mut figures)?;
     }
-    if args.includes(BenchPart::Plugins)
-        || args.includes(BenchPart::Http)
-        || args.includes(BenchPart::Growth)
-    {
+    let of_binary: [(BenchPart, MeasureBinary); 4] = [
+        (BenchPart::Plugins, swaps::measure),
+        (BenchPart::Http, beside::measure),
+        (BenchPart::Growth, growth::measure),
+        (BenchPart::Inputs, inputs::measure),
+    ];
+    if args.part != Some(BenchPart::Encode) {
         let binary =
             args.binary.clone().map_or_else(|| repository.build_product(Profile::Release), Ok)?;
-        if args.includes(BenchPart::Plugins) {
-            plugins::measure_swaps(&bench, &binary, &mut figures)?;
-        }
-        if args.includes(BenchPart::Http) {
-            http::measure(&bench, &binary, &mut figures)?;
-        }
-        if args.includes(BenchPart::Growth) {
-            growth::measure(&bench, &binary, &mut figures)?;
+        for (_, measure) in of_binary.into_iter().filter(|(part, _)| args.includes(*part)) {
+            measure(&bench, &binary, &mut figures)?;
         }
     }
-    let targets = targets::evaluate(&figures);
-    let machine = machine::line(&start);
-    let into =
-        if args.part.is_none() { repository.root().join("docs") } else { bench.folder.clone() };
-    let page = page::render(&args.command(), &machine, &args.cores(), &figures, &targets);
-    let json = serde_json::json!({ "command": args.command(), "machine": machine, "targets": targets, "figures": figures });
-    write(&into.join("benchmarks.md"), &page)?;
-    write(
-        &into.join("benchmarks.json"),
-        &(serde_json::to_string_pretty(&json).context("cannot print the figures")? + "\n"),
-    )?;
-    println!("\n{page}\nwritten to {} as benchmarks.md and benchmarks.json", into.display());
+    write_results(&bench, &machine::line(&start), &figures)
+}
+
+/// Runs a benchmark of this package, which prints a line of dashes and then a measurement a line.
+fn run_cargo_bench(bench: &Bench<'_>, name: &str, figures: &mut Measurements) -> Result<()> {
+    let mut run = bench.repository.cargo();
+    run.args(["bench", "--workspace", "--bench", name]);
+    run.env("YEARBOOK_PEERS_PYTHON", &bench.python)
+        .env("YEARBOOK_BENCH_RUNS", bench.args.runs.to_string());
+    println!("-- {name}: some minutes; nothing is printed until it is done");
+    let printed = command::output(&mut run)?;
+    let (_, lines) = printed
+        .split_once("---\n")
+        .with_context(|| format!("the benchmark `{name}` printed no results"))?;
+    for line in lines.lines() {
+        let printed: Map<String, Value> = serde_json::from_str(line)
+            .with_context(|| format!("the benchmark `{name}` printed {line:?}"))?;
+        figures.push(measurement(name, &printed));
+    }
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+/// The measurement in a line of a benchmark.
+fn measurement(part: &str, printed: &Map<String, Value>) -> Measurement {
+    let text = |name: &str| printed.get(name).and_then(Value::as_str).map(str::to_owned);
+    let numbers = printed.iter().filter_map(|(name, value)| Some((name.clone(), value.as_f64()?)));
+    let mut values: BTreeMap<String, f64> = numbers.collect();
+    if let (Some(rows), Some(seconds)) = (values.get("rows"), values.get("seconds")) {
+        values.insert("million_rows_a_second".to_owned(), rows / seconds / 1e6);
+    }
+    if let Some(bytes) = values.remove("bytes") {
+        values.insert("megabytes".to_owned(), bytes / 1e6);
+    }
+    let [format, table] = ["format", "table"].map(|name| text(name).unwrap_or_default());
+    Measurement {
+        part: part.to_owned(),
+        case: text("case").unwrap_or_else(|| format!("{format} {table}")),
+        who: text("who").unwrap_or_else(|| YEARBOOK.to_owned()),
+        cannot: text("cannot"),
+        values,
+        note: None,
+    }
 }
 
-/// Runs a script of `tests/lab/peers` to its end.
-fn script(bench: &Bench<'_>, name: &str) -> Command {
-    let mut python = Command::new(&bench.python);
-    python.arg(bench.repository.root().join("tests/lab/peers").join(name));
-    println!("-- {}", command::display(&python));
-    python
+fn write_results(bench: &Bench<'_>, machine: &str, figures: &Measurements) -> Result<()> {
+    let targets = targets::evaluate(figures)?;
+    let command = bench.args.command();
+    let json = serde_json::json!({
+        "command": command, "machine": machine, "targets": targets, "figures": figures,
+    });
+    let page = BenchPage {
+        page: PageHead { command: &command, machine, figures },
+        targets: &targets,
+        met: targets.iter().filter(|target| target.met).count(),
+        cores: bench.args.cores(),
+    };
+    println!("\n{}", page::render(&page)?);
+    let into = match bench.args.part {
+        None => bench.repository.root().join("docs"),
+        Some(_) => bench.folder.clone(),
+    };
+    page::replace(&into.join("benchmarks.md"), &page)?;
+    let path = into.join("benchmarks.json");
+    let json = serde_json::to_string_pretty(&json).context("cannot print the figures")?;
+    fs::write(&path, json + "\n").with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_cell_says_what_a_peer_cannot_do_and_a_part_that_was_not_measured_has_no_section() {
+        let mut figures = Measurements::default();
+        figures.add("exports", "long, JSON", YEARBOOK, [("seconds", 1.0)]);
+        figures.add_unsupported("exports", "long, JSON", "abacus", "has no memory");
+        let page = BenchPage {
+            page: PageHead { command: "bench", machine: "", figures: &figures },
+            targets: &[],
+            met: 0,
+            cores: machine::shared(),
+        };
+        let page = page::render(&page).unwrap();
+        assert!(page.contains("| long, JSON | Yearbook | 1.00 |  |"), "{page}");
+        assert!(page.contains("| long, JSON | abacus | has no memory |  |"), "{page}");
+        assert!(page.contains("\n\n## Whole tables\n") && !page.contains("## Encoding"), "{page}");
+    }
 }

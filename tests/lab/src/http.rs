@@ -1,18 +1,32 @@
-//! HTTP/1.1 for measuring: a request, and a download over a connection of its own, timed to its
-//! first byte and to its last. Discards bodies; checks only their ends, so that a body that was cut
-//! off is not measured.
+//! HTTP/1.1 for measuring, by `ureq`: a request, and a download timed to its first byte and to its
+//! last. Each has a connection of its own. Discards bodies, but a body that was cut off is an
+//! error, so that it is not measured.
 
-use std::io::{Read, Write as _};
-use std::net::TcpStream;
+use std::io::Read as _;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, ensure};
+use ureq::http::Response;
+use ureq::{Agent, Body};
 
 /// Longest silence of a server.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Longest head of a response.
-const HEAD_BYTES: usize = 64 << 10;
+/// Bytes that are read at once.
+const BUFFER_BYTES: usize = 256 << 10;
+
+static AGENT: LazyLock<Agent> = LazyLock::new(|| {
+    Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .max_idle_connections(0)
+        .proxy(None)
+        .timeout_per_read(Some(TIMEOUT))
+        .build()
+        .new_agent()
+});
 
 /// An HTTP request: a GET, or a POST where it has a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +37,12 @@ pub(crate) struct HttpRequest {
 }
 
 impl HttpRequest {
-    pub(crate) fn get(url: String) -> Self {
-        Self { url, headers: Vec::new(), body: None }
+    pub(crate) fn get(url: impl Into<String>) -> Self {
+        Self { url: url.into(), headers: Vec::new(), body: None }
     }
 
-    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
-        self.headers.push((name, value.to_owned()));
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
         self
     }
 }
@@ -40,168 +54,109 @@ pub(crate) struct Download {
     pub(crate) seconds: f64,
     /// To the first byte of the body; its headers may come long before.
     pub(crate) first_byte: f64,
-    /// Of the body, the lengths of chunks included.
+    /// Of the body.
     pub(crate) bytes: u64,
 }
 
-/// An answer whose head has been read.
-pub(crate) struct ResponseStart {
-    /// The rest of the body comes here.
-    pub(crate) stream: TcpStream,
-    pub(crate) head: String,
-    /// The part of the body that came with the head.
-    pub(crate) body: Vec<u8>,
+/// Sends the request and reads the head of the answer, whatever its status.
+pub(crate) fn send(ask: &HttpRequest) -> Result<Response<Body>> {
+    let builder = ureq::http::Request::builder().uri(&ask.url).header("Connection", "close");
+    let builder =
+        ask.headers.iter().fold(builder, |builder, (name, value)| builder.header(*name, value));
+    let answer = match &ask.body {
+        None => builder.body(()).map(|request| AGENT.run(request)),
+        Some(body) => builder.method("POST").body(body.as_str()).map(|request| AGENT.run(request)),
+    };
+    let answer = answer.with_context(|| format!("{} is no address", ask.url))?;
+    answer.with_context(|| format!("no answer of {}", ask.url))
 }
 
-/// Sends the request over a connection of its own and reads the head of the answer, whatever its
-/// status.
-pub(crate) fn send(ask: &HttpRequest) -> Result<ResponseStart> {
-    let (host, path) = ask
-        .url
-        .strip_prefix("http://")
-        .and_then(|rest| rest.split_once('/'))
-        .context("an address without a path")?;
-    let mut stream = TcpStream::connect(host).with_context(|| format!("cannot reach {host}"))?;
-    stream.set_read_timeout(Some(TIMEOUT)).context("cannot set a timeout")?;
-    stream.write_all(request(ask, host, path).as_bytes()).context("cannot send a request")?;
-    let (head, body) = read_head(&mut stream, &mut vec![0; 64 << 10])?;
-    Ok(ResponseStart { stream, head, body })
+/// The same for an answer with status 200 whose end can be told from a cut.
+fn send_whole(ask: &HttpRequest) -> Result<Response<Body>> {
+    let answer = send(ask)?;
+    let headers = answer.headers();
+    ensure!(
+        answer.status() == 200
+            && (headers.contains_key("content-length")
+                || headers.contains_key("transfer-encoding")),
+        "{}: {answer:?}",
+        ask.url
+    );
+    Ok(answer)
 }
 
 /// Sends the request and reads the answer to its end.
 pub(crate) fn get(ask: &HttpRequest) -> Result<Download> {
     let started = Instant::now();
-    let ResponseStart { mut stream, head, body } = send(ask)?;
-    let mut buffer = vec![0; 256 << 10];
-    let end = BodyEnd::from_head(&head).with_context(|| format!("{}: {head:?}", ask.url))?;
-    let mut bytes = u64::try_from(body.len()).context("a length")?;
-    let mut first = (bytes > 0).then(|| started.elapsed());
-    let mut last = body.get(body.len().saturating_sub(END.len())..).unwrap_or_default().to_vec();
+    let mut body = send_whole(ask)?.into_body().into_reader();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let (mut bytes, mut first) = (0, None);
     loop {
-        let read = stream.read(&mut buffer).with_context(|| format!("{} was cut off", ask.url))?;
+        let read = body.read(&mut buffer).with_context(|| format!("{} was cut off", ask.url))?;
         if read == 0 {
             break;
         }
         first = first.or_else(|| Some(started.elapsed()));
-        bytes += u64::try_from(read).context("a length")?;
-        last.extend_from_slice(&buffer[read.saturating_sub(END.len())..read]);
-        last.drain(..last.len().saturating_sub(END.len()));
+        bytes += read as u64;
     }
-    let seconds = started.elapsed().as_secs_f64();
-    if !end.is_reached(bytes, &last) {
-        bail!("{} was cut off after {bytes} bytes", ask.url);
-    }
-    Ok(Download { seconds, first_byte: first.map_or(seconds, |first| first.as_secs_f64()), bytes })
+    let seconds = started.elapsed();
+    Ok(Download {
+        seconds: seconds.as_secs_f64(),
+        first_byte: first.unwrap_or(seconds).as_secs_f64(),
+        bytes,
+    })
 }
 
-/// The body of an answer that says how long it is.
+/// The body of the answer.
 pub(crate) fn body(ask: &HttpRequest) -> Result<Vec<u8>> {
-    let ResponseStart { mut stream, head, mut body } = send(ask)?;
-    let Some(BodyEnd::Length(length)) = BodyEnd::from_head(&head) else {
-        bail!("{}: {head:?}", ask.url);
-    };
-    stream.read_to_end(&mut body).with_context(|| format!("{} was cut off", ask.url))?;
-    if body.len() as u64 != length {
-        bail!("{} was cut off after {} bytes", ask.url, body.len());
-    }
+    let mut body = Vec::new();
+    let mut reader = send_whole(ask)?.into_body().into_reader();
+    reader.read_to_end(&mut body).with_context(|| format!("{} was cut off", ask.url))?;
     Ok(body)
 }
 
 /// The value of a header of the answer.
 pub(crate) fn response_header(ask: &HttpRequest, name: &str) -> Result<String> {
-    header_value(&send(ask)?.head, name)
-        .map(str::to_owned)
-        .with_context(|| format!("{} sent no {name}", ask.url))
-}
-
-fn request(ask: &HttpRequest, host: &str, path: &str) -> String {
-    let headers: String =
-        ask.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let (method, body) = ask.body.as_ref().map_or(("GET", ""), |body| ("POST", body.as_str()));
-    let length =
-        if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
-    format!(
-        "{method} /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}{length}\r\n{body}"
-    )
-}
-
-/// The head as text and what was read of the body with it.
-fn read_head(stream: &mut TcpStream, buffer: &mut [u8]) -> Result<(String, Vec<u8>)> {
-    let mut read = Vec::new();
-    while read.len() < HEAD_BYTES {
-        let more = stream.read(buffer).context("no answer")?;
-        if more == 0 {
-            break;
-        }
-        read.extend_from_slice(&buffer[..more]);
-        if let Some(at) = read.windows(4).position(|window| window == b"\r\n\r\n") {
-            let body = read.split_off(at + 4);
-            return Ok((String::from_utf8_lossy(&read).into_owned(), body));
-        }
-    }
-    bail!("an answer without an end of its headers")
-}
-
-/// Last bytes of a body with chunks.
-const END: &[u8] = b"0\r\n\r\n";
-
-/// Sign of the end of a body.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum BodyEnd {
-    Length(u64),
-    Chunk,
-}
-
-impl BodyEnd {
-    /// None where the answer is not 200, or its end could not be told from a cut.
-    pub(crate) fn from_head(head: &str) -> Option<Self> {
-        if !head.starts_with("HTTP/1.1 200") {
-            return None;
-        }
-        if header_value(head, "transfer-encoding")
-            .is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"))
-        {
-            return Some(Self::Chunk);
-        }
-        header_value(head, "content-length")?.parse().ok().map(Self::Length)
-    }
-
-    pub(crate) fn is_reached(&self, bytes: u64, last: &[u8]) -> bool {
-        match self {
-            Self::Length(length) => bytes == *length,
-            Self::Chunk => last == END,
-        }
-    }
-}
-
-fn header_value<'a>(head: &'a str, name: &str) -> Option<&'a str> {
-    let lines = head.lines().skip(1).filter_map(|line| line.split_once(':'));
-    lines
-        .into_iter()
-        .find(|(found, _)| found.eq_ignore_ascii_case(name))
-        .map(|(_, value)| value.trim())
+    let answer = send(ask)?;
+    let value = answer.headers().get(name).and_then(|value| value.to_str().ok());
+    value.map(str::to_owned).with_context(|| format!("{} sent no {name}", ask.url))
 }
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+    use std::thread;
+
     use super::*;
+
+    /// The download of an answer that a server sends as it is.
+    fn download(answer: &'static str) -> Result<Download> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let head = BufReader::new(stream.try_clone().unwrap());
+            assert!(head.lines().any(|line| line.unwrap().is_empty()));
+            stream.write_all(answer.as_bytes()).unwrap();
+        });
+        let download = get(&HttpRequest::get(url));
+        server.join().unwrap();
+        download
+    }
 
     #[test]
     fn a_body_that_was_cut_off_is_not_measured() {
-        let chunked = BodyEnd::from_head("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-        assert_eq!(chunked, Some(BodyEnd::Chunk));
-        assert!(
-            BodyEnd::Chunk.is_reached(20, b"0\r\n\r\n")
-                && !BodyEnd::Chunk.is_reached(20, b"ab\r\n\r")
-        );
-        let length =
-            BodyEnd::from_head("HTTP/1.1 200 OK\r\nX-Note: a: b\r\ncontent-length: 7\r\n\r\n");
-        assert_eq!(length, Some(BodyEnd::Length(7)));
-        assert!(BodyEnd::Length(7).is_reached(7, b"") && !BodyEnd::Length(7).is_reached(6, b""));
-        for refused in
-            ["HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"]
-        {
-            assert_eq!(BodyEnd::from_head(refused), None);
-        }
+        const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n";
+        const CHUNKED_WHOLE: &str =
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n";
+        assert_eq!(download(CHUNKED_WHOLE).unwrap().bytes, 4);
+        assert!(download(CHUNKED).is_err());
+        assert_eq!(download("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab").unwrap().bytes, 2);
+        assert!(download("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab").is_err());
+        assert!(download("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nab").is_err());
+        assert!(download("HTTP/1.1 200 OK\r\n\r\nab").is_err(), "no end to tell from a cut");
     }
 }

@@ -1,10 +1,10 @@
 //! The machine and the commit of a measurement, without which its numbers mean nothing.
 
-use std::fs;
 use std::process::Command;
 use std::thread::available_parallelism;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use procfs::{CpuInfo, Current as _, LoadAverage, Meminfo};
 
 use yearbook_xtask::command;
 use yearbook_xtask::repository::Repository;
@@ -47,17 +47,12 @@ fn core_range(first: usize, last: usize) -> String {
     if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
-/// Load average of the last minute.
-fn load() -> String {
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    load.split_whitespace().next().unwrap_or("unknown").to_owned()
-}
-
 /// The tree and the machine when measuring began: a commit or a load that comes later was not
 /// measured.
 #[derive(Debug)]
 pub(crate) struct MachineState {
-    load: String,
+    /// Load average of the last minute.
+    load: f32,
     commit: String,
     changed: bool,
 }
@@ -75,7 +70,8 @@ impl MachineState {
                 "the tree has uncommitted changes: what is measured now is a draft; commit first for a page that says what it is of"
             );
         }
-        Ok(Self { load: load(), commit, changed })
+        let load = LoadAverage::current().context("cannot read how busy the machine is")?.one;
+        Ok(Self { load, commit, changed })
     }
 
     /// The commit, and a remark if the tree differed from it.
@@ -93,28 +89,21 @@ impl MachineState {
 
 /// Processor, cores, commit and how busy the machine was when the benchmark began.
 pub(crate) fn line(start: &MachineState) -> String {
-    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = processors
-        .lines()
-        .find_map(|line| line.strip_prefix("model name"))
-        .and_then(|rest| rest.split(':').nth(1));
-    let model = model.map_or("an unnamed processor", str::trim);
-    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let memory = memory
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))
-        .and_then(|rest| rest.split_whitespace().next());
-    let gigabytes = memory.and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) >> 20;
-    let before = &start.load;
-    let busy = if before.parse().is_ok_and(|load: f64| load > 0.5) {
+    let processors = CpuInfo::current().ok();
+    let model = processors.as_ref().and_then(|processors| processors.model_name(0));
+    let memory = Meminfo::current().map_or(0, |memory| memory.mem_total);
+    let busy = if start.load > 0.5 {
         " **The machine was busy with other things: believe ratios at most, and measure again.**"
     } else {
         ""
     };
     format!(
-        "Machine: {model}, {} cores, {gigabytes} GiB. Commit {} Load average when it began: {before}.{busy}",
+        "Machine: {}, {} cores, {} GiB. Commit {} Load average when it began: {:.2}.{busy}",
+        model.unwrap_or("an unnamed processor"),
         cores(),
-        start.commit()
+        memory >> 30,
+        start.commit(),
+        start.load
     )
 }
 
@@ -124,9 +113,8 @@ mod tests {
 
     #[test]
     fn a_tree_with_changes_makes_a_draft() {
-        let line = |changed| {
-            line(&MachineState { load: "0.10".to_owned(), commit: "abcdef1".to_owned(), changed })
-        };
+        let line =
+            |changed| line(&MachineState { load: 0.1, commit: "abcdef1".to_owned(), changed });
         assert!(
             line(false).contains(" Commit abcdef1. Load average when it began: 0.10.")
                 && !line(false).contains(DRAFT)

@@ -1,4 +1,4 @@
-//! The programs that measure, behind `cargo xtask bench`, `scale`, `inputs`, `soak`, `count`,
+//! The programs that measure, behind `cargo xtask bench`, `scale`, `soak`, `count`,
 //! `fleet` and `hostile`. Owns their command line; a module has each. Never linked into the
 //! product.
 
@@ -6,22 +6,21 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use yearbook_xtask::checks::report::CheckCounts;
 use yearbook_xtask::repository::Repository;
 
 mod bench;
 mod count;
 mod http;
-mod inputs;
+mod load;
 mod machine;
 mod measurements;
-mod metrics;
 mod page;
 mod process;
-mod process_suites;
+mod product;
 mod scale;
 mod soak;
-mod suites;
-mod wrk;
+mod suite;
 
 /// Measures Yearbook.
 #[derive(Debug, Parser)]
@@ -44,49 +43,38 @@ enum LabCommand {
     /// Measure beside peers, and write docs/benchmarks.md and .json
     Bench(bench::BenchArgs),
     /// Have a fleet go through every fault under load, and write docs/reliability.md
-    Fleet(suites::fleet::FleetArgs),
+    Fleet(suite::SuiteArgs),
     /// Have one client attack while another reads, and write docs/hostile-clients.md
-    Hostile(suites::hostile::HostileArgs),
+    Hostile(suite::SuiteArgs),
     /// Send mixed traffic for a while and see whether memory, descriptors and instances come back
     Soak(soak::SoakArgs),
     /// Measure what requests and many datasets cost, and write docs/scale.md
     Scale(scale::ScaleArgs),
-    /// Publish one table as SDMX-CSV and as CSV, and compare time and memory
-    Inputs(inputs::InputsArgs),
 }
 
 impl LabCommand {
     fn run(self, repository: &Repository) -> Result<bool> {
-        let checked = match self {
-            Self::Count(args) if args.check => ("count", count::check(repository)?),
-            Self::Soak(args) if args.check => ("soak", soak::check(repository)?),
-            Self::Fleet(args) if args.check => ("fleet", suites::fleet::SUITE.check(repository)?),
+        match self {
+            Self::Count(args) if args.check => Ok(report("count", count::check(repository)?)),
+            Self::Soak(args) if args.check => Ok(report("soak", soak::check(repository)?)),
+            Self::Fleet(args) if args.check => Ok(report("fleet", suite::FLEET.check(repository)?)),
             Self::Hostile(args) if args.check => {
-                ("hostile", suites::hostile::SUITE.check(repository)?)
+                Ok(report("hostile", suite::HOSTILE.check(repository)?))
             }
-            Self::Count(args) => {
-                return count::run(repository, args.accept.as_deref()).map(|()| true);
-            }
-            Self::Soak(args) => return soak::run(repository, args).map(|()| true),
-            Self::Fleet(args) => {
-                return suites::fleet::SUITE
-                    .measure(repository, args.seconds, args.debug)
-                    .map(|()| true);
-            }
-            Self::Hostile(args) => {
-                return suites::hostile::SUITE
-                    .measure(repository, args.seconds, args.debug)
-                    .map(|()| true);
-            }
-            Self::Bench(args) => return bench::run(repository, &args).map(|()| true),
-            Self::Scale(args) => return scale::run(repository, &args).map(|()| true),
-            Self::Inputs(args) => return inputs::run(repository, &args).map(|()| true),
-        };
-        // The last line, which `cargo xtask test` reads.
-        let (name, counts) = checked;
-        println!("{name}: {} passed, {} failed", counts.passed, counts.failed);
-        Ok(counts.failed == 0)
+            Self::Count(args) => count::run(repository, args.accept.as_deref()).map(|()| true),
+            Self::Soak(args) => soak::run(repository, args).map(|()| true),
+            Self::Fleet(args) => suite::FLEET.measure(repository, args).map(|()| true),
+            Self::Hostile(args) => suite::HOSTILE.measure(repository, args).map(|()| true),
+            Self::Bench(args) => bench::run(repository, &args).map(|()| true),
+            Self::Scale(args) => scale::run(repository, &args).map(|()| true),
+        }
     }
+}
+
+/// Prints the last line, which `cargo xtask test` reads; whether nothing failed.
+fn report(name: &str, CheckCounts { passed, failed }: CheckCounts) -> bool {
+    println!("{name}: {passed} passed, {failed} failed");
+    failed == 0
 }
 
 fn main() -> ExitCode {

@@ -2,26 +2,53 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+/// Between the names of several peers, of which the best counts.
+const OR: &str = " or ";
 
 /// Measurement of one peer in one case.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measurement {
-    /// `encode`, `plugins`, `requests`, `exports`, `growth` or `publishing`.
-    pub(crate) part: &'static str,
+    /// Kind of work, such as `encode`, `requests` or `publishing`.
+    pub(crate) part: String,
     /// The work, such as `csv long`.
     pub(crate) case: String,
     /// The peer that did it.
     pub(crate) who: String,
     /// Reason why there is no value.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cannot: Option<String>,
     /// Name (which gives the unit) and value.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) values: BTreeMap<&'static str, f64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) values: BTreeMap<String, f64>,
     /// Remark for readers.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
+}
+
+impl Measurement {
+    /// A value with the three digits that count, or why there is none; empty if it is not known.
+    pub(crate) fn number(&self, name: &str) -> String {
+        let number = || self.values.get(name).copied().map(format_number);
+        self.cannot.clone().or_else(number).unwrap_or_default()
+    }
+
+    /// Cells of a table: values, a dash for each that is not known, or why there is none.
+    pub(crate) fn cells<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) -> String {
+        let cells = names.into_iter().enumerate().map(|(at, name)| match &self.cannot {
+            Some(reason) if at == 0 => reason.clone(),
+            Some(_) => String::new(),
+            None => self.number(name.as_ref()),
+        });
+        cells.collect::<Vec<_>>().join(" | ")
+    }
+
+    /// The peer, with the remark.
+    pub(crate) fn noted_peer(&self) -> String {
+        let Self { who, note, .. } = self;
+        note.as_ref().map_or_else(|| who.clone(), |note| format!("{who} ({note})"))
+    }
 }
 
 /// All of them, in the order in which they were measured.
@@ -31,25 +58,39 @@ pub(crate) struct Measurements(Vec<Measurement>);
 
 impl Measurements {
     /// Adds values.
-    pub(crate) fn add(
+    pub(crate) fn add<'a>(
         &mut self,
-        part: &'static str,
+        part: &str,
         case: &str,
         who: &str,
-        values: impl IntoIterator<Item = (&'static str, f64)>,
+        values: impl IntoIterator<Item = (&'a str, f64)>,
     ) {
-        self.push(part, case, who, None, values.into_iter().collect(), None);
+        self.push(Measurement {
+            part: part.to_owned(),
+            case: case.to_owned(),
+            who: who.to_owned(),
+            values: values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            ..Measurement::default()
+        });
     }
 
     /// Adds a case that a peer cannot do, with the reason.
-    pub(crate) fn add_unsupported(
-        &mut self,
-        part: &'static str,
-        case: &str,
-        who: &str,
-        reason: &str,
-    ) {
-        self.push(part, case, who, Some(reason.to_owned()), BTreeMap::new(), None);
+    pub(crate) fn add_unsupported(&mut self, part: &str, case: &str, who: &str, reason: &str) {
+        self.push(Measurement {
+            part: part.to_owned(),
+            case: case.to_owned(),
+            who: who.to_owned(),
+            cannot: Some(reason.to_owned()),
+            ..Measurement::default()
+        });
+    }
+
+    /// Adds one, and prints it at once, for a person who watches, and in case the rest never ends.
+    pub(crate) fn push(&mut self, measurement: Measurement) {
+        let Measurement { case, who, cannot, values, .. } = &measurement;
+        let numbers = || serde_json::json!(values).to_string();
+        println!("   {case}: {who}: {}", cannot.clone().unwrap_or_else(numbers));
+        self.0.push(measurement);
     }
 
     /// Adds a remark to the last measurement.
@@ -59,44 +100,55 @@ impl Measurements {
         }
     }
 
-    fn push(
-        &mut self,
-        part: &'static str,
-        case: &str,
-        who: &str,
-        cannot: Option<String>,
-        values: BTreeMap<&'static str, f64>,
-        note: Option<String>,
-    ) {
-        // At once, for a person who watches, and in case the rest never ends.
-        println!(
-            "   {who}: {}",
-            cannot.clone().unwrap_or_else(|| serde_json::json!(values).to_string())
-        );
-        self.0.push(Measurement {
-            part,
-            case: case.to_owned(),
-            who: who.to_owned(),
-            cannot,
-            values,
-            note,
-        });
-    }
-
-    /// A value, where it was measured.
-    pub(crate) fn value(&self, part: &str, case: &str, who: &str, name: &str) -> Option<f64> {
-        self.get(part, case, who)?.values.get(name).copied()
-    }
-
     /// Returns everything about one peer in one case.
     pub(crate) fn get(&self, part: &str, case: &str, who: &str) -> Option<&Measurement> {
-        self.0.iter().find(|figure| figure.part == part && figure.case == case && figure.who == who)
+        self.of_part(part).into_iter().find(|figure| figure.case == case && figure.who == who)
+    }
+
+    /// A value, where it was measured; of `A or B`, the highest.
+    pub(crate) fn value(&self, part: &str, case: &str, who: &str, name: &str) -> Option<f64> {
+        let of = |who| self.get(part, case, who)?.values.get(name).copied();
+        who.split(OR).filter_map(of).max_by(f64::total_cmp)
+    }
+
+    /// Ratio of one peer's value to another's.
+    pub(crate) fn ratio(
+        &self,
+        part: &str,
+        case: &str,
+        [over, under]: [&str; 2],
+        name: &str,
+    ) -> Option<f64> {
+        Some(self.value(part, case, over, name)? / self.value(part, case, under, name)?)
+    }
+
+    /// Cell of a table with one value.
+    pub(crate) fn cell(&self, part: &str, case: &str, who: &str, name: &str) -> String {
+        self.get(part, case, who).map(|figure| figure.number(name)).unwrap_or_default()
+    }
+
+    /// Cell of a table with the ratio of one peer's value to another's.
+    pub(crate) fn ratio_cell(
+        &self,
+        part: &str,
+        case: &str,
+        over: &str,
+        under: &str,
+        name: &str,
+    ) -> String {
+        let ratio = self.ratio(part, case, [over, under], name);
+        ratio.map(|ratio| format!("{} ×", format_number(ratio))).unwrap_or_default()
+    }
+
+    /// Figures of a part, in the order in which they were measured.
+    pub(crate) fn of_part(&self, part: &str) -> Vec<&Measurement> {
+        self.0.iter().filter(|figure| figure.part == part).collect()
     }
 
     /// Cases of a part, in order.
     pub(crate) fn cases(&self, part: &str) -> Vec<&str> {
         let mut cases: Vec<&str> = Vec::new();
-        for figure in self.0.iter().filter(|figure| figure.part == part) {
+        for figure in self.of_part(part) {
             if !cases.contains(&figure.case.as_str()) {
                 cases.push(&figure.case);
             }
@@ -104,13 +156,22 @@ impl Measurements {
         cases
     }
 
-    /// Figures of a case, in order.
-    pub(crate) fn in_case<'a>(
-        &'a self,
-        part: &'a str,
-        case: &'a str,
-    ) -> impl Iterator<Item = &'a Measurement> {
-        self.0.iter().filter(move |figure| figure.part == part && figure.case == case)
+    /// Figures of a part, case by case.
+    pub(crate) fn by_case(&self, part: &str) -> Vec<&Measurement> {
+        let figures = self.of_part(part);
+        let cases = self.cases(part);
+        let of_case = |case| figures.iter().filter(move |figure| figure.case == case).copied();
+        cases.into_iter().flat_map(of_case).collect()
+    }
+}
+
+/// Formats a number with the three digits that count.
+pub(crate) fn format_number(value: f64) -> String {
+    match value.abs() {
+        0.0..0.1 => format!("{value:.3}"),
+        0.1..10.0 => format!("{value:.2}"),
+        10.0..100.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
     }
 }
 
@@ -123,11 +184,9 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 pub(crate) fn quantile(values: &[f64], part: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let mut below = sorted
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| (*index as f64) <= part * sorted.len() as f64);
-    below.next_back().map_or(f64::NAN, |(_, value)| *value)
+    let at = part * sorted.len() as f64;
+    let below = sorted.iter().enumerate().take_while(|(index, _)| *index as f64 <= at);
+    below.last().map_or(f64::NAN, |(_, value)| *value)
 }
 
 #[cfg(test)]
@@ -135,17 +194,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_found_by_their_names() {
+    fn values_are_found_by_their_names_and_of_several_peers_the_best() {
         let mut figures = Measurements::default();
         figures.add("encode", "csv long", "native", [("seconds", 2.0)]);
+        figures.add("encode", "csv long", "polars", [("seconds", 4.0)]);
         figures.add_unsupported("encode", "csv long", "abacus", "too slow");
-        assert_eq!(figures.value("encode", "csv long", "native", "seconds"), Some(2.0));
-        assert_eq!(figures.value("encode", "csv long", "abacus", "seconds"), None);
+        let value = |who: &str| figures.value("encode", "csv long", who, "seconds");
+        assert_eq!(value("native"), Some(2.0));
+        assert_eq!(value("abacus"), None);
+        assert_eq!(value("native or abacus or polars"), Some(4.0));
         assert_eq!(figures.cases("encode"), ["csv long"]);
+        assert_eq!(
+            figures.ratio_cell("encode", "csv long", "polars", "native", "seconds"),
+            "2.00 ×"
+        );
     }
 
     #[test]
     fn the_median_ignores_one_disturbed_run() {
         assert!((median(&[1.0, 900.0, 2.0, 3.0, 1.5]) - 2.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn numbers_have_three_digits_that_count() {
+        for (value, expected) in
+            [(0.0123, "0.012"), (0.5, "0.50"), (9.876, "9.88"), (12.34, "12.3"), (1234.6, "1235")]
+        {
+            assert_eq!(format_number(value), expected);
+        }
     }
 }

@@ -8,21 +8,21 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use procfs::process::{ClearRefs, Process, Stat, Status};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::http;
-use crate::http::HttpRequest;
+use crate::http::{self, HttpRequest};
 use yearbook_xtask::command;
 
 /// Longest time for a server to load its tables.
 const START_TIMEOUT: Duration = Duration::from_secs(180);
 
+/// Longest time for a server to end by itself.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Interval between two requests for its health, and between two looks at a process, to which its
 /// time is rounded.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-
-/// Ticks a second of the times in `/proc`: fixed on Linux.
-pub(crate) const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Processor time at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ impl CpuTime {
     /// must have ended.
     pub(crate) fn since(self, earlier: Self) -> f64 {
         let (all, living) = (self.all - earlier.all, self.living - earlier.living);
-        if all - living > 3.0 / TICKS_PER_SECOND { all } else { living }
+        if all - living > seconds(3) { all } else { living }
     }
 }
 
@@ -55,9 +55,6 @@ impl MeasuredRun {
     pub(crate) fn run_to_end(command: &mut Command, folder: &Path) -> Result<Self> {
         println!("$ {}", command::display(command));
         let (output, log) = (folder.join("output"), folder.join("errors"));
-        let create = |path: &Path| {
-            File::create(path).with_context(|| format!("cannot write {}", path.display()))
-        };
         command.stdin(Stdio::null()).stdout(create(&output)?).stderr(create(&log)?);
         let started = Instant::now();
         let mut child =
@@ -65,7 +62,7 @@ impl MeasuredRun {
         let mut peak_mebibytes: f64 = 0.0;
         let status = loop {
             // A process that has ended has none.
-            let peak = status_mebibytes(child.id(), "VmHWM:").unwrap_or_default();
+            let peak = memory(child.id(), |status| status.vmhwm).unwrap_or_default();
             peak_mebibytes = peak_mebibytes.max(peak);
             if let Some(status) = child.try_wait().context("cannot watch a process")? {
                 break status;
@@ -74,11 +71,8 @@ impl MeasuredRun {
         };
         let seconds = started.elapsed().as_secs_f64();
         if !status.success() {
-            bail!(
-                "{} failed: {}",
-                command::display(command),
-                fs::read_to_string(&log).unwrap_or_default()
-            );
+            let said = fs::read_to_string(&log).unwrap_or_default();
+            bail!("{} failed: {said}", command::display(command));
         }
         let output = fs::read_to_string(&output).context("cannot read what a command printed")?;
         Ok(Self { seconds, peak_mebibytes, output })
@@ -109,16 +103,9 @@ impl MeasuredProcess {
     ) -> Result<Self> {
         let mut pinned = Command::new("taskset");
         pinned.args(["--cpu-list", cores]).arg(command.get_program()).args(command.get_args());
-        for (name, value) in command.get_envs() {
-            if let Some(value) = value {
-                pinned.env(name, value);
-            }
-        }
-        if let Some(folder) = command.get_current_dir() {
-            pinned.current_dir(folder);
-        }
+        pinned.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         println!("$ {}", command::display(&pinned));
-        let out = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+        let out = create(log)?;
         pinned
             .stdin(Stdio::null())
             .stdout(out.try_clone().context("cannot share the log file")?)
@@ -130,15 +117,12 @@ impl MeasuredProcess {
         let ready = HttpRequest::get(format!("{}{ready}", process.base));
         while started.elapsed() < START_TIMEOUT {
             if process.child.try_wait().context("cannot watch a server")?.is_some() {
-                bail!(
-                    "{} ended at once: {}",
-                    command::display(command),
-                    fs::read_to_string(log).unwrap_or_default()
-                );
+                let said = fs::read_to_string(log).unwrap_or_default();
+                bail!("{} ended at once: {said}", command::display(command));
             }
             if http::get(&ready).is_ok() {
                 process.started = started.elapsed().as_secs_f64();
-                process.idle = status_mebibytes(process.child.id(), "VmRSS:")?;
+                process.idle = memory(process.child.id(), |status| status.vmrss)?;
                 return Ok(process);
             }
             sleep(POLL_INTERVAL);
@@ -153,61 +137,36 @@ impl MeasuredProcess {
     /// Seconds of processor time that it has used: of all threads by the tick, and of those that
     /// live by the nanosecond.
     pub(crate) fn cpu_time(&self) -> Result<CpuTime> {
-        let folder = format!("/proc/{}", self.child.id());
-        let stat =
-            fs::read_to_string(format!("{folder}/stat")).context("cannot read a server's times")?;
-        // The name in parentheses may hold anything; user and system time are the 12th and 13th
-        // word after it.
-        let words: Vec<&str> =
-            stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = |at: usize| words.get(at).and_then(|word| word.parse::<f64>().ok());
-        let all = (ticks(11).context("no user time")? + ticks(12).context("no system time")?)
-            / TICKS_PER_SECOND;
-        let mut living = 0.0;
-        for thread in fs::read_dir(format!("{folder}/task"))
-            .context("cannot list a server's threads")?
-            .flatten()
-        {
-            // A thread that has just ended has no file.
-            let spent = fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
-            living +=
-                spent.split(' ').next().and_then(|spent| spent.parse::<f64>().ok()).unwrap_or(0.0)
-                    / 1e9;
-        }
-        Ok(CpuTime { all, living })
+        let process = open(self.child.id())?;
+        let stat = process.stat().context("cannot read a server's times")?;
+        let threads = process.tasks().context("cannot list a server's threads")?.flatten();
+        // A thread that has just ended has no times.
+        let nanoseconds =
+            threads.filter_map(|thread| Some(thread.schedstat().ok()?.sum_exec_runtime));
+        Ok(CpuTime {
+            all: seconds(stat.utime + stat.stime),
+            living: nanoseconds.sum::<u64>() as f64 / 1e9,
+        })
     }
 
     /// The most mebibytes that were resident since [`Self::reset_peak`].
     pub(crate) fn peak_mebibytes(&self) -> Result<f64> {
-        status_mebibytes(self.child.id(), "VmHWM:")
+        memory(self.child.id(), |status| status.vmhwm)
     }
 
-    /// Sets the high-water mark back to the present size: "5", see `proc_pid_clear_refs`(5).
+    /// Sets the high-water mark back to the present size.
     pub(crate) fn reset_peak(&self) -> Result<()> {
-        fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5")
+        open(self.child.id())?
+            .clear_refs(ClearRefs::PeakRSS)
             .context("cannot reset a server's high-water mark")
     }
-}
-
-/// A line of `/proc/PID/status` that counts kibibytes, such as `VmRSS:`, in mebibytes.
-pub(crate) fn status_mebibytes(process: u32, name: &str) -> Result<f64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status"))
-        .context("cannot read a process's status")?;
-    let value = status
-        .lines()
-        .find_map(|line| line.strip_prefix(name))
-        .and_then(|rest| rest.split_whitespace().next());
-    let kibibytes: f64 = value
-        .and_then(|value| value.parse().ok())
-        .with_context(|| format!("no {name} in a process's status"))?;
-    Ok(kibibytes / 1024.0)
 }
 
 impl Drop for MeasuredProcess {
     fn drop(&mut self) {
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let signalled = Instant::now();
-        while signalled.elapsed() < Duration::from_secs(5) {
+        while signalled.elapsed() < STOP_TIMEOUT {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }
@@ -216,4 +175,38 @@ impl Drop for MeasuredProcess {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A process that runs.
+pub(crate) fn open(id: u32) -> Result<Process> {
+    Process::new(id.cast_signed()).context("a measured process is gone")
+}
+
+/// The mebibytes of a process that a line of its status counts, in kibibytes.
+pub(crate) fn memory(id: u32, line: fn(&Status) -> Option<u64>) -> Result<f64> {
+    let status = open(id)?.status().context("cannot read a process's status")?;
+    Ok(line(&status).context("a process without memory")? as f64 / 1024.0)
+}
+
+/// Seconds of processor time of a process, of its children, and of those that they have waited for.
+pub(crate) fn tree_cpu_time(id: u32) -> Result<f64> {
+    let with_ended = |stat: &Stat| {
+        stat.utime + stat.stime + u64::try_from(stat.cutime + stat.cstime).unwrap_or_default()
+    };
+    let own = open(id)?.stat().context("cannot read a process's times")?;
+    // One that has just ended has no file, and its time is then its parent's.
+    let children = procfs::process::all_processes()
+        .context("cannot list processes")?
+        .filter_map(|process| process.ok()?.stat().ok())
+        .filter(|stat| stat.ppid == own.pid);
+    Ok(seconds(with_ended(&own) + children.map(|stat| with_ended(&stat)).sum::<u64>()))
+}
+
+/// Seconds of so many ticks.
+fn seconds(ticks: u64) -> f64 {
+    ticks as f64 / procfs::ticks_per_second() as f64
+}
+
+fn create(path: &Path) -> Result<File> {
+    File::create(path).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -178,7 +178,7 @@ fn evaluate(
     let (early, late, allowed) = samples.memory(short);
     check(
         format!(
-            "memory is flat: {early} MiB in the second quarter, {late} MiB in the last, {allowed} MiB allowed"
+            "memory is flat: {early:.0} MiB in the second quarter, {late:.0} MiB in the last, {allowed:.0} MiB allowed"
         ),
         late <= allowed,
     );

@@ -32,7 +32,9 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
         run.args(["--base", &server.base(), "--modules"])
             .arg(&modules)
             .arg("--work")
-            .arg(ground.folder());
+            .arg(ground.folder())
+            .arg("--readme")
+            .arg(repository.root().join("docs/pictures"));
         if !ServerFixture::is_shared() {
             run.arg("--pictures");
         }

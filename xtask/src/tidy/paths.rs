@@ -18,8 +18,8 @@ const TOP: [&str; 10] = [
     "examples/",
 ];
 
-/// Pages that tell what was, with the names of then.
-const HISTORY: [&str; 1] = ["CHANGELOG.md"];
+/// Pages about what was, with the names of then.
+const HISTORY: [&str; 2] = ["CHANGELOG.md", "docs/decisions/history/"];
 
 /// Beginnings of paths that only a build makes, or that an example makes up.
 const MADE_UP: [&str; 4] = ["plugins/dist", "xtask/target", "docs/NUL", "deploy/yearbook"];
@@ -51,7 +51,8 @@ pub(super) fn links(tree: &SourceTree) -> Vec<String> {
 /// Paths below the top that prose names and that do not exist.
 pub(super) fn cited_paths(tree: &SourceTree) -> Vec<String> {
     let mut faults = Vec::new();
-    for (path, n, line) in tree.prose().filter(|(path, _, _)| !HISTORY.contains(path)) {
+    let is_history = |path: &str| HISTORY.iter().any(|page| path.starts_with(page));
+    for (path, n, line) in tree.prose().filter(|(path, _, _)| !is_history(path)) {
         for cited in cited(line) {
             if !tree.has(cited) && !tree.has(&format!("{cited}.rs")) {
                 faults.push(format!("{path}:{n}: {cited} does not exist"));

@@ -1,5 +1,5 @@
-//! Text in rows and fields (RFC 4180), whatever separates them. An empty text (`""`) is not no value,
-//! and a row of one empty field is a row.
+//! Text in rows and fields (RFC 4180), whatever separates them. An empty text (`""`) is not no
+//! value, and a row of one empty field is a row.
 
 use arrow::datatypes::Schema;
 use yearbook_csv_records::{CsvReader, CsvRecord, CsvStrictness, RecordBounds};

@@ -2,15 +2,21 @@
 //! character rule before anything else of the host sees it.
 
 use serde::Serialize;
+use wasmtime::Store;
+use wasmtime::component::InstancePre;
 use yearbook_domain::PluginKind;
 
-use crate::description::PluginDescription;
+use super::PluginEncoder;
+use crate::guest::HostState;
+use crate::guest::bindings::EncoderPluginPre;
 use crate::guest::bindings::exports::yearbook::plugin::encoder as guest;
 use crate::guest::parameters::{
     SEPARATOR_BYTES, WORD_BYTES, check_docs, check_media_type, check_name, check_parameters,
     check_word, quote,
 };
 use crate::options::{OptionValue, PluginParameter, complete, non_default};
+use crate::plugin_head::PluginHead;
+use crate::plugin_world::PluginWorld;
 
 /// An encoder's description, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,9 +76,22 @@ impl EncoderDescription {
     }
 }
 
-impl PluginDescription for EncoderDescription {
-    type Raw = guest::Description;
+impl PluginWorld for EncoderDescription {
     const KIND: PluginKind = PluginKind::Encoder;
+    type Linked = EncoderPluginPre<HostState>;
+    type Raw = guest::Description;
+    type Plugin = PluginEncoder;
+
+    fn link(component: InstancePre<HostState>) -> wasmtime::Result<Self::Linked> {
+        EncoderPluginPre::new(component)
+    }
+
+    fn describe(
+        linked: &Self::Linked,
+        store: &mut Store<HostState>,
+    ) -> wasmtime::Result<Self::Raw> {
+        linked.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store)
+    }
 
     fn check(raw: Self::Raw) -> Result<Self, String> {
         let guest::Description {
@@ -129,6 +148,10 @@ impl PluginDescription for EncoderDescription {
 
     fn version(&self) -> &str {
         &self.version
+    }
+
+    fn plugin(self, head: PluginHead, linked: Self::Linked) -> Self::Plugin {
+        PluginEncoder { head, linked, description: self }
     }
 }
 

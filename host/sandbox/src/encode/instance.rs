@@ -10,9 +10,11 @@ use yearbook_domain::json_size::CELL_BYTES;
 use yearbook_shares::SlotPermit;
 
 use crate::encode::{EncodedPiece, Notes, PluginEncoder};
+use crate::guest::bindings::EncoderPlugin;
+use crate::guest::bindings::exports::yearbook::plugin::encoder::GuestEncoding;
 use crate::guest::bindings::yearbook::plugin::types as wire;
 use crate::guest::parameters::wire_option;
-use crate::guest::{EncoderGuest, HostState, InputSize, WireConverter, WireSchema};
+use crate::guest::{HostState, InputSize, WireConverter, WireSchema};
 use crate::guest_error::GuestError;
 use crate::limits::Limits;
 use crate::observe::{CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage};
@@ -31,7 +33,7 @@ pub(crate) struct ChunkError {
 /// A fresh instance with its response begun.
 pub(crate) struct EncoderInstance {
     store: Store<HostState>,
-    guest: EncoderGuest,
+    guest: EncoderPlugin,
     encoding: ResourceAny,
     converter: WireConverter,
     limits: Limits,
@@ -69,13 +71,15 @@ impl EncoderInstance {
         let mut store = HostState::new_store(&encoder.host, work, input);
         let columns = schema.fields().len();
         let opened = HostState::call(&mut store, |store| {
-            let guest = encoder.pre.instantiate(store)?;
-            let encoding =
-                match flattened.borrow(|schema| guest.call_open(store, schema, &options))? {
-                    Ok(encoding) => encoding,
-                    Err(error) => return Ok(Err(error)),
-                };
-            let views = guest.call_views(store, encoding)?;
+            let guest = encoder.linked.instantiate(&mut *store)?;
+            let calls = guest.yearbook_plugin_encoder().encoding();
+            let opened =
+                flattened.borrow(|schema| calls.call_open(&mut *store, schema, &options))?;
+            let encoding = match opened {
+                Ok(encoding) => encoding,
+                Err(error) => return Ok(Err(error)),
+            };
+            let views = calls.call_views(store, encoding)?;
             if !views.is_empty() && views.len() != columns {
                 let views = views.len();
                 return Err(wasmtime::Error::new(Trap::Views { views, columns }));
@@ -173,7 +177,7 @@ impl EncoderInstance {
         let limit = self.limits.output_bytes_per_call;
         let made = crossing.borrow(|rows| {
             self.call(|guest, store| {
-                let piece = match guest.call_part(store, encoding, rows)? {
+                let piece = match guest.call_part(&mut *store, encoding, rows)? {
                     Ok(piece) => piece,
                     Err(error) => return Ok(Err(error)),
                 };
@@ -254,13 +258,13 @@ impl EncoderInstance {
     fn call<T: OutputSize + Send>(
         &mut self,
         call: impl FnOnce(
-            &EncoderGuest,
+            &GuestEncoding<'_>,
             &mut Store<HostState>,
         ) -> wasmtime::Result<Result<T, wire::Error>>
         + Send,
     ) -> Result<T, GuestError> {
-        let guest = &self.guest;
-        let output = HostState::call(&mut self.store, |store| call(guest, store))?;
+        let guest = self.guest.yearbook_plugin_encoder().encoding();
+        let output = HostState::call(&mut self.store, |store| call(&guest, store))?;
         let allowed = self.allowance.saturating_add(FREE_OUTPUT_BYTES);
         let returned = output.weight();
         self.store.data().work().returned(output.bytes());

@@ -1,12 +1,18 @@
 //! Description of a generator, checked by the rules of encoders' descriptions.
 
 use serde::Serialize;
+use wasmtime::Store;
+use wasmtime::component::InstancePre;
 use yearbook_domain::PluginKind;
 
-use crate::description::PluginDescription;
+use super::PluginGenerator;
+use crate::guest::HostState;
+use crate::guest::bindings::generator::GeneratorPluginPre;
 use crate::guest::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::guest::parameters::{check_docs, check_name, check_parameters, check_title, check_word};
 use crate::options::{OptionValue, PluginParameter, complete, non_default};
+use crate::plugin_head::PluginHead;
+use crate::plugin_world::PluginWorld;
 
 /// A generator's description, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,9 +45,22 @@ impl GeneratorDescription {
     }
 }
 
-impl PluginDescription for GeneratorDescription {
-    type Raw = guest::Description;
+impl PluginWorld for GeneratorDescription {
     const KIND: PluginKind = PluginKind::Generator;
+    type Linked = GeneratorPluginPre<HostState>;
+    type Raw = guest::Description;
+    type Plugin = PluginGenerator;
+
+    fn link(component: InstancePre<HostState>) -> wasmtime::Result<Self::Linked> {
+        GeneratorPluginPre::new(component)
+    }
+
+    fn describe(
+        linked: &Self::Linked,
+        store: &mut Store<HostState>,
+    ) -> wasmtime::Result<Self::Raw> {
+        linked.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store)
+    }
 
     fn check(raw: Self::Raw) -> Result<Self, String> {
         let guest::Description { tool, version, title, parameters, docs } = raw;
@@ -58,6 +77,10 @@ impl PluginDescription for GeneratorDescription {
 
     fn version(&self) -> &str {
         &self.version
+    }
+
+    fn plugin(self, head: PluginHead, linked: Self::Linked) -> Self::Plugin {
+        PluginGenerator { head, linked, description: self }
     }
 }
 

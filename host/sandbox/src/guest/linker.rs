@@ -1,37 +1,25 @@
-//! Imports and exports of a component, checked and linked: nothing but `log` is given to it,
-//! and it is of one of the worlds, of one of the released versions.
+//! Imports and exports of a component, checked and linked: nothing but `log` is given to it, and
+//! its exports tell its kind.
 
 use wasmtime::Engine;
-use wasmtime::component::{Component, HasSelf, Linker};
+use wasmtime::component::{Component, HasSelf, InstancePre, Linker};
+use yearbook_domain::PluginKind;
 
 use crate::error::ComponentRejection;
-use crate::guest::bindings::generator::{GeneratorPlugin, GeneratorPluginPre};
-use crate::guest::bindings::reader::{ReaderPlugin, ReaderPluginPre};
-use crate::guest::bindings::{EncoderPlugin, EncoderPluginPre, v1_0};
-use crate::guest::{EncoderPre, HostState};
+use crate::guest::HostState;
+use crate::guest::bindings::EncoderPlugin;
 use crate::sanitize::sanitize_sentence;
 
 /// Imports that a component may have: `log`, and the interface of shared types, which has no
-/// function; of each released version.
-const IMPORTS: [&str; 4] = [
-    "yearbook:plugin/log@1.0.0",
-    "yearbook:plugin/types@1.0.0",
-    "yearbook:plugin/log@1.1.0",
-    "yearbook:plugin/types@1.1.0",
+/// function.
+const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.1.0", "yearbook:plugin/types@1.1.0"];
+
+/// Exports that tell the kind. A component without any of them is taken for an encoder, so that its
+/// rejection names what an encoder exports.
+const EXPORTS: [(&str, PluginKind); 2] = [
+    ("yearbook:plugin/generator@1.1.0", PluginKind::Generator),
+    ("yearbook:plugin/reader@1.1.0", PluginKind::Reader),
 ];
-
-/// Exports that tell a generator from an encoder.
-const GENERATORS: [&str; 2] =
-    ["yearbook:plugin/generator@1.0.0", "yearbook:plugin/generator@1.1.0"];
-
-/// The export of an encoder of the first version.
-const ENCODER_1_0: &str = "yearbook:plugin/encoder@1.0.0";
-
-/// The export of an encoder of the second version.
-const ENCODER_1_1: &str = "yearbook:plugin/encoder@1.1.0";
-
-/// The export that tells a reader.
-const READER: &str = "yearbook:plugin/reader@1.1.0";
 
 /// Refused imports that are named: a component may have thousands.
 const IMPORTS_NAMED: usize = 20;
@@ -52,67 +40,24 @@ pub(crate) fn check_imports(
     if refused.is_empty() { Ok(()) } else { Err(ComponentRejection::Imports(refused)) }
 }
 
-/// Returns whether a component exports one of `names`.
-fn has_export(engine: &Engine, component: &Component, names: &[&str]) -> bool {
-    component.component_type().exports(engine).any(|(name, _)| names.contains(&name))
+/// Returns the kind that the exports of a component tell.
+pub(crate) fn kind(engine: &Engine, component: &Component) -> PluginKind {
+    let exports = component.component_type();
+    let exports = |export: &str| exports.exports(engine).any(|(name, _)| name == export);
+    let found = EXPORTS.iter().find(|(export, _)| exports(export));
+    found.map_or(PluginKind::Encoder, |(_, kind)| *kind)
 }
 
-/// Returns whether a component is a generator.
-pub(crate) fn is_generator(engine: &Engine, component: &Component) -> bool {
-    has_export(engine, component, &GENERATORS)
-}
-
-/// Links a component as an encoder of the version that it exports; the newest where it exports
-/// several.
-pub(crate) fn encoder(
+/// Links a component of any world, whose bindings `with` makes.
+pub(crate) fn link<T>(
     engine: &Engine,
     component: &Component,
-) -> Result<EncoderPre, ComponentRejection> {
-    // By exact names: a lookup of one version would find the other too.
-    let old = has_export(engine, component, &[ENCODER_1_0])
-        && !has_export(engine, component, &[ENCODER_1_1]);
+    with: impl FnOnce(InstancePre<HostState>) -> wasmtime::Result<T>,
+) -> Result<T, ComponentRejection> {
     let mut linker = Linker::new(engine);
+    // Every world imports the same, so the bindings of one serve all.
     let added = EncoderPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
-    let linked = added.and_then(|()| linker.instantiate_pre(component));
-    let linked = linked.and_then(|pre| {
-        Ok(if old {
-            EncoderPre::V1_0(v1_0::EncoderPluginPre::new(pre)?)
-        } else {
-            EncoderPre::V1_1(EncoderPluginPre::new(pre)?)
-        })
-    });
-    linked.map_err(interface_error)
-}
-
-/// Links a component as a generator.
-pub(crate) fn generator(
-    engine: &Engine,
-    component: &Component,
-) -> Result<GeneratorPluginPre<HostState>, ComponentRejection> {
-    let mut linker = Linker::new(engine);
-    let added = GeneratorPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
     added
-        .and_then(|()| GeneratorPluginPre::new(linker.instantiate_pre(component)?))
-        .map_err(interface_error)
-}
-
-/// Returns whether a component is a reader.
-pub(crate) fn is_reader(engine: &Engine, component: &Component) -> bool {
-    has_export(engine, component, &[READER])
-}
-
-/// Links a component as a reader.
-pub(crate) fn reader(
-    engine: &Engine,
-    component: &Component,
-) -> Result<ReaderPluginPre<HostState>, ComponentRejection> {
-    let mut linker = Linker::new(engine);
-    let added = ReaderPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
-    added
-        .and_then(|()| ReaderPluginPre::new(linker.instantiate_pre(component)?))
-        .map_err(interface_error)
-}
-
-fn interface_error(error: wasmtime::Error) -> ComponentRejection {
-    ComponentRejection::Interface(sanitize_sentence(&format!("{error:#}")))
+        .and_then(|()| with(linker.instantiate_pre(component)?))
+        .map_err(|error| ComponentRejection::Interface(sanitize_sentence(&format!("{error:#}"))))
 }

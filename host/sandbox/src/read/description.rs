@@ -1,12 +1,18 @@
 //! Description of a reader, checked by the rules of encoders' descriptions.
 
 use serde::Serialize;
+use wasmtime::Store;
+use wasmtime::component::InstancePre;
 use yearbook_domain::PluginKind;
 
-use crate::description::PluginDescription;
+use super::PluginReader;
+use crate::guest::HostState;
+use crate::guest::bindings::reader::ReaderPluginPre;
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
 use crate::guest::parameters::{check_docs, check_name, check_parameters, check_title, check_word};
 use crate::options::{OptionValue, PluginParameter, complete, non_default};
+use crate::plugin_head::PluginHead;
+use crate::plugin_world::PluginWorld;
 
 /// Largest example, bytes.
 const EXAMPLE_BYTES: usize = 64 << 10;
@@ -42,9 +48,22 @@ impl ReaderDescription {
     }
 }
 
-impl PluginDescription for ReaderDescription {
-    type Raw = guest::Description;
+impl PluginWorld for ReaderDescription {
     const KIND: PluginKind = PluginKind::Reader;
+    type Linked = ReaderPluginPre<HostState>;
+    type Raw = guest::Description;
+    type Plugin = PluginReader;
+
+    fn link(component: InstancePre<HostState>) -> wasmtime::Result<Self::Linked> {
+        ReaderPluginPre::new(component)
+    }
+
+    fn describe(
+        linked: &Self::Linked,
+        store: &mut Store<HostState>,
+    ) -> wasmtime::Result<Self::Raw> {
+        linked.instantiate(&mut *store)?.yearbook_plugin_reader().call_describe(store)
+    }
 
     fn check(raw: Self::Raw) -> Result<Self, String> {
         let guest::Description { format, version, title, parameters, example, docs } = raw;
@@ -68,6 +87,10 @@ impl PluginDescription for ReaderDescription {
 
     fn version(&self) -> &str {
         &self.version
+    }
+
+    fn plugin(self, head: PluginHead, linked: Self::Linked) -> Self::Plugin {
+        PluginReader { head, linked, description: self }
     }
 }
 

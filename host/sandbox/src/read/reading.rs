@@ -67,7 +67,7 @@ impl FileReading {
         let lent: Vec<_> = options.iter().map(wire_option).collect();
         let mut store = HostState::new_store(&reader.host, work, input);
         let opened = HostState::call(&mut store, |store| {
-            let instance = reader.pre.instantiate(&mut *store)?;
+            let instance = reader.linked.instantiate(&mut *store)?;
             let guest = instance.yearbook_plugin_reader();
             let reading = guest.reading().call_open(store, &requests, &lent)?;
             Ok(reading.map(|reading| (instance, reading)))

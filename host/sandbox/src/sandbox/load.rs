@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
+use yearbook_domain::PluginKind;
+
 use super::compiled_component::CompiledComponent;
 use super::{Plugin, Sandbox};
-use crate::encode::PluginEncoder;
+use crate::encode::{EncoderDescription, PluginEncoder};
 use crate::error::ComponentRejection;
-use crate::generate::PluginGenerator;
+use crate::generate::{GeneratorDescription, PluginGenerator};
 use crate::observe::{DumpTarget, FailureDump};
-use crate::read::PluginReader;
+use crate::read::{PluginReader, ReaderDescription};
 
 impl Sandbox {
     /// Makes a plugin of a component, of the kind that its exports say. Compiling keeps a core busy
@@ -47,13 +49,15 @@ impl Sandbox {
             });
         }
         let component = CompiledComponent::new(self, bytes)?;
-        if component.is_generator() {
-            component.describe_generator(dump_target).map(Arc::new).map(Plugin::Generator)
-        } else if component.is_reader() {
-            component.describe_reader(dump_target).map(Arc::new).map(Plugin::Reader)
-        } else {
-            component.describe_encoder(dump_target).map(Arc::new).map(Plugin::Encoder)
-        }
+        Ok(match component.kind() {
+            PluginKind::Encoder => {
+                Plugin::Encoder(component.load::<EncoderDescription>(dump_target)?)
+            }
+            PluginKind::Generator => {
+                Plugin::Generator(component.load::<GeneratorDescription>(dump_target)?)
+            }
+            PluginKind::Reader => Plugin::Reader(component.load::<ReaderDescription>(dump_target)?),
+        })
     }
 
     /// As [`Sandbox::load`], for a component that must be an encoder.

@@ -32,18 +32,7 @@ impl PluginSet {
     ) -> Self {
         let mut set = Self::default();
         for plugin in plugins {
-            match plugin {
-                Plugin::Encoder(encoder) => drop(
-                    set.encoders
-                        .insert(sort_key(&encoder.description().format), Arc::clone(encoder)),
-                ),
-                Plugin::Generator(generator) => drop(
-                    set.generators
-                        .insert(generator.description().tool.clone(), Arc::clone(generator)),
-                ),
-                // Nobody asks a server for one.
-                Plugin::Reader(_) => {}
-            }
+            set.insert(plugin);
         }
         set.unavailable = unavailable
             .into_iter()
@@ -51,6 +40,21 @@ impl PluginSet {
             .filter(|key| !set.encoders.contains_key(key))
             .collect();
         set
+    }
+
+    /// Puts a plugin in the place of its name, and returns whether another one had that.
+    fn insert(&mut self, plugin: &Plugin) -> bool {
+        match plugin {
+            Plugin::Encoder(encoder) => {
+                self.encoders.insert(sort_key(encoder.name()), Arc::clone(encoder)).is_some()
+            }
+            Plugin::Generator(generator) => {
+                let name = generator.name().to_owned();
+                self.generators.insert(name, Arc::clone(generator)).is_some()
+            }
+            // Nobody asks a server for one.
+            Plugin::Reader(_) => false,
+        }
     }
 
     /// Every data format that clients may name, those included that nothing serves at present; in
@@ -133,55 +137,18 @@ impl PluginRegistry {
         self.current.store(Arc::new(plugins));
     }
 
-    /// Adds an encoder.
-    ///
-    /// # Errors
-    /// [`ComponentRejection::NameTaken`] when a plugin of that format is there already.
-    pub fn add_encoder(&self, encoder: &Arc<PluginEncoder>) -> Result<(), ComponentRejection> {
-        let format = &encoder.description().format;
-        let mut taken = false;
-        self.current.rcu(|plugins| {
-            let mut next = PluginSet::clone(plugins);
-            taken = next.encoders.contains_key(&sort_key(format));
-            if !taken {
-                next.encoders.insert(sort_key(format), Arc::clone(encoder));
-            }
-            next
-        });
-        if taken { Err(ComponentRejection::NameTaken(format.clone())) } else { Ok(()) }
-    }
-
-    /// Adds a generator.
-    ///
-    /// # Errors
-    /// [`ComponentRejection::NameTaken`] when a plugin of that tool is there already.
-    pub fn add_generator(
-        &self,
-        generator: &Arc<PluginGenerator>,
-    ) -> Result<(), ComponentRejection> {
-        let tool = &generator.description().tool;
-        let mut taken = false;
-        self.current.rcu(|plugins| {
-            let mut next = PluginSet::clone(plugins);
-            taken = next.generators.contains_key(tool);
-            if !taken {
-                next.generators.insert(tool.clone(), Arc::clone(generator));
-            }
-            next
-        });
-        if taken { Err(ComponentRejection::NameTaken(tool.clone())) } else { Ok(()) }
-    }
-
     /// Adds a plugin of any kind; of a reader there is nothing to keep, since no request asks for
     /// one.
     ///
     /// # Errors
     /// [`ComponentRejection::NameTaken`] when its name is there already among its kind.
     pub fn add(&self, plugin: &Plugin) -> Result<(), ComponentRejection> {
-        match plugin {
-            Plugin::Encoder(encoder) => self.add_encoder(encoder),
-            Plugin::Generator(generator) => self.add_generator(generator),
-            Plugin::Reader(_) => Ok(()),
-        }
+        let mut taken = false;
+        self.current.rcu(|plugins| {
+            let mut next = PluginSet::clone(plugins);
+            taken = next.insert(plugin);
+            if taken { Arc::clone(plugins) } else { Arc::new(next) }
+        });
+        if taken { Err(ComponentRejection::NameTaken(plugin.name().to_owned())) } else { Ok(()) }
     }
 }

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::component;
 use super::functions::{HAZARDS, MEMORY};
 use super::image::{GuestHeap, segment};
-use super::{BY_REFERENCE, component_of};
 
 const READER: &str = "yearbook:plugin/reader@1.1.0";
 
@@ -212,6 +212,6 @@ impl ReaderGuest {
                 writeln!(text, "  (func (export \"{export}\") {signature} (local $i i32) {body})");
         }
         text.push(')');
-        component_of(BY_REFERENCE, &text, "reader-plugin")
+        component(&text, "reader-plugin")
     }
 }

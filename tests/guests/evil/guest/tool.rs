@@ -6,7 +6,7 @@ use super::functions::HAZARDS;
 use super::image::{GuestHeap, segment};
 use super::{component, interface};
 
-const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
+const GENERATOR: &str = "yearbook:plugin/generator@1.1.0";
 
 /// Offset of the strings, as [`GuestHeap`] has it.
 const STRINGS: usize = 4096;
@@ -103,7 +103,7 @@ impl GeneratorGuest {
 
 /// Returns the parameters of `generate`: the whole request, flattened.
 fn parameters() -> String {
-    let (resolve, package) = interface(super::PLAIN);
+    let (resolve, package) = interface();
     let generator = resolve.packages[package].interfaces["generator"];
     let signature = resolve.wasm_signature(
         AbiVariant::GuestExport,

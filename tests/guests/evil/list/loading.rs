@@ -39,7 +39,7 @@ fn malformed(reason: &str) -> String {
 
 fn interface(reason: &str) -> String {
     format!(
-        "the component exports neither an encoder nor a generator of yearbook:plugin 1.0.0 or 1.1.0 as documented: {reason}"
+        "the component exports no encoder, generator or reader of yearbook:plugin 1.1.0 as documented: {reason}"
     )
 }
 
@@ -121,10 +121,10 @@ pub(crate) fn list() -> Vec<AttackCase> {
             "import-in-types",
             "asks for a function under the name of the shared types",
             || {
-                r#"(component (import "yearbook:plugin/types@1.0.0" (instance (export "read" (func)))))"#.into()
+                r#"(component (import "yearbook:plugin/types@1.1.0" (instance (export "read" (func)))))"#.into()
             },
             &interface(
-                "component imports instance `yearbook:plugin/types@1.0.0`, but a matching implementation was not found in the linker: instance export `read` has the wrong type: function implementation is missing",
+                "component imports instance `yearbook:plugin/types@1.1.0`, but a matching implementation was not found in the linker: instance export `read` has the wrong type: function implementation is missing",
             ),
             EXPORTS,
         ),
@@ -140,7 +140,7 @@ pub(crate) fn list() -> Vec<AttackCase> {
             "exports the interface without its functions",
             || format!("(component (instance $i) (export \"{ENCODER}\" (instance $i)))"),
             &interface(
-                "instance export `yearbook:plugin/encoder@1.0.0` does not have export `describe`",
+                "instance export `yearbook:plugin/encoder@1.1.0` does not have export `describe`",
             ),
             EXPORTS,
         ),
@@ -154,7 +154,7 @@ pub(crate) fn list() -> Vec<AttackCase> {
                 )
             },
             &interface(
-                "instance export `yearbook:plugin/encoder@1.0.0` does not have export `[static]encoding.open`",
+                "instance export `yearbook:plugin/encoder@1.1.0` does not have export `[static]encoding.open`",
             ),
             EXPORTS,
         ),

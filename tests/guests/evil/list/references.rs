@@ -5,7 +5,7 @@ use super::limits::OUTPUT;
 use super::{AttackCase, broken, complete_body};
 use crate::guest::{Guest, Image};
 
-/// Views of 1.1 that hold every buffer back, as bytes: plain, padding, the case, its payload.
+/// Views that hold every buffer back, as bytes: plain, padding, the case, its payload.
 const LENGTHS: [u8; 16] = [1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// A guest whose every part is `rows ` with `splices`: at, buffer, offset, length.
@@ -16,13 +16,13 @@ fn splicing(name: &str, splices: &[[u32; 4]]) -> Vec<u8> {
         Image::EXTRA,
         splices.len()
     );
-    Guest::by_reference(name, bytes).does("part", &part).build()
+    Guest::with_data(name, bytes).does("part", &part).build()
 }
 
 /// A guest whose `views` returns a list of `count` at an address, which holds `data`.
 fn viewing(name: &str, data: &[u8], count: usize) -> Vec<u8> {
     let views = format!("(call $views (i32.const {}) (i32.const {count}))", Image::EXTRA);
-    Guest::by_reference(name, data.to_vec()).does("views", &views).build()
+    Guest::with_data(name, data.to_vec()).does("views", &views).build()
 }
 
 /// An attack whose piece the host refuses.
@@ -87,7 +87,7 @@ pub(crate) fn list() -> Vec<AttackCase> {
                     at = Image::EXTRA + 4,
                 );
                 let splice = [0_u32, 0, 0, 1].iter().flat_map(|part| part.to_le_bytes()).collect();
-                Guest::by_reference(name, splice).does("part", &part).build()
+                Guest::with_data(name, splice).does("part", &part).build()
             },
             broken(
                 "returned a piece whose splice 0 names buffer 13, and the batch has 12 (encoder.splice in the interface)",
@@ -108,7 +108,7 @@ pub(crate) fn list() -> Vec<AttackCase> {
             "returns a million splices",
             |name| {
                 let part = "(call $spliced (i32.const 528) (i32.const 5) (call $room (i32.const 250)) (i32.const 1000000))";
-                Guest::by_reference(name, Vec::new()).does("part", part).build()
+                Guest::named(name).does("part", part).build()
             },
             broken(&format!(
                 "returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)"
@@ -128,7 +128,7 @@ pub(crate) fn list() -> Vec<AttackCase> {
                     "(call $spliced (i32.const 0) (i32.const 0) (i32.const {}) (i32.const 2))",
                     Image::EXTRA
                 );
-                Guest::by_reference(name, splices).does("part", &part).build()
+                Guest::with_data(name, splices).does("part", &part).build()
             },
             complete_body("head CornwallAlberttail"),
             "ranges may overlap, and count as bytes",
@@ -145,7 +145,7 @@ pub(crate) fn list() -> Vec<AttackCase> {
             "returns a million views",
             |name| {
                 let views = "(call $views (call $room (i32.const 250)) (i32.const 1000000))";
-                Guest::by_reference(name, Vec::new()).does("views", views).build()
+                Guest::named(name).does("views", views).build()
             },
             broken(&format!(
                 "returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)"
@@ -170,7 +170,7 @@ pub(crate) fn list() -> Vec<AttackCase> {
                 let mut data = LENGTHS.repeat(3);
                 data.extend([0_u32, 1, 8, 100].iter().flat_map(|part| part.to_le_bytes()));
                 let views = format!("(call $views (i32.const {}) (i32.const 3))", Image::EXTRA);
-                Guest::by_reference(name, data).does("views", &views).does("part", &part).build()
+                Guest::with_data(name, data).does("views", &views).does("part", &part).build()
             },
             broken(
                 "returned a piece whose splice 0 ends at 108 of buffer 1, which has 16 bytes (encoder.splice in the interface)",
@@ -180,7 +180,7 @@ pub(crate) fn list() -> Vec<AttackCase> {
         AttackCase::new(
             "spin-in-views",
             "`views` loops for ever",
-            |name| Guest::by_reference(name, Vec::new()).does("views", "(call $spin)").build(),
+            |name| Guest::named(name).does("views", "(call $spin)").build(),
             broken("stopped after 60 ms of processor time (sandbox.cpu_ms_per_call)"),
             "`cpu_ms_per_call`",
         ),

@@ -7,11 +7,11 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use yearbook_xtask::command;
 
 use super::Bench;
-use super::BenchCase;
+use super::cases::BenchCase;
 use super::peers::{DATASETTE, FASTAPI, ROAPI};
-use yearbook_xtask::command;
 
 /// Comparison of an answer with the right one.
 #[derive(Debug, Deserialize)]
@@ -34,27 +34,32 @@ pub(super) fn check(
     cases: &[BenchCase],
 ) -> Result<Vec<EquivalenceResult>> {
     let mut questions = Vec::new();
-    for case in cases.iter().filter(|case| !case.question.is_null()) {
+    for case in cases {
         for (who, way) in &case.ways {
-            let Ok(ask) = way else { continue };
-            // They say nothing about the order of rows, and sorting would slow them down.
-            let any_order = [ROAPI, FASTAPI].contains(who);
+            let (Some(question), Ok(ask)) = (&case.question, way) else { continue };
             let headers: Map<String, Value> = ask
                 .headers
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), json!(value)))
                 .collect();
             questions.push(json!({
-                "case": case.name, "who": who, "url": ask.url, "headers": headers, "body": ask.body, "format": case.format,
-                "asked": case.question, "integers_for_booleans": *who == DATASETTE,
-                "any_order": any_order,
+                "case": case.name,
+                "who": who,
+                "url": ask.url,
+                "headers": headers,
+                "body": ask.body,
+                "format": question.format,
+                "asked": question,
+                "integers_for_booleans": *who == DATASETTE,
+                // They say nothing about the order of rows, and sorting would slow them down.
+                "any_order": *who == ROAPI || *who == FASTAPI,
             }));
         }
     }
     let path = bench.folder.join("questions.json");
     fs::write(&path, Value::from(questions).to_string())
         .with_context(|| format!("cannot write {}", path.display()))?;
-    let said = command::output(super::script(bench, "same.py").arg(tables).arg(&path))?;
+    let said = command::output(bench.script("same.py").arg(tables).arg(&path))?;
     said.lines()
         .map(|line| serde_json::from_str(line).with_context(|| format!("same.py printed {line:?}")))
         .collect()

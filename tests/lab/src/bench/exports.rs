@@ -2,14 +2,11 @@
 //! has all cores, one at a time.
 
 use anyhow::Result;
-use serde_json::json;
 
-use super::BenchCase;
+use super::cases::BenchCase;
 use super::equivalence::{self, EquivalenceResult};
-use super::peers::{DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
-use super::tables::{AREA_ROWS, BOUNDARY_ROWS, LONG_ROWS};
-use crate::http::HttpRequest;
-use crate::http::{self, Download};
+use super::peers::{PeerServers, YEARBOOK};
+use crate::http::{self, Download, HttpRequest};
 use crate::measurements::{Measurements, median};
 use crate::process::MeasuredProcess;
 
@@ -19,96 +16,8 @@ const PART: &str = "exports";
 /// A peer that takes longer is measured once: its median would tell no more.
 const SLOW_EXPORT_SECONDS: f64 = 8.0;
 
-/// Returns the exports that are measured.
-pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
-    let base = |who: &str| all.get(who).map(|process| process.base.clone());
-    let (ours, roapi, datasette, fastapi) =
-        (base(YEARBOOK)?, base(ROAPI)?, base(DATASETTE)?, base(FASTAPI)?);
-    let no_csv = Err("streams whole tables as CSV only");
-    let mut cases = Vec::new();
-    for (name, format, media_type) in [
-        ("long, JSON", "json", "application/json"),
-        ("long, CSV", "csv", "application/csv"),
-        ("long, Arrow", "arrow", "application/vnd.apache.arrow.stream"),
-        ("long, Parquet", "parquet", "application/vnd.apache.parquet"),
-    ] {
-        // Any start lifts the guard against unbounded pulls.
-        let whole = HttpRequest::get(format!(
-            "{ours}/v1/datasets/long/data?start=0001-01-01&limit=0&format={format}"
-        ));
-        let stream =
-            Ok(HttpRequest::get(format!("{datasette}/tables/long.csv?_stream=on&_size=max")));
-        cases.push(BenchCase {
-            name,
-            rows: LONG_ROWS,
-            question: json!({ "table": "long" }),
-            format,
-            ways: vec![
-                (YEARBOOK, Ok(whole.with("X-API-Key", &all.key))),
-                (
-                    ROAPI,
-                    Ok(HttpRequest::get(format!("{roapi}/api/tables/long"))
-                        .with("Accept", media_type)),
-                ),
-                (DATASETTE, if format == "csv" { stream } else { no_csv.clone() }),
-                (
-                    FASTAPI,
-                    Ok(HttpRequest::get(format!("{fastapi}/data/long?limit=0&format={format}"))),
-                ),
-            ],
-        });
-    }
-    for (name, table, omitted, format) in [
-        ("areas with geometry, JSON", "areas", "", "json"),
-        ("areas with geometry, CSV", "areas", "", "csv"),
-        ("areas, geometry=false, CSV", "areas", "&geometry=false", "csv"),
-        ("areas that never had geometry, CSV", "places", "", "csv"),
-        ("areas with geometry, Parquet", "areas", "", "parquet"),
-        ("areas, geometry=false, Parquet", "areas", "&geometry=false", "parquet"),
-        ("areas that never had geometry, Parquet", "places", "", "parquet"),
-        ("boundaries of 200 B to 5 MB, JSON", "boundaries", "", "json"),
-        ("boundaries of 200 B to 5 MB, CSV", "boundaries", "", "csv"),
-        ("boundaries of 200 B to 5 MB, Parquet", "boundaries", "", "parquet"),
-    ] {
-        let rows = if table == "boundaries" { BOUNDARY_ROWS } else { AREA_ROWS };
-        let ask = HttpRequest::get(format!(
-            "{ours}/v1/datasets/{table}/data?limit={rows}&format={format}{omitted}"
-        ));
-        let columns =
-            if omitted.is_empty() { "" } else { "?columns=area_code,name,population,density" };
-        let media_type = match format {
-            "json" => "application/json",
-            "csv" => "application/csv",
-            _ => "application/vnd.apache.parquet",
-        };
-        let hidden = if omitted.is_empty() { "" } else { "&_nocol=geometry_wkt" };
-        let stream = Ok(HttpRequest::get(format!(
-            "{datasette}/tables/{table}.csv?_stream=on&_size=max{hidden}"
-        )));
-        cases.push(BenchCase {
-            name,
-            rows,
-            question: json!({ "table": table, "geometry": omitted.is_empty() }),
-            format,
-            ways: vec![
-                (YEARBOOK, Ok(ask.with("X-API-Key", &all.key))),
-                (
-                    ROAPI,
-                    Ok(HttpRequest::get(format!("{roapi}/api/tables/{table}{columns}"))
-                        .with("Accept", media_type)),
-                ),
-                (DATASETTE, if format == "csv" { stream } else { no_csv.clone() }),
-                (
-                    FASTAPI,
-                    Ok(HttpRequest::get(format!(
-                        "{fastapi}/data/{table}?limit=0&format={format}{omitted}"
-                    ))),
-                ),
-            ],
-        });
-    }
-    Ok(cases)
-}
+/// A peer whose files are larger than ours by more has done less work.
+const COMPARABLE_SIZE: f64 = 1.1;
 
 /// Measures every case, each peer in turn.
 pub(super) fn measure(
@@ -118,31 +27,36 @@ pub(super) fn measure(
     found: &[EquivalenceResult],
     figures: &mut Measurements,
 ) -> Result<()> {
-    for case in cases {
-        println!("-- {}", case.name);
-        let mut entries: Vec<(&str, &HttpRequest, ExportRuns)> = Vec::new();
-        for (who, way) in &case.ways {
+    for BenchCase { name, rows, ways, .. } in cases {
+        println!("-- {name}");
+        let mut peers: Vec<(&str, &HttpRequest, ExportRuns)> = Vec::new();
+        for (who, way) in ways {
             if let Ok(ask) = way {
-                entries.push((who, ask, ExportRuns::default()));
+                peers.push((who, ask, ExportRuns::default()));
             }
         }
         for run in 0..=runs {
-            for (who, ask, exports) in &mut entries {
+            for (who, ask, exports) in &mut peers {
                 if run < 2 || exports.first_run < SLOW_EXPORT_SECONDS {
                     exports.run_once(all.get(who)?, ask, run > 0)?;
                 }
             }
         }
-        for (who, _, exports) in &entries {
-            figures.add(PART, case.name, who, exports.values(case.rows));
+        for (who, _, exports) in &peers {
+            let values = exports.values(*rows);
+            let [_, _, (_, speed), (_, megabytes), ..] = values;
+            let ours = figures.value(PART, name, YEARBOOK, "megabytes");
+            let comparable = ours.is_none_or(|ours| megabytes <= ours * COMPARABLE_SIZE);
+            let comparable = comparable.then_some(("comparable_million_rows_a_second", speed));
+            figures.add(PART, name, who, values.into_iter().chain(comparable));
             let slow = (exports.downloads.len() == 1 && runs > 1).then(|| "one run".to_owned());
             let remarks: Vec<String> =
-                equivalence::remark(found, case.name, who).into_iter().chain(slow).collect();
+                equivalence::remark(found, name, who).into_iter().chain(slow).collect();
             figures.note((!remarks.is_empty()).then(|| remarks.join("; ")));
         }
-        for (who, way) in &case.ways {
+        for (who, way) in ways {
             if let Err(reason) = way {
-                figures.add_unsupported(PART, case.name, who, reason);
+                figures.add_unsupported(PART, name, who, reason);
             }
         }
     }
@@ -184,20 +98,17 @@ impl ExportRuns {
     }
 
     /// Medians, and the highest peak.
-    pub(super) fn values(&self, rows: u64) -> Vec<(&'static str, f64)> {
+    pub(super) fn values(&self, rows: u64) -> [(&'static str, f64); 7] {
         let of = |value: fn(&Download) -> f64| {
             median(&self.downloads.iter().map(value).collect::<Vec<_>>())
         };
-        #[expect(clippy::cast_precision_loss, reason = "for print")]
         let (rows, runs) = (rows as f64, self.downloads.len() as f64);
-        #[expect(clippy::cast_precision_loss, reason = "for print")]
-        let bytes = of(|download| download.bytes as f64);
         let seconds = of(|download| download.seconds);
-        vec![
+        [
             ("seconds", seconds),
             ("first_byte_ms", of(|download| download.first_byte) * 1e3),
             ("million_rows_a_second", rows / seconds / 1e6),
-            ("megabytes", bytes / 1e6),
+            ("megabytes", of(|download| download.bytes as f64) / 1e6),
             ("cpu_s_a_million_rows", self.cpu / runs / rows * 1e6),
             ("peak_mib", self.peak),
             ("above_idle_mib", self.peak - self.idle),

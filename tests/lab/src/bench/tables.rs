@@ -1,17 +1,19 @@
-//! The tables that are served: published from packages that are the same at every run. Owns the
+//! The tables that are served: made from packages that are the same at every run. Owns the
 //! differences from the output of `cargo xtask generate`.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
+use yearbook_generate::TableShape;
+use yearbook_xtask::demo;
 
 use super::Bench;
-use yearbook_generate::TableShape;
-use yearbook_xtask::{command, demo};
+
+/// The tables that everybody serves; the last has a row for each dataset.
+pub(super) const NAMES: [&str; 5] = ["long", "areas", "places", "boundaries", "datasets"];
 
 /// Rows of `long`.
 pub(super) const LONG_ROWS: u64 = demo::ROWS;
@@ -27,37 +29,26 @@ pub(super) const LATE_MATCH: &str = "chatham";
 /// A search that finds one row of each month.
 pub(super) const RARE_MATCH: &str = "S0001666";
 
-/// Publishes `long`, `areas`, `places` (the same areas, which never had geometry), `boundaries` and
-/// small ones, [`DATASET_ROWS`] in all.
-pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Result<()> {
+/// Packages of `long`, `areas`, `places` (the same areas, which never had geometry), `boundaries`
+/// and small ones, [`DATASET_ROWS`] in all.
+pub(super) fn packages(bench: &Bench<'_>) -> Result<Vec<PathBuf>> {
     let folder = bench.folder.join("packages");
-    let mut descriptors = vec![long(bench, &folder.join("long"))?];
-    let areas =
-        yearbook_generate::package(AREA_ROWS, TableShape::Spatial, false, &folder.join("areas"))?;
-    descriptors.push(copy_renamed(&areas, &areas, "areas", |_| ())?);
-    descriptors.push(places(&areas, &folder.join("places"))?);
-    let boundaries = yearbook_generate::package(
-        BOUNDARY_ROWS,
-        TableShape::Boundaries,
-        false,
-        &folder.join("boundaries"),
-    )?;
-    descriptors.push(copy_renamed(&boundaries, &boundaries, "boundaries", |_| ())?);
+    let spatial = |rows, shape, name: &str| {
+        let generated = yearbook_generate::package(rows, shape, false, &folder.join(name))?;
+        copy_renamed(&generated, &generated, name, |_| ())
+    };
+    let areas = spatial(AREA_ROWS, TableShape::Spatial, "areas")?;
+    let mut descriptors = vec![
+        long(bench, &folder.join("long"))?,
+        places(&areas, &folder.join("places"))?,
+        areas,
+        spatial(BOUNDARY_ROWS, TableShape::Boundaries, "boundaries")?,
+    ];
     for number in 5..=DATASET_ROWS {
         // One row, to be one of many datasets.
         descriptors.push(yearbook_generate::numbered_package(number, 1, 1, &folder)?);
     }
-    published(binary, data_dir, &descriptors)
-}
-
-/// Publishes without a line for each step of each dataset.
-pub(super) fn published(binary: &Path, data_dir: &Path, descriptors: &[PathBuf]) -> Result<()> {
-    fs::create_dir_all(data_dir).with_context(|| format!("cannot make {}", data_dir.display()))?;
-    println!("-- publish {} packages", descriptors.len());
-    command::output(
-        Command::new(binary).arg("--data-dir").arg(data_dir).arg("publish").args(descriptors),
-    )
-    .map(drop)
+    Ok(descriptors)
 }
 
 /// The generated million rows; a region of its own begins after 96 % of them, for searches to find
@@ -97,7 +88,7 @@ fn places(areas: &Path, folder: &Path) -> Result<PathBuf> {
 }
 
 /// A copy of a descriptor under another name; `change` is given its resource.
-pub(super) fn copy_renamed(
+fn copy_renamed(
     from: &Path,
     to: &Path,
     name: &str,
@@ -110,7 +101,8 @@ pub(super) fn copy_renamed(
     descriptor["name"] = json!(name);
     descriptor["resources"][0]["name"] = json!(name);
     change(&mut descriptor["resources"][0]);
-    write(to, &descriptor.to_string())?;
+    fs::write(to, descriptor.to_string())
+        .with_context(|| format!("cannot write {}", to.display()))?;
     Ok(to.to_owned())
 }
 
@@ -133,8 +125,4 @@ pub(super) fn rewrite_file(
         line.clear();
     }
     out.flush().with_context(failed)
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

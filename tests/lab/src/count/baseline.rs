@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
+use procfs::{CpuInfo, Current as _};
 use serde::{Deserialize, Serialize};
 
 use yearbook_xtask::command;
@@ -79,14 +80,10 @@ pub(super) fn compiler() -> Result<String> {
 /// Returns the features of the processor that libraries test before they choose a loop.
 pub(super) fn processor() -> Result<String> {
     const FEATURES: [&str; 5] = ["avx2", "bmi2", "erms", "fsrm", "sse4_2"];
-    let text =
-        fs::read_to_string("/proc/cpuinfo").context("cannot read what the processor can do")?;
-    let flags = text
-        .lines()
-        .find_map(|line| line.strip_prefix("flags")?.split_once(':'))
-        .map_or("", |(_, flags)| flags);
-    let has = |feature: &&&str| flags.split_whitespace().any(|flag| flag == **feature);
-    Ok(FEATURES.iter().filter(has).copied().collect::<Vec<_>>().join(" "))
+    let processors = CpuInfo::current().context("cannot read what the processor can do")?;
+    let flags = processors.flags(0).unwrap_or_default();
+    let features = FEATURES.into_iter().filter(|feature| flags.contains(feature));
+    Ok(features.collect::<Vec<_>>().join(" "))
 }
 
 fn path(repository: &Repository) -> PathBuf {

@@ -13,8 +13,7 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 use yearbook_generate::SplitMix64;
 
-use crate::http::HttpRequest;
-use crate::http::{self, BodyEnd, ResponseStart};
+use crate::http::{self, HttpRequest};
 
 /// Formats that are always there.
 const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
@@ -182,45 +181,21 @@ impl SoakDataset {
 impl SoakTarget {
     /// Sends one request of a kind; `turn` decides which.
     pub(super) fn send(&self, kind: ClientKind, turn: u64) -> RequestEnd {
-        let Ok(ResponseStart { mut stream, head, body }) = http::send(&self.request(kind, turn))
-        else {
+        let Ok(answer) = http::send(&self.request(kind, turn)) else {
             return RequestEnd::Lost;
         };
-        let Some(status) = head.get(9..12).and_then(|status| status.parse().ok()) else {
-            return RequestEnd::Lost;
+        let status = answer.status().as_u16();
+        let mut body = answer.into_body().into_reader();
+        let ended = match kind {
+            ClientKind::GivesUp => Ok(0),
+            // After three seconds it has seen enough.
+            ClientKind::Slow => (0..30).try_fold(0, |bytes, _| {
+                sleep(Duration::from_millis(100));
+                body.read(&mut [0; 4 << 10]).map(|read| bytes + read as u64)
+            }),
+            _ => std::io::copy(&mut body, &mut std::io::sink()),
         };
-        let pace = match kind {
-            ClientKind::GivesUp => return RequestEnd::Answered(status),
-            ClientKind::Slow => Some(Duration::from_millis(100)),
-            _ => None,
-        };
-        let (mut buffer, mut bytes) =
-            (vec![0; if pace.is_some() { 4 << 10 } else { 128 << 10 }], body.len() as u64);
-        let mut last = body;
-        for step in 0_u64.. {
-            if let Some(pause) = pace {
-                // After three seconds it has seen enough.
-                if step == 30 {
-                    return RequestEnd::Answered(status);
-                }
-                sleep(pause);
-            }
-            match stream.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(read) => {
-                    bytes += read as u64;
-                    last.extend_from_slice(&buffer[..read]);
-                    last.drain(..last.len().saturating_sub(5));
-                }
-                Err(_) => return RequestEnd::Cut,
-            }
-        }
-        let last = &last[last.len().saturating_sub(5)..];
-        if BodyEnd::from_head(&head).is_some_and(|end| !end.is_reached(bytes, last)) {
-            RequestEnd::Cut
-        } else {
-            RequestEnd::Answered(status)
-        }
+        if ended.is_ok() { RequestEnd::Answered(status) } else { RequestEnd::Cut }
     }
 
     fn request(&self, kind: ClientKind, turn: u64) -> HttpRequest {
@@ -258,7 +233,7 @@ impl SoakTarget {
                 ));
                 return ask
                     .with("X-API-Key", &self.key)
-                    .with("Range", &format!("bytes={}-", turn % 1_000));
+                    .with("Range", format!("bytes={}-", turn % 1_000));
             }
             ClientKind::Mistake => match turn % 5 {
                 0 => "/v1/datasets/no_such_table/data".to_owned(),
