@@ -175,8 +175,7 @@ impl CatalogCache {
     }
 
     /// Returns the preview facts of the retained snapshot `id` of `dataset`, from memory where
-    /// possible. None: they were not computed yet, which `yearbook migrate` does, or the snapshot
-    /// was dropped.
+    /// possible. `None` as in [`Catalog::preview_facts`].
     ///
     /// # Errors
     /// [`CatalogError::Shared`] when the database has to be read and fails.

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use crate::CatalogError;
-use crate::database::{Database, DatabaseSession, TransactionMode};
+use crate::database::{CatalogDescription, Database, DatabaseSession};
 use crate::error::DeletedConcurrently;
+use crate::sql::TransactionMode;
 use crate::sqlite;
 
 /// A catalog, shared by every host and by every command that runs beside them.
@@ -24,15 +25,6 @@ pub struct Catalog {
     uploader: String,
     #[cfg(test)]
     faults: Arc<faults::Faults>,
-}
-
-/// Kind and place of the database, for people. Holds no credentials.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CatalogDescription {
-    /// `sqlite` or `postgres`.
-    pub kind: &'static str,
-    /// Path of the file, or host and database.
-    pub location: String,
 }
 
 impl Catalog {
@@ -145,7 +137,7 @@ macro_rules! transaction {
         $crate::catalog::transaction!($catalog, $operation, $mode, |_| true, |$connection| $work)
     };
     ($catalog:expr, $operation:expr, $mode:ident, $keep:expr, |$connection:ident| $work:expr) => {{
-        let mode = $crate::database::TransactionMode::$mode;
+        let mode = $crate::sql::TransactionMode::$mode;
         let mut session = $catalog.begin($operation, mode).await?;
         let outcome = {
             let $connection = &mut session.connection();

@@ -1,17 +1,14 @@
 //! The databases, and the begin and end of a transaction on each: the one place where they differ
 //! while the catalog is in use. Knows no table.
 
-pub(crate) mod sql;
-
 use sqlx::Transaction;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::Sqlite;
 use tokio::sync::watch;
 
-use crate::CatalogDescription;
 use crate::postgres::{PostgresServer, PostgresSession};
+use crate::sql::{Connection, TransactionMode};
 use crate::sqlite::{self, SqliteFile};
-use sql::Connection;
 
 /// A database with the tables of the catalog.
 pub(crate) enum Database {
@@ -19,21 +16,13 @@ pub(crate) enum Database {
     Postgres(PostgresServer),
 }
 
-/// Kind of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TransactionMode {
-    /// One statement that reads, sent even to a database that did not answer the last time: to find
-    /// out.
-    Probe,
-    /// One statement that reads.
-    SingleRead,
-    /// Several that see the same instant.
-    Read,
-    /// Several that write, all or none.
-    Write,
-    /// As `Write`, and no other transaction writes plugin releases meanwhile: they are read before
-    /// they are written.
-    WriteReleases,
+/// Kind and place of the database, for people. Holds no credentials.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogDescription {
+    /// `sqlite` or `postgres`.
+    pub kind: &'static str,
+    /// Path of the file, or host and database.
+    pub location: String,
 }
 
 /// A connection with a transaction. Dropped before [`DatabaseSession::commit`], it leaves no trace.

@@ -17,8 +17,7 @@ use sqlx::postgres::PgPool;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::database::TransactionMode;
-use crate::database::sql::Connection;
+use crate::sql::{Connection, TransactionMode};
 use circuit_breaker::PostgresCircuitBreaker;
 
 pub(crate) use session::PostgresSession;

@@ -5,8 +5,7 @@ use std::convert::Infallible;
 
 use tokio::sync::watch;
 
-use crate::database::TransactionMode;
-use crate::database::sql::Connection;
+use crate::sql::{Connection, TransactionMode};
 use crate::{CatalogError, DatabaseSettings};
 
 /// A database on a server, which this build cannot reach.

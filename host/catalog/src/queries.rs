@@ -32,12 +32,9 @@ use yearbook_domain::Millis;
 
 use crate::Catalog;
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{CatalogError, ReleaseId};
 use sql_enum::RowContext;
-
-/// Moves a counter that nothing reads. SQLite would not write a value that is there already.
-const MOVE_COUNTER: &str = "UPDATE signup_gate SET passed = passed + 1 WHERE only_row = 1";
 
 const REVISION: &str = "SELECT value, keys FROM revision WHERE only_row = 1";
 
@@ -65,7 +62,9 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError`] when the database takes no writes.
     pub async fn check_writable(&self) -> Result<(), CatalogError> {
-        transaction!(self, "take a write", Write, |connection| move_counter(connection))
+        transaction!(self, "take a write", Write, |connection| async {
+            connection.query(signup_links::PASS_GATE).execute().await.map(drop)
+        })
     }
 
     /// Reads the database's clock, which every host shares.
@@ -96,10 +95,6 @@ impl Catalog {
 /// Operation that runs twice a second on every host.
 pub(crate) const READ_REVISION: &str = "read its revision";
 
-async fn move_counter(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
-    connection.query(MOVE_COUNTER).execute().await.map(drop)
-}
-
 async fn revisions(connection: &mut Connection<'_>) -> Result<Revisions, sqlx::Error> {
     let (all, keys) = connection.query(REVISION).fetch_one().await?;
     Ok(Revisions { all, keys })
@@ -116,12 +111,6 @@ async fn database_time(connection: &mut Connection<'_>) -> Result<Millis, sqlx::
     let statement = if connection.is_postgres() { CLOCK_OF_POSTGRES } else { CLOCK_OF_SQLITE };
     let (now,): (i64,) = connection.query(statement).fetch_one().await?;
     Ok(Millis(now))
-}
-
-/// Reads the time of a commit. Rows of older releases have milliseconds, which no client is shown;
-/// the time that a client was shown has to lead to the version (contract-7-times).
-fn commit_time(stored: i64) -> Millis {
-    Millis(stored).whole_second()
 }
 
 /// Columns that name a release.

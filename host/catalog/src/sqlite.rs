@@ -11,7 +11,7 @@ use sqlx::error::DatabaseError;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{Sqlite, SqliteError, SqlitePool};
 
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 
 /// Another connection holds the lock of the file.
 const SQLITE_BUSY: u32 = 5;

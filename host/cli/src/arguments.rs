@@ -229,7 +229,7 @@ pub enum DatasetsCommand {
 }
 
 fn parse_dataset_name(text: &str) -> Result<DatasetName, String> {
-    DatasetName::try_from(text.to_owned())
+    text.parse::<DatasetName>().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

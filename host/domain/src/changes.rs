@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Column, CreditLine, DatasetName, Millis, SnapshotId, StoredFile};
+use crate::{ChangeCounts, Column, CreditLine, DatasetName, Millis, SnapshotId, StoredFile};
 
 pub use query::{DEFAULT_LIMIT, parse_query};
 
@@ -36,36 +36,17 @@ pub struct ChangeSet {
     pub committed_at: Millis,
     /// Rows of the file.
     pub rows: u64,
-    /// Numbers of rows by kind; none: published by a version that did not count them.
-    pub counts: Option<ChangeCounts>,
+    /// Numbers of rows by kind.
+    pub counts: ChangeCounts,
     /// File that holds them.
     pub file: StoredFile,
     /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`]. A column
     /// that the older one did not have, or had with another type, is null in its rows.
     pub columns: Vec<Column>,
-    /// Credit of the older snapshot; none: it was dropped before this was kept.
-    pub from_credit: Option<CreditLine>,
-    /// Credit of the newer one, likewise.
-    pub to_credit: Option<CreditLine>,
-}
-
-/// Numbers of rows that a version changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangeCounts {
-    /// Rows that came.
-    pub inserted: u64,
-    /// Rows that went away.
-    pub deleted: u64,
-    /// Rows with the same primary key and other values; each stands in the file twice.
-    pub updated: u64,
-}
-
-impl ChangeCounts {
-    /// Returns the rows of a file of these changes.
-    #[must_use]
-    pub fn file_rows(self) -> u64 {
-        self.inserted + self.deleted + 2 * self.updated
-    }
+    /// Credit of the older snapshot.
+    pub from_credit: CreditLine,
+    /// Credit of the newer one.
+    pub to_credit: CreditLine,
 }
 
 /// Progress of a client: before row `row` of set `set` of a history. Past the last set: it has
@@ -131,7 +112,7 @@ pub fn next_page(history: &[ChangeSet], start: Watermark, max_rows: u64) -> Chan
 
 /// Returns the credit of what lies between `start` and `end`: of the snapshot at which `start`
 /// stands and of each that is reached from there, empty changes included, since the client has that
-/// snapshot's rows afterwards. `current` stands in for what is not known.
+/// snapshot's rows afterwards. Without a history it is `current`.
 #[must_use]
 pub fn credit_between(
     history: &[ChangeSet],
@@ -142,11 +123,11 @@ pub fn credit_between(
     let past = end.set + usize::from(end.row > 0);
     let passed = history.get(start.set..past.min(history.len())).unwrap_or_default();
     let begun = match history.get(start.set) {
-        Some(set) => set.from_credit.as_ref(),
-        None => history.last().and_then(|last| last.to_credit.as_ref()),
+        Some(set) => &set.from_credit,
+        None => history.last().map_or(current, |last| &last.to_credit),
     };
-    let lines = std::iter::once(begun).chain(passed.iter().map(|set| set.to_credit.as_ref()));
-    CreditLine::join(&lines.map(|line| line.unwrap_or(current).clone()).collect::<Vec<_>>())
+    let lines = std::iter::once(begun).chain(passed.iter().map(|set| &set.to_credit));
+    CreditLine::join(&lines.cloned().collect::<Vec<_>>())
 }
 
 /// Returns the filters of a signed watermark of `dataset`, so that no cursor of `/data` and no

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::words;
+
 /// Precision with which [`Credit::source_url`] addresses the dataset (spec-2.1-precision).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -12,10 +14,7 @@ pub enum SourceUrlPrecision {
     Source,
 }
 
-impl SourceUrlPrecision {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Dataset, Self::Source];
-}
+words! { SourceUrlPrecision { Dataset = "dataset", Source = "source" } }
 
 /// The credit that travels with data in headers, in Arrow schema metadata and in Parquet key-value
 /// metadata. Publishing refuses control characters in all of it.

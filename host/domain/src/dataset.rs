@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::changes::ChangeCounts;
-use crate::{Credit, DatasetName, Date, Digest, Millis, Namespace, SnapshotId, TextTraits};
+use crate::{Credit, DatasetName, Date, Digest, Millis, Namespace, SnapshotId, TextTraits, words};
 
 /// The column that carries geometry in spatial datasets (spec-2.2-geometry).
 pub const GEOMETRY_COLUMN: &str = "geometry_wkt";
@@ -26,10 +25,11 @@ pub enum ColumnType {
     Date,
 }
 
-impl ColumnType {
-    /// All of them, in the order of documents.
-    pub const ALL: [Self; 5] =
-        [Self::String, Self::Integer, Self::Number, Self::Boolean, Self::Date];
+words! {
+    ColumnType {
+        String = "string", Integer = "integer", Number = "number", Boolean = "boolean",
+        Date = "date",
+    }
 }
 
 /// Purpose of a column (contract-4-roles).
@@ -52,30 +52,10 @@ pub enum ColumnRole {
     Attribute,
 }
 
-impl ColumnRole {
-    /// All of them, in the order of documents.
-    pub const ALL: [Self; 7] = [
-        Self::Date,
-        Self::Period,
-        Self::Dimension,
-        Self::Value,
-        Self::Geometry,
-        Self::Key,
-        Self::Attribute,
-    ];
-
-    /// Returns its name on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Date => "date",
-            Self::Period => "period",
-            Self::Dimension => "dimension",
-            Self::Value => "value",
-            Self::Geometry => "geometry",
-            Self::Key => "key",
-            Self::Attribute => "attribute",
-        }
+words! {
+    ColumnRole {
+        Date = "date", Period = "period", Dimension = "dimension", Value = "value",
+        Geometry = "geometry", Key = "key", Attribute = "attribute",
     }
 }
 
@@ -96,11 +76,8 @@ pub struct Column {
     /// Description of the values, as the publisher wrote it.
     pub description: Option<String>,
     /// True when the stored file holds few distinct texts, so that reading it as a dictionary pays.
-    #[serde(default)]
     pub few_values: bool,
-    /// Traits that every text of the stored file has; none are known of few values, and of what was
-    /// published before they were kept.
-    #[serde(default)]
+    /// Traits that every text of the stored file has; none are kept of few values.
     pub text_traits: TextTraits,
 }
 
@@ -131,10 +108,7 @@ pub enum TableLayout {
     Wide,
 }
 
-impl TableLayout {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Long, Self::Wide];
-}
+words! { TableLayout { Long = "long", Wide = "wide" } }
 
 /// West, south, east, north in degrees; west > east where the box crosses 180° (RFC 7946, 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -166,7 +140,6 @@ pub struct Snapshot {
     /// Human description.
     pub description: Option<String>,
     /// Topics: `keywords` of the data package, in its order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<String>,
     /// Credit that must be passed on with the data.
     pub credit: Credit,
@@ -210,6 +183,25 @@ impl Snapshot {
     }
 }
 
+/// Numbers of rows that a version changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeCounts {
+    /// Rows that came.
+    pub inserted: u64,
+    /// Rows that went away.
+    pub deleted: u64,
+    /// Rows with the same primary key and other values; each stands in the file twice.
+    pub updated: u64,
+}
+
+impl ChangeCounts {
+    /// Returns the rows of a file of these changes.
+    #[must_use]
+    pub fn file_rows(self) -> u64 {
+        self.inserted + self.deleted + 2 * self.updated
+    }
+}
+
 /// A retained snapshot in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotSummary {
@@ -221,8 +213,8 @@ pub struct SnapshotSummary {
     pub created_at: Millis,
     /// Number of rows.
     pub rows: u64,
-    /// Rows that it changed of the snapshot before it; none: it is the first, or they were not
-    /// counted.
+    /// Rows that it changed of the snapshot before it. `None` if it is the first, or if what it
+    /// changed is not known.
     pub changes: Option<ChangeCounts>,
     /// True when no rule on retention drops it.
     pub held: bool,

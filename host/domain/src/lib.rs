@@ -27,18 +27,19 @@ pub mod result_digest;
 pub mod settings;
 pub mod signing;
 pub mod source_column;
+mod text_identity;
 pub mod text_traits;
 pub mod time;
 pub mod uuid;
 pub mod validation;
+mod words;
 
-pub use changes::ChangeCounts;
 pub use citation::{CanonicalQuery, Citation, CitationFormat};
 pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::{CursorPosition, CursorSource};
 pub use dataset::{
-    BoundingBox, Column, ColumnRole, ColumnType, Dataset, Snapshot, SnapshotSummary, StoredFile,
-    TableLayout, iceberg_number,
+    BoundingBox, ChangeCounts, Column, ColumnRole, ColumnType, Dataset, Snapshot, SnapshotSummary,
+    StoredFile, TableLayout, iceberg_number,
 };
 pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
 pub use mail_address::{MailAddress, MailAddressError};

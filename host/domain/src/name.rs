@@ -1,8 +1,6 @@
 //! Names that stand in addresses: datasets and namespaces, snake_case (spec-1-names).
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
+use crate::text_identity::text_identity;
 
 /// The pattern that names keep to, as error messages quote it.
 pub const PATTERN: &str = "^[a-z][a-z0-9_]*$";
@@ -21,8 +19,7 @@ pub fn is_snake_case(text: &str) -> bool {
 macro_rules! name {
     ($(#[$doc:meta])* $type:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $type(String);
 
         impl $type {
@@ -39,25 +36,7 @@ macro_rules! name {
             }
         }
 
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl TryFrom<String> for $type {
-            type Error = String;
-
-            fn try_from(text: String) -> Result<Self, String> {
-                Self::parse(&text).ok_or_else(|| format!("{text:?} does not match {PATTERN}"))
-            }
-        }
-
-        impl From<$type> for String {
-            fn from(name: $type) -> Self {
-                name.0
-            }
-        }
+        text_identity!($type, "a name is snake_case, ^[a-z][a-z0-9_]*$");
     };
 }
 

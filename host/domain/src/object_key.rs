@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Digest;
+use crate::{Digest, words};
 
 /// An object in the object store under one digest, together with its checksums and signature. It is
 /// stored, referenced by the catalog and deleted as one.
@@ -25,6 +25,8 @@ pub enum StoredKind {
     /// A plugin.
     Component,
 }
+
+words! { StoredKind { Snapshot = "snapshot", Component = "component" } }
 
 impl Stored {
     /// Creates the key of the file of a snapshot or of changes.

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words;
+
 /// Plan of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -19,21 +21,7 @@ pub enum Plan {
     Enterprise,
 }
 
-impl Plan {
-    /// Every plan, cheapest first.
-    pub const ALL: [Self; 4] = [Self::Free, Self::Starter, Self::Pro, Self::Enterprise];
-
-    /// Returns the plan's name on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Free => "free",
-            Self::Starter => "starter",
-            Self::Pro => "pro",
-            Self::Enterprise => "enterprise",
-        }
-    }
-}
+words! { Plan { Free = "free", Starter = "starter", Pro = "pro", Enterprise = "enterprise" } }
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,9 +33,7 @@ impl FromStr for Plan {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|plan| plan.as_str() == text)
+        Self::parse(text)
             .ok_or_else(|| format!("unknown plan {text:?}: use free, starter, pro or enterprise"))
     }
 }

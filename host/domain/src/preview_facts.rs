@@ -24,8 +24,7 @@ pub use series::{
 /// Bytes of the stored JSON at most (contract-9-facts).
 pub const MAX_FACTS_BYTES: usize = 64 << 10;
 
-/// Number of the way in which facts are computed. `yearbook migrate` computes those of a smaller
-/// number anew.
+/// Number of the way in which facts are computed.
 pub const FACTS_VERSION: u32 = 1;
 
 /// Value columns with figures at most; the others are counted.

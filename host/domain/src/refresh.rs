@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Millis;
+use crate::{Millis, words};
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
@@ -35,40 +35,14 @@ pub enum Cadence {
     None,
 }
 
+words! {
+    Cadence {
+        Hourly = "hourly", Daily = "daily", Weekly = "weekly", Monthly = "monthly",
+        Quarterly = "quarterly", Annual = "annual", Irregular = "irregular", None = "none",
+    }
+}
+
 impl Cadence {
-    /// Every cadence, most frequent first.
-    pub const ALL: [Self; 8] = [
-        Self::Hourly,
-        Self::Daily,
-        Self::Weekly,
-        Self::Monthly,
-        Self::Quarterly,
-        Self::Annual,
-        Self::Irregular,
-        Self::None,
-    ];
-
-    /// Returns the word of a descriptor.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hourly => "hourly",
-            Self::Daily => "daily",
-            Self::Weekly => "weekly",
-            Self::Monthly => "monthly",
-            Self::Quarterly => "quarterly",
-            Self::Annual => "annual",
-            Self::Irregular => "irregular",
-            Self::None => "none",
-        }
-    }
-
-    /// Reads the word of a descriptor.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|cadence| cadence.as_str() == word)
-    }
-
     /// Returns the time of the check after one at `checked_at`; none: never. Months and years are
     /// those of the UTC calendar; the last day stands in for one that a month does not have.
     #[must_use]
@@ -115,19 +89,8 @@ pub enum CheckOutcome {
     Failed,
 }
 
-impl CheckOutcome {
-    /// Every outcome.
-    pub const ALL: [Self; 3] = [Self::Published, Self::Unchanged, Self::Failed];
-
-    /// Returns the word on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Published => "published",
-            Self::Unchanged => "unchanged",
-            Self::Failed => "failed",
-        }
-    }
+words! {
+    CheckOutcome { Published = "published", Unchanged = "unchanged", Failed = "failed" }
 }
 
 /// Kind of a failed check: a label of metrics, so the list is closed.
@@ -154,21 +117,11 @@ pub enum FailureCause {
     Internal,
 }
 
-impl FailureCause {
-    /// Returns the word in metrics.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Descriptor => "descriptor",
-            Self::PrivateAddress => "private_address",
-            Self::Connection => "connection",
-            Self::Timeout => "timeout",
-            Self::Status => "status",
-            Self::TooLarge => "too_large",
-            Self::Answer => "answer",
-            Self::Data => "data",
-            Self::Internal => "internal",
-        }
+words! {
+    FailureCause {
+        Descriptor = "descriptor", PrivateAddress = "private_address", Connection = "connection",
+        Timeout = "timeout", Status = "status", TooLarge = "too_large", Answer = "answer",
+        Data = "data", Internal = "internal",
     }
 }
 

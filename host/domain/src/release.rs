@@ -6,7 +6,7 @@ mod serving_order;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, Millis, PluginKind};
+use crate::{Digest, Millis, PluginKind, words};
 
 pub use serving_order::{ServingOrder, lines};
 
@@ -68,8 +68,7 @@ pub struct ReleaseId {
 pub enum ReleaseState {
     /// Checked and stored; serves nothing yet.
     Installed,
-    /// May serve. (`active` is the word of hosts that knew no other state.)
-    #[serde(alias = "active")]
+    /// May serve.
     Promoted,
     /// Served, or was to serve, and was rolled back.
     RolledBack,
@@ -94,23 +93,18 @@ impl ReleaseState {
             _ => false,
         }
     }
+}
 
-    /// Its word in the database and for people.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Installed => "installed",
-            Self::Promoted => "promoted",
-            Self::RolledBack => "rolled_back",
-            Self::Removed => "removed",
-            Self::Quarantined => "quarantined",
-        }
+words! {
+    ReleaseState {
+        Installed = "installed", Promoted = "promoted", RolledBack = "rolled_back",
+        Removed = "removed", Quarantined = "quarantined",
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ReleaseState::{self, Installed, Promoted, Quarantined, Removed, RolledBack};
+    use super::ReleaseState::{Installed, Promoted, Quarantined, Removed, RolledBack};
 
     #[test]
     fn a_release_that_failed_or_is_gone_serves_only_after_somebody_promoted_it() {
@@ -132,6 +126,5 @@ mod tests {
         for state in [Installed, Promoted, RolledBack, Removed, Quarantined] {
             assert_eq!(serde_json::to_value(state).ok(), Some(state.as_str().into()));
         }
-        assert_eq!(serde_json::from_str::<ReleaseState>("\"active\"").ok(), Some(Promoted));
     }
 }

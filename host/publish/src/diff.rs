@@ -33,7 +33,7 @@ use self::row_fates::RowFates;
 /// they fit the budget, on disk beyond it. What is held besides is two bits a row and one batch.
 ///
 /// # Errors
-/// A [`Failure`] that names the file at fault, the older one's included.
+/// A [`StorageFailure`] that names the file at fault, the older one's included.
 pub(crate) async fn compare_snapshots(
     memory: PublishMemory,
     files: &ObjectStorage,
@@ -72,11 +72,11 @@ pub(crate) async fn compare_snapshots(
         version: 0,
         committed_at: new.created_at,
         rows: counts.file_rows(),
-        counts: Some(counts),
+        counts,
         file,
         columns: new.columns.clone(),
-        from_credit: Some((&old.credit).into()),
-        to_credit: Some((&new.credit).into()),
+        from_credit: (&old.credit).into(),
+        to_credit: (&new.credit).into(),
     })
 }
 

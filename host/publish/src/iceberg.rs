@@ -84,7 +84,7 @@ impl IcebergWriter {
             Some(newest) => (newest.version + 1, at.unwrap_or_else(clock::now)),
             None => (0, at.unwrap_or_else(clock::now)),
         };
-        let mut versions = shown(retained);
+        let mut versions = visible_versions(retained);
         versions.retain(|shown| shown.version != version);
         let snapshot = Snapshot { created_at: created_at.whole_second(), ..next.clone() };
         versions.push(RetainedVersion { version, snapshot });
@@ -98,7 +98,7 @@ impl IcebergWriter {
     /// # Errors
     /// [`IcebergFailure`].
     pub async fn describe_retained(&self, name: &DatasetName) -> Result<u64, IcebergFailure> {
-        let versions = shown(self.catalog.retained_versions(name).await?);
+        let versions = visible_versions(self.catalog.retained_versions(name).await?);
         self.describe(name, &versions).await
     }
 
@@ -187,7 +187,7 @@ impl IcebergWriter {
 }
 
 /// Versions whose licence lets them be handed on, oldest first.
-fn shown(retained: Vec<RetainedVersion>) -> Vec<RetainedVersion> {
+fn visible_versions(retained: Vec<RetainedVersion>) -> Vec<RetainedVersion> {
     retained.into_iter().filter(|version| version.snapshot.bulk_redistribution).collect()
 }
 

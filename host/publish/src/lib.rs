@@ -39,8 +39,6 @@ pub use iceberg::{IcebergFailure, IcebergWriter};
 pub use loss::MaxLoss;
 pub use memory_budget::PublishMemory;
 pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
-#[cfg(feature = "catalog")]
-pub use preview_facts::{BackfillFailure, BackfillSummary, MissingFacts, backfill_facts};
 pub use progress::{ProgressReporter, SilentReporter};
 pub use publish::{SnapshotDraft, publish, publish_within};
 #[cfg(feature = "catalog")]

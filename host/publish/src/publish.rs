@@ -90,7 +90,7 @@ pub(crate) async fn publish_completed(
     progress: &dyn ProgressReporter,
 ) -> Result<SnapshotDraft, PublishError> {
     let (rows, findings) = stages::read(workers, package, memory, progress).await?;
-    let id = stages::compute_id(workers, package, &rows, progress).await?;
+    let (id, digest) = stages::compute_id(workers, package, &rows, progress).await?;
     let draft = |snapshot, unchanged, changes, facts| SnapshotDraft {
         name: package.name.clone(),
         namespace: package.namespace.clone(),
@@ -112,7 +112,7 @@ pub(crate) async fn publish_completed(
         }
     }
     let (written, counted) =
-        stages::write(workers, package, &columns, &id, &rows, progress).await?;
+        stages::write(workers, package, &columns, (&id, digest), &rows, progress).await?;
     let facts = stages::draw_lines(workers, counted, &rows, progress).await?;
     progress.stage("storing", None);
     let file = files.put_open_file(written, &std::env::temp_dir()).await?;

@@ -16,6 +16,7 @@ pub(crate) mod numbered_rows;
 pub(crate) mod open;
 pub(crate) mod percent_unit;
 pub(crate) mod plugin_source;
+pub(crate) mod reader_columns;
 pub(crate) mod row_weight;
 pub(crate) mod source;
 pub(crate) mod text_facts;

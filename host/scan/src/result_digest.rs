@@ -39,12 +39,16 @@ impl ResultHasher {
         Ok(())
     }
 
+    /// Returns the SHA-256 of the values of each column, in their order.
+    pub fn column_hashes(&self) -> impl Iterator<Item = [u8; 32]> {
+        self.columns.iter().map(|(.., hasher)| hasher.clone().finalize().into())
+    }
+
     /// Returns the digest of all rows.
     #[must_use]
     pub fn finish(self) -> ResultDigest {
-        let columns = self.columns.iter().map(|(name, column_type, hasher)| {
-            (name.as_str(), *column_type, hasher.clone().finalize().into())
-        });
+        let columns = self.columns.iter().zip(self.column_hashes());
+        let columns = columns.map(|((name, kind, _), hash)| (name.as_str(), *kind, hash));
         ResultDigest::from_columns(self.rows, columns)
     }
 

@@ -18,11 +18,12 @@ mod settings;
 #[cfg_attr(not(feature = "smtp"), path = "smtp_absent.rs")]
 mod smtp;
 mod token;
+mod transport;
 
 pub use error::SignupError;
 pub use metrics::{MailFate, SignupMetrics, SignupStage};
 pub use outbox::OutboxMail;
 pub use secrets::FormFault;
-pub use sender::{MailTransport, SendFailure, SendFuture};
 pub use service::{AccountAction, LinkAnswer, LinkState, RequestAnswer, Signup};
 pub use settings::{MailFrom, SignupMode, SignupSettings, SignupSettingsError, SmtpUrl};
+pub use transport::{MailTransport, SendFailure, SendFuture};

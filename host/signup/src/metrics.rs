@@ -2,6 +2,7 @@
 //! sets.
 
 use yearbook_counters::{Counter, Gauge, Metric as _};
+use yearbook_domain::words;
 
 /// Stages that a person can reach, and ways in which a request ends before it gets a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,22 +44,20 @@ pub enum MailFate {
     Expired,
 }
 
-impl SignupStage {
-    /// Every stage.
-    pub const ALL: [Self; 11] = [
-        Self::Queued,
-        Self::AddressExhausted,
-        Self::NetworkExhausted,
-        Self::InstallationExhausted,
-        Self::Robot,
-        Self::Invalid,
-        Self::Opened,
-        Self::Replaced,
-        Self::Revoked,
-        Self::Deleted,
-        Self::LinkGone,
-    ];
+words! {
+    SignupStage {
+        Queued = "queued", AddressExhausted = "address_exhausted",
+        NetworkExhausted = "network_exhausted", InstallationExhausted = "installation_exhausted",
+        Robot = "robot", Invalid = "invalid", Opened = "opened", Replaced = "replaced",
+        Revoked = "revoked", Deleted = "deleted", LinkGone = "link_gone",
+    }
+}
 
+words! {
+    MailFate { Sent = "sent", Retried = "retried", Rejected = "rejected", Expired = "expired" }
+}
+
+impl SignupStage {
     /// Returns true where somebody got nothing.
     fn is_refusal(self) -> bool {
         !matches!(
@@ -70,35 +69,15 @@ impl SignupStage {
     /// Value of the label.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::AddressExhausted => "address_exhausted",
-            Self::NetworkExhausted => "network_exhausted",
-            Self::InstallationExhausted => "installation_exhausted",
-            Self::Robot => "robot",
-            Self::Invalid => "invalid",
-            Self::Opened => "opened",
-            Self::Replaced => "replaced",
-            Self::Revoked => "revoked",
-            Self::Deleted => "deleted",
-            Self::LinkGone => "link_gone",
-        }
+        self.as_str()
     }
 }
 
 impl MailFate {
-    /// Every fate.
-    pub const ALL: [Self; 4] = [Self::Sent, Self::Retried, Self::Rejected, Self::Expired];
-
     /// Value of the label.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Sent => "sent",
-            Self::Retried => "retried",
-            Self::Rejected => "rejected",
-            Self::Expired => "expired",
-        }
+        self.as_str()
     }
 }
 
@@ -112,7 +91,7 @@ pub struct SignupMetrics {
 
 impl SignupMetrics {
     /// Counts a stage, and writes its line of the log.
-    pub fn reach(&self, stage: SignupStage) {
+    pub fn record_stage(&self, stage: SignupStage) {
         if stage.is_refusal() {
             // A flood must not fill the log.
             tracing::debug!(stage = stage.name(), "sign-up: refused");

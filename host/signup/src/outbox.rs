@@ -5,7 +5,6 @@ use yearbook_catalog::{Catalog, CatalogError, clock};
 use yearbook_domain::Millis;
 
 use crate::secrets::SignupSecrets;
-use crate::service::SECRET;
 use crate::{SignupError, SmtpUrl, sealed_mail, smtp};
 
 /// A waiting mail, with its address and its link.
@@ -33,7 +32,7 @@ pub struct OutboxMail {
 pub async fn list(catalog: &Catalog, id: Option<&str>) -> Result<Vec<OutboxMail>, SignupError> {
     let now = clock::now();
     catalog.purge_signup(now).await?;
-    let secrets = SignupSecrets::new(catalog.secret(SECRET).await?);
+    let secrets = SignupSecrets::read(catalog).await?;
     let mut mails = Vec::new();
     for queued in catalog.mails(now).await? {
         if id.is_some_and(|id| id != queued.id) {

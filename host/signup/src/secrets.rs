@@ -1,5 +1,5 @@
 //! Everything that is computed with the installation's secret: HMACs of addresses and networks, the
-//! seal of mails, and the signed time of forms. Never touches the catalog.
+//! seal of mails, and the signed time of forms.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,7 +9,7 @@ use chacha20poly1305::XChaCha20Poly1305;
 use chacha20poly1305::aead::{Aead, Payload};
 use hmac::{Hmac, KeyInit as _, Mac};
 use sha2::Sha256;
-use yearbook_catalog::SignupHmac;
+use yearbook_catalog::{Catalog, CatalogError, SignupHmac};
 use yearbook_domain::signing::keyed_hmac;
 use yearbook_domain::{MailAddress, Millis};
 
@@ -38,8 +38,9 @@ pub enum FormFault {
 pub(crate) struct SignupSecrets([u8; 32]);
 
 impl SignupSecrets {
-    pub(crate) fn new(secret: [u8; 32]) -> Self {
-        Self(secret)
+    /// Reads the secret of the installation, which is made at first use.
+    pub(crate) async fn read(catalog: &Catalog) -> Result<Self, CatalogError> {
+        catalog.secret("signup").await.map(Self)
     }
 
     /// The account of an address.
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     fn secrets(byte: u8) -> SignupSecrets {
-        SignupSecrets::new([byte; 32])
+        SignupSecrets([byte; 32])
     }
 
     #[test]

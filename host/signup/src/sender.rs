@@ -1,7 +1,6 @@
 //! The tasks of a running server behind sign-up: mails leave the queue by SMTP, and what has
 //! expired is deleted. Knows no protocol: a [`MailTransport`] does.
 
-use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use yearbook_domain::{MailAddress, Millis};
 
 use crate::metrics::MailFate;
 use crate::retry::{LEASE_MS, pause_ms};
+use crate::transport::{MailTransport, SendFailure};
 use crate::{Signup, SignupError, SignupMode, sealed_mail, smtp};
 
 /// Interval at which the queue is looked at; a mail of this host is noticed at once.
@@ -28,30 +28,6 @@ const ATTEMPT: Duration = Duration::from_secs(LEASE_MS.unsigned_abs() / 2_000);
 
 /// Pause before the one other attempt to delete a mail that was sent.
 const DELETE_AGAIN: Duration = Duration::from_secs(1);
-
-/// Reason for which a mail was not taken. Holds nothing of what the server said: servers repeat
-/// addresses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SendFailure {
-    /// The mailbox does not exist (enhanced status 5.1.x of RFC 3463): no attempt can help.
-    NoSuchMailbox,
-    /// Anything else: another attempt may help.
-    Temporary(String),
-}
-
-/// Future of an attempt.
-pub type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<(), SendFailure>> + Send + 'a>>;
-
-/// Hands mails to a server.
-pub trait MailTransport: Send + Sync {
-    /// Hands one message over. Dropping the future ends the attempt.
-    fn send<'a>(
-        &'a self,
-        from: &'a MailAddress,
-        to: &'a MailAddress,
-        message: &'a [u8],
-    ) -> SendFuture<'a>;
-}
 
 /// Transport and sender of a process.
 struct MailRoute {

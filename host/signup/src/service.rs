@@ -20,9 +20,6 @@ use crate::secrets::SignupSecrets;
 use crate::token::LinkToken;
 use crate::{FormFault, SignupError, SignupMode, SignupSettings, sealed_mail};
 
-/// Name of the installation's secret in the catalog.
-pub(crate) const SECRET: &str = "signup";
-
 /// Requests of this process that ask the catalog at once: its other connections stay free for
 /// clients with keys.
 const TURNS: usize = 2;
@@ -113,7 +110,7 @@ impl Signup {
         settings: SignupSettings,
         base: &str,
     ) -> Result<Arc<Self>, SignupError> {
-        let secrets = SignupSecrets::new(catalog.secret(SECRET).await?);
+        let secrets = SignupSecrets::read(&catalog).await?;
         Ok(Arc::new(Self {
             catalog,
             secrets,
@@ -161,7 +158,7 @@ impl Signup {
         // What is further ahead than a link lasts was written by a clock that was ahead.
         let full_for = self.full_until.load(Ordering::Relaxed).saturating_sub(now.0);
         if (1..=LINK_LIFETIME_MS).contains(&full_for) {
-            self.metrics.reach(SignupStage::InstallationExhausted);
+            self.metrics.record_stage(SignupStage::InstallationExhausted);
             return Ok(refused);
         }
         let token = LinkToken::issue()?;
@@ -212,7 +209,7 @@ impl Signup {
     /// works then.
     pub async fn act(&self, token: &str, action: AccountAction) -> Result<LinkAnswer, SignupError> {
         let Some(token) = LinkToken::parse(token) else {
-            self.metrics.reach(SignupStage::LinkGone);
+            self.metrics.record_stage(SignupStage::LinkGone);
             return Ok(LinkAnswer::Gone);
         };
         let now = clock::now();
@@ -235,11 +232,11 @@ impl Signup {
         let _turn = self.turn().await?;
         match self.catalog.change_account(&token.hash(), &change, now).await? {
             AccountOutcome::Done => {
-                self.metrics.reach(stage);
+                self.metrics.record_stage(stage);
                 Ok(issued.map_or(LinkAnswer::Done, LinkAnswer::Key))
             }
             AccountOutcome::LinkGone => {
-                self.metrics.reach(SignupStage::LinkGone);
+                self.metrics.record_stage(SignupStage::LinkGone);
                 Ok(LinkAnswer::Gone)
             }
             AccountOutcome::OtherState => Ok(LinkAnswer::OtherState),
@@ -257,7 +254,7 @@ impl Signup {
                 SignupStage::InstallationExhausted
             }
         };
-        self.metrics.reach(stage);
+        self.metrics.record_stage(stage);
         outcome == QueueOutcome::Queued
     }
 

@@ -7,8 +7,8 @@ use lettre::transport::smtp::Error;
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor};
 use yearbook_domain::MailAddress;
 
-use crate::sender::SendFuture;
-use crate::{MailTransport, SendFailure, SignupError, SmtpUrl};
+use crate::transport::{MailTransport, SendFailure, SendFuture};
+use crate::{SignupError, SmtpUrl};
 
 /// Longest wait for each answer of the server.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
@@ -23,31 +23,30 @@ struct SmtpServer(AsyncSmtpTransport<Tokio1Executor>);
 
 /// The transport of `signup.smtp_url`.
 pub(crate) fn transport(url: &SmtpUrl) -> Result<Box<dyn MailTransport>, SignupError> {
+    Ok(Box::new(SmtpServer(server(url)?)))
+}
+
+/// Asks the server of `signup.smtp_url` for a greeting.
+pub(crate) async fn greet(url: &SmtpUrl) -> Result<(), SignupError> {
+    let why = match server(url)?.test_connection().await {
+        Ok(true) => return Ok(()),
+        Ok(false) => "it greets with an error".to_owned(),
+        Err(error) => describe(&error),
+    };
+    Err(SignupError::Smtp(format!(
+        "the SMTP server {} (signup.smtp_url) cannot be used: {why}",
+        url.host()
+    )))
+}
+
+fn server(url: &SmtpUrl) -> Result<AsyncSmtpTransport<Tokio1Executor>, SignupError> {
     let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url.expose()).map_err(|_| {
         SignupError::Smtp(format!(
             "signup.smtp_url ({}) is not understood; write smtps://user:password@host:465, or smtp://host:587?tls=required, with %40 for an @ in the user or password",
             url.host()
         ))
     })?;
-    Ok(Box::new(SmtpServer(builder.timeout(Some(COMMAND_TIMEOUT)).build())))
-}
-
-/// Asks the server of `signup.smtp_url` for a greeting.
-pub(crate) async fn greet(url: &SmtpUrl) -> Result<(), SignupError> {
-    let unusable = |reason: String| {
-        SignupError::Smtp(format!(
-            "the SMTP server {} (signup.smtp_url) cannot be used: {reason}",
-            url.host()
-        ))
-    };
-    let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url.expose())
-        .map_err(|_| unusable("the address is not understood".to_owned()))?;
-    let server = builder.timeout(Some(COMMAND_TIMEOUT)).build::<Tokio1Executor>();
-    match server.test_connection().await {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(unusable("it greets with an error".to_owned())),
-        Err(error) => Err(unusable(describe(&error))),
-    }
+    Ok(builder.timeout(Some(COMMAND_TIMEOUT)).build())
 }
 
 impl MailTransport for SmtpServer {

@@ -1,6 +1,7 @@
 //! Stand-in for SMTP where the feature `smtp` is off: an error that names the build that has it.
 
-use crate::{MailTransport, SignupError, SmtpUrl};
+use crate::transport::MailTransport;
+use crate::{SignupError, SmtpUrl};
 
 /// No transport.
 pub(crate) fn transport(_url: &SmtpUrl) -> Result<Box<dyn MailTransport>, SignupError> {

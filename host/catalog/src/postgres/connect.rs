@@ -10,8 +10,8 @@ use sqlx::{ConnectOptions, Connection};
 
 use super::circuit_breaker::PostgresCircuitBreaker;
 use super::{PostgresServer, listen};
-use crate::database::sql::with_timeout;
 use crate::migrations::migrate_postgres;
+use crate::sql::with_timeout;
 use crate::{CatalogError, DatabaseSettings};
 
 /// Idle time after which a connection is pinged before it is used.

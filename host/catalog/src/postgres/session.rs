@@ -8,8 +8,7 @@ use sqlx::Postgres;
 use sqlx::pool::PoolConnection;
 
 use super::circuit_breaker::PostgresCircuitBreaker;
-use crate::database::TransactionMode;
-use crate::database::sql::{Connection, with_timeout};
+use crate::sql::{Connection, TransactionMode, with_timeout};
 
 /// Every statement sees what was committed before it, and a row that is written stays locked until
 /// the end: the statements rely on that. Explicit, since a server's default may be another.
@@ -64,23 +63,19 @@ impl PostgresSession {
     }
 
     /// Commits the transaction.
-    pub(crate) async fn commit(mut self) -> Result<(), sqlx::Error> {
-        if self.transaction {
-            self.execute_raw("COMMIT")
-                .await
-                .inspect_err(|error| self.circuit_breaker.failed(error))?;
-        }
-        self.settled = true;
-        self.circuit_breaker.record_success();
-        Ok(())
+    pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
+        self.end("COMMIT").await
     }
 
     /// Rolls the transaction back without an error.
-    pub(crate) async fn roll_back(mut self) -> Result<(), sqlx::Error> {
+    pub(crate) async fn roll_back(self) -> Result<(), sqlx::Error> {
+        self.end("ROLLBACK").await
+    }
+
+    async fn end(mut self, statement: &'static str) -> Result<(), sqlx::Error> {
         if self.transaction {
-            self.execute_raw("ROLLBACK")
-                .await
-                .inspect_err(|error| self.circuit_breaker.failed(error))?;
+            let ended = self.execute_raw(statement).await;
+            ended.inspect_err(|error| self.circuit_breaker.failed(error))?;
         }
         self.settled = true;
         self.circuit_breaker.record_success();

@@ -5,11 +5,11 @@
 use yearbook_domain::{KeyId, Millis};
 
 use super::bump_revision;
-use super::keys::{KeyRecord, KeyRow};
+use super::keys::{self, KeyRecord, KeyRow};
 use super::signup_links::{self, NewSignupLink, QueueOutcome, SignupBounds, SignupHmac};
-use super::sql_enum::{RowContext, encode_enum};
+use super::sql_enum::RowContext;
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError, KeyHash};
 
 /// Adds the account or finds it, and locks its row: what becomes of one account is decided by one
@@ -37,10 +37,6 @@ const FIRST_KEY: &str = "SELECT id FROM keys WHERE account = $1 AND usage_key IS
 const WORKING_KEYS: &str = "
     SELECT id, label, plan, created_at, revoked_at FROM keys
     WHERE account = $1 AND (revoked_at IS NULL OR revoked_at > $2) ORDER BY created_at, id";
-
-const INSERT_ACCOUNT_KEY: &str = "
-    INSERT INTO keys (id, hash, label, plan, created_at, revoked_at, account, usage_key)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 /// Ends the keys that would work for longer.
 const END_KEYS: &str = "
@@ -108,7 +104,17 @@ impl Catalog {
         address: &SignupHmac,
         now: Millis,
     ) -> Result<Option<AccountRecord>, CatalogError> {
-        transaction!(self, "read an account", Read, |connection| find(connection, address, now))
+        transaction!(self, "read an account", Read, |connection| async {
+            let found: Option<(String, i64)> =
+                connection.query(ACCOUNT).bind(address.as_slice()).fetch_optional().await?;
+            let Some((id, created_at)) = found else { return Ok(None) };
+            let first = first_key(connection, &id).await?.ok_or(sqlx::Error::RowNotFound)?;
+            let usage_key = RowContext { table: "keys", row: &first }.parse("id", &first)?;
+            let rows: Vec<KeyRow> =
+                connection.query(WORKING_KEYS).bind(&id).bind(now.0).all().await?;
+            let keys = rows.into_iter().map(KeyRow::read).collect::<Result<_, _>>()?;
+            Ok(Some(AccountRecord { id, created_at: Millis(created_at), usage_key, keys }))
+        })
     }
 
     /// Uses the link with this hash up and changes the account of its address.
@@ -142,25 +148,22 @@ impl Catalog {
         bounds: SignupBounds,
     ) -> Result<QueueOutcome, CatalogError> {
         let queued = |outcome: &QueueOutcome| *outcome == QueueOutcome::Queued;
-        transaction!(self, "issue a key", Write, queued, |connection| {
-            issue_unconfirmed(connection, link, key, others_end, bounds)
+        transaction!(self, "issue a key", Write, queued, |connection| async {
+            let outcome = signup_links::admit(connection, link, bounds).await?;
+            if outcome != QueueOutcome::Queued {
+                return Ok(outcome);
+            }
+            signup_links::insert(connection, link, Some(link.at)).await?;
+            if open(connection, &link.address, key).await? == AccountOutcome::OtherState {
+                let account =
+                    lock(connection, &link.address).await?.ok_or(sqlx::Error::RowNotFound)?;
+                end_keys(connection, &account, others_end).await?;
+                insert_key(connection, &account, key).await?;
+                bump_revision(connection).await?;
+            }
+            Ok(outcome)
         })
     }
-}
-
-async fn find(
-    connection: &mut Connection<'_>,
-    address: &SignupHmac,
-    now: Millis,
-) -> Result<Option<AccountRecord>, sqlx::Error> {
-    let found: Option<(String, i64)> =
-        connection.query(ACCOUNT).bind(address.as_slice()).fetch_optional().await?;
-    let Some((id, created_at)) = found else { return Ok(None) };
-    let first = first_key(connection, &id).await?.ok_or(sqlx::Error::RowNotFound)?;
-    let usage_key = RowContext { table: "keys", row: &first }.parse("id", &first)?;
-    let rows: Vec<KeyRow> = connection.query(WORKING_KEYS).bind(&id).bind(now.0).all().await?;
-    let keys = rows.into_iter().map(KeyRow::read).collect::<Result<_, _>>()?;
-    Ok(Some(AccountRecord { id, created_at: Millis(created_at), usage_key, keys }))
 }
 
 async fn change_by_link(
@@ -220,27 +223,6 @@ async fn open(
     Ok(AccountOutcome::Done)
 }
 
-async fn issue_unconfirmed(
-    connection: &mut Connection<'_>,
-    link: &NewSignupLink,
-    key: &NewAccountKey,
-    others_end: Millis,
-    bounds: SignupBounds,
-) -> Result<QueueOutcome, sqlx::Error> {
-    let outcome = signup_links::admit(connection, link, bounds).await?;
-    if outcome != QueueOutcome::Queued {
-        return Ok(outcome);
-    }
-    signup_links::insert(connection, link, Some(link.at)).await?;
-    if open(connection, &link.address, key).await? == AccountOutcome::OtherState {
-        let account = lock(connection, &link.address).await?.ok_or(sqlx::Error::RowNotFound)?;
-        end_keys(connection, &account, others_end).await?;
-        insert_key(connection, &account, key).await?;
-        bump_revision(connection).await?;
-    }
-    Ok(outcome)
-}
-
 async fn lock(
     connection: &mut Connection<'_>,
     address: &SignupHmac,
@@ -274,17 +256,5 @@ async fn insert_key(
     NewAccountKey { record, hash, .. }: &NewAccountKey,
 ) -> Result<(), sqlx::Error> {
     let usage_key = first_key(connection, account).await?;
-    connection
-        .query(INSERT_ACCOUNT_KEY)
-        .bind(record.id.as_str())
-        .bind(hash.as_bytes().as_slice())
-        .bind(&record.label)
-        .bind(encode_enum(&record.plan)?)
-        .bind(record.created_at.0)
-        .bind(record.revoked_at.map(|at| at.0))
-        .bind(account)
-        .bind(usage_key)
-        .execute()
-        .await
-        .map(drop)
+    keys::insert(connection, record, hash, Some((account, usage_key.as_deref()))).await
 }

@@ -5,7 +5,7 @@ use yearbook_domain::{Digest, Millis};
 use super::ReleaseIdRow;
 use super::sql_enum::{RowContext, encode_u64};
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError, ReleaseId};
 
 /// Keeps the first fault.
@@ -90,8 +90,22 @@ impl Catalog {
         &self,
         seen: &CanaryTotals,
     ) -> Result<CanaryTotals, CatalogError> {
-        transaction!(self, "add to a trial", Write, |connection| {
-            add_canary_totals(connection, seen)
+        transaction!(self, "add to a trial", Write, |connection| async {
+            let row: CanaryTotalsRow = connection
+                .query(ADD_CANARY_TOTALS)
+                .bind_release(&seen.id)
+                .bind(seen.incumbent.as_str())
+                .bind(encode_u64(seen.samples)?)
+                .bind(encode_u64(seen.rewritten)?)
+                .bind(encode_u64(seen.cpu_ns)?)
+                .bind(encode_u64(seen.incumbent_ns)?)
+                .bind(encode_u64(seen.memory)?)
+                .bind(encode_u64(seen.incumbent_memory)?)
+                .bind(&seen.fault)
+                .bind(seen.first_at.0)
+                .fetch_one()
+                .await?;
+            row.read()
         })
     }
 
@@ -100,7 +114,10 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn canary_totals(&self) -> Result<Vec<CanaryTotals>, CatalogError> {
-        transaction!(self, "list trials", SingleRead, |connection| canary_totals(connection))
+        transaction!(self, "list trials", SingleRead, |connection| async {
+            let rows: Vec<CanaryTotalsRow> = connection.query(CANARY_TOTALS).all().await?;
+            rows.into_iter().map(CanaryTotalsRow::read).collect()
+        })
     }
 
     /// Adds responses of releases, all or none.
@@ -108,8 +125,21 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn add_release_usage(&self, seen: &[ReleaseUsage]) -> Result<(), CatalogError> {
-        transaction!(self, "add to the use of plugins", Write, |connection| {
-            add_release_usage(connection, seen)
+        transaction!(self, "add to the use of plugins", Write, |connection| async {
+            // One order for all hosts rules deadlocks out.
+            let mut seen: Vec<&ReleaseUsage> = seen.iter().collect();
+            seen.sort_unstable_by_key(|seen| &seen.id);
+            for ReleaseUsage { id, responses, failures, last_at } in seen {
+                connection
+                    .query(ADD_RELEASE_USAGE)
+                    .bind_release(id)
+                    .bind(encode_u64(*responses)?)
+                    .bind(encode_u64(*failures)?)
+                    .bind(last_at.0)
+                    .execute()
+                    .await?;
+            }
+            Ok(())
         })
     }
 
@@ -118,8 +148,9 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn release_usage(&self) -> Result<Vec<ReleaseUsage>, CatalogError> {
-        transaction!(self, "list the use of plugins", SingleRead, |connection| {
-            release_usage(connection)
+        transaction!(self, "list the use of plugins", SingleRead, |connection| async {
+            let rows: Vec<ReleaseUsageRow> = connection.query(RELEASE_USAGE).all().await?;
+            rows.into_iter().map(ReleaseUsageRow::read).collect()
         })
     }
 }
@@ -178,57 +209,6 @@ impl ReleaseUsageRow {
             id: self.id.read("plugin_use")?,
         })
     }
-}
-
-async fn add_canary_totals(
-    connection: &mut Connection<'_>,
-    seen: &CanaryTotals,
-) -> Result<CanaryTotals, sqlx::Error> {
-    let row: CanaryTotalsRow = connection
-        .query(ADD_CANARY_TOTALS)
-        .bind_release(&seen.id)
-        .bind(seen.incumbent.as_str())
-        .bind(encode_u64(seen.samples)?)
-        .bind(encode_u64(seen.rewritten)?)
-        .bind(encode_u64(seen.cpu_ns)?)
-        .bind(encode_u64(seen.incumbent_ns)?)
-        .bind(encode_u64(seen.memory)?)
-        .bind(encode_u64(seen.incumbent_memory)?)
-        .bind(&seen.fault)
-        .bind(seen.first_at.0)
-        .fetch_one()
-        .await?;
-    row.read()
-}
-
-async fn canary_totals(connection: &mut Connection<'_>) -> Result<Vec<CanaryTotals>, sqlx::Error> {
-    let rows: Vec<CanaryTotalsRow> = connection.query(CANARY_TOTALS).all().await?;
-    rows.into_iter().map(CanaryTotalsRow::read).collect()
-}
-
-async fn add_release_usage(
-    connection: &mut Connection<'_>,
-    seen: &[ReleaseUsage],
-) -> Result<(), sqlx::Error> {
-    // One order for all hosts rules deadlocks out.
-    let mut seen: Vec<&ReleaseUsage> = seen.iter().collect();
-    seen.sort_unstable_by_key(|seen| &seen.id);
-    for ReleaseUsage { id, responses, failures, last_at } in seen {
-        connection
-            .query(ADD_RELEASE_USAGE)
-            .bind_release(id)
-            .bind(encode_u64(*responses)?)
-            .bind(encode_u64(*failures)?)
-            .bind(last_at.0)
-            .execute()
-            .await?;
-    }
-    Ok(())
-}
-
-async fn release_usage(connection: &mut Connection<'_>) -> Result<Vec<ReleaseUsage>, sqlx::Error> {
-    let rows: Vec<ReleaseUsageRow> = connection.query(RELEASE_USAGE).all().await?;
-    rows.into_iter().map(ReleaseUsageRow::read).collect()
 }
 
 /// Forgets the totals of a release.

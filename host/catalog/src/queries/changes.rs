@@ -1,12 +1,12 @@
 //! Row-level changes between snapshots. Never reads the files that hold them.
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{ChangeCounts, CreditLine, DatasetName, Stored, StoredFile};
+use yearbook_domain::{ChangeCounts, CreditLine, DatasetName, Millis, Stored, StoredFile};
 
-use super::sql_enum::{RowContext, encode_list, encode_u64};
-use super::{commit_time, snapshots};
+use super::snapshots;
+use super::sql_enum::{RowContext, encode_json, encode_u64};
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 const INSERT_CHANGES: &str = "
@@ -20,24 +20,21 @@ const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1
 /// Deletes the changes that lead to the oldest retained snapshot or to one before it.
 const DROP_CHANGES: &str = "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1) RETURNING file_sha256";
 
-/// Selects changes of a dataset with the credits of their snapshots. Where an older version left
-/// the credits out, they come from the snapshots, as long as these are retained.
+/// Selects changes of a dataset.
 macro_rules! change_sets {
     ($which:literal) => {
         concat!(
-            "SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns,
-                c.version, c.inserted, c.deleted, c.updated,
-                COALESCE(c.from_attribution, f.attribution) AS from_attribution, COALESCE(c.from_licence, f.licence) AS from_licence,
-                COALESCE(c.to_attribution, t.attribution) AS to_attribution, COALESCE(c.to_licence, t.licence) AS to_licence
-            FROM changes c LEFT JOIN snapshots f ON f.number = c.from_number LEFT JOIN snapshots t ON t.number = c.number
-            WHERE c.dataset = $1",
+            "SELECT number, from_number, from_id, to_id, committed_at, row_count, file_sha256,
+                file_bytes, columns, version, inserted, deleted, updated, from_attribution,
+                from_licence, to_attribution, to_licence
+            FROM changes WHERE dataset = $1",
             $which
         )
     };
 }
 pub(super) use change_sets;
 
-const CHANGES: &str = change_sets!(" ORDER BY c.number DESC");
+const CHANGES: &str = change_sets!(" ORDER BY number DESC");
 
 impl Catalog {
     /// Lists the changes from one snapshot to the next, oldest first, as one history without gaps
@@ -67,13 +64,13 @@ pub(super) struct ChangesRow {
     file_bytes: i64,
     columns: String,
     version: i64,
-    inserted: Option<i64>,
-    deleted: Option<i64>,
-    updated: Option<i64>,
-    from_attribution: Option<String>,
-    from_licence: Option<String>,
-    to_attribution: Option<String>,
-    to_licence: Option<String>,
+    inserted: i64,
+    deleted: i64,
+    updated: i64,
+    from_attribution: String,
+    from_licence: String,
+    to_attribution: String,
+    to_licence: String,
 }
 
 impl ChangesRow {
@@ -87,37 +84,32 @@ impl ChangesRow {
                 bytes: place.count("file_bytes", self.file_bytes)?,
                 sha256: place.parse("file_sha256", &self.file_sha256)?,
             },
-            columns: place.decode_list("columns", &self.columns)?,
+            columns: place.decode_json("columns", &self.columns)?,
             from: place.parse("from_id", &self.from_id)?,
-            committed_at: commit_time(self.committed_at),
+            committed_at: Millis(self.committed_at),
             to: place.parse("to_id", &self.to_id)?,
             version: place.count("version", self.version)?,
-            from_credit: credit_line(self.from_attribution, self.from_licence),
-            to_credit: credit_line(self.to_attribution, self.to_licence),
+            from_credit: CreditLine {
+                attribution: self.from_attribution,
+                licence: self.from_licence,
+            },
+            to_credit: CreditLine { attribution: self.to_attribution, licence: self.to_licence },
         })
     }
 }
 
-/// Returns the numbers of rows by kind, where they are known.
+/// Returns the numbers of rows by kind.
 pub(super) fn counts(
     place: &RowContext<'_>,
-    inserted: Option<i64>,
-    deleted: Option<i64>,
-    updated: Option<i64>,
-) -> Result<Option<ChangeCounts>, sqlx::Error> {
-    let (Some(inserted), Some(deleted), Some(updated)) = (inserted, deleted, updated) else {
-        return Ok(None);
-    };
-    Ok(Some(ChangeCounts {
+    inserted: i64,
+    deleted: i64,
+    updated: i64,
+) -> Result<ChangeCounts, sqlx::Error> {
+    Ok(ChangeCounts {
         inserted: place.count("inserted", inserted)?,
         deleted: place.count("deleted", deleted)?,
         updated: place.count("updated", updated)?,
-    }))
-}
-
-/// Returns the credit, where it is known.
-fn credit_line(attribution: Option<String>, licence: Option<String>) -> Option<CreditLine> {
-    Some(CreditLine { attribution: attribution?, licence: licence? })
+    })
 }
 
 /// Reads the part of the history that leads to the current snapshot without a gap.
@@ -148,10 +140,7 @@ pub(super) async fn insert(
     number: i64,
     changes: &ChangeSet,
 ) -> Result<(), sqlx::Error> {
-    let count = |of: fn(&ChangeCounts) -> u64| {
-        changes.counts.as_ref().map(|counts| encode_u64(of(counts))).transpose()
-    };
-    let [from, to] = [&changes.from_credit, &changes.to_credit].map(Option::as_ref);
+    let ChangeCounts { inserted, deleted, updated } = changes.counts;
     connection
         .query(INSERT_CHANGES)
         .bind(number)
@@ -163,14 +152,14 @@ pub(super) async fn insert(
         .bind(encode_u64(changes.rows)?)
         .bind(changes.file.sha256.as_str())
         .bind(encode_u64(changes.file.bytes)?)
-        .bind(encode_list(&changes.columns)?)
-        .bind(from.map(|line| line.attribution.as_str()))
-        .bind(from.map(|line| line.licence.as_str()))
-        .bind(to.map(|line| line.attribution.as_str()))
-        .bind(to.map(|line| line.licence.as_str()))
-        .bind(count(|counts| counts.inserted)?)
-        .bind(count(|counts| counts.deleted)?)
-        .bind(count(|counts| counts.updated)?)
+        .bind(encode_json(&changes.columns)?)
+        .bind(&changes.from_credit.attribution)
+        .bind(&changes.from_credit.licence)
+        .bind(&changes.to_credit.attribution)
+        .bind(&changes.to_credit.licence)
+        .bind(encode_u64(inserted)?)
+        .bind(encode_u64(deleted)?)
+        .bind(encode_u64(updated)?)
         .execute()
         .await?;
     Ok(())

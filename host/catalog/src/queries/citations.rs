@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use yearbook_domain::{DatasetName, Millis, ResultDigest, Snapshot, SnapshotId};
 
+use super::snapshots;
 use super::sql_enum::RowContext;
-use super::{commit_time, snapshots};
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 const RETIRED_AT: &str = "SELECT retired_at FROM datasets WHERE name = $1";
@@ -18,7 +18,7 @@ const DIGEST: &str = "
     WHERE s.dataset = $1 AND s.id = $2 ORDER BY s.number DESC LIMIT 1";
 
 const TOMBSTONE: &str = "
-    SELECT created_at, dropped_at, snapshot, digest FROM dropped_snapshots WHERE dataset = $1 AND id = $2";
+    SELECT dropped_at, snapshot, digest FROM dropped_snapshots WHERE dataset = $1 AND id = $2";
 
 /// Operation that anybody may ask for with ids that nothing has.
 pub(crate) const LOOK_UP_CITATION: &str = "look a citation up";
@@ -26,12 +26,10 @@ pub(crate) const LOOK_UP_CITATION: &str = "look a citation up";
 /// A snapshot that is or was served.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CitedSnapshot {
-    /// Its words. Of one that an older version dropped, they are those of the current snapshot.
+    /// Its words.
     pub snapshot: Arc<Snapshot>,
-    /// Number of its rows; none: an older version dropped it and kept no number.
-    pub rows: Option<u64>,
-    /// Digest of its rows; none: not computed yet, or an older version dropped it.
-    pub digest: Option<ResultDigest>,
+    /// Digest of its rows.
+    pub digest: ResultDigest,
     /// Its rows, still there or not.
     pub state: CitedState,
 }
@@ -45,15 +43,6 @@ pub enum CitedState {
     Dropped(Millis),
     /// The dataset was retired at this time.
     Retired(Millis),
-}
-
-/// A row of `dropped_snapshots`.
-#[derive(sqlx::FromRow)]
-struct TombstoneRow {
-    created_at: i64,
-    dropped_at: i64,
-    snapshot: Option<String>,
-    digest: Option<String>,
 }
 
 impl Catalog {
@@ -79,50 +68,26 @@ async fn cited(
     let retired: Option<(Option<i64>,)> =
         connection.query(RETIRED_AT).bind(dataset.as_str()).fetch_optional().await?;
     let Some((retired_at,)) = retired else { return Ok(None) };
+    let place = RowContext { table: "dropped_snapshots", row: id.as_str() };
     if let Some(snapshot) = snapshots::snapshot(connection, dataset, id).await? {
-        let digest: Option<(String,)> = connection
-            .query(DIGEST)
-            .bind(dataset.as_str())
-            .bind(id.as_str())
-            .fetch_optional()
-            .await?;
+        let (digest,): (String,) =
+            connection.query(DIGEST).bind(dataset.as_str()).bind(id.as_str()).fetch_one().await?;
         return Ok(Some(CitedSnapshot {
-            rows: Some(snapshot.rows),
-            digest: digest.and_then(|(digest,)| ResultDigest::parse(&digest)),
+            digest: RowContext { table: "preview_facts", ..place }.parse("digest", &digest)?,
             state: retired_at.map_or(CitedState::Retained, |at| CitedState::Retired(Millis(at))),
             snapshot: Arc::new(snapshot),
         }));
     }
-    let tombstone: Option<TombstoneRow> = connection
+    let tombstone: Option<(i64, String, String)> = connection
         .query(TOMBSTONE)
         .bind(dataset.as_str())
         .bind(id.as_str())
         .fetch_optional()
         .await?;
-    let Some(tombstone) = tombstone else { return Ok(None) };
-    read_tombstone(connection, dataset, id, tombstone).await
-}
-
-async fn read_tombstone(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    id: &SnapshotId,
-    tombstone: TombstoneRow,
-) -> Result<Option<CitedSnapshot>, sqlx::Error> {
-    let TombstoneRow { created_at, dropped_at, snapshot, digest } = tombstone;
-    let place = RowContext { table: "dropped_snapshots", row: id.as_str() };
-    let kept: Option<Snapshot> =
-        snapshot.map(|json| place.decode_json("snapshot", &json)).transpose()?;
-    let rows = kept.as_ref().map(|snapshot| snapshot.rows);
-    let words = match kept {
-        Some(snapshot) => Some(snapshot),
-        // The newest snapshot of a dataset is always retained.
-        None => snapshots::current(connection, dataset).await?,
-    };
-    Ok(words.map(|words| CitedSnapshot {
-        snapshot: Arc::new(Snapshot { id: *id, created_at: commit_time(created_at), ..words }),
-        rows,
-        digest: digest.and_then(|digest| ResultDigest::parse(&digest)),
+    let Some((dropped_at, snapshot, digest)) = tombstone else { return Ok(None) };
+    Ok(Some(CitedSnapshot {
+        snapshot: Arc::new(place.decode_json("snapshot", &snapshot)?),
+        digest: place.parse("digest", &digest)?,
         state: CitedState::Dropped(Millis(dropped_at)),
     }))
 }

@@ -9,10 +9,10 @@ use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, SnapshotSummary};
 use super::changes::counts;
 use super::snapshots::{COLUMNS, ColumnRow, SnapshotRow, snapshot_columns};
 use super::sql_enum::RowContext;
-use super::{bump_revision, commit_time, database_time};
+use super::{bump_revision, database_time};
 use crate::cache::dataset_set::{DatasetSet, DatasetVersion};
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Datasets that changed and are read one by one; if more did, everything is read.
@@ -84,7 +84,19 @@ impl Catalog {
     /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
     /// version.
     pub async fn dataset_set(&self, known: &DatasetSet) -> Result<DatasetSet, CatalogError> {
-        transaction!(self, "list datasets", Read, |connection| dataset_set(connection, known))
+        transaction!(self, "list datasets", Read, |connection| async {
+            let versions: Vec<DatasetVersion> = connection.query(DATASET_VERSIONS).all().await?;
+            let moved: Vec<DatasetVersion> =
+                versions.iter().filter(|version| !known.is_current(version)).cloned().collect();
+            let read = if moved.len() > MAX_SINGLE_READS {
+                read_all_datasets(connection).await?
+            } else {
+                read_datasets(connection, &moved).await?
+            };
+            let retired: Vec<(String, i64)> = connection.query(RETIRED).all().await?;
+            let retired = retired.into_iter().map(|(name, at)| (name, Millis(at))).collect();
+            Ok(known.with_changes(versions, read, retired))
+        })
     }
 
     /// Reads [`Catalog::dataset_set`] from scratch, sorted by name.
@@ -101,7 +113,11 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::dataset_set`].
     pub async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, CatalogError> {
-        transaction!(self, "look a dataset up", Read, |connection| dataset(connection, name))
+        transaction!(self, "look a dataset up", Read, |connection| async {
+            let version: Option<DatasetVersion> =
+                connection.query(DATASET_VERSION).bind(name.as_str()).fetch_optional().await?;
+            Ok(read_datasets(connection, version.as_slice()).await?.pop())
+        })
     }
 
     /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired
@@ -110,7 +126,16 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn retire_dataset(&self, dataset: &DatasetName) -> Result<bool, CatalogError> {
-        transaction!(self, "retire a dataset", Write, |connection| retire(connection, dataset))
+        transaction!(self, "retire a dataset", Write, |connection| async {
+            let at = database_time(connection).await?;
+            let changed =
+                connection.query(RETIRE).bind(dataset.as_str()).bind(at.0).execute().await?;
+            if changed == 0 {
+                return Ok(false);
+            }
+            bump_revision(connection).await?;
+            Ok(true)
+        })
     }
 }
 
@@ -136,34 +161,6 @@ struct SummaryRow {
     inserted: Option<i64>,
     deleted: Option<i64>,
     updated: Option<i64>,
-}
-
-/// Reads what is served, given what was served some time ago.
-async fn dataset_set(
-    connection: &mut Connection<'_>,
-    known: &DatasetSet,
-) -> Result<DatasetSet, sqlx::Error> {
-    let versions: Vec<DatasetVersion> = connection.query(DATASET_VERSIONS).all().await?;
-    let moved: Vec<DatasetVersion> =
-        versions.iter().filter(|version| !known.is_current(version)).cloned().collect();
-    let read = if moved.len() > MAX_SINGLE_READS {
-        read_all_datasets(connection).await?
-    } else {
-        read_datasets(connection, &moved).await?
-    };
-    let retired: Vec<(String, i64)> = connection.query(RETIRED).all().await?;
-    let retired = retired.into_iter().map(|(name, at)| (name, Millis(at))).collect();
-    Ok(known.with_changes(versions, read, retired))
-}
-
-/// Reads one of what is served.
-async fn dataset(
-    connection: &mut Connection<'_>,
-    name: &DatasetName,
-) -> Result<Option<Dataset>, sqlx::Error> {
-    let version: Option<DatasetVersion> =
-        connection.query(DATASET_VERSION).bind(name.as_str()).fetch_optional().await?;
-    Ok(read_datasets(connection, version.as_slice()).await?.pop())
 }
 
 async fn read_datasets(
@@ -204,11 +201,16 @@ fn assemble_datasets(
         let summary = SnapshotSummary {
             id: place.parse("id", &row.id)?,
             version: place.count("version", row.version)?,
-            created_at: commit_time(row.created_at),
+            created_at: Millis(row.created_at),
             rows: place.count("row_count", row.row_count)?,
             held: row.held_at.is_some(),
             bulk_redistribution: row.bulk_redistribution,
-            changes: counts(&place, row.inserted, row.deleted, row.updated)?,
+            changes: match (row.inserted, row.deleted, row.updated) {
+                (Some(inserted), Some(deleted), Some(updated)) => {
+                    Some(counts(&place, inserted, deleted, updated)?)
+                }
+                _ => None,
+            },
         };
         summaries_of.entry(row.dataset).or_default().push(summary);
     }
@@ -226,17 +228,4 @@ fn assemble_datasets(
         });
     }
     Ok(assembled)
-}
-
-async fn retire(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-) -> Result<bool, sqlx::Error> {
-    let at = database_time(connection).await?;
-    let changed = connection.query(RETIRE).bind(dataset.as_str()).bind(at.0).execute().await?;
-    if changed == 0 {
-        return Ok(false);
-    }
-    bump_revision(connection).await?;
-    Ok(true)
 }

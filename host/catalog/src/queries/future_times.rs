@@ -5,7 +5,6 @@ use yearbook_domain::Millis;
 use super::database_time;
 use super::sql_enum::RowContext;
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Rows that say when something happened, by the words for them.
@@ -50,25 +49,18 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn future_times(&self, tolerance: i64) -> Result<Vec<FutureTimes>, CatalogError> {
-        transaction!(self, "look for times of the future", Read, |connection| {
-            find(connection, tolerance)
+        transaction!(self, "look for times of the future", Read, |connection| async {
+            let latest = database_time(connection).await?.0.saturating_add(tolerance);
+            let mut found = Vec::new();
+            for (what, statement) in HAPPENED {
+                let (rows, latest): (i64, Option<i64>) =
+                    connection.query(statement).bind(latest).fetch_one().await?;
+                if let Some(latest) = latest {
+                    let rows = RowContext { table: what, row: "all" }.count("count", rows)?;
+                    found.push(FutureTimes { what, rows, latest: Millis(latest) });
+                }
+            }
+            Ok(found)
         })
     }
-}
-
-async fn find(
-    connection: &mut Connection<'_>,
-    tolerance: i64,
-) -> Result<Vec<FutureTimes>, sqlx::Error> {
-    let latest = database_time(connection).await?.0.saturating_add(tolerance);
-    let mut found = Vec::new();
-    for (what, statement) in HAPPENED {
-        let (rows, latest): (i64, Option<i64>) =
-            connection.query(statement).bind(latest).fetch_one().await?;
-        if let Some(latest) = latest {
-            let rows = RowContext { table: what, row: "all" }.count("count", rows)?;
-            found.push(FutureTimes { what, rows, latest: Millis(latest) });
-        }
-    }
-    Ok(found)
 }

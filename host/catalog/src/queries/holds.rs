@@ -6,11 +6,11 @@ use yearbook_domain::{DatasetName, SnapshotId};
 use super::snapshots::{SnapshotStatus, snapshot_status};
 use super::{bump_revision, database_time};
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Locks the dataset's row, as every writer of its history does.
-const LOCK_DATASET: &str = "UPDATE datasets SET checked_at = checked_at WHERE name = $1";
+pub(super) const LOCK_DATASET: &str = "UPDATE datasets SET checked_at = checked_at WHERE name = $1";
 
 /// The history may hold an id twice; the newest is held.
 const HOLD: &str = "

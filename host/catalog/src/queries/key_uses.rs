@@ -7,7 +7,6 @@ use yearbook_domain::{KeyId, Millis};
 
 use super::sql_enum::RowContext;
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Never turns the time back, for several hosts write it, unless a clock that was ahead wrote it:
@@ -25,7 +24,15 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn record_key_uses(&self, uses: &[(KeyId, Millis)]) -> Result<(), CatalogError> {
-        transaction!(self, "note the use of keys", Write, |connection| record(connection, uses))
+        transaction!(self, "note the use of keys", Write, |connection| async {
+            // Each row stays locked until the end: one order for all hosts rules deadlocks out.
+            let mut uses: Vec<&(KeyId, Millis)> = uses.iter().collect();
+            uses.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+            for (key, at) in uses {
+                connection.query(UPSERT_USE).bind(key.as_str()).bind(at.0).execute().await?;
+            }
+            Ok(())
+        })
     }
 
     /// Reads when each key was last used, to the minute; keys that were never used are left out.
@@ -33,28 +40,13 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn key_uses(&self) -> Result<HashMap<KeyId, Millis>, CatalogError> {
-        transaction!(self, "list the use of keys", SingleRead, |connection| all(connection))
+        transaction!(self, "list the use of keys", SingleRead, |connection| async {
+            let rows: Vec<(String, i64)> = connection.query(USES).all().await?;
+            let read = |(key, at): (String, i64)| {
+                let place = RowContext { table: "key_uses", row: &key };
+                Ok((place.parse("key_id", &key)?, Millis(at)))
+            };
+            rows.into_iter().map(read).collect()
+        })
     }
-}
-
-async fn record(
-    connection: &mut Connection<'_>,
-    uses: &[(KeyId, Millis)],
-) -> Result<(), sqlx::Error> {
-    // Each row stays locked until the end: one order for all hosts rules deadlocks out.
-    let mut uses: Vec<&(KeyId, Millis)> = uses.iter().collect();
-    uses.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-    for (key, at) in uses {
-        connection.query(UPSERT_USE).bind(key.as_str()).bind(at.0).execute().await?;
-    }
-    Ok(())
-}
-
-async fn all(connection: &mut Connection<'_>) -> Result<HashMap<KeyId, Millis>, sqlx::Error> {
-    let rows: Vec<(String, i64)> = connection.query(USES).all().await?;
-    let read = |(key, at): (String, i64)| {
-        let place = RowContext { table: "key_uses", row: &key };
-        Ok((place.parse("key_id", &key)?, Millis(at)))
-    };
-    rows.into_iter().map(read).collect()
 }

@@ -3,13 +3,14 @@
 use yearbook_domain::{KeyId, Millis, Plan};
 
 use super::bump_revision;
-use super::sql_enum::{RowContext, encode_enum};
+use super::sql_enum::RowContext;
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
-use crate::error::UnreadableValue;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError, KeyHash};
 
-const INSERT_KEY: &str = "INSERT INTO keys (id, hash, label, plan, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)";
+const INSERT_KEY: &str = "
+    INSERT INTO keys (id, hash, label, plan, created_at, revoked_at, account, usage_key)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 const KEYS: &str =
     "SELECT id, label, plan, created_at, revoked_at FROM keys ORDER BY created_at, id";
@@ -65,7 +66,10 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the id or the hash is taken, or the database does not answer.
     pub async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), CatalogError> {
-        transaction!(self, "add a key", Write, |connection| insert(connection, key, hash))
+        transaction!(self, "add a key", Write, |connection| async {
+            insert(connection, key, hash, None).await?;
+            bump_revision(connection).await
+        })
     }
 
     /// Lists every key, revoked ones included, oldest first.
@@ -73,7 +77,10 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn keys(&self) -> Result<Vec<KeyRecord>, CatalogError> {
-        transaction!(self, "list keys", SingleRead, |connection| all(connection))
+        transaction!(self, "list keys", SingleRead, |connection| async {
+            let rows: Vec<KeyRow> = connection.query(KEYS).all().await?;
+            rows.into_iter().map(KeyRow::read).collect()
+        })
     }
 
     /// Reads the key with this hash, revoked or not.
@@ -81,7 +88,11 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn key(&self, hash: &KeyHash) -> Result<Option<FoundKey>, CatalogError> {
-        transaction!(self, LOOK_UP_KEY, SingleRead, |connection| find(connection, hash))
+        transaction!(self, LOOK_UP_KEY, SingleRead, |connection| async {
+            let found: Option<FoundKeyRow> =
+                connection.query(KEY).bind(hash.as_bytes().as_slice()).fetch_optional().await?;
+            found.map_or(Ok(None), |row| row.into_key_if_matches(hash))
+        })
     }
 
     /// Reads the key with this identifier, revoked or not.
@@ -89,7 +100,11 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn key_by_id(&self, id: &KeyId) -> Result<Option<FoundKey>, CatalogError> {
-        transaction!(self, LOOK_UP_KEY, SingleRead, |connection| find_by_id(connection, id))
+        transaction!(self, LOOK_UP_KEY, SingleRead, |connection| async {
+            let found: Option<FoundKeyRow> =
+                connection.query(KEY_BY_ID).bind(id.as_str()).fetch_optional().await?;
+            found.map(FoundKeyRow::into_key).transpose()
+        })
     }
 
     /// Revokes a key. False when there is none or it is revoked already.
@@ -97,7 +112,15 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn revoke_key(&self, id: &KeyId, at: Millis) -> Result<bool, CatalogError> {
-        transaction!(self, "revoke a key", Write, |connection| revoke(connection, id, at))
+        transaction!(self, "revoke a key", Write, |connection| async {
+            let changed =
+                connection.query(REVOKE_KEY).bind(id.as_str()).bind(at.0).execute().await?;
+            if changed == 0 {
+                return Ok(false);
+            }
+            bump_revision(connection).await?;
+            Ok(true)
+        })
     }
 
     /// Reads the secret called `name`, made at first use; the same on every host for ever.
@@ -166,58 +189,26 @@ impl FoundKeyRow {
     }
 }
 
-async fn insert(
+/// Adds a key: of an account and counted under its first key, or of an operator.
+pub(super) async fn insert(
     connection: &mut Connection<'_>,
     key: &KeyRecord,
     hash: &KeyHash,
+    account: Option<(&str, Option<&str>)>,
 ) -> Result<(), sqlx::Error> {
     connection
         .query(INSERT_KEY)
         .bind(key.id.as_str())
         .bind(hash.as_bytes().as_slice())
         .bind(&key.label)
-        .bind(encode_enum(&key.plan)?)
+        .bind(key.plan.as_str())
         .bind(key.created_at.0)
         .bind(key.revoked_at.map(|at| at.0))
+        .bind(account.map(|(id, _)| id))
+        .bind(account.and_then(|(_, usage_key)| usage_key))
         .execute()
-        .await?;
-    bump_revision(connection).await
-}
-
-async fn all(connection: &mut Connection<'_>) -> Result<Vec<KeyRecord>, sqlx::Error> {
-    let rows: Vec<KeyRow> = connection.query(KEYS).all().await?;
-    rows.into_iter().map(KeyRow::read).collect()
-}
-
-async fn find(
-    connection: &mut Connection<'_>,
-    hash: &KeyHash,
-) -> Result<Option<FoundKey>, sqlx::Error> {
-    let found: Option<FoundKeyRow> =
-        connection.query(KEY).bind(hash.as_bytes().as_slice()).fetch_optional().await?;
-    found.map_or(Ok(None), |row| row.into_key_if_matches(hash))
-}
-
-async fn find_by_id(
-    connection: &mut Connection<'_>,
-    id: &KeyId,
-) -> Result<Option<FoundKey>, sqlx::Error> {
-    let found: Option<FoundKeyRow> =
-        connection.query(KEY_BY_ID).bind(id.as_str()).fetch_optional().await?;
-    found.map(FoundKeyRow::into_key).transpose()
-}
-
-async fn revoke(
-    connection: &mut Connection<'_>,
-    id: &KeyId,
-    at: Millis,
-) -> Result<bool, sqlx::Error> {
-    let changed = connection.query(REVOKE_KEY).bind(id.as_str()).bind(at.0).execute().await?;
-    if changed == 0 {
-        return Ok(false);
-    }
-    bump_revision(connection).await?;
-    Ok(true)
+        .await
+        .map(drop)
 }
 
 /// Reads the stored secret; `fresh` becomes it when there is none.
@@ -235,14 +226,5 @@ async fn secret(
         .execute()
         .await?;
     let (stored,): (Vec<u8>,) = connection.query(SECRET).bind(name).fetch_one().await?;
-    let length = stored.len();
-    stored.try_into().map_err(|_| {
-        UnreadableValue {
-            table: "secrets",
-            column: "value",
-            row: name.to_owned(),
-            value: format!("{length} bytes"),
-        }
-        .into()
-    })
+    RowContext { table: "secrets", row: name }.bytes32("value", &stored)
 }

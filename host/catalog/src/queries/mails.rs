@@ -3,11 +3,12 @@
 
 use yearbook_domain::Millis;
 
-use super::signup_links::{SignupHmac, date_future};
+use super::signup_links::{
+    self, NewSignupLink, QueueOutcome, SignupBounds, SignupHmac, date_future,
+};
 use super::sql_enum::RowContext;
 use crate::catalog::transaction;
-use crate::database::sql::{Connection, Statement};
-use crate::error::UnreadableValue;
+use crate::sql::{Connection, Statement};
 use crate::{Catalog, CatalogError};
 
 const INSERT_MAIL: &str = "
@@ -65,12 +66,36 @@ pub struct QueuedMail {
 }
 
 impl Catalog {
+    /// Adds a link and its mail if all `bounds` allow it: exact however many hosts ask at once.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn queue_mail(
+        &self,
+        link: &NewSignupLink,
+        mail: &QueuedMail,
+        bounds: SignupBounds,
+    ) -> Result<QueueOutcome, CatalogError> {
+        let queued = |outcome: &QueueOutcome| *outcome == QueueOutcome::Queued;
+        transaction!(self, "queue a mail", Write, queued, |connection| async {
+            let outcome = signup_links::admit(connection, link, bounds).await?;
+            if outcome == QueueOutcome::Queued {
+                signup_links::insert(connection, link, None).await?;
+                insert(connection, mail).await?;
+            }
+            Ok(outcome)
+        })
+    }
+
     /// Lists the mails that wait, oldest first.
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn mails(&self, now: Millis) -> Result<Vec<QueuedMail>, CatalogError> {
-        transaction!(self, "list mails", SingleRead, |connection| all(connection, now))
+        transaction!(self, "list mails", SingleRead, |connection| async {
+            let rows: Vec<MailRow> = connection.query(MAILS).bind(now.0).all().await?;
+            rows.into_iter().map(MailRow::read).collect()
+        })
     }
 
     /// Counts the mails that wait.
@@ -103,7 +128,11 @@ impl Catalog {
         now: Millis,
         lease_ends: Millis,
     ) -> Result<Option<QueuedMail>, CatalogError> {
-        transaction!(self, "claim a mail", Write, |connection| claim(connection, now, lease_ends))
+        transaction!(self, "claim a mail", Write, |connection| async {
+            let statement = connection.query(CLAIM_MAIL).bind(now.0).bind(lease_ends.0);
+            let claimed: Option<MailRow> = statement.bind(put_off(now)).fetch_optional().await?;
+            claimed.map(MailRow::read).transpose()
+        })
     }
 
     /// Ends the lease of a mail that was not handed over; `due_at` is its next attempt.
@@ -111,7 +140,9 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn defer_mail(&self, id: &str, due_at: Millis) -> Result<(), CatalogError> {
-        transaction!(self, "defer a mail", Write, |connection| defer(connection, id, due_at))
+        transaction!(self, "defer a mail", Write, |connection| async {
+            connection.query(DEFER_MAIL).bind(id).bind(due_at.0).execute().await.map(drop)
+        })
     }
 
     /// Deletes a mail that is handed over, or never will be. False when there is none.
@@ -119,7 +150,9 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn delete_mail(&self, id: &str) -> Result<bool, CatalogError> {
-        transaction!(self, "delete a mail", Write, |connection| delete(connection, id))
+        transaction!(self, "delete a mail", Write, |connection| async {
+            Ok(connection.query(DELETE_MAIL).bind(id).execute().await? > 0)
+        })
     }
 }
 
@@ -139,7 +172,7 @@ impl MailRow {
         let context = RowContext { table: "mails", row: &self.id };
         Ok(QueuedMail {
             attempts: context.count("attempts", self.attempts)?,
-            address: read_hmac("mails", self.address_hmac)?,
+            address: context.bytes32("address_hmac", &self.address_hmac)?,
             sealed: self.sealed,
             created_at: Millis(self.created_at),
             expires_at: Millis(self.expires_at),
@@ -148,24 +181,7 @@ impl MailRow {
     }
 }
 
-/// Reads 32 bytes. The value is in no message: it stands for an address.
-pub(super) fn read_hmac(table: &'static str, stored: Vec<u8>) -> Result<SignupHmac, sqlx::Error> {
-    let length = stored.len();
-    stored.try_into().map_err(|_| {
-        UnreadableValue {
-            table,
-            column: "address_hmac",
-            row: "a row".to_owned(),
-            value: format!("{length} bytes"),
-        }
-        .into()
-    })
-}
-
-pub(super) async fn insert(
-    connection: &mut Connection<'_>,
-    mail: &QueuedMail,
-) -> Result<(), sqlx::Error> {
+async fn insert(connection: &mut Connection<'_>, mail: &QueuedMail) -> Result<(), sqlx::Error> {
     connection
         .query(INSERT_MAIL)
         .bind(&mail.id)
@@ -178,11 +194,6 @@ pub(super) async fn insert(
         .map(drop)
 }
 
-async fn all(connection: &mut Connection<'_>, now: Millis) -> Result<Vec<QueuedMail>, sqlx::Error> {
-    let rows: Vec<MailRow> = connection.query(MAILS).bind(now.0).all().await?;
-    rows.into_iter().map(MailRow::read).collect()
-}
-
 /// Time after which no mail is due at `now` but those of a clock that was ahead.
 fn put_off(now: Millis) -> i64 {
     now.0.saturating_add(LONGEST_PAUSE_MS)
@@ -191,28 +202,6 @@ fn put_off(now: Millis) -> i64 {
 async fn count(statement: Statement<'_>) -> Result<u64, sqlx::Error> {
     let (count,): (i64,) = statement.fetch_one().await?;
     RowContext { table: "mails", row: "all" }.count("count", count)
-}
-
-async fn claim(
-    connection: &mut Connection<'_>,
-    now: Millis,
-    lease_ends: Millis,
-) -> Result<Option<QueuedMail>, sqlx::Error> {
-    let statement = connection.query(CLAIM_MAIL).bind(now.0).bind(lease_ends.0);
-    let claimed: Option<MailRow> = statement.bind(put_off(now)).fetch_optional().await?;
-    claimed.map(MailRow::read).transpose()
-}
-
-async fn defer(
-    connection: &mut Connection<'_>,
-    id: &str,
-    due_at: Millis,
-) -> Result<(), sqlx::Error> {
-    connection.query(DEFER_MAIL).bind(id).bind(due_at.0).execute().await.map(drop)
-}
-
-async fn delete(connection: &mut Connection<'_>, id: &str) -> Result<bool, sqlx::Error> {
-    Ok(connection.query(DELETE_MAIL).bind(id).execute().await? > 0)
 }
 
 /// Deletes the mails that nobody handed over in time, and with them the addresses. Dates those of

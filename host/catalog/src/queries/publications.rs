@@ -12,7 +12,7 @@ use super::{
     source_checks, unreferenced,
 };
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError, Retention};
 
 /// Locks the dataset's row, making it where there is none. [`source_checks::move_checked_at`]
@@ -29,9 +29,6 @@ const HISTORY: &str =
     "SELECT number, id, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number";
 
 const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
-
-/// Locks a dataset's row: every writer of its history does so first.
-const LOCK_DATASET: &str = "UPDATE datasets SET checked_at = checked_at WHERE name = $1";
 
 /// Versions of the future by their numbers, dropped ones with their changes.
 const FUTURE_VERSIONS: &str = "
@@ -62,7 +59,8 @@ pub struct Publication {
     /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets
     /// `committed_at`.
     pub changes: Option<ChangeSet>,
-    /// Preview facts of the snapshot; none: `yearbook migrate` is to compute them.
+    /// Preview facts of the snapshot. `None` if it was found to be the current one in the same
+    /// file, which has them.
     pub facts: Option<PreviewFacts>,
     /// Time of the commit. None, the rule: the database's clock. An instant is for histories that
     /// are made elsewhere, such as those of tests.
@@ -143,8 +141,24 @@ impl Catalog {
         retention: Retention,
         dry_run: bool,
     ) -> Result<Vec<DroppedSnapshot>, CatalogError> {
-        let expired = transaction!(self, "look for old snapshots", Read, |connection| {
-            expired_by_dataset(connection, retention)
+        let expired = transaction!(self, "look for old snapshots", Read, |connection| async {
+            let now = database_time(connection).await?;
+            let names: Vec<(String,)> = connection.query(ALL_DATASETS).all().await?;
+            let mut all = Vec::new();
+            for (name,) in names {
+                let dataset: DatasetName =
+                    RowContext { table: "datasets", row: &name }.parse("name", &name)?;
+                let expired: Vec<DroppedSnapshot> =
+                    expired_snapshots(connection, &dataset, retention, now)
+                        .await?
+                        .into_iter()
+                        .map(|(_, dropped)| dropped)
+                        .collect();
+                if !expired.is_empty() {
+                    all.push((dataset, expired));
+                }
+            }
+            Ok(all)
         })?;
         if dry_run {
             return Ok(expired.into_iter().flat_map(|(_, dropped)| dropped).collect());
@@ -188,6 +202,7 @@ async fn commit_as_current(
         && current.id == snapshot.id
     {
         if current.file != snapshot.file.sha256 {
+            let Some(facts) = facts else { return Ok(CommitAttempt::Conflict) };
             // The same rows in a file written anew, after damage or by a newer writer: the snapshot
             // keeps its age.
             unreferenced::claim_reference(
@@ -200,13 +215,14 @@ async fn commit_as_current(
             let renewed = Snapshot { created_at: current.created_at, ..snapshot.clone() };
             let renumbered = snapshot_writes::insert_snapshot(connection, name, &renewed).await?;
             changes::renumber(connection, current.number, renumbered).await?;
-            store_facts(connection, renumbered, facts.as_ref()).await?;
+            preview_facts::insert(connection, renumbered, facts).await?;
             holds::restore(connection, renumbered, current.held_at).await?;
             unreferenced::drop_references(connection, &[before]).await?;
         }
         let now = present_time(connection, publication).await?;
         return Ok(CommitAttempt::Committed(CommitOutcome::Unchanged, now));
     }
+    let Some(facts) = facts else { return Ok(CommitAttempt::Conflict) };
     if current.as_ref().map(|current| current.id) != *predecessor {
         return Ok(CommitAttempt::Conflict);
     }
@@ -241,7 +257,7 @@ async fn commit_as_current(
         &Snapshot { created_at, ..snapshot.clone() },
     )
     .await?;
-    store_facts(connection, number, facts.as_ref()).await?;
+    preview_facts::insert(connection, number, facts).await?;
     if let (Some(before), Some(changes)) = (current, changes) {
         changes::insert(
             connection,
@@ -288,17 +304,6 @@ async fn date_future_versions(
     Ok(())
 }
 
-async fn store_facts(
-    connection: &mut Connection<'_>,
-    number: i64,
-    facts: Option<&PreviewFacts>,
-) -> Result<(), sqlx::Error> {
-    match facts {
-        Some(facts) => preview_facts::upsert(connection, number, facts).await,
-        None => Ok(()),
-    }
-}
-
 /// Returns the present, as the publication sees it.
 async fn present_time(
     connection: &mut Connection<'_>,
@@ -317,37 +322,13 @@ fn next_commit_time(latest: Option<Millis>, now: Millis) -> Millis {
     next.map_or(now.whole_second(), |next| next.max(now.whole_second()))
 }
 
-/// Lists the expired snapshots of each dataset, retired ones included; datasets without any are
-/// left out.
-async fn expired_by_dataset(
-    connection: &mut Connection<'_>,
-    retention: Retention,
-) -> Result<Vec<(DatasetName, Vec<DroppedSnapshot>)>, sqlx::Error> {
-    let now = database_time(connection).await?;
-    let names: Vec<(String,)> = connection.query(ALL_DATASETS).all().await?;
-    let mut all = Vec::new();
-    for (name,) in names {
-        let dataset: DatasetName =
-            RowContext { table: "datasets", row: &name }.parse("name", &name)?;
-        let expired: Vec<DroppedSnapshot> = expired_snapshots(connection, &dataset, retention, now)
-            .await?
-            .into_iter()
-            .map(|(_, dropped)| dropped)
-            .collect();
-        if !expired.is_empty() {
-            all.push((dataset, expired));
-        }
-    }
-    Ok(all)
-}
-
 /// Drops the expired snapshots of one dataset.
 async fn apply_retention(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     retention: Retention,
 ) -> Result<Vec<DroppedSnapshot>, sqlx::Error> {
-    connection.query(LOCK_DATASET).bind(dataset.as_str()).execute().await?;
+    connection.query(holds::LOCK_DATASET).bind(dataset.as_str()).execute().await?;
     let now = database_time(connection).await?;
     let dropped = delete_expired(connection, dataset, retention, now).await?;
     if !dropped.is_empty() {

@@ -5,7 +5,7 @@ use yearbook_domain::Millis;
 
 use super::ReleaseIdRow;
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError, ReleaseId};
 
 const INSERT_EVENT: &str = "
@@ -42,8 +42,9 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn release_events(&self) -> Result<Vec<ReleaseEvent>, CatalogError> {
-        transaction!(self, "list what happened to plugins", SingleRead, |connection| {
-            events(connection)
+        transaction!(self, "list what happened to plugins", SingleRead, |connection| async {
+            let rows: Vec<EventRow> = connection.query(RELEASE_EVENTS).all().await?;
+            rows.into_iter().map(EventRow::read).collect()
         })
     }
 }
@@ -71,11 +72,6 @@ impl EventRow {
             reason: self.reason,
         })
     }
-}
-
-async fn events(connection: &mut Connection<'_>) -> Result<Vec<ReleaseEvent>, sqlx::Error> {
-    let rows: Vec<EventRow> = connection.query(RELEASE_EVENTS).all().await?;
-    rows.into_iter().map(EventRow::read).collect()
 }
 
 /// Adds an event and returns its number.

@@ -9,7 +9,7 @@ use self::changes::{change_state, pin, register, transition_state};
 use super::ReleaseIdRow;
 use super::sql_enum::RowContext;
 use crate::catalog::transaction;
-use crate::database::sql::{Connection, Statement};
+use crate::sql::Statement;
 use crate::{Catalog, CatalogError, PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState};
 
 const RELEASES: &str = "
@@ -124,7 +124,10 @@ impl Catalog {
     /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
     /// version.
     pub async fn releases(&self) -> Result<Vec<PluginRelease>, CatalogError> {
-        transaction!(self, "list plugin releases", SingleRead, |connection| all(connection))
+        transaction!(self, "list plugin releases", SingleRead, |connection| async {
+            let rows: Vec<ReleaseRow> = connection.query(RELEASES).all().await?;
+            rows.into_iter().map(ReleaseRow::read).collect()
+        })
     }
 }
 
@@ -179,9 +182,4 @@ impl ReleaseRow {
             id: self.id.read("plugin_releases")?,
         })
     }
-}
-
-async fn all(connection: &mut Connection<'_>) -> Result<Vec<PluginRelease>, sqlx::Error> {
-    let rows: Vec<ReleaseRow> = connection.query(RELEASES).all().await?;
-    rows.into_iter().map(ReleaseRow::read).collect()
 }

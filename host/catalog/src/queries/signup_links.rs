@@ -3,14 +3,14 @@
 
 use yearbook_domain::Millis;
 
-use super::mails::{self, QueuedMail};
+use super::sql_enum::RowContext;
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Serializes the transactions that count links before they add one: in PostgreSQL the row stays
 /// locked until the end, and each statement sees what was committed before it.
-const PASS_GATE: &str = "UPDATE signup_gate SET passed = passed + 1 WHERE only_row = 1";
+pub(super) const PASS_GATE: &str = "UPDATE signup_gate SET passed = passed + 1 WHERE only_row = 1";
 
 const LINKS_OF_ADDRESS: &str = "
     SELECT count(*) FROM signup_links
@@ -105,22 +105,6 @@ pub enum QueueOutcome {
 }
 
 impl Catalog {
-    /// Adds a link and its mail if all `bounds` allow it: exact however many hosts ask at once.
-    ///
-    /// # Errors
-    /// [`CatalogError::Query`] when the database does not answer.
-    pub async fn queue_mail(
-        &self,
-        link: &NewSignupLink,
-        mail: &QueuedMail,
-        bounds: SignupBounds,
-    ) -> Result<QueueOutcome, CatalogError> {
-        let queued = |outcome: &QueueOutcome| *outcome == QueueOutcome::Queued;
-        transaction!(self, "queue a mail", Write, queued, |connection| {
-            queue(connection, link, mail, bounds)
-        })
-    }
-
     /// Reads whose link this is; none when it was used, has expired or never existed. Consumes
     /// nothing.
     ///
@@ -131,24 +115,12 @@ impl Catalog {
         hash: &[u8; 32],
         now: Millis,
     ) -> Result<Option<SignupHmac>, CatalogError> {
-        transaction!(self, "look a link up", SingleRead, |connection| {
-            find(connection, hash, now)
+        transaction!(self, "look a link up", SingleRead, |connection| async {
+            let found: Option<(Vec<u8>,)> =
+                connection.query(LINK).bind(hash.as_slice()).bind(now.0).fetch_optional().await?;
+            found.map(read_address).transpose()
         })
     }
-}
-
-async fn queue(
-    connection: &mut Connection<'_>,
-    link: &NewSignupLink,
-    mail: &QueuedMail,
-    bounds: SignupBounds,
-) -> Result<QueueOutcome, sqlx::Error> {
-    let outcome = admit(connection, link, bounds).await?;
-    if outcome == QueueOutcome::Queued {
-        insert(connection, link, None).await?;
-        mails::insert(connection, mail).await?;
-    }
-    Ok(outcome)
 }
 
 /// Decides whether one more link fits the bounds. No other host decides until the transaction ends.
@@ -168,25 +140,15 @@ pub(super) async fn admit(
             until: Millis(oldest.saturating_add(LINK_LIFETIME_MS)),
         });
     }
-    let (network,): (i64,) = connection
-        .query(LINKS_OF_NETWORK)
-        .bind(link.network.as_slice())
-        .bind(since)
-        .bind(latest)
-        .fetch_one()
-        .await?;
-    if network >= i64::from(bounds.per_network) {
-        return Ok(QueueOutcome::NetworkExhausted);
-    }
-    let (address,): (i64,) = connection
-        .query(LINKS_OF_ADDRESS)
-        .bind(link.address.as_slice())
-        .bind(since)
-        .bind(latest)
-        .fetch_one()
-        .await?;
-    if address >= i64::from(bounds.per_address) {
-        return Ok(QueueOutcome::AddressExhausted);
+    for (statement, of, bound, exhausted) in [
+        (LINKS_OF_NETWORK, link.network, bounds.per_network, QueueOutcome::NetworkExhausted),
+        (LINKS_OF_ADDRESS, link.address, bounds.per_address, QueueOutcome::AddressExhausted),
+    ] {
+        let statement = connection.query(statement).bind(of.as_slice());
+        let (links,): (i64,) = statement.bind(since).bind(latest).fetch_one().await?;
+        if links >= i64::from(bound) {
+            return Ok(exhausted);
+        }
     }
     Ok(QueueOutcome::Queued)
 }
@@ -209,14 +171,8 @@ pub(super) async fn insert(
         .map(drop)
 }
 
-async fn find(
-    connection: &mut Connection<'_>,
-    hash: &[u8; 32],
-    now: Millis,
-) -> Result<Option<SignupHmac>, sqlx::Error> {
-    let found: Option<(Vec<u8>,)> =
-        connection.query(LINK).bind(hash.as_slice()).bind(now.0).fetch_optional().await?;
-    found.map(|(hmac,)| mails::read_hmac("signup_links", hmac)).transpose()
+fn read_address((hmac,): (Vec<u8>,)) -> Result<SignupHmac, sqlx::Error> {
+    RowContext { table: "signup_links", row: "a row" }.bytes32("address_hmac", &hmac)
 }
 
 /// Uses a link up: of many that try, one gets the address.
@@ -227,7 +183,7 @@ pub(super) async fn take(
 ) -> Result<Option<SignupHmac>, sqlx::Error> {
     let found: Option<(Vec<u8>,)> =
         connection.query(USE_LINK).bind(hash.as_slice()).bind(now.0).fetch_optional().await?;
-    found.map(|(hmac,)| mails::read_hmac("signup_links", hmac)).transpose()
+    found.map(read_address).transpose()
 }
 
 /// Deletes the links that have expired, and dates those of the future from now on.

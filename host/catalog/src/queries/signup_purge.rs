@@ -5,7 +5,6 @@ use yearbook_domain::Millis;
 
 use super::{mails, signup_links};
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Finds accounts that nothing counts for any more, and locks them before any key: one that is
@@ -41,23 +40,22 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn purge_signup(&self, now: Millis) -> Result<PurgedSignup, CatalogError> {
-        transaction!(self, "purge sign-up", Write, |connection| purge(connection, now))
+        transaction!(self, "purge sign-up", Write, |connection| async {
+            let mut purged = PurgedSignup {
+                mails: mails::delete_expired(connection, now).await?,
+                links: signup_links::delete_expired(connection, now).await?,
+                accounts: 0,
+            };
+            let before = now.month_start().0.min(now.0.saturating_sub(SETTLED_MS));
+            let forgotten: Vec<(String,)> =
+                connection.query(LOCK_FORGOTTEN_ACCOUNTS).bind(before).all().await?;
+            for (account,) in forgotten {
+                connection.query(DELETE_USAGE).bind(&account).execute().await?;
+                connection.query(DELETE_KEYS).bind(&account).execute().await?;
+                purged.accounts +=
+                    connection.query(DELETE_ACCOUNT).bind(&account).execute().await?;
+            }
+            Ok(purged)
+        })
     }
-}
-
-async fn purge(connection: &mut Connection<'_>, now: Millis) -> Result<PurgedSignup, sqlx::Error> {
-    let mut purged = PurgedSignup {
-        mails: mails::delete_expired(connection, now).await?,
-        links: signup_links::delete_expired(connection, now).await?,
-        accounts: 0,
-    };
-    let before = now.month_start().0.min(now.0.saturating_sub(SETTLED_MS));
-    let forgotten: Vec<(String,)> =
-        connection.query(LOCK_FORGOTTEN_ACCOUNTS).bind(before).all().await?;
-    for (account,) in forgotten {
-        connection.query(DELETE_USAGE).bind(&account).execute().await?;
-        connection.query(DELETE_KEYS).bind(&account).execute().await?;
-        purged.accounts += connection.query(DELETE_ACCOUNT).bind(&account).execute().await?;
-    }
-    Ok(purged)
 }

@@ -1,11 +1,12 @@
 //! Writes of snapshots with their columns, and of the tombstones of dropped ones. Decides nothing
 //! about which snapshot is current or dropped (`publications.rs`).
 
+use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{DatasetName, Millis, Snapshot, Stored};
 
 use super::snapshots;
-use super::sql_enum::{RowContext, encode_enum, encode_list, encode_u64};
-use crate::database::sql::Connection;
+use super::sql_enum::{RowContext, encode_json, encode_u64};
+use crate::sql::Connection;
 
 const INSERT_SNAPSHOT: &str = "
     INSERT INTO snapshots (
@@ -26,7 +27,7 @@ const INSERT_COLUMN: &str = "
 const INSERT_TOMBSTONE: &str = "
     INSERT INTO dropped_snapshots (dataset, id, created_at, dropped_at, snapshot, digest)
     SELECT s.dataset, s.id, s.created_at, $2, $3, f.digest
-    FROM snapshots s LEFT JOIN preview_facts f ON f.snapshot = s.number WHERE s.number = $1
+    FROM snapshots s JOIN preview_facts f ON f.snapshot = s.number WHERE s.number = $1
     ON CONFLICT (dataset, id) DO UPDATE SET created_at = excluded.created_at, dropped_at = excluded.dropped_at,
         snapshot = excluded.snapshot, digest = excluded.digest";
 
@@ -56,12 +57,12 @@ pub(super) async fn insert_snapshot(
         .bind(&credit.attribution)
         .bind(&credit.licence)
         .bind(&credit.source_url)
-        .bind(credit.source_url_precision.as_ref().map(encode_enum).transpose()?)
+        .bind(credit.source_url_precision.map(SourceUrlPrecision::as_str))
         .bind(&snapshot.refresh_cadence)
         .bind(snapshot.bulk_redistribution)
-        .bind(encode_enum(&snapshot.layout)?)
-        .bind(encode_list(&snapshot.primary_key)?)
-        .bind(encode_list(&snapshot.dimensions)?)
+        .bind(snapshot.layout.as_str())
+        .bind(encode_json(&snapshot.primary_key)?)
+        .bind(encode_json(&snapshot.dimensions)?)
         .bind(&snapshot.date_column)
         .bind(first_date)
         .bind(last_date)
@@ -71,8 +72,8 @@ pub(super) async fn insert_snapshot(
         .bind(bound(3))
         .bind(&credit.licence_title)
         .bind(&credit.licence_url)
-        .bind(encode_list(&credit.sources)?)
-        .bind(encode_list(&snapshot.keywords)?)
+        .bind(encode_json(&credit.sources)?)
+        .bind(encode_json(&snapshot.keywords)?)
         .fetch_one()
         .await?;
     for (position, column) in (0_i64..).zip(&snapshot.columns) {
@@ -81,9 +82,9 @@ pub(super) async fn insert_snapshot(
             .bind(number)
             .bind(position)
             .bind(&column.name)
-            .bind(encode_enum(&column.column_type)?)
+            .bind(column.column_type.as_str())
             .bind(column.nullable)
-            .bind(encode_enum(&column.role)?)
+            .bind(column.role.as_str())
             .bind(&column.unit)
             .bind(&column.description)
             .bind(column.few_values)
@@ -100,9 +101,9 @@ pub(super) async fn bury_snapshot(
     number: i64,
     at: Millis,
 ) -> Result<Stored, sqlx::Error> {
-    let snapshot = snapshots::by_number(connection, number).await?;
-    let words = snapshot.map(|snapshot| serde_json::to_string(&snapshot)).transpose();
-    let words = words.map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let snapshot =
+        snapshots::by_number(connection, number).await?.ok_or(sqlx::Error::RowNotFound)?;
+    let words = encode_json(&snapshot)?;
     connection.query(INSERT_TOMBSTONE).bind(number).bind(at.0).bind(words).execute().await?;
     delete_snapshot(connection, number).await
 }

@@ -6,10 +6,9 @@ use yearbook_domain::{
     TextTraits,
 };
 
-use super::commit_time;
 use super::sql_enum::RowContext;
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Columns of a snapshot's row, named one by one: a newer host may add columns to the table while
@@ -117,8 +116,9 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::current_snapshot`].
     pub async fn referenced_files(&self) -> Result<Vec<StoredFile>, CatalogError> {
-        transaction!(self, "list the files in use", SingleRead, |connection| {
-            referenced_files(connection)
+        transaction!(self, "list the files in use", SingleRead, |connection| async {
+            let rows: Vec<FileRow> = connection.query(REFERENCED_FILES).all().await?;
+            rows.into_iter().map(FileRow::read).collect()
         })
     }
 }
@@ -154,10 +154,8 @@ pub(super) struct SnapshotRow {
     north: Option<f64>,
     licence_title: Option<String>,
     licence_url: Option<String>,
-    /// None: published by a version that kept no sources.
-    sources: Option<String>,
-    /// None: published by a version that kept no keywords.
-    keywords: Option<String>,
+    sources: String,
+    keywords: String,
 }
 
 impl SnapshotRow {
@@ -166,7 +164,7 @@ impl SnapshotRow {
         let row = format!("dataset {}, snapshot {}", self.dataset, self.id);
         let place = RowContext { table: "snapshots", row: &row };
         Ok(Snapshot {
-            created_at: commit_time(self.created_at),
+            created_at: Millis(self.created_at),
             rows: place.count("row_count", self.row_count)?,
             file: StoredFile {
                 sha256: place.parse("file_sha256", &self.file_sha256)?,
@@ -174,9 +172,7 @@ impl SnapshotRow {
             },
             title: self.title,
             description: self.description,
-            keywords: self
-                .keywords
-                .map_or_else(|| Ok(Vec::new()), |json| place.decode_list("keywords", &json))?,
+            keywords: place.decode_json("keywords", &self.keywords)?,
             credit: Credit {
                 source: self.source,
                 attribution: self.attribution,
@@ -188,9 +184,7 @@ impl SnapshotRow {
                     .source_url_precision
                     .map(|word| place.parse("source_url_precision", &word))
                     .transpose()?,
-                sources: self
-                    .sources
-                    .map_or_else(|| Ok(Vec::new()), |json| place.decode_list("sources", &json))?,
+                sources: place.decode_json("sources", &self.sources)?,
             },
             refresh_cadence: self.refresh_cadence,
             bulk_redistribution: self.bulk_redistribution,
@@ -198,8 +192,8 @@ impl SnapshotRow {
                 .into_iter()
                 .map(|column| column.read(&row))
                 .collect::<Result<_, _>>()?,
-            primary_key: place.names("primary_key", &self.primary_key)?,
-            dimensions: place.names("dimensions", &self.dimensions)?,
+            primary_key: place.decode_json("primary_key", &self.primary_key)?,
+            dimensions: place.decode_json("dimensions", &self.dimensions)?,
             date_column: self.date_column,
             date_range: match (&self.first_date, &self.last_date) {
                 (Some(first), Some(last)) => {
@@ -230,7 +224,7 @@ pub(super) struct ColumnRow {
     unit: Option<String>,
     description: Option<String>,
     few_values: bool,
-    text_traits: Option<i64>,
+    text_traits: i64,
 }
 
 impl ColumnRow {
@@ -244,11 +238,9 @@ impl ColumnRow {
             unit: self.unit,
             description: self.description,
             few_values: self.few_values,
-            // Those that another version of this program keeps are not known here.
-            text_traits: self
-                .text_traits
-                .and_then(|bits| u16::try_from(bits).ok())
-                .map_or_else(TextTraits::empty, TextTraits::from_bits_truncate),
+            // Those of a newer version are not known here.
+            text_traits: u16::try_from(self.text_traits)
+                .map_or_else(|_| TextTraits::empty(), TextTraits::from_bits_truncate),
             name: self.name,
         })
     }
@@ -342,11 +334,6 @@ pub(super) async fn snapshot_status(
     Ok(SnapshotStatus::Unknown)
 }
 
-async fn referenced_files(connection: &mut Connection<'_>) -> Result<Vec<StoredFile>, sqlx::Error> {
-    let rows: Vec<FileRow> = connection.query(REFERENCED_FILES).all().await?;
-    rows.into_iter().map(FileRow::read).collect()
-}
-
 /// Reads what follows the newest snapshot needs of it.
 pub(super) async fn current_row(
     connection: &mut Connection<'_>,
@@ -360,7 +347,7 @@ pub(super) async fn current_row(
         number,
         id: place.parse("id", &id)?,
         file: place.parse("file_sha256", &file)?,
-        created_at: commit_time(created_at),
+        created_at: Millis(created_at),
         held_at,
     }))
 }

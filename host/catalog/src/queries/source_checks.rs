@@ -13,10 +13,9 @@ pub use self::summary::{CheckSummary, FailingSource};
 
 use self::state::state;
 use self::summary::summary;
-use super::sql_enum::encode_enum;
 use super::{bump_revision, database_time, snapshots};
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Locks the row of a source, making it where there is none.
@@ -87,8 +86,17 @@ impl Catalog {
         even_if_held: bool,
         at: Option<Millis>,
     ) -> Result<ClaimOutcome, CatalogError> {
-        transaction!(self, "claim a source", Write, |connection| {
-            claim(connection, dataset, lease, even_if_held, at)
+        transaction!(self, "claim a source", Write, |connection| async {
+            connection.query(LOCK_SOURCE).bind(dataset.as_str()).execute().await?;
+            let known = state(connection, dataset).await?;
+            let now = at.unwrap_or(known.now);
+            let until = now.0.saturating_add(i64::try_from(lease.as_millis()).unwrap_or(i64::MAX));
+            let held = known.claimed_until.filter(|held| *held > now && held.0 <= until);
+            if let Some(held) = held.filter(|_| !even_if_held) {
+                return Ok(ClaimOutcome::Held(held));
+            }
+            connection.query(CLAIM).bind(dataset.as_str()).bind(until).execute().await?;
+            Ok(ClaimOutcome::Claimed(Box::new(known)))
         })
     }
 
@@ -97,7 +105,9 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::source_state`].
     pub async fn release_source(&self, dataset: &DatasetName) -> Result<(), CatalogError> {
-        transaction!(self, "release a source", Write, |connection| release(connection, dataset))
+        transaction!(self, "release a source", Write, |connection| async {
+            connection.query(RELEASE).bind(dataset.as_str()).execute().await.map(drop)
+        })
     }
 
     /// Records a check that found `snapshot` to be what the source says, and `answer`, where it
@@ -130,8 +140,10 @@ impl Catalog {
         failure: &FailedCheck,
         at: Option<Millis>,
     ) -> Result<(), CatalogError> {
-        transaction!(self, "record a failed check", Write, |connection| {
-            record_failed(connection, dataset, failure, at)
+        transaction!(self, "record a failed check", Write, |connection| async {
+            let at = present(connection, at).await?;
+            end_check(connection, dataset, CheckOutcome::Failed, Some(failure), at).await?;
+            bump_revision(connection).await
         })
     }
 
@@ -142,32 +154,6 @@ impl Catalog {
     pub async fn check_summary(&self) -> Result<CheckSummary, CatalogError> {
         transaction!(self, "count checks of sources", Read, |connection| summary(connection))
     }
-}
-
-async fn claim(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    lease: Duration,
-    even_if_held: bool,
-    at: Option<Millis>,
-) -> Result<ClaimOutcome, sqlx::Error> {
-    connection.query(LOCK_SOURCE).bind(dataset.as_str()).execute().await?;
-    let known = state(connection, dataset).await?;
-    let now = at.unwrap_or(known.now);
-    let until = now.0.saturating_add(i64::try_from(lease.as_millis()).unwrap_or(i64::MAX));
-    let held = known.claimed_until.filter(|held| *held > now && held.0 <= until);
-    if let Some(held) = held.filter(|_| !even_if_held) {
-        return Ok(ClaimOutcome::Held(held));
-    }
-    connection.query(CLAIM).bind(dataset.as_str()).bind(until).execute().await?;
-    Ok(ClaimOutcome::Claimed(Box::new(known)))
-}
-
-async fn release(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-) -> Result<(), sqlx::Error> {
-    connection.query(RELEASE).bind(dataset.as_str()).execute().await.map(drop)
 }
 
 async fn record_good(
@@ -205,17 +191,6 @@ async fn record_good(
     Ok(holds)
 }
 
-async fn record_failed(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    failure: &FailedCheck,
-    at: Option<Millis>,
-) -> Result<(), sqlx::Error> {
-    let at = present(connection, at).await?;
-    end_check(connection, dataset, CheckOutcome::Failed, Some(failure), at).await?;
-    bump_revision(connection).await
-}
-
 async fn end_check(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
@@ -223,13 +198,12 @@ async fn end_check(
     failure: Option<&FailedCheck>,
     at: Millis,
 ) -> Result<(), sqlx::Error> {
-    let cause = failure.map(|failure| encode_enum(&failure.cause)).transpose()?;
     connection
         .query(END_CHECK)
         .bind(dataset.as_str())
         .bind(at.0)
-        .bind(encode_enum(&outcome)?)
-        .bind(cause)
+        .bind(outcome.as_str())
+        .bind(failure.map(|failure| failure.cause.as_str()))
         .bind(failure.map(|failure| failure.reason.clone()))
         .execute()
         .await

@@ -1,5 +1,4 @@
-//! Words of the domain's enums in the database: their serde names, so that each word has one home.
-//! Works for every database.
+//! Values of the domain in the database: words, JSON, counts. Works for every database.
 
 use serde::Serialize;
 use serde::de::value::{Error as WordError, StrDeserializer};
@@ -7,18 +6,9 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::error::UnreadableValue;
 
-/// Returns the word of a unit variant.
-pub(crate) fn encode_enum<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => Ok(word),
-        Ok(other) => Err(sqlx::Error::Encode(format!("{other} is no word").into())),
-        Err(error) => Err(sqlx::Error::Encode(error.into())),
-    }
-}
-
-/// Returns a list, whose order matters, as a JSON array.
-pub(crate) fn encode_list<T: Serialize>(names: &[T]) -> Result<String, sqlx::Error> {
-    serde_json::to_string(names).map_err(|error| sqlx::Error::Encode(error.into()))
+/// Returns a value of several parts, such as a list whose order matters, as JSON.
+pub(crate) fn encode_json<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
+    serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
 /// Returns a count (rows, bytes, requests) as databases hold it.
@@ -35,7 +25,7 @@ pub(crate) struct RowContext<'a> {
 }
 
 impl RowContext<'_> {
-    /// The opposite of [`encode_enum`].
+    /// Reads the word of an enum, or another value that is one text.
     pub(crate) fn parse<T: DeserializeOwned>(
         &self,
         column: &'static str,
@@ -45,25 +35,7 @@ impl RowContext<'_> {
         T::deserialize(deserializer).map_err(|_| self.unreadable_value(column, word))
     }
 
-    /// The opposite of [`encode_list`].
-    pub(crate) fn names(
-        &self,
-        column: &'static str,
-        json: &str,
-    ) -> Result<Vec<String>, sqlx::Error> {
-        self.decode_list(column, json)
-    }
-
-    /// The opposite of [`encode_list`] for any list.
-    pub(crate) fn decode_list<T: DeserializeOwned>(
-        &self,
-        column: &'static str,
-        json: &str,
-    ) -> Result<Vec<T>, sqlx::Error> {
-        self.decode_json(column, json)
-    }
-
-    /// Reads any value from JSON.
+    /// The opposite of [`encode_json`].
     pub(crate) fn decode_json<T: DeserializeOwned>(
         &self,
         column: &'static str,
@@ -75,6 +47,16 @@ impl RowContext<'_> {
     /// The opposite of [`encode_u64`].
     pub(crate) fn count(&self, column: &'static str, number: i64) -> Result<u64, sqlx::Error> {
         u64::try_from(number).map_err(|_| self.unreadable_value(column, &number.to_string()))
+    }
+
+    /// Reads 32 bytes. They are in no message: they may stand for an address, or be a secret.
+    pub(crate) fn bytes32(
+        &self,
+        column: &'static str,
+        stored: &[u8],
+    ) -> Result<[u8; 32], sqlx::Error> {
+        let unreadable = |_| self.unreadable_value(column, &format!("{} bytes", stored.len()));
+        stored.try_into().map_err(unreadable)
     }
 
     fn unreadable_value(&self, column: &'static str, value: &str) -> sqlx::Error {
@@ -92,30 +74,31 @@ impl RowContext<'_> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use yearbook_domain::{ColumnRole, ColumnType, Plan, TableLayout};
+    use yearbook_domain::credit::SourceUrlPrecision;
+    use yearbook_domain::{
+        CheckOutcome, ColumnRole, ColumnType, FailureCause, Plan, ReleaseState, StoredKind,
+        TableLayout,
+    };
 
     use super::*;
 
     #[test]
     fn words_come_back_as_what_they_were() {
-        let place = RowContext { table: "columns", row: "cpi" };
-        assert_eq!(encode_enum(&ColumnRole::Geometry).unwrap(), "geometry");
-        assert_eq!(place.parse::<ColumnRole>("role", "geometry").unwrap(), ColumnRole::Geometry);
-        assert_eq!(
-            place
-                .parse::<ColumnType>("column_type", &encode_enum(&ColumnType::Date).unwrap())
-                .unwrap(),
-            ColumnType::Date
-        );
-        assert_eq!(
-            place
-                .parse::<TableLayout>("layout", &encode_enum(&TableLayout::Wide).unwrap())
-                .unwrap(),
-            TableLayout::Wide
-        );
-        for plan in Plan::ALL {
-            assert_eq!(encode_enum(&plan).unwrap(), plan.as_str());
+        fn check<T: DeserializeOwned + PartialEq + std::fmt::Debug>(all: &[(T, &'static str)]) {
+            let place = RowContext { table: "columns", row: "cpi" };
+            for (value, word) in all {
+                assert_eq!(place.parse::<T>("a column", word).unwrap(), *value);
+            }
         }
+        check(&ColumnRole::ALL.map(|value| (value, value.as_str())));
+        check(&ColumnType::ALL.map(|value| (value, value.as_str())));
+        check(&TableLayout::ALL.map(|value| (value, value.as_str())));
+        check(&SourceUrlPrecision::ALL.map(|value| (value, value.as_str())));
+        check(&Plan::ALL.map(|value| (value, value.as_str())));
+        check(&ReleaseState::ALL.map(|value| (value, value.as_str())));
+        check(&StoredKind::ALL.map(|value| (value, value.as_str())));
+        check(&CheckOutcome::ALL.map(|value| (value, value.as_str())));
+        check(&FailureCause::ALL.map(|value| (value, value.as_str())));
     }
 
     #[test]

@@ -10,10 +10,10 @@ use std::time::Duration;
 use yearbook_domain::{Millis, Stored};
 
 use super::database_time;
-use super::sql_enum::{RowContext, encode_enum};
+use super::sql_enum::RowContext;
 use crate::catalog::transaction;
-use crate::database::sql::{Connection, Statement};
 use crate::error::DeletedConcurrently;
+use crate::sql::{Connection, Statement};
 use crate::{Catalog, CatalogError};
 
 /// PostgreSQL alone: until the transaction ends, nobody else decides what is referenced in the
@@ -136,16 +136,19 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn forget_deleted(&self, deleted: &[Stored], at: Millis) -> Result<(), CatalogError> {
-        transaction!(self, "forget removed files", Write, |connection| {
-            forget_deleted(connection, deleted, at)
+        transaction!(self, "forget removed files", Write, |connection| async {
+            for stored in deleted {
+                connection.query(DELETE_MARKED).bind_object(stored).bind(at.0).execute().await?;
+            }
+            Ok(())
         })
     }
 }
 
 impl Statement<'_> {
     /// Binds the kind of an object, then its digest.
-    fn bind_object(self, stored: &Stored) -> Result<Self, sqlx::Error> {
-        Ok(self.bind(encode_enum(&stored.kind)?).bind(stored.sha256.as_str()))
+    fn bind_object(self, stored: &Stored) -> Self {
+        self.bind(stored.kind.as_str()).bind(stored.sha256.as_str())
     }
 }
 
@@ -157,13 +160,13 @@ async fn register_upload(
 ) -> Result<UploadRegistration, sqlx::Error> {
     let now = lock_objects(connection).await?;
     let (marked,): (Option<i64>,) =
-        connection.query(MARKED_FOR_DELETION_AT).bind_object(stored)?.fetch_one().await?;
+        connection.query(MARKED_FOR_DELETION_AT).bind_object(stored).fetch_one().await?;
     if let Some(at) = marked {
         if is_leased(at, now) {
             return Ok(UploadRegistration::BeingDeleted);
         }
         // A process that registered it before that may find it deleted.
-        connection.query(DELETE_UNREFERENCED).bind_object(stored)?.execute().await?;
+        connection.query(DELETE_UNREFERENCED).bind_object(stored).execute().await?;
     }
     insert_unreferenced(connection, stored, uploader, now).await?;
     Ok(UploadRegistration::Registered)
@@ -178,14 +181,14 @@ pub(super) async fn claim_reference(
     lock_objects(connection).await?;
     let registered = connection
         .query(TAKE_REGISTERED_UPLOAD)
-        .bind_object(stored)?
+        .bind_object(stored)
         .bind(uploader)
         .execute()
         .await?;
     if registered == 0 && !is_referenced(connection, stored).await? {
         return Err(DeletedConcurrently(stored.clone()).into());
     }
-    connection.query(DELETE_UNREFERENCED).bind_object(stored)?.execute().await?;
+    connection.query(DELETE_UNREFERENCED).bind_object(stored).execute().await?;
     Ok(())
 }
 
@@ -234,30 +237,17 @@ async fn mark_for_deletion(
     }
     batch.due.truncate(at_most);
     for UnreferencedObject { stored, .. } in &batch.due {
-        connection.query(MARK_FOR_DELETION).bind_object(stored)?.bind(now.0).execute().await?;
+        connection.query(MARK_FOR_DELETION).bind_object(stored).bind(now.0).execute().await?;
     }
-    // What was never stored, or is gone, or was referenced by a host that knew nothing of this
-    // table.
+    // What was never stored, or is gone, or was referenced all along.
     let found: HashSet<&Stored> = found.iter().collect();
     for (stored, (since, marked)) in &known {
         let in_use = marked.is_some_and(|at| is_leased(at, now)) || *since >= before.0;
         if !in_use && (referenced.contains(stored) || !found.contains(stored)) {
-            connection.query(DELETE_UNREFERENCED).bind_object(stored)?.execute().await?;
+            connection.query(DELETE_UNREFERENCED).bind_object(stored).execute().await?;
         }
     }
     Ok(batch)
-}
-
-/// Deletes the rows of objects that were marked at `at`.
-async fn forget_deleted(
-    connection: &mut Connection<'_>,
-    deleted: &[Stored],
-    at: Millis,
-) -> Result<(), sqlx::Error> {
-    for stored in deleted {
-        connection.query(DELETE_MARKED).bind_object(stored)?.bind(at.0).execute().await?;
-    }
-    Ok(())
 }
 
 /// Waits until no other transaction decides what is referenced, and returns the time then.
@@ -283,7 +273,7 @@ async fn insert_unreferenced(
 ) -> Result<(), sqlx::Error> {
     connection
         .query(UPSERT_UNREFERENCED)
-        .bind_object(stored)?
+        .bind_object(stored)
         .bind(uploader)
         .bind(since.0)
         .execute()
@@ -295,7 +285,7 @@ async fn is_referenced(
     connection: &mut Connection<'_>,
     stored: &Stored,
 ) -> Result<bool, sqlx::Error> {
-    let (rows,): (i64,) = connection.query(IS_REFERENCED).bind_object(stored)?.fetch_one().await?;
+    let (rows,): (i64,) = connection.query(IS_REFERENCED).bind_object(stored).fetch_one().await?;
     Ok(rows > 0)
 }
 

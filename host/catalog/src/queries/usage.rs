@@ -4,7 +4,7 @@ use yearbook_domain::KeyId;
 
 use super::sql_enum::{RowContext, encode_u64};
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Counts a request in one statement, so that no two hosts can both take the last one. No row: the
@@ -64,8 +64,22 @@ impl Catalog {
         month: &str,
         limit: u64,
     ) -> Result<ReserveOutcome, CatalogError> {
-        transaction!(self, COUNT_REQUEST, Write, |connection| {
-            reserve(connection, key_id, month, limit)
+        transaction!(self, COUNT_REQUEST, Write, |connection| async {
+            if limit > 0 {
+                // A limit beyond what can be counted never ends.
+                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+                let granted: Option<(i64,)> = connection
+                    .query(RESERVE_REQUEST)
+                    .bind(key_id.as_str())
+                    .bind(month)
+                    .bind(limit)
+                    .fetch_optional()
+                    .await?;
+                if let Some((used,)) = granted {
+                    return Ok(ReserveOutcome::Granted { used: decode_count(key_id, used)? });
+                }
+            }
+            Ok(ReserveOutcome::Exhausted { used: used(connection, key_id, month).await? })
         })
     }
 
@@ -74,8 +88,14 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn refund_request(&self, key_id: &KeyId, month: &str) -> Result<(), CatalogError> {
-        transaction!(self, "give a request back", Write, |connection| {
-            refund(connection, key_id, month)
+        transaction!(self, "give a request back", Write, |connection| async {
+            connection
+                .query(REFUND_REQUEST)
+                .bind(key_id.as_str())
+                .bind(month)
+                .execute()
+                .await
+                .map(drop)
         })
     }
 
@@ -84,7 +104,23 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn add_usage(&self, counts: &[UsageIncrement]) -> Result<(), CatalogError> {
-        transaction!(self, "add to usage", Write, |connection| add(connection, counts))
+        transaction!(self, "add to usage", Write, |connection| async {
+            // Each row stays locked until the end: one order for all hosts rules deadlocks out.
+            let mut counts: Vec<&UsageIncrement> = counts.iter().collect();
+            counts.sort_unstable_by(|left, right| {
+                (&left.key_id, &left.month).cmp(&(&right.key_id, &right.month))
+            });
+            for UsageIncrement { key_id, month, requests } in counts {
+                connection
+                    .query(ADD_USAGE)
+                    .bind(key_id.as_str())
+                    .bind(month)
+                    .bind(encode_u64(*requests)?)
+                    .execute()
+                    .await?;
+            }
+            Ok(())
+        })
     }
 
     /// Reads the requests counted for `key_id` in `month`.
@@ -94,58 +130,6 @@ impl Catalog {
     pub async fn used_requests(&self, key_id: &KeyId, month: &str) -> Result<u64, CatalogError> {
         transaction!(self, "read usage", SingleRead, |connection| used(connection, key_id, month))
     }
-}
-
-async fn reserve(
-    connection: &mut Connection<'_>,
-    key_id: &KeyId,
-    month: &str,
-    limit: u64,
-) -> Result<ReserveOutcome, sqlx::Error> {
-    if limit > 0 {
-        // A limit beyond what can be counted never ends.
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let granted: Option<(i64,)> = connection
-            .query(RESERVE_REQUEST)
-            .bind(key_id.as_str())
-            .bind(month)
-            .bind(limit)
-            .fetch_optional()
-            .await?;
-        if let Some((used,)) = granted {
-            return Ok(ReserveOutcome::Granted { used: decode_count(key_id, used)? });
-        }
-    }
-    Ok(ReserveOutcome::Exhausted { used: used(connection, key_id, month).await? })
-}
-
-async fn refund(
-    connection: &mut Connection<'_>,
-    key_id: &KeyId,
-    month: &str,
-) -> Result<(), sqlx::Error> {
-    connection.query(REFUND_REQUEST).bind(key_id.as_str()).bind(month).execute().await.map(drop)
-}
-
-async fn add(
-    connection: &mut Connection<'_>,
-    counts: &[UsageIncrement],
-) -> Result<(), sqlx::Error> {
-    // Each row stays locked until the end: one order for all hosts rules deadlocks out.
-    let mut counts: Vec<&UsageIncrement> = counts.iter().collect();
-    counts.sort_unstable_by(|left, right| {
-        (&left.key_id, &left.month).cmp(&(&right.key_id, &right.month))
-    });
-    for UsageIncrement { key_id, month, requests } in counts {
-        connection
-            .query(ADD_USAGE)
-            .bind(key_id.as_str())
-            .bind(month)
-            .bind(encode_u64(*requests)?)
-            .execute()
-            .await?;
-    }
-    Ok(())
 }
 
 async fn used(

@@ -9,11 +9,10 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{DatasetName, Millis, Snapshot};
 
 use super::changes::{ChangesRow, change_sets};
-use super::commit_time;
 use super::snapshots::{ColumnRow, SnapshotRow, snapshot_columns};
 use super::sql_enum::{RowContext, encode_u64};
 use crate::catalog::transaction;
-use crate::database::sql::Connection;
+use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 const RETAINED: &str = concat!(
@@ -32,7 +31,7 @@ const COUNT_CHANGES: &str =
     "SELECT COUNT(*) FROM changes WHERE dataset = $1 AND version >= $2 AND version <= $3";
 
 const CHANGES_OF_VERSIONS: &str =
-    change_sets!(" AND c.version >= $2 AND c.version <= $3 ORDER BY c.version");
+    change_sets!(" AND version >= $2 AND version <= $3 ORDER BY version");
 
 /// Lists the versions whose changes are stored, newest first.
 const CHANGED_VERSIONS: &str =
@@ -83,8 +82,23 @@ impl Catalog {
         &self,
         dataset: &DatasetName,
     ) -> Result<Vec<RetainedVersion>, CatalogError> {
-        transaction!(self, "read the retained versions", Read, |connection| {
-            retained_versions(connection, dataset)
+        transaction!(self, "read the retained versions", Read, |connection| async {
+            let rows: Vec<RetainedRow> =
+                connection.query(RETAINED).bind(dataset.as_str()).all().await?;
+            let columns: Vec<ColumnRow> =
+                connection.query(RETAINED_COLUMNS).bind(dataset.as_str()).all().await?;
+            let mut columns_of: HashMap<i64, Vec<ColumnRow>> = HashMap::with_capacity(rows.len());
+            for column in columns {
+                columns_of.entry(column.snapshot).or_default().push(column);
+            }
+            let place = RowContext { table: "snapshots", row: dataset.as_str() };
+            rows.into_iter()
+                .map(|RetainedRow { version, snapshot }| {
+                    let columns = columns_of.remove(&snapshot.number).unwrap_or_default();
+                    let version = place.count("version", version)?;
+                    Ok(RetainedVersion { version, snapshot: snapshot.with_columns(columns)? })
+                })
+                .collect()
         })
     }
 
@@ -115,14 +129,23 @@ impl Catalog {
         dataset: &DatasetName,
         versions: Range<u64>,
     ) -> Result<Vec<(u64, Millis)>, CatalogError> {
-        transaction!(self, "read times of versions", SingleRead, |connection| {
-            commit_times(connection, dataset, versions)
+        transaction!(self, "read times of versions", SingleRead, |connection| async {
+            let rows: Vec<(i64, i64)> = connection
+                .query(COMMIT_TIMES)
+                .bind(dataset.as_str())
+                .bind(encode_u64(versions.start)?)
+                .bind(encode_u64(versions.end)?)
+                .all()
+                .await?;
+            let place = RowContext { table: "changes", row: dataset.as_str() };
+            rows.into_iter()
+                .map(|(version, at)| Ok((place.count("version", version)?, Millis(at))))
+                .collect()
         })
     }
 
     /// Returns true where the changes that lead to `versions` have rows of a snapshot whose licence
-    /// forbids bulk. Snapshots that an older version dropped count as allowed: it kept no word of
-    /// them.
+    /// forbids bulk, dropped ones included.
     ///
     /// # Errors
     /// As [`Catalog::retained_versions`].
@@ -131,8 +154,15 @@ impl Catalog {
         dataset: &DatasetName,
         versions: RangeInclusive<u64>,
     ) -> Result<bool, CatalogError> {
-        transaction!(self, "look licences of changes up", SingleRead, |connection| {
-            changes_forbid_bulk(connection, dataset, versions)
+        transaction!(self, "look licences of changes up", SingleRead, |connection| async {
+            let (forbidden,): (i64,) = connection
+                .query(BULK_FORBIDDEN)
+                .bind(dataset.as_str())
+                .bind(encode_u64(*versions.start())?)
+                .bind(encode_u64(*versions.end())?)
+                .fetch_one()
+                .await?;
+            Ok(forbidden > 0)
         })
     }
 }
@@ -143,27 +173,6 @@ struct RetainedRow {
     version: i64,
     #[sqlx(flatten)]
     snapshot: SnapshotRow,
-}
-
-async fn retained_versions(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-) -> Result<Vec<RetainedVersion>, sqlx::Error> {
-    let rows: Vec<RetainedRow> = connection.query(RETAINED).bind(dataset.as_str()).all().await?;
-    let columns: Vec<ColumnRow> =
-        connection.query(RETAINED_COLUMNS).bind(dataset.as_str()).all().await?;
-    let mut columns_of: HashMap<i64, Vec<ColumnRow>> = HashMap::with_capacity(rows.len());
-    for column in columns {
-        columns_of.entry(column.snapshot).or_default().push(column);
-    }
-    let place = RowContext { table: "snapshots", row: dataset.as_str() };
-    rows.into_iter()
-        .map(|RetainedRow { version, snapshot }| {
-            let columns = columns_of.remove(&snapshot.number).unwrap_or_default();
-            let version = place.count("version", version)?;
-            Ok(RetainedVersion { version, snapshot: snapshot.with_columns(columns)? })
-        })
-        .collect()
 }
 
 async fn change_range(
@@ -210,37 +219,4 @@ async fn count_known(
     let versions = (0..=encode_u64(newest)?).rev();
     let known = versions.zip(stored).take_while(|(version, (stored,))| version == stored);
     Ok(known.count() as u64)
-}
-
-async fn commit_times(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    versions: Range<u64>,
-) -> Result<Vec<(u64, Millis)>, sqlx::Error> {
-    let rows: Vec<(i64, i64)> = connection
-        .query(COMMIT_TIMES)
-        .bind(dataset.as_str())
-        .bind(encode_u64(versions.start)?)
-        .bind(encode_u64(versions.end)?)
-        .all()
-        .await?;
-    let place = RowContext { table: "changes", row: dataset.as_str() };
-    rows.into_iter()
-        .map(|(version, at)| Ok((place.count("version", version)?, commit_time(at))))
-        .collect()
-}
-
-async fn changes_forbid_bulk(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    versions: RangeInclusive<u64>,
-) -> Result<bool, sqlx::Error> {
-    let (forbidden,): (i64,) = connection
-        .query(BULK_FORBIDDEN)
-        .bind(dataset.as_str())
-        .bind(encode_u64(*versions.start())?)
-        .bind(encode_u64(*versions.end())?)
-        .fetch_one()
-        .await?;
-    Ok(forbidden > 0)
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;
-use yearbook_domain::{Millis, Plan, SnapshotId};
+use yearbook_domain::{Millis, Plan};
 
 use super::SqliteFile;
 
@@ -18,8 +18,7 @@ mod faults;
 
 use crate::suite::changes::following;
 use crate::suite::fixtures::{
-    DAY, KEEP_NEWEST_ONLY, TODAY, commit, issue_key, key_id, name, publication, publish,
-    snapshot_id,
+    DAY, TODAY, commit, issue_key, key_id, name, publication, publish, snapshot_id,
 };
 use crate::{
     Catalog, CatalogError, DatabaseSettings, NewSignupLink, QueueOutcome, QueuedMail,
@@ -257,23 +256,6 @@ async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
 }
 
 #[tokio::test]
-async fn a_snapshot_of_an_older_release_has_no_licence_title_and_no_sources_contract_7() {
-    let (folder, url) = folder();
-    let store = open_catalog(&url).await;
-    publish(&store, "cpi", "s1", TODAY).await;
-    sqlx::query("UPDATE snapshots SET licence_title = NULL, licence_url = NULL, sources = NULL")
-        .execute(&mut external_connection(&folder).await)
-        .await
-        .unwrap();
-    let credit = store.dataset(&name("cpi")).await.unwrap().unwrap().current.credit.clone();
-    assert_eq!(
-        (credit.licence_title, credit.licence_url, credit.sources),
-        (None, None, Vec::new())
-    );
-    assert_eq!(credit.licence, "CC-BY-4.0");
-}
-
-#[tokio::test]
 async fn changes_outside_of_a_range_are_not_read_contract_12() {
     let (folder, url) = folder();
     let store = open_catalog(&url).await;
@@ -297,43 +279,4 @@ async fn changes_outside_of_a_range_are_not_read_contract_12() {
     .unwrap();
     let steps: Vec<&str> = plan.iter().map(|(_, _, _, step)| step.as_str()).collect();
     assert!(steps.len() == 1 && steps[0].contains("changes_by_version"), "{steps:?}");
-}
-
-#[tokio::test]
-async fn a_migration_gives_versions_to_older_snapshots_contract_12() {
-    let (folder, url) = folder();
-    let store = open_catalog(&url).await;
-    let months = [("a", -80), ("b", -40), ("c", -9), ("d", -8), ("e", -7)];
-    for (index, (to, day)) in months.into_iter().enumerate() {
-        let at = TODAY + day * DAY;
-        let publication = match index.checked_sub(1) {
-            Some(before) => following(months[before].0, to, at),
-            None => publication("cpi", to, at),
-        };
-        commit(&store, &publication, KEEP_NEWEST_ONLY).await.unwrap();
-    }
-    publish(&store, "rent", "r", TODAY).await;
-    let versions = async |store: &Catalog, dataset: &str| -> Vec<(u64, SnapshotId)> {
-        let dataset = store.dataset(&name(dataset)).await.unwrap().unwrap();
-        dataset.snapshots.iter().map(|summary| (summary.version, summary.id)).collect()
-    };
-    assert_eq!(versions(&store, "cpi").await, [(1, snapshot_id("b")), (4, snapshot_id("e"))]);
-    store.close().await;
-    // As a version left it that knew no versions.
-    let older = "
-        DROP TRIGGER snapshot_version; DROP TRIGGER changes_version; DROP INDEX snapshots_by_version;
-        DROP INDEX changes_by_version;
-        ALTER TABLE snapshots DROP COLUMN version; ALTER TABLE changes DROP COLUMN version;
-        ALTER TABLE datasets DROP COLUMN versions; ALTER TABLE datasets DROP COLUMN newest_id; DROP TABLE key_uses;
-        DELETE FROM _sqlx_migrations WHERE version IN (13, 16);";
-    sqlx::raw_sql(older).execute(&mut external_connection(&folder).await).await.unwrap();
-    let store = open_catalog(&url).await;
-    // Through c and d, which were dropped, lead changes.
-    assert_eq!(versions(&store, "cpi").await, [(0, snapshot_id("b")), (3, snapshot_id("e"))]);
-    let changes = store.changes(&name("cpi")).await.unwrap();
-    assert_eq!(changes.iter().map(|changes| changes.version).collect::<Vec<_>>(), [1, 2, 3]);
-    commit(&store, &following("e", "f", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
-    assert_eq!(versions(&store, "cpi").await.last(), Some(&(4, snapshot_id("f"))));
-    publish(&store, "rent", "s", TODAY + DAY).await;
-    assert_eq!(versions(&store, "rent").await, [(0, snapshot_id("r")), (1, snapshot_id("s"))]);
 }

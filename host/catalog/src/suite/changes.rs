@@ -23,11 +23,11 @@ pub(crate) fn following(from: &str, to: &str, at: i64) -> Publication {
         version: 0,
         committed_at: snapshot(to, at).created_at,
         rows: 7,
-        counts: Some(ChangeCounts { inserted: 1, deleted: 2, updated: 2 }),
+        counts: ChangeCounts { inserted: 1, deleted: 2, updated: 2 },
         file: StoredFile { sha256: digest(&format!("{from}{to}")), bytes: 99 },
         columns: snapshot(to, at).columns,
-        from_credit: Some(line(from)),
-        to_credit: Some(line(to)),
+        from_credit: line(from),
+        to_credit: line(to),
     };
     Publication { changes: Some(changes), ..publication("cpi", to, at) }
 }
@@ -96,35 +96,11 @@ pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(pla
         .into_iter()
         .map(|set| (set.from_credit, set.to_credit))
         .collect();
-    let expected =
-        [("b", "c"), ("c", "d"), ("d", "e")].map(|(from, to)| (Some(line(from)), Some(line(to))));
+    let expected = [("b", "c"), ("c", "d"), ("d", "e")].map(|(from, to)| (line(from), line(to)));
     assert_eq!(credits, expected, "the credit outlives its snapshot");
     let digests: Vec<Digest> =
         store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
     assert!(!digests.contains(&digest("ab")), "nobody can ask for it any more: {digests:?}");
-}
-
-pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snapshots(
-    place: TestDatabase,
-) {
-    let store = place.host().await;
-    commit(&store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
-    for (from, to, day) in [("a", "b", -40), ("b", "c", -9), ("c", "d", -8)] {
-        let mut publication = following(from, to, TODAY + day * DAY);
-        let changes = publication.changes.as_mut().unwrap();
-        (changes.from_credit, changes.to_credit) = (None, None);
-        commit(&store, &publication, KEEP_NEWEST_ONLY).await.unwrap();
-    }
-    // b is what `monthly` names and d is current; c is gone.
-    let own = Some(CreditLine::from(&snapshot("b", TODAY).credit));
-    let credits: Vec<_> = store
-        .changes(&name("cpi"))
-        .await
-        .unwrap()
-        .into_iter()
-        .map(|set| (set.from_credit, set.to_credit))
-        .collect();
-    assert_eq!(credits, [(own.clone(), None), (None, own)]);
 }
 
 pub(crate) async fn a_file_written_anew_keeps_its_changes(place: TestDatabase) {

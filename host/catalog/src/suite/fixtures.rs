@@ -5,10 +5,11 @@
 use std::time::{Duration, Instant};
 
 use yearbook_domain::credit::SourceUrlPrecision;
+use yearbook_domain::preview_facts::{FACTS_VERSION, LatestRows};
 use yearbook_domain::{
     BoundingBox, Column, ColumnRole, ColumnType, Credit, DatasetName, Date, Digest, KeyId, Millis,
-    Namespace, Plan, Snapshot, SnapshotId, SourceEntry, Stored, StoredFile, TableLayout,
-    TextTraits,
+    Namespace, Plan, PreviewFacts, ResultDigest, Snapshot, SnapshotId, SourceEntry, Stored,
+    StoredFile, TableLayout, TextTraits,
 };
 
 use crate::{
@@ -131,6 +132,20 @@ pub(crate) fn bare_snapshot(id: &str, created_at: i64) -> Snapshot {
     }
 }
 
+/// Preview facts that differ by `rows`.
+pub(crate) fn facts(rows: u64) -> PreviewFacts {
+    PreviewFacts {
+        version: FACTS_VERSION,
+        rows,
+        values: Vec::new(),
+        values_left_out: 0,
+        series: None,
+        centroids: None,
+        digest: ResultDigest::from_columns(rows, std::iter::empty()),
+        latest: LatestRows::default(),
+    }
+}
+
 /// A snapshot committed as soon as its source was looked at.
 pub(crate) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
     Publication {
@@ -139,7 +154,7 @@ pub(crate) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
         snapshot: snapshot(id, at),
         predecessor: None,
         changes: None,
-        facts: None,
+        facts: Some(facts(1)),
         at: Some(Millis(at)),
     }
 }

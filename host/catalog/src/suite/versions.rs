@@ -12,9 +12,7 @@ use super::changes::following;
 use super::fixtures::{
     DAY, KEEP_NEWEST_ONLY, TODAY, commit, digest, name, publication, publish, snapshot, snapshot_id,
 };
-use crate::catalog::transaction;
-use crate::database::sql::Connection;
-use crate::{Catalog, CatalogError, ChangeRange, Retention, SnapshotStatus};
+use crate::{Catalog, ChangeRange, Retention, SnapshotStatus};
 
 /// Versions of `cpi` with their snapshots, oldest first.
 async fn versions(store: &Catalog) -> Vec<(u64, SnapshotId)> {
@@ -190,40 +188,4 @@ pub(crate) async fn licences_along_changes_are_those_of_dropped_snapshots_too_co
     commit(&store, &newest, Retention::default()).await.unwrap();
     assert!(forbidden(7..=7).await);
     assert!(!store.changes_forbid_bulk(&name("other"), 0..=9).await.unwrap());
-}
-
-pub(crate) async fn rows_with_milliseconds_are_read_as_whole_seconds_contract_7(
-    place: TestDatabase,
-) {
-    async fn add_milliseconds(connection: &mut Connection<'_>) -> Result<u64, sqlx::Error> {
-        let (snapshots, changes) = (
-            "UPDATE snapshots SET created_at = created_at + 999",
-            "UPDATE changes SET committed_at = committed_at + 999",
-        );
-        let written = connection.query(snapshots).execute().await?;
-        Ok(written + connection.query(changes).execute().await?)
-    }
-    /// As older releases wrote them.
-    async fn age(store: &Catalog) -> Result<u64, CatalogError> {
-        transaction!(store, "add milliseconds", Write, |connection| add_milliseconds(connection))
-    }
-    let store = place.host().await;
-    commit(&store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
-    commit(&store, &following("a", "b", TODAY - 40 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
-    assert_eq!(age(&store).await.unwrap(), 3);
-    commit(&store, &following("b", "c", TODAY + 999), KEEP_NEWEST_ONLY).await.unwrap();
-    let [a, b, c] = [TODAY - 80 * DAY, TODAY - 40 * DAY, TODAY].map(Millis);
-    let cpi = name("cpi");
-    let dataset = store.dataset(&cpi).await.unwrap().unwrap();
-    let times = |times: &mut dyn Iterator<Item = Millis>| times.collect::<Vec<_>>();
-    assert_eq!(times(&mut dataset.snapshots.iter().map(|summary| summary.created_at)), [b, c]);
-    assert_eq!(dataset.current.created_at, c);
-    assert_eq!(store.snapshot(&cpi, &snapshot_id("b")).await.unwrap().unwrap().created_at, b);
-    let retained = store.retained_versions(&cpi).await.unwrap();
-    assert_eq!(times(&mut retained.iter().map(|kept| kept.snapshot.created_at)), [b, c]);
-    let changes = store.changes(&cpi).await.unwrap();
-    assert_eq!(times(&mut changes.iter().map(|set| set.committed_at)), [c]);
-    assert_eq!(store.commit_times(&cpi, 0..9).await.unwrap(), [(2, c)]);
-    let dropped = store.cited_snapshot(&cpi, &snapshot_id("a")).await.unwrap().unwrap();
-    assert_eq!(dropped.snapshot.created_at, a);
 }

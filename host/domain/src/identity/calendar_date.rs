@@ -1,6 +1,6 @@
 //! Calendar days.
 
-use super::text_identity;
+use crate::text_identity::text_identity;
 
 /// A calendar day `YYYY-MM-DD` of the years 0001 to 9999. Days order as their texts do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,8 +2,8 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::text_identity;
 use crate::hex::Hex;
+use crate::text_identity::text_identity;
 
 /// SHA-256 of stored bytes, 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::text_identity;
+use crate::text_identity::text_identity;
 
 /// Longest identifier, in characters.
 const MAX_CHARACTERS: usize = 64;

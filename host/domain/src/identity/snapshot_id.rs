@@ -1,7 +1,8 @@
 //! Ids of snapshots.
 
-use super::{Digest, text_identity};
+use super::digest::Digest;
 use crate::hex::Hex;
+use crate::text_identity::text_identity;
 
 /// Name of a snapshot, derived from its rows and its descriptor: 32 lower-case hexadecimal digits.
 /// 128 bits are beyond collisions by accident or by intent.

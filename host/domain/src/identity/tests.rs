@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use std::fmt::{Debug, Display};
 
 use super::*;
+use crate::text_identity::InvalidIdentity;
 
 const HASH_OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 

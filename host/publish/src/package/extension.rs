@@ -75,7 +75,12 @@ pub(super) fn parse(
         namespace: parse_namespace(node, problems),
         source: line("source", problems),
         attribution: line("attribution_text", problems),
-        source_url_precision: parse_keyword(node, "source_url_precision", &PRECISIONS, problems),
+        source_url_precision: parse_keyword(
+            node,
+            "source_url_precision",
+            &SourceUrlPrecision::ALL.map(|precision| (precision.as_str(), precision)),
+            problems,
+        ),
         refresh_cadence: parse_keyword(
             node,
             "refresh_cadence",
@@ -86,17 +91,17 @@ pub(super) fn parse(
         date_column: schema.and_then(|schema| parse_date_column(node, schema, problems)),
         dimensions: columns(&DIMENSIONS, problems).unwrap_or_default(),
         bulk_redistribution: node.get("bulk_redistribution").and_then(|n| n.boolean(problems)),
-        layout: parse_keyword(node, "layout", &LAYOUTS, problems),
+        layout: parse_keyword(
+            node,
+            "layout",
+            &TableLayout::ALL.map(|layout| (layout.as_str(), layout)),
+            problems,
+        ),
         proportions: columns(&PROPORTIONS, problems).unwrap_or_default(),
         value_columns: columns(&VALUE_COLUMNS, problems),
         sources: reader_source::parse(node, schema, problems),
     })
 }
-
-const PRECISIONS: [(&str, SourceUrlPrecision); 2] =
-    [("dataset", SourceUrlPrecision::Dataset), ("source", SourceUrlPrecision::Source)];
-const LAYOUTS: [(&str, TableLayout); 2] =
-    [("long", TableLayout::Long), ("wide", TableLayout::Wide)];
 
 /// A list of columns under `"yearbook"`.
 struct ColumnKind {

@@ -12,7 +12,9 @@ use super::node::{DescriptorNode, DescriptorProblems, nearest};
 use super::text_rules;
 
 /// Types that a field may have, as Table Schema writes them.
-const TYPES: [&str; 5] = ["string", "integer", "number", "boolean", "date"];
+fn types() -> [&'static str; ColumnType::ALL.len()] {
+    ColumnType::ALL.map(ColumnType::as_str)
+}
 
 /// A field.
 pub(super) struct TableField {
@@ -81,7 +83,7 @@ fn parse_field(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> 
         .require("name", "the column's name", problems)
         .and_then(|n| parse_column_name(&n, problems));
     let column_type = node
-        .require("type", &format!("one of {}", TYPES.join(", ")), problems)
+        .require("type", &format!("one of {}", types().join(", ")), problems)
         .and_then(|n| parse_column_type(&n, problems));
     let unit = node.get("unit").and_then(|n| text_rules::parse_prose(&n, problems));
     let description = node.get("description").and_then(|n| text_rules::parse_prose(&n, problems));
@@ -127,7 +129,7 @@ fn parse_column_name(
     if name::is_snake_case(text) {
         return Some(text.to_owned());
     }
-    let snake = to_snake_case(text);
+    let snake = text_rules::to_snake_case(text);
     let advice = if name::is_snake_case(&snake) {
         format!("; rename it, for example {snake}")
     } else {
@@ -138,45 +140,25 @@ fn parse_column_name(
     None
 }
 
-/// A snake_case name near `text`.
-pub(super) fn to_snake_case(text: &str) -> String {
-    let mut snake = String::new();
-    for c in text.chars() {
-        match c {
-            c if c.is_ascii_alphanumeric() => snake.push(c.to_ascii_lowercase()),
-            _ if snake.is_empty() || snake.ends_with('_') => {}
-            _ => snake.push('_'),
-        }
-    }
-    let snake = snake.trim_matches('_');
-    if snake.starts_with(|c: char| c.is_ascii_digit()) {
-        format!("x{snake}")
-    } else {
-        snake.to_owned()
-    }
-}
-
 fn parse_column_type(
     node: &DescriptorNode<'_>,
     problems: &mut DescriptorProblems,
 ) -> Option<ColumnType> {
     let word = node.text(problems)?;
+    if let Some(known) = ColumnType::parse(word) {
+        return Some(known);
+    }
     let advice = match word {
-        "string" => return Some(ColumnType::String),
-        "integer" => return Some(ColumnType::Integer),
-        "number" => return Some(ColumnType::Number),
-        "boolean" => return Some(ColumnType::Boolean),
-        "date" => return Some(ColumnType::Date),
         "datetime" | "time" | "duration" => {
             "declare it as string, or keep the date alone as date".to_owned()
         }
         "year" | "yearmonth" => "declare it as string in a column named period".to_owned(),
         "geopoint" | "geojson" => format!("write WKT into a string column named {GEOMETRY_COLUMN}"),
-        _ => format!("the nearest is {}", nearest(word, TYPES).unwrap_or("string")),
+        _ => format!("the nearest is {}", nearest(word, types()).unwrap_or("string")),
     };
     problems.add(
         node.at.clone(),
-        format!("{word:?} is not served: types are {}; {advice}", TYPES.join(", ")),
+        format!("{word:?} is not served: types are {}; {advice}", types().join(", ")),
     );
     None
 }

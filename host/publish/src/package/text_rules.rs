@@ -4,7 +4,6 @@
 use yearbook_domain::name;
 
 use super::node::{DescriptorNode, DescriptorProblems};
-use super::table_schema;
 
 /// Longest text that reaches a header, in bytes: clients and proxies commonly allow 8 KiB for all
 /// headers together.
@@ -83,9 +82,27 @@ pub(super) fn parse_snake_case<T>(
     let text = node.text(problems)?;
     let parsed = parse(text);
     if parsed.is_none() {
-        let (pattern, nearest) = (name::PATTERN, table_schema::to_snake_case(text));
+        let (pattern, nearest) = (name::PATTERN, to_snake_case(text));
         let advice = format!("{text:?} does not match {pattern}; try {nearest:?}");
         problems.add(node.at.clone(), advice);
     }
     parsed
+}
+
+/// A snake_case name near `text`.
+pub(super) fn to_snake_case(text: &str) -> String {
+    let mut snake = String::new();
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() => snake.push(c.to_ascii_lowercase()),
+            _ if snake.is_empty() || snake.ends_with('_') => {}
+            _ => snake.push('_'),
+        }
+    }
+    let snake = snake.trim_matches('_');
+    if snake.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("x{snake}")
+    } else {
+        snake.to_owned()
+    }
 }

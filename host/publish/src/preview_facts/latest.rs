@@ -9,8 +9,8 @@ use yearbook_domain::preview_facts::{
     LATEST_ROWS, LatestRows, MAX_CELL_CHARACTERS, MAX_TABLE_COLUMNS, PreviewCell,
 };
 
-use super::TableShape;
 use super::figures::NumberColumn;
+use super::table_shape::TableShape;
 
 /// Rows to show, being found.
 #[derive(Debug)]

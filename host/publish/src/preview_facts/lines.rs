@@ -10,16 +10,17 @@ use yearbook_domain::preview_facts::{
     MAX_OTHER_POINTS, PreviewFacts, cut_text, day_number, series_id,
 };
 
-use super::TableShape;
 use super::figures::{Figures, NumberColumn, date_at, dates};
-use super::series::{ChosenSeries, SeriesKeys};
+use super::series::{ChosenSeries, key_texts};
+use super::table_shape::TableShape;
+use crate::sort::KeyEncoder;
 
 /// Lines of a table, being drawn.
 pub(crate) struct LinePass {
     facts: PreviewFacts,
     /// Positions, in the table, of the columns that are read.
     columns: Vec<usize>,
-    keys: SeriesKeys,
+    keys: KeyEncoder,
     lines: Vec<Line>,
     /// Indexes of `lines` by key.
     by_key: HashMap<Box<[u8]>, Vec<usize>>,
@@ -65,7 +66,7 @@ impl LinePass {
         };
         Ok(Self {
             facts,
-            keys: SeriesKeys::new(&shape.key_types(), (1..first_value).collect())?,
+            keys: KeyEncoder::of_types(shape.key_types(), (1..first_value).collect())?,
             lines: chosen.into_iter().enumerate().map(line).collect(),
             by_key,
             columns,
@@ -80,7 +81,7 @@ impl LinePass {
 
     /// Takes in the next rows.
     pub(crate) fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        let rows = self.keys.rows(batch)?;
+        let rows = self.keys.encode(batch)?;
         let dates = dates(batch, Some(0));
         let numbers: Vec<Option<NumberColumn<'_>>> =
             self.lines.iter().map(|line| NumberColumn::new(batch, line.position)).collect();
@@ -105,7 +106,7 @@ impl LinePass {
     pub(crate) fn finish(self) -> Result<PreviewFacts, ArrowError> {
         let Self { mut facts, keys, lines, .. } = self;
         let drawn = lines.into_iter().map(|line| {
-            let key = keys.values(&line.series.key)?;
+            let key = key_texts(&keys, &line.series.key)?;
             let Figures { points, excluded, latest, min, max } = line.figures;
             let shown = key.iter().take(MAX_KEY_PARTS).map(|value| {
                 value.as_ref().map(|text| cut_text(text, MAX_CELL_CHARACTERS).to_owned())

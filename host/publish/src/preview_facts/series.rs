@@ -6,11 +6,11 @@ use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
-use arrow::row::{RowConverter, SortField};
 use yearbook_domain::preview_facts::MAX_DRAWN_SERIES;
 
-use super::TableShape;
 use super::figures::NumberColumn;
+use super::table_shape::TableShape;
+use crate::sort::KeyEncoder;
 
 /// Bytes that the series of one table may take while they are counted: more than a million series
 /// of usual names. Of further ones only the number is lost.
@@ -19,43 +19,13 @@ pub(super) const MAX_TRACKED_BYTES: usize = 128 << 20;
 /// Bytes of a series besides its key and its counts.
 const ENTRY_BYTES: usize = 96;
 
-/// Keys of rows, as bytes that sort like the values: text by its bytes, nulls first.
-pub(super) struct SeriesKeys {
-    converter: RowConverter,
-    /// Positions of the key columns in a batch.
-    positions: Vec<usize>,
-}
-
-impl SeriesKeys {
-    /// Keys of columns of these types, which stand at `positions` of a batch.
-    pub(super) fn new(types: &[DataType], positions: Vec<usize>) -> Result<Self, ArrowError> {
-        let fields = types.iter().cloned().map(SortField::new).collect();
-        Ok(Self { converter: RowConverter::new(fields)?, positions })
-    }
-
-    /// The keys of a batch; without key columns all rows have the same one.
-    pub(super) fn rows(&self, batch: &RecordBatch) -> Result<Option<arrow::row::Rows>, ArrowError> {
-        if self.positions.is_empty() {
-            return Ok(None);
-        }
-        let column = |position: &usize| batch.columns().get(*position).cloned();
-        let columns: Vec<ArrayRef> = self.positions.iter().filter_map(column).collect();
-        self.converter.convert_columns(&columns).map(Some)
-    }
-
-    /// The values of a key as texts; none: null.
-    pub(super) fn values(&self, key: &[u8]) -> Result<Vec<Option<String>>, ArrowError> {
-        if self.positions.is_empty() {
-            return Ok(Vec::new());
-        }
-        let parser = self.converter.parser();
-        let columns = self.converter.convert_rows([parser.parse(key)])?;
-        let text = |column: &ArrayRef| {
-            let texts = cast(column, &DataType::Utf8)?;
-            Ok(texts.as_string::<i32>().iter().next().flatten().map(str::to_owned))
-        };
-        columns.iter().map(text).collect()
-    }
+/// The values of a key as texts; none: null.
+pub(super) fn key_texts(keys: &KeyEncoder, key: &[u8]) -> Result<Vec<Option<String>>, ArrowError> {
+    let text = |column: &ArrayRef| {
+        let texts = cast(column, &DataType::Utf8)?;
+        Ok(texts.as_string::<i32>().iter().next().flatten().map(str::to_owned))
+    };
+    keys.decode(key)?.iter().map(text).collect()
 }
 
 /// Rows of one key, and the finite values among them, a number a value column.
@@ -67,7 +37,7 @@ struct SeriesCount {
 
 /// Series of a table, being counted.
 pub(super) struct SeriesCounter {
-    keys: SeriesKeys,
+    keys: KeyEncoder,
     counts: HashMap<Box<[u8]>, SeriesCount>,
     tracked_bytes: usize,
     is_full: bool,
@@ -86,7 +56,7 @@ pub(super) struct ChosenSeries {
 impl SeriesCounter {
     pub(super) fn new(shape: &TableShape) -> Result<Self, ArrowError> {
         Ok(Self {
-            keys: SeriesKeys::new(&shape.key_types(), shape.key.clone())?,
+            keys: KeyEncoder::of_types(shape.key_types(), shape.key.clone())?,
             counts: HashMap::new(),
             tracked_bytes: 0,
             is_full: false,
@@ -99,7 +69,7 @@ impl SeriesCounter {
         batch: &RecordBatch,
         values: &[NumberColumn<'_>],
     ) -> Result<(), ArrowError> {
-        let rows = self.keys.rows(batch)?;
+        let rows = self.keys.encode(batch)?;
         for row in 0..batch.num_rows() {
             let key = rows.as_ref().map(|rows| rows.row(row));
             let Some(count) =

@@ -1,16 +1,17 @@
-//! The first pass: everything but lines, and the digest of all rows.
+//! The first pass: everything but lines.
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::error::ArrowError;
+use yearbook_domain::ResultDigest;
 use yearbook_domain::preview_facts::{
     CentroidSample, FACTS_VERSION, MAX_KEY_PARTS, PreviewFacts, SeriesPreview,
 };
-use yearbook_scan::ResultHasher;
 
 use super::figures::{Figures, NumberColumn, date_at, dates};
 use super::latest::LatestRowsPass;
+use super::lines::LinePass;
 use super::series::SeriesCounter;
-use super::{LinePass, TableShape};
+use super::table_shape::TableShape;
 
 /// Rows of a table, in order, being counted.
 pub(crate) struct TablePass {
@@ -21,25 +22,25 @@ pub(crate) struct TablePass {
     series: Option<SeriesCounter>,
     centroids: Option<CentroidPass>,
     latest: LatestRowsPass,
-    digest: ResultHasher,
+    digest: ResultDigest,
 }
 
 impl TablePass {
-    pub(crate) fn new(shape: TableShape) -> Result<Self, ArrowError> {
+    /// `digest` is that of the whole table.
+    pub(crate) fn new(shape: TableShape, digest: ResultDigest) -> Result<Self, ArrowError> {
         Ok(Self {
             rows: 0,
             figures: vec![Figures::default(); shape.values.len()],
             series: shape.has_series().then(|| SeriesCounter::new(&shape)).transpose()?,
             centroids: shape.geometry.map(|column| CentroidPass::new(column, shape.rows)),
             latest: LatestRowsPass::new(&shape),
-            digest: ResultHasher::new(shape.columns.iter()),
+            digest,
             shape,
         })
     }
 
     /// Takes in the next rows, all columns of them.
     pub(crate) fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        self.digest.update(batch)?;
         self.latest.update(batch, self.rows);
         if let Some(centroids) = &mut self.centroids {
             centroids.update(batch, self.rows);
@@ -79,7 +80,7 @@ impl TablePass {
             values_left_out: shape.values_left_out,
             series: None,
             centroids: centroids.map(|pass| pass.sample),
-            digest: digest.finish(),
+            digest,
             latest: latest.finish(),
         };
         let Some(series) = series else { return LinePass::new(&shape, facts, Vec::new()) };

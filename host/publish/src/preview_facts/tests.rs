@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use proptest::prelude::*;
-use yearbook_domain::PreviewFacts;
 use yearbook_domain::preview_facts::{
     DatedFigure, Figure, LinePoint, MAX_DRAWN_SERIES, MAX_NAMED_POINTS, PreviewCell, day_number,
 };
+use yearbook_domain::{Column, ColumnRole, ColumnType, PreviewFacts};
+use yearbook_scan::ResultHasher;
 
 use super::*;
 
@@ -42,7 +43,6 @@ fn batch(rows: &[Row]) -> RecordBatch {
 
 /// The facts of `rows` that come in batches of `cut`.
 fn facts(columns: &[Column], rows: &[Row], cut: usize) -> PreviewFacts {
-    let shape = TableShape::new(columns.to_vec(), &["code".to_owned()], rows.len() as u64);
     let whole = batch(rows);
     let positions: Vec<usize> =
         columns.iter().map(|column| whole.schema().index_of(&column.name).unwrap()).collect();
@@ -50,14 +50,24 @@ fn facts(columns: &[Column], rows: &[Row], cut: usize) -> PreviewFacts {
         .step_by(cut)
         .map(|at| whole.slice(at, cut.min(rows.len() - at)).project(&positions).unwrap())
         .collect();
-    let mut counted = TablePass::new(shape).unwrap();
+    facts_of(columns, &["code".to_owned()], &batches)
+}
+
+/// The facts of a table that comes in `batches`.
+pub(crate) fn facts_of(
+    columns: &[Column],
+    primary_key: &[String],
+    batches: &[RecordBatch],
+) -> PreviewFacts {
+    let mut hasher = ResultHasher::new(columns.iter());
+    batches.iter().for_each(|batch| hasher.update(batch).unwrap());
+    let shape = TableShape::new(columns.to_vec(), primary_key, hasher.rows());
+    let mut counted = TablePass::new(shape, hasher.finish()).unwrap();
     batches.iter().for_each(|batch| counted.update(batch).unwrap());
     let mut lines = counted.finish().unwrap();
-    for batch in &batches {
-        let narrow = batch.project(lines.columns()).unwrap();
-        if !lines.columns().is_empty() {
-            lines.update(&narrow).unwrap();
-        }
+    let drawn = if lines.columns().is_empty() { &[] } else { batches };
+    for batch in drawn {
+        lines.update(&batch.project(lines.columns()).unwrap()).unwrap();
     }
     lines.finish().unwrap()
 }
@@ -234,22 +244,20 @@ fn centroids_are_those_of_the_sampled_rows_contract_9() {
         Column::new("name", ColumnType::String, ColumnRole::Attribute),
         Column::new("geometry_wkt", ColumnType::String, ColumnRole::Geometry),
     ];
-    let shape = TableShape::new(columns, &[], 250);
-    let mut counted = TablePass::new(shape).unwrap();
-    for start in (0..250).step_by(60) {
+    let batches = (0..250).step_by(60).map(|start| {
         let rows = start..(start + 60).min(250);
         let wkt = |row: i32| (row != 5).then(|| format!("MULTIPOINT (({row}.5 1))"));
-        let columns: [(&str, ArrayRef); 2] = [
+        let arrays: [(&str, ArrayRef); 2] = [
             (
                 "name",
                 Arc::new(StringArray::from_iter_values(rows.clone().map(|row| row.to_string()))),
             ),
             ("geometry_wkt", Arc::new(rows.map(|row| wkt(row % 180)).collect::<StringArray>())),
         ];
-        let batch = columns.map(|(name, array)| (name, array, true));
-        counted.update(&RecordBatch::try_from_iter_with_nullable(batch).unwrap()).unwrap();
-    }
-    let facts = counted.finish().unwrap().finish().unwrap();
+        let arrays = arrays.map(|(name, array)| (name, array, true));
+        RecordBatch::try_from_iter_with_nullable(arrays).unwrap()
+    });
+    let facts = facts_of(&columns, &[], &batches.collect::<Vec<_>>());
     let sample = facts.centroids.unwrap();
     let expected: Vec<[f64; 2]> = (0..100)
         .map(|index| index * 250 / 100 % 180)

@@ -9,7 +9,8 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use parquet::errors::ParquetError;
-use yearbook_domain::{Column, PreviewFacts, SnapshotId};
+use yearbook_domain::{Column, PreviewFacts, ResultDigest, SnapshotId};
+use yearbook_scan::ResultHasher;
 use yearbook_scan::schema::{credit_entries, unchecked_schema};
 use yearbook_workers::Workers;
 
@@ -19,12 +20,12 @@ use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::preview_facts::{LinePass, TablePass, TableShape};
 use crate::progress::ProgressReporter;
-use crate::snapshot_id::SnapshotIdHasher;
+use crate::snapshot_id::snapshot_id;
 use crate::sort::{BlockLimits, ExternalSorter, RowBlock, SortError, SortedRows};
 use crate::table::check::{TableChecker, TableFacts};
 use crate::table::numbered_rows::{number_rows, numbered_schema};
 use crate::table::unique::KeyOrder;
-use crate::table::{TableChunk, open, plugin_source, unique};
+use crate::table::{TableChunk, open, reader_columns, unique};
 use crate::write::{SnapshotFileMetadata, SnapshotWriter};
 
 /// Adds what a reader's file tells of its columns.
@@ -35,7 +36,8 @@ pub(super) async fn complete(
     if package.reader_source.is_none() {
         return Ok(package);
     }
-    run_on_worker(workers, "reading the columns", move || plugin_source::complete(&package)).await?
+    run_on_worker(workers, "reading the columns", move || reader_columns::complete(&package))
+        .await?
 }
 
 /// Reads, checks and sorts every row. The sorted rows have their number in the input behind their
@@ -199,21 +201,21 @@ fn all_columns(package: &DataPackage) -> Vec<usize> {
     (0..package.columns.len()).collect()
 }
 
-/// Computes the snapshot id.
+/// Computes the snapshot id, and the digest of the whole table.
 pub(super) async fn compute_id(
     workers: &Workers,
     package: &DataPackage,
     rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
-) -> Result<SnapshotId, PublishError> {
-    let identity = SnapshotIdHasher::new(package.columns.len());
-    let take = |mut identity: SnapshotIdHasher, block: &RowBlock| {
-        identity.update(&block.rows);
-        Ok(identity)
+) -> Result<(SnapshotId, ResultDigest), PublishError> {
+    const STAGE: &str = "identifying";
+    let take = |mut hasher: ResultHasher, block: &RowBlock| {
+        hasher.update(&block.rows).map_err(internal_error(STAGE))?;
+        Ok(hasher)
     };
-    let all = (rows, all_columns(package));
-    let identity = for_each_block(workers, "identifying", all, progress, identity, take).await?;
-    Ok(identity.finish(package))
+    let (all, hasher) = ((rows, all_columns(package)), ResultHasher::new(package.columns.iter()));
+    let hasher = for_each_block(workers, STAGE, all, progress, hasher, take).await?;
+    Ok((snapshot_id(package, &hasher), hasher.finish()))
 }
 
 /// Writes the file to the temporary folder, without a name there: a process that is killed leaves
@@ -223,7 +225,7 @@ pub(super) async fn write(
     workers: &Workers,
     package: &DataPackage,
     columns: &[Column],
-    id: &SnapshotId,
+    (id, digest): (&SnapshotId, ResultDigest),
     rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
 ) -> Result<(File, TablePass), PublishError> {
@@ -236,8 +238,8 @@ pub(super) async fn write(
         words: credit_entries(&package.name, &package.namespace, id, &package.credit),
     };
     let writer = SnapshotWriter::new(file, &description).map_err(parquet_error(STAGE))?;
-    let shape = TableShape::of_package(package, rows.rows());
-    let counted = TablePass::new(shape).map_err(internal_error(STAGE))?;
+    let shape = TableShape::new(package.columns.clone(), &package.primary_key, rows.rows());
+    let counted = TablePass::new(shape, digest).map_err(internal_error(STAGE))?;
     let take = |(mut writer, mut counted): (SnapshotWriter, TablePass), block: &RowBlock| {
         counted.update(&block.rows).map_err(internal_error(STAGE))?;
         writer.append(&block.rows, block.ends_group).map_err(parquet_error(STAGE))?;

@@ -2,7 +2,7 @@
 //! UTF-8 bytes, numbers by value.
 
 use arrow::array::{ArrayRef, RecordBatch};
-use arrow::datatypes::Schema;
+use arrow::datatypes::{DataType, Schema};
 use arrow::error::ArrowError;
 use arrow::row::{RowConverter, Rows, SortField};
 
@@ -17,8 +17,16 @@ impl KeyEncoder {
     /// Keys of the columns at `positions` of `schema`.
     pub(crate) fn new(schema: &Schema, positions: &[usize]) -> Result<Self, ArrowError> {
         let fields = positions.iter().filter_map(|position| schema.fields().get(*position));
-        let fields = fields.map(|field| SortField::new(field.data_type().clone())).collect();
-        Ok(Self { positions: positions.to_vec(), converter: RowConverter::new(fields)? })
+        Self::of_types(fields.map(|field| field.data_type().clone()), positions.to_vec())
+    }
+
+    /// Keys of columns of these types, which stand at `positions` of a batch.
+    pub(crate) fn of_types(
+        types: impl Iterator<Item = DataType>,
+        positions: Vec<usize>,
+    ) -> Result<Self, ArrowError> {
+        let converter = RowConverter::new(types.map(SortField::new).collect())?;
+        Ok(Self { positions, converter })
     }
 
     /// Positions of the key's columns.
@@ -37,5 +45,13 @@ impl KeyEncoder {
             .filter_map(|position| batch.columns().get(*position).cloned())
             .collect();
         self.converter.convert_columns(&columns).map(Some)
+    }
+
+    /// The values of one encoded key, a column each; empty where a key has no columns.
+    pub(crate) fn decode(&self, key: &[u8]) -> Result<Vec<ArrayRef>, ArrowError> {
+        if self.positions.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.converter.convert_rows([self.converter.parser().parse(key)])
     }
 }

@@ -2,14 +2,12 @@
 //! which are then judged as those of any Arrow file.
 
 use std::io::Read;
-use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
 
 use super::arrow_source::open_batches;
 use super::source::{TableInput, TableSourceError};
-use crate::error::PublishError;
 use crate::faults::FaultList;
 use crate::format_reader::{ColumnFacts, FormatReading};
 use crate::package::{DataPackage, ReaderSource};
@@ -17,11 +15,8 @@ use crate::package::{DataPackage, ReaderSource};
 /// Bytes of a chunk.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// Longest unit and description that a file may give a column, bytes.
-const FACT_BYTES: usize = 1024;
-
 /// A file and its reader.
-struct PluginBatches<R> {
+pub(super) struct PluginBatches<R> {
     input: R,
     reading: Box<dyn FormatReading>,
     chunk: Vec<u8>,
@@ -30,7 +25,7 @@ struct PluginBatches<R> {
 }
 
 impl<R: Read> PluginBatches<R> {
-    fn open(source: &ReaderSource, input: R) -> Result<Self, TableSourceError> {
+    pub(super) fn open(source: &ReaderSource, input: R) -> Result<Self, TableSourceError> {
         let reader = source.reader.as_ref().ok_or_else(|| {
             TableSourceError(format!("nobody brought a reader for {:?}", source.format))
         })?;
@@ -55,7 +50,7 @@ impl<R: Read> PluginBatches<R> {
     }
 
     /// The facts of the columns.
-    fn columns(&mut self) -> Result<Vec<ColumnFacts>, String> {
+    pub(super) fn columns(&mut self) -> Result<Vec<ColumnFacts>, String> {
         loop {
             if let Some(columns) = self.reading.columns()? {
                 return Ok(columns);
@@ -100,22 +95,4 @@ pub(crate) fn open(
     // Columns come as they were asked for; their types are judged by those of the schema.
     let schema = yearbook_scan::schema::unchecked_schema(&package.columns);
     Ok(open_batches(&schema, Box::new(batches), &package.columns, None, faults))
-}
-
-/// The package with units and descriptions that its file tells and it does not tell itself. Reads
-/// as much of the file as its reader needs for that: the first chunk as a rule, all of it where the
-/// format describes its columns at the end.
-pub(crate) fn complete(package: &Arc<DataPackage>) -> Result<Arc<DataPackage>, PublishError> {
-    let Some(source) = &package.reader_source else { return Ok(Arc::clone(package)) };
-    let input = super::open::open_bytes(package)?;
-    let facts = PluginBatches::open(source, input)
-        .and_then(|mut batches| batches.columns().map_err(TableSourceError))
-        .map_err(|why| super::open::unreadable_error(package, why))?;
-    let mut completed = DataPackage::clone(package);
-    for (column, facts) in completed.columns.iter_mut().zip(facts) {
-        let bounded = |text: Option<String>| text.filter(|text| text.len() <= FACT_BYTES);
-        column.unit = column.unit.take().or_else(|| bounded(facts.unit));
-        column.description = column.description.take().or_else(|| bounded(facts.description));
-    }
-    Ok(Arc::new(completed))
 }

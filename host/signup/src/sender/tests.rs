@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use yearbook_catalog::{Catalog, DatabaseSettings};
 
 use super::*;
+use crate::SendFuture;
 use crate::{RequestAnswer, SignupSettings};
 
 /// Answers of a server, one an attempt; after the last every mail is taken.

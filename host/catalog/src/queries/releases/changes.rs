@@ -4,11 +4,11 @@
 use yearbook_domain::{Millis, Stored};
 
 use super::{ChangeOutcome, ReleaseChange, StateTransition};
-use crate::database::sql::Connection;
 use crate::queries::canary::delete_canary_totals;
 use crate::queries::release_events::insert_event;
-use crate::queries::sql_enum::{RowContext, encode_enum, encode_u64};
+use crate::queries::sql_enum::{RowContext, encode_u64};
 use crate::queries::{bump_revision, unreferenced};
+use crate::sql::Connection;
 use crate::{PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState};
 
 const REGISTER_RELEASE: &str = "
@@ -58,7 +58,7 @@ pub(super) async fn register(
         .bind(encode_u64(release.bytes)?)
         .bind(&release.by)
         .bind(release.installed_at.0)
-        .bind(encode_enum(&release.state)?)
+        .bind(release.state.as_str())
         .bind(release.built_in)
         .bind(&release.reason)
         .bind(release.origin.as_ref().map(|origin| origin.reference.as_str()))

@@ -5,9 +5,9 @@ use yearbook_domain::{
     CheckOutcome, DatasetName, Digest, FailureCause, Millis, SnapshotId, refresh,
 };
 
-use crate::database::sql::Connection;
 use crate::queries::sql_enum::RowContext;
 use crate::queries::{database_time, snapshots};
+use crate::sql::Connection;
 
 const DATASET: &str = "SELECT checked_at, retired_at FROM datasets WHERE name = $1";
 

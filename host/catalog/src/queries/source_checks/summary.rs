@@ -2,8 +2,8 @@
 
 use yearbook_domain::{CheckOutcome, DatasetName, FailureCause, Millis};
 
-use crate::database::sql::Connection;
 use crate::queries::sql_enum::RowContext;
+use crate::sql::Connection;
 
 /// Sources of retired datasets are not asked, so how their checks ended no longer matters; nor does
 /// a failure that a publication by hand followed.

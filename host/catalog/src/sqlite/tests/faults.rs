@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use sqlx::sqlite::SqlitePool;
 
 use super::*;
-use crate::database::{Database, TransactionMode};
+use crate::database::Database;
+use crate::sql::TransactionMode;
 use crate::sqlite::is_full;
 use crate::suite::fixtures::HOUR;
 use crate::{ClaimOutcome, UsageIncrement};

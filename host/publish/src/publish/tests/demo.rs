@@ -2,10 +2,9 @@
 //! leading zeros) publish.
 
 use yearbook_domain::preview_facts::MAX_FACTS_BYTES;
-use yearbook_scan::Reader;
 
 use super::*;
-use crate::preview_facts::read_facts;
+use crate::preview_facts::tests::facts_of;
 
 mod credit;
 
@@ -50,8 +49,7 @@ async fn every_package_of_the_repository_publishes() {
         let rows = fixture.rows(snapshot);
         assert_eq!(snapshot.rows, rows.num_rows() as u64, "{}", draft.name);
         let facts = draft.facts.as_ref().unwrap();
-        let reader = Reader::new(fixture.files.clone(), Arc::clone(&fixture.workers));
-        let read = read_facts(&reader, &fixture.workers, snapshot).await.unwrap();
+        let read = facts_of(&snapshot.columns, &snapshot.primary_key, &[rows]);
         assert_eq!(*facts, read, "{}: of the table and of its file", draft.name);
         assert!(facts.to_json().len() <= MAX_FACTS_BYTES, "{}", draft.name);
         assert_eq!(facts.centroids.is_some(), snapshot.has_geometry(), "{}", draft.name);

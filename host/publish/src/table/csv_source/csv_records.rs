@@ -102,12 +102,12 @@ impl<R: Read> CsvRecords<R> {
             } else if self.ended {
                 return Ok(None);
             } else {
-                self.fill()?;
+                self.read_more()?;
             }
         }
     }
 
-    fn fill(&mut self) -> Result<(), CsvError> {
+    fn read_more(&mut self) -> Result<(), CsvError> {
         let read = loop {
             match self.input.read(&mut self.buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
