@@ -166,7 +166,7 @@ async fn a_body_that_nobody_asked_for_is_not_taken() {
             .unwrap();
         let chunk = [b"10000\r\n".as_slice(), &[b'x'; 65_536], b"\r\n"].concat();
         let mut sent = 0;
-        // Whoever goes on sending is told, or is not read from.
+        // A client that goes on sending gets an error, or is not read from.
         while sent < TAKEN {
             match tokio::time::timeout(Duration::from_secs(2), client.write_all(&chunk)).await {
                 Ok(Ok(())) => sent += chunk.len(),

@@ -32,7 +32,7 @@ async fn rows_of_the_answer_and_of_the_selection_are_told_contract_3() {
         (&pro, "harvest/data?columns=value&limit=2&format=parquet", "2", "120", "2"),
         (&pro, "parks/data?start=2030-01-01", "3", "3", "3"),
         // A search with a limit finds its rows; how many there are in all, and what HEAD would have
-        // to read for, is not told.
+        // to read for, is not said.
         (&pro, "harvest/data?dimensions=auckland&limit=30", "30", "", ""),
         (&pro, "harvest/data?dimensions=auckland&limit=50", "40", "", ""),
         (&free, "harvest/data?dimensions=nowhere", "0", "", ""),

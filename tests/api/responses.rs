@@ -209,7 +209,7 @@ async fn a_plan_that_caps_rows_has_answers_of_its_own_contract_5() {
         assert_eq!(some.header("x-plan-row-cap"), "5");
     }
     assert_eq!(cache_counts(&app), (2, 2));
-    // Where the cap does not matter, neither does the plan: one entry, and nobody is told of a cap.
+    // Where the cap does not matter, neither does the plan: one entry, and no header names a cap.
     let small = "/v1/datasets/harvest/data?limit=3";
     let (all, some) =
         (app.get(small).key(&top).send().await, app.get(small).key(&capped).send().await);

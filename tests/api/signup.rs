@@ -73,7 +73,7 @@ impl SignupApp {
         self.app.ask("POST", "/account").form(&fields).send().await
     }
 
-    /// Requests used of the month, by the key's holder; none where the key does not work.
+    /// Requests used of the month, by the key's holder; `None` where the key does not work.
     pub(super) async fn used(&self, key: &str) -> Option<u64> {
         self.app.live.refresh().await.unwrap();
         let me = self.app.get("/v1/me").key(key).send().await;

@@ -147,7 +147,7 @@ pub(super) fn health() -> Vec<u8> {
     [&[0x82, 0x86, 0x41, 1, b't', 0x44, 7][..], b"/health"].concat()
 }
 
-/// The next frame; none when the server has hung up.
+/// The next frame; `None` when the server has hung up.
 pub(super) async fn read_frame(stream: &mut TcpStream) -> Option<Http2Frame> {
     tokio::time::timeout(PATIENCE, Http2Frame::read(stream))
         .await

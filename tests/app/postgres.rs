@@ -37,7 +37,7 @@ enum State {
     Whole,
     /// Connections are reset, and new ones are as soon as they are made: the server has ended.
     Cut,
-    /// Nothing arrives, and nobody is told: the network has swallowed it.
+    /// Nothing arrives, and no side learns of it: the network has swallowed it.
     Silent,
 }
 

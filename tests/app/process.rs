@@ -42,7 +42,7 @@ impl Drop for ChildProcess {
     }
 }
 
-/// The binary; none where there is none and none is required.
+/// The binary; `None` where there is none and none is required.
 #[must_use]
 pub fn binary() -> Option<PathBuf> {
     Prerequisite::Binary

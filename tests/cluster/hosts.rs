@@ -135,7 +135,7 @@ async fn without_the_database_unlimited_keys_read_on_and_limited_ones_are_told_a
         } else {
             line.cut()
         }
-        // The first find out, within the bounds that are set; whoever comes later is told.
+        // The first find out, within the bounds that are set; a later client gets the refusal.
         for (reply, took) in join_all((0..20).map(|_| ask(&free))).await {
             assert_eq!(reply.outcome(), (503, "unavailable".to_owned()));
             assert!(took < 2 * TWO_SECONDS, "{took:?}");

@@ -110,7 +110,7 @@ async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_co
     let alone = evil(Limits::default());
     assert!(alone.generate(&CallerShare::default(), request("flood")).await.is_err());
     let need = alone.metrics().counts().memory_bytes;
-    // Room for one of them and a half: whoever grows last finds none.
+    // Room for one of them and a half: the last to grow finds none.
     let generator = evil(Limits { total_memory_bytes: need + need / 2, ..Limits::default() });
     let holder = CallerShare::default();
     // Whether two meet is the machine's affair, so there are several rounds.

@@ -165,7 +165,7 @@ async fn wait_until_compared(app: &TestApp, key: &str, newer: &ReleaseId) -> (Re
             break;
         }
     }
-    // What was drawn last is compared beside the responses, and told some rounds later.
+    // What was drawn last is compared beside the responses, and reported some rounds later.
     tokio::time::sleep(10 * super::test_hosts::POLL_INTERVAL).await;
     (state().await, app.store.canary_totals().await.unwrap().len())
 }

@@ -1,4 +1,4 @@
-//! Hosts that follow a catalog, and releases that can be told apart by what they write.
+//! Hosts that follow a catalog, and releases that can be distinguished by what they write.
 
 use std::borrow::Cow;
 use std::sync::Arc;

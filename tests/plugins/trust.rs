@@ -20,7 +20,7 @@ use super::test_hosts::{
     embedded, eventually, patched, record_release, second_host_with, serving, start_reconciler,
 };
 
-/// A person's key, told from others by its first byte.
+/// A person's key, distinguished from others by its first byte.
 pub(super) fn key(person: u8) -> KeyPair {
     KeyPair::from_seed(Seed::new([person; 32]))
 }
@@ -113,7 +113,7 @@ async fn a_host_runs_nothing_that_a_tampered_store_or_catalogue_puts_there() {
     let good = installed(&app, &trust, component("csv"), Some(signed(&component("csv"), &ann)))
         .await
         .unwrap();
-    // Whoever writes both can put a release there that needs no install, and anybody's signature
+    // A writer of both can put a release there that needs no install, and anybody's signature
     // with it.
     let newer = patched("csv", "0.1.0", "0.6.6");
     let evil = record_release(&app, newer.clone(), ReleaseState::Promoted).await;

@@ -113,7 +113,7 @@ impl CatalogCache {
         Ok(live)
     }
 
-    /// Returns the dataset called `name`; none when there is none or it is retired.
+    /// Returns the dataset called `name`; `None` when there is none or it is retired.
     #[must_use]
     pub fn dataset(&self, name: &str) -> Option<Arc<Dataset>> {
         self.view.load().datasets.get(name).cloned()
@@ -187,15 +187,15 @@ impl CatalogCache {
         self.facts.get(&self.store, self.revision(), &dataset.name, id).await
     }
 
-    /// Returns the time at which a dataset that is not served was retired; none: there was never
-    /// one.
+    /// Returns the time at which a dataset that is not served was retired; `None` if there was
+    /// never one.
     #[must_use]
     pub fn retired_at(&self, name: &str) -> Option<Millis> {
         self.view.load().datasets.retired_at(name)
     }
 
     /// Returns what citations state of the snapshot `id` of a dataset, retained or not, of a
-    /// retired dataset too; none where it never existed. The database is not asked for datasets
+    /// retired dataset too; `None` where it never existed. The database is not asked for datasets
     /// that never existed, and once at a time for snapshots that may not exist.
     ///
     /// # Errors

@@ -114,8 +114,8 @@ pub fn new_record_id(prefix: &str) -> Result<String, CatalogError> {
     Ok(format!("{prefix}_{}", random_base62(ID_CHARACTERS)?))
 }
 
-/// Returns the hash of a well-formed key; none when it is malformed or its checksum is wrong. Does
-/// not look the key up.
+/// Returns the hash of a well-formed key; `None` when it is malformed or its checksum is wrong.
+/// Does not look the key up.
 #[must_use]
 pub fn parse(text: &str) -> Option<KeyHash> {
     let rest = text.strip_prefix(PREFIX)?;

@@ -28,14 +28,14 @@ type RequestCounts = HashMap<(KeyId, String), u64>;
 pub struct QuotaUsage {
     /// Charged requests of the month.
     pub used: u64,
-    /// Requests a month; none: unlimited.
+    /// Requests a month; `None` if they are unlimited.
     pub limit: Option<u64>,
     /// Start of the next month.
     pub resets_at: Millis,
 }
 
 impl QuotaUsage {
-    /// Requests left; none: unlimited.
+    /// Requests left; `None` if they are unlimited.
     #[must_use]
     pub fn left(&self) -> Option<u64> {
         self.limit.map(|limit| limit.saturating_sub(self.used))

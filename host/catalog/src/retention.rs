@@ -38,7 +38,7 @@ impl Retention {
 }
 
 /// The snapshot that `freshness=monthly` names at `now`: the last one from before the first of this
-/// month (UTC), or the oldest there is. `history` is oldest first; none only when it is empty.
+/// month (UTC), or the oldest there is. `history` is oldest first; `None` only when it is empty.
 #[must_use]
 pub fn monthly_snapshot(history: &[SnapshotSummary], now: Millis) -> Option<&SnapshotSummary> {
     monthly_index(history.iter().map(|summary| summary.created_at), now)

@@ -14,7 +14,7 @@ pub struct DatabaseSettings {
     /// exist.
     pub connections: u32,
     /// Longest wait for a free or a new connection, milliseconds. Default 1,000: a client that
-    /// waits longer is better told 503. Holds for SQLite, too.
+    /// waits longer is better answered by 503. Holds for SQLite, too.
     pub acquire_ms: u64,
     /// Longest that one statement may take, milliseconds, waits for locks included. Default 5,000:
     /// statements take milliseconds, a publish that waits for another dataset's commit some more.

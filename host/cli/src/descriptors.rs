@@ -19,7 +19,7 @@ const LEAST_PART: u64 = 8;
 const ADDRESS_PART: usize = 16;
 
 /// Raises the soft limit of this process, which is 1,024 for programs that use `select`, to the
-/// hard one. Returns what this process may open then; none: as many as it asks for.
+/// hard one. Returns what this process may open then; `None` if as many as it asks for.
 pub(crate) fn raise_limit() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     match setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
@@ -35,7 +35,7 @@ pub(crate) fn needed(values: &SettingsDocument) -> u64 {
 }
 
 /// Settings of the server with no more connections than `most` descriptors leave, and no more than
-/// their part for one address; none: all of them fit.
+/// their part for one address; `None` if all of them fit.
 pub(crate) fn fit_connections(
     values: &SettingsDocument,
     most: Option<u64>,

@@ -39,7 +39,7 @@ impl Freshness {
     /// The values of `freshness`, in the order in which a problem lists them.
     const ALL: [Self; 2] = [Self::Monthly, Self::Current];
 
-    /// The parameter `freshness`; none when it is left out.
+    /// The parameter `freshness`; `None` when it is left out.
     ///
     /// # Errors
     /// `literal_error` for another word.

@@ -72,9 +72,9 @@ pub struct ChangesPage {
     pub row_limit_reached: bool,
 }
 
-/// Returns the watermark of a client that has the snapshot called `id`; none when `history`, oldest
-/// first and without gaps, does not tell what followed it. Data may have gone back to what it was:
-/// then the newest occurrence counts, since the rows are the same.
+/// Returns the watermark of a client that has the snapshot called `id`; `None` when `history`,
+/// oldest first and without gaps, does not tell what followed it. Data may have gone back to what
+/// it was: then the newest occurrence counts, since the rows are the same.
 #[must_use]
 pub fn watermark_after(history: &[ChangeSet], id: &SnapshotId) -> Option<Watermark> {
     if history.last().is_some_and(|last| last.to == *id) {
@@ -84,7 +84,7 @@ pub fn watermark_after(history: &[ChangeSet], id: &SnapshotId) -> Option<Waterma
 }
 
 /// Returns the next `max_rows` rows from `start` on. A response has one schema, so it ends before a
-/// snapshot with other columns: whoever goes on from there projects what it has on them.
+/// snapshot with other columns: a client that goes on from there projects what it has on them.
 #[must_use]
 pub fn next_page(history: &[ChangeSet], start: Watermark, max_rows: u64) -> ChangesPage {
     let mut page =

@@ -30,9 +30,9 @@ pub struct Credit {
     pub licence_title: Option<String>,
     /// `licenses[0].path`, where it is an address.
     pub licence_url: Option<String>,
-    /// Address of the source; none: unknown.
+    /// Address of the source; `None` if unknown.
     pub source_url: Option<String>,
-    /// Precision of `source_url`; none exactly when that is none.
+    /// Precision of `source_url`; `None` exactly when that is none.
     pub source_url_precision: Option<SourceUrlPrecision>,
     /// Every entry of the data package's `sources`, in its order.
     pub sources: Vec<SourceEntry>,

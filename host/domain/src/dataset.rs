@@ -155,11 +155,11 @@ pub struct Snapshot {
     pub dimensions: Vec<String>,
     /// The column that `start` and `end` filter; rows are sorted by it.
     pub date_column: Option<String>,
-    /// First and last date; none without a date column or rows.
+    /// First and last date; `None` without a date column or rows.
     pub date_range: Option<(Date, Date)>,
     /// Long or wide.
     pub layout: TableLayout,
-    /// Bounds of the geometry; none without any.
+    /// Bounds of the geometry; `None` without any.
     pub bbox: Option<BoundingBox>,
 }
 

@@ -54,9 +54,9 @@ pub enum BulkEntitlement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanLimits {
-    /// Charged requests a calendar month (UTC); none: unlimited.
+    /// Charged requests a calendar month (UTC); `None` if they are unlimited.
     pub requests_per_month: Option<u64>,
-    /// Rows a request; none: unlimited.
+    /// Rows a request; `None` if they are unlimited.
     pub row_cap: Option<u64>,
     /// Bulk downloads.
     pub bulk: BulkEntitlement,

@@ -44,9 +44,9 @@ pub struct PreviewFacts {
     pub values: Vec<ValueFacts>,
     /// Number of further such columns, for "and N more".
     pub values_left_out: u64,
-    /// Lines to draw; none without a date column or without numbers.
+    /// Lines to draw; `None` without a date column or without numbers.
     pub series: Option<SeriesPreview>,
-    /// Sample of the geometry; none without a geometry column.
+    /// Sample of the geometry; `None` without a geometry column.
     pub centroids: Option<CentroidSample>,
     /// Digest of all rows and columns (contract-13-digest).
     pub digest: ResultDigest,
@@ -66,9 +66,9 @@ pub struct ValueFacts {
     /// Value at the last date that has one. None without a date column, and where several series
     /// share their dates: each series has its own.
     pub latest: Option<DatedFigure>,
-    /// Smallest value; none without points.
+    /// Smallest value; `None` without points.
     pub min: Option<Figure>,
-    /// Greatest value; none without points.
+    /// Greatest value; `None` without points.
     pub max: Option<Figure>,
 }
 

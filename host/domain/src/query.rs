@@ -31,7 +31,7 @@ pub struct DataQuery {
     pub dimensions: Option<String>,
     /// Maximum rows; 0: everything.
     pub limit: u64,
-    /// Format by name; none: by `Accept`.
+    /// Format by name; `None` if `Accept` decides.
     pub format: Option<String>,
     /// True when `geometry_wkt` is requested.
     pub geometry: bool,

@@ -19,15 +19,15 @@ pub struct ReadPlan {
     pub snapshot: Arc<Snapshot>,
     /// Positions in `snapshot.columns`, in output order; never empty.
     pub columns: Vec<usize>,
-    /// Inclusive lower bound on the date column; none also where there is no date column.
+    /// Inclusive lower bound on the date column; `None` also where there is no date column.
     pub start: Option<Date>,
-    /// Inclusive upper bound on the date column; none also where there is no date column.
+    /// Inclusive upper bound on the date column; `None` also where there is no date column.
     pub end: Option<Date>,
     /// Keep rows in which a dimension column contains this, by simple Unicode case folding.
     pub search_text: Option<String>,
     /// First row to consider: 0, or where a cursor stopped.
     pub first_row: u64,
-    /// Rows at most; none: all that match.
+    /// Rows at most; `None` for all that match.
     pub max_rows: Option<u64>,
     /// The plan's row cap, where it is what bounds `max_rows`.
     pub plan_row_cap: Option<u64>,

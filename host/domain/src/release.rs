@@ -33,11 +33,11 @@ pub struct PluginRelease {
     pub pinned: bool,
     /// Reason of its state, where one was given.
     pub reason: Option<String>,
-    /// End of a quarantine; none: it is in none, or an operator has to end it.
+    /// End of a quarantine; `None` if it is in none, or an operator has to end it.
     pub until: Option<Millis>,
     /// Quarantines since an operator promoted it last.
     pub quarantines: u32,
-    /// Reference that it was installed from last; none: a file, or the binary.
+    /// Reference that it was installed from last; `None` for a file, or the binary.
     pub origin: Option<ReleaseOrigin>,
 }
 

@@ -1,6 +1,6 @@
 //! The digest of a result (contract-13-digest): the same for the same rows and columns, whatever
 //! format, plugin or compression carried them. Clients compute it by themselves. It is no
-//! signature: whoever can change the rows can change the digest that travels with them.
+//! signature: an attacker who can change the rows can change the digest that travels with them.
 
 use std::fmt;
 
@@ -56,14 +56,14 @@ impl ResultDigest {
         Self(Digest::from_sha256(hasher.finalize().into()))
     }
 
-    /// Reads a digest; none for any other text.
+    /// Reads a digest; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Digest::parse(text.strip_prefix(PREFIX)?).map(Self)
     }
 }
 
-/// Appends the bytes of one value; none: null.
+/// Appends the bytes of one value; `None` if null.
 pub fn write_value(value: Option<DigestedValue<'_>>, out: &mut Vec<u8>) {
     out.push(u8::from(value.is_some()));
     match value {

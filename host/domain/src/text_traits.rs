@@ -42,8 +42,8 @@ bitflags! {
 }
 
 impl TextTraits {
-    /// Key of the field metadata that hands traits of a column from whoever reads it to whoever
-    /// encodes it. It never leaves the host.
+    /// Key of the field metadata that hands traits of a column from the one that reads it to the
+    /// one that encodes it. It never leaves the host.
     pub const FIELD_KEY: &str = "yearbook.host.text_traits";
 
     /// Returns whether `text` has all of them.

@@ -56,7 +56,7 @@ impl Millis {
         format!("{:04}-{:02}", date.year(), date.month())
     }
 
-    /// The first instant of the next calendar month in UTC, when a monthly quota starts anew.
+    /// The first instant of the next calendar month in UTC, when a monthly quota starts again.
     #[must_use]
     pub fn next_month(self) -> Self {
         let first = self.to_utc().date().first_of_month();

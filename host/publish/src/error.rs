@@ -28,10 +28,10 @@ impl std::fmt::Display for DescriptorProblem {
 /// Something wrong with the table, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableFault {
-    /// Data row from 1 in the input's own order (a CSV header is not a data row); none: the file as
-    /// a whole.
+    /// Data row from 1 in the input's own order (a CSV header is not a data row); `None` for the
+    /// file as a whole.
     pub row: Option<u64>,
-    /// Column; none: the row as a whole.
+    /// Column; `None` for the row as a whole.
     pub column: Option<String>,
     /// The fault.
     pub message: String,

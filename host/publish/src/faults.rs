@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{PublishError, TableFault};
 
 /// Faults that are listed word for word, some 200 bytes each: more than that repeat one mistake,
-/// and their number is told.
+/// and their number is reported.
 pub(crate) const MAX_LISTED: usize = 100_000;
 
 /// Characters of a value that a message quotes.

@@ -1,4 +1,4 @@
-//! Readers of formats that publishing does not know itself, as it needs them. Whoever publishes
+//! Readers of formats that publishing does not know itself, as it needs them. A publisher
 //! brings one; what it is made of, publishing does not know.
 
 use std::fmt;
@@ -45,7 +45,7 @@ pub trait FormatReading: Send {
     /// A sentence with a place in the file.
     fn push(&mut self, bytes: &[u8], last: bool) -> Result<(), String>;
 
-    /// Facts of the columns, in the order that they were asked for; none as long as they are not
+    /// Facts of the columns, in the order that they were asked for; `None` as long as they are not
     /// known. They are at the end of the file.
     ///
     /// # Errors

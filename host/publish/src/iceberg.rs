@@ -61,7 +61,7 @@ impl IcebergWriter {
     }
 
     /// Describes `next`, which is about to be committed at `at`, and before it every retained
-    /// version that has no description yet. Returns the version that `next` is described as; none
+    /// version that has no description yet. Returns the version that `next` is described as; `None`
     /// where its licence keeps it out of the share.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl IcebergWriter {
         }
         let retained = self.catalog.retained_versions(name).await?;
         let (version, created_at) = match retained.last() {
-            // Stored anew: the version is the same one still.
+            // Stored again: the version is the same one still.
             Some(newest) if newest.snapshot.id == next.id => {
                 (newest.version, newest.snapshot.created_at)
             }
@@ -128,7 +128,7 @@ impl IcebergWriter {
         Ok((versions.len() - first) as u64)
     }
 
-    /// Metadata that was written for a version; none where there is none that can be read.
+    /// Metadata that was written for a version; `None` where there is none that can be read.
     async fn stored_metadata(
         &self,
         shown: &RetainedVersion,

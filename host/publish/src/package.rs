@@ -51,7 +51,7 @@ pub struct DataPackage {
     downloaded: Option<Arc<File>>,
     /// Bytes of the table at most, without its compression.
     pub(crate) max_table_bytes: u64,
-    /// Largest fall against the current snapshot; none: any.
+    /// Largest fall against the current snapshot; `None` for any.
     pub(crate) max_loss: Option<MaxLoss>,
     pub(crate) format: InputFormat,
     /// Set where the format is none of those that publishing knows.
@@ -104,8 +104,8 @@ impl DataPackage {
         &self.data
     }
 
-    /// The format that a reader has to be brought for, as `resources[0].format` names it; none for
-    /// CSV, Parquet and Arrow, and where it has been brought.
+    /// The format that a reader has to be brought for, as `resources[0].format` names it; `None`
+    /// for CSV, Parquet and Arrow, and where it has been brought.
     #[must_use]
     pub fn missing_reader(&self) -> Option<&str> {
         let source = self.reader_source.as_ref()?;

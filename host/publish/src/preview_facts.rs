@@ -2,7 +2,8 @@
 //! of the snapshot: the first counts, the second draws the lines of the series that the first
 //! chose. Never stores anything.
 //!
-//! Bound: [`series::MAX_TRACKED_BYTES`] for the series that are told apart, one batch, and facts.
+//! Bound: [`series::MAX_TRACKED_BYTES`] for the series that are distinguished, one batch, and
+//! facts.
 
 mod figures;
 mod latest;

@@ -28,10 +28,10 @@ pub struct SnapshotDraft {
     pub snapshot: Snapshot,
     /// Set if the snapshot is the current one that was passed in, so that only `checked_at` moves.
     pub unchanged: bool,
-    /// Changes since the snapshot that was passed in; none without one, when it is the same
+    /// Changes since the snapshot that was passed in; `None` without one, when it is the same
     /// one, or when its file is damaged.
     pub changes: Option<ChangeSet>,
-    /// Preview facts; none where nothing was written, since the catalog has them.
+    /// Preview facts; `None` where nothing was written, since the catalog has them.
     pub facts: Option<PreviewFacts>,
 }
 
@@ -138,7 +138,7 @@ pub(crate) async fn publish_completed(
     };
     // Comparing reads the stored files, so the table need not be held any longer.
     drop(rows);
-    // A damaged file was stored anew: the snapshot is the same one still.
+    // A damaged file was stored again: the snapshot is the same one still.
     match current {
         Some(current) if current.id == snapshot.id && current.file == snapshot.file => {
             Ok(draft(current.clone(), true, None, Some(facts)))
@@ -153,7 +153,7 @@ pub(crate) async fn publish_completed(
 }
 
 /// The changes since `old`. None when its file cannot be read: what is wrong with the past must not
-/// keep the present from being published, and clients are told that the history begins anew.
+/// keep the present from being published, and clients learn that the history begins again.
 async fn compare_with_current(
     memory: PublishMemory,
     files: &ObjectStorage,

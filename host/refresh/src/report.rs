@@ -37,9 +37,9 @@ pub struct RefreshReport {
     pub name: String,
     /// Outcome.
     pub outcome: RefreshOutcome,
-    /// The current snapshot afterwards; none where it is not known or there is none.
+    /// The current snapshot afterwards; `None` where it is not known or there is none.
     pub snapshot: Option<SnapshotId>,
-    /// Sentence; none where a source was asked and answered.
+    /// Sentence; `None` where a source was asked and answered.
     pub reason: Option<String>,
 }
 

@@ -133,8 +133,8 @@ impl CredentialSources {
         Ok(Self { variables: own, config: folder.map(|folder| folder.join("config.json")) })
     }
 
-    /// Credentials for the registry of `reference`; none where nobody has any. Variables go before
-    /// the file, and in it a helper of the registry before the common one and the entries.
+    /// Credentials for the registry of `reference`; `None` where nobody has any. Variables go
+    /// before the file, and in it a helper of the registry before the common one and the entries.
     /// Blocking: a helper may take seconds.
     ///
     /// # Errors

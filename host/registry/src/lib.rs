@@ -1,7 +1,7 @@
 //! OCI registries: plugins pushed to them and pulled from them, in the layout that the CNCF gives
 //! Wasm components (one layer `application/wasm`, and a configuration that names imports and
 //! exports). Owns references, credentials, transfers and what of a registry is believed: nothing
-//! but bytes whose digest was computed here. Never compiles a component, never judges its
+//! but bytes whose digest was computed here. Never compiles a component, never checks its
 //! signature, never touches the catalog; reads variables only as they are handed in.
 //!
 //! Sources: the OCI distribution and image specifications 1.1, and CNCF TAG Runtime's "Wasm OCI

@@ -96,7 +96,7 @@ pub(crate) fn spell(digest: &Digest) -> String {
     format!("sha256:{}", digest.as_str())
 }
 
-/// Reads what [`spell`] wrote; none for another algorithm.
+/// Reads what [`spell`] wrote; `None` for another algorithm.
 pub(crate) fn read_digest(text: &str) -> Option<Digest> {
     text.strip_prefix("sha256:").and_then(Digest::parse)
 }

@@ -76,7 +76,7 @@ impl Registry {
         Ok((manifest, layer, file))
     }
 
-    /// A manifest or index by tag or digest; none where there is none.
+    /// A manifest or index by tag or digest; `None` where there is none.
     pub(crate) async fn manifest(
         &mut self,
         by: &str,

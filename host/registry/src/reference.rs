@@ -81,7 +81,7 @@ impl RegistryReference {
         self.digest.as_ref()
     }
 
-    /// The same without its digest, so that its tag decides; none for a reference without a tag.
+    /// The same without its digest, so that its tag decides; `None` for a reference without a tag.
     #[must_use]
     pub fn by_tag(&self) -> Option<Self> {
         self.tag.is_some().then(|| Self { digest: None, ..self.clone() })

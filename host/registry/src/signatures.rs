@@ -1,7 +1,7 @@
 //! Signatures beside components: manifests whose subject is the component's (OCI image 1.1,
 //! "referrers"). A registry that knows referrers lists them itself; on any other the list lies
 //! under the tag `sha256-DIGEST`, as the distribution specification has it. What is found is
-//! bytes: who signed and whether that is trusted is judged elsewhere.
+//! bytes: who signed and whether that is trusted is checked elsewhere.
 
 use bytes::Bytes;
 use http::Method;
@@ -43,7 +43,7 @@ impl Registry {
         Ok(signatures)
     }
 
-    /// The registry's own list; none where it keeps none.
+    /// The registry's own list; `None` where it keeps none.
     async fn referrers(
         &mut self,
         manifest: &Digest,

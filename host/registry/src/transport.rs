@@ -11,7 +11,7 @@ use yearbook_outbound::{
 use crate::limits::{CONNECT, ERROR_BYTES, REDIRECTS};
 use crate::{RegistryError, RegistryLimits, RegistryReference};
 
-/// Connections to one registry. Whoever names a registry decides that its own host is asked,
+/// Connections to one registry. The one who names a registry decides that its own host is asked,
 /// wherever that is; an address that the *registry* names is public, or in the same zone as the
 /// registry.
 pub(crate) struct Transport {

@@ -1,6 +1,6 @@
 //! `yearbook plugin bench`: the speed of an output format beside others, over the same tables, in
 //! one interleaved run (contract-14-bench). Owns the tables, the order of the runs and the
-//! figures; judges nothing. Blocking; takes seconds of a core.
+//! figures; checks nothing. Blocking; takes seconds of a core.
 //!
 //! All of it runs on one thread, through the calls that `plugin check` makes: what a host adds by
 //! encoding in parallel, compressing and sending is not in the figures.

@@ -64,7 +64,7 @@ impl CircuitBreaker {
         all.iter().map(|(digest, failures)| (*digest, of(failures))).collect()
     }
 
-    /// A release begins anew.
+    /// A release begins again.
     pub(crate) fn reset(&self, digest: &Digest) {
         self.all().remove(digest);
     }
@@ -75,7 +75,7 @@ impl CircuitBreaker {
     }
 }
 
-/// Reason to quarantine a release; none: it stays. `begun` responses, of which `whole` were
+/// Reason to quarantine a release; `None` if it stays. `begun` responses, of which `whole` were
 /// made to their end.
 ///
 /// The same request counts once however often it is sent, and so does a dataset however many

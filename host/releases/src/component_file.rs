@@ -6,7 +6,7 @@ use yearbook_domain::Digest;
 /// The first eight bytes of a core module; a component has another layer.
 const MODULE: &[u8] = b"\0asm\x01\0\0\0";
 
-/// A component that has been read and not yet judged.
+/// A component that has been read and not yet checked.
 #[derive(Clone, Debug)]
 pub struct ComponentFile {
     /// The component.
@@ -15,7 +15,7 @@ pub struct ComponentFile {
     pub digest: Digest,
     /// Set where a core module was made a component: the digest is the component's, not the file's.
     pub wrapped: bool,
-    /// Names of what it imports, in its own order; none when they cannot be read.
+    /// Names of what it imports, in its own order; `None` when they cannot be read.
     pub imports: Option<Vec<String>>,
     /// Names of what it exports, likewise.
     pub exports: Option<Vec<String>>,

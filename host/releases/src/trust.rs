@@ -1,7 +1,7 @@
 //! Trust of an operator in components: by digest, by signature, or both. Verified over the bytes
 //! themselves, when a component is installed and on every host that loads it, before anything of it
 //! is compiled: neither catalog nor object store is believed. What came with the binary is
-//! trusted as the binary is, and never judged here.
+//! trusted as the binary is, and never checked here.
 
 mod key;
 
@@ -111,7 +111,7 @@ impl TrustPolicy {
         )
     }
 
-    /// Judges a component by its bytes and what came as its signature.
+    /// Checks a component by its bytes and what came as its signature.
     ///
     /// # Errors
     /// [`TrustError`], with what to do.

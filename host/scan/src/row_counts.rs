@@ -6,10 +6,10 @@ use std::ops::Range;
 /// Numbers of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowCounts {
-    /// Rows of this read; none: only reading all of them would tell.
+    /// Rows of this read; `None` if only reading all of them would tell.
     pub rows: Option<u64>,
-    /// Rows that the plan's dates leave, before its first row and its maximum; none where a text is
-    /// searched.
+    /// Rows that the plan's dates leave, before its first row and its maximum; `None` where a text
+    /// is searched.
     pub total: Option<u64>,
     /// Row of the snapshot at which reading goes on when rows remain after the plan's `max_rows`;
     /// none: all rows that the plan asks for are in this read, as far as it is known.

@@ -1,5 +1,5 @@
 //! Statistics of a stored file by column, from its footer: what a client may leave unread. Only
-//! bounds that hold for every row are told. Never reads a row.
+//! bounds that hold for every row are reported. Never reads a row.
 
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::statistics::Statistics;
@@ -25,11 +25,11 @@ pub struct FileStatistics {
 pub struct ColumnStatistics {
     /// Name of the column.
     pub name: String,
-    /// Number of nulls; none: unknown.
+    /// Number of nulls; `None` if unknown.
     pub nulls: Option<u64>,
-    /// No value is smaller; none: unknown, or there is no value.
+    /// No value is smaller; `None` if unknown, or there is no value.
     pub min: Option<StatisticValue>,
-    /// No value is greater; none: unknown, or there is no value. Numbers have none, because NaN
+    /// No value is greater; `None` if unknown, or there is no value. Numbers have none, because NaN
     /// counts as the greatest and footers leave it out.
     pub max: Option<StatisticValue>,
 }
@@ -96,7 +96,7 @@ fn column_statistics(
     }
 }
 
-/// Least and greatest value of a chunk; none where they are unknown, cut or of another type.
+/// Least and greatest value of a chunk; `None` where they are unknown, cut or of another type.
 fn chunk_bounds(
     statistics: &Statistics,
     column_type: ColumnType,

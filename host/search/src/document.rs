@@ -22,7 +22,7 @@ pub struct SearchDocument {
     pub licence: String,
     /// Shapes; a dataset may have two.
     pub shapes: Vec<DatasetShape>,
-    /// Refresh cadence; none: not stated.
+    /// Refresh cadence; `None` if not stated.
     pub cadence: Option<String>,
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct CallerUsage {
     waiting: [AtomicUsize; SlotKind::COUNT],
     bytes: AtomicUsize,
     processor: RecentProcessorTime,
-    /// Told when bytes go while the share is used up.
+    /// Notified when bytes go while the share is used up.
     freed: Notify,
 }
 
@@ -212,7 +212,7 @@ impl CallerShare {
         }
     }
 
-    /// Returns the processor time that the key used of late, or the address where there is no key:
+    /// Returns the processor time that the key used recently, or the address where there is no key:
     /// a sum that halves every second. None for nobody's account.
     #[must_use]
     pub fn recent_processor_time(&self, now: Instant) -> Option<Duration> {

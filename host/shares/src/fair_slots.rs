@@ -88,7 +88,7 @@ impl FairSlots {
     /// # Errors
     /// [`AcquireError`].
     pub fn try_acquire(self: &Arc<Self>, holder: &CallerShare) -> Result<SlotPermit, AcquireError> {
-        // Whoever waits while slots are free has no share left, so nobody is overtaken.
+        // A caller that waits while slots are free has no share left, so nobody is overtaken.
         let _guard = self.lock();
         if self.free() == 0 || !self.has_share(holder) {
             return Err(self.reason(holder));

@@ -1,4 +1,4 @@
-//! Processor time that a caller used of late. It decays, so that an hour of work in the morning
+//! Processor time that a caller used recently. It decays, so that an hour of work in the morning
 //! counts for nothing at noon. Never decides anything.
 
 use std::sync::{Mutex, PoisonError};

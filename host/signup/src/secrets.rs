@@ -64,7 +64,7 @@ impl SignupSecrets {
         Ok([nonce.as_slice(), &sealed].concat())
     }
 
-    /// The opposite of [`SignupSecrets::seal`]; none where the seal is broken.
+    /// The opposite of [`SignupSecrets::seal`]; `None` where the seal is broken.
     pub(crate) fn unseal(&self, id: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>()?;
         self.cipher().decrypt(nonce.into(), Payload { msg: sealed, aad: id.as_bytes() }).ok()

@@ -53,7 +53,7 @@ pub struct Signup {
 /// Answer to a request for a mail.
 #[derive(Debug)]
 pub enum RequestAnswer {
-    /// A mail is on its way, or a bound forbids it: nobody is told which.
+    /// A mail is on its way, or a bound forbids it: the answer does not say which.
     Accepted,
     /// Mode `show`: the key.
     Key(IssuedKey),
@@ -185,8 +185,8 @@ impl Signup {
         Ok(RequestAnswer::Accepted)
     }
 
-    /// Reads what a link leads to; none where it does not work. Consumes nothing, however often it
-    /// is called (contract-10-get-consumes-nothing).
+    /// Reads what a link leads to; `None` where it does not work. Consumes nothing, however often
+    /// it is called (contract-10-get-consumes-nothing).
     ///
     /// # Errors
     /// [`SignupError`] when the database fails or too many wait for their turn.

@@ -22,7 +22,7 @@ impl LinkToken {
         Ok(Self(bytes))
     }
 
-    /// Parses the text of a link; none where it cannot be one.
+    /// Parses the text of a link; `None` where it cannot be one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.len() != CHARACTERS {
             return None;

@@ -51,7 +51,7 @@ pub enum StorageFailure {
         /// `storage.answer_ms`.
         within: Duration,
     },
-    /// The catalog could not be told what is about to be stored.
+    /// The catalog could not record what is about to be stored.
     #[error("{key} was not stored, since it could not be declared: {why}")]
     Unregistered {
         /// Its name without an ending.

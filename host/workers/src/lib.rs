@@ -31,7 +31,7 @@ pub use stack::{STACK_BYTES, spawn, with_stack};
 pub struct JobPanicked;
 
 /// A pool of threads of two kinds, as many of each as cores. *Prompt* workers serve callers that
-/// used little processor time of late, and nobody else: their jobs never wait behind a long one,
+/// used little processor time recently, and nobody else: their jobs never wait behind a long one,
 /// since the operating system gives a thread that wakes its share of a busy core. *Steady* workers
 /// serve all the rest, new jobs before continuations. Within a queue, the caller that used least
 /// comes first. Jobs must not block on anything but the processor. The queues have

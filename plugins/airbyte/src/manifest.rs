@@ -73,7 +73,7 @@ fn stream(dataset: &Dataset, request: &Request, incremental: bool) -> Value {
                 "error_handler": {
                     "type": "DefaultErrorHandler",
                     "max_retries": 5,
-                    // Told to wait longer, the month is used up.
+                    // If it is asked to wait longer, the month is used up.
                     "backoff_strategies": [
                         {"type": "WaitTimeFromHeader", "header": "Retry-After", "max_waiting_time_in_seconds": 120},
                     ],

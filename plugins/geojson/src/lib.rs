@@ -138,7 +138,7 @@ fn head(schema: &Schema) -> Vec<u8> {
     out
 }
 
-/// Geometry of a row in GeoJSON; none where it is null.
+/// Geometry of a row in GeoJSON; `None` where it is null.
 fn geometry_json<'a>(geometries: &'a Column<'_>, row: usize) -> Option<&'a [u8]> {
     match &geometries.values {
         _ if !geometries.is_valid(row) => None,

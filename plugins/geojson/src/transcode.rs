@@ -129,7 +129,7 @@ impl WktToGeoJson {
     }
 }
 
-/// Items in brackets; none where the text says EMPTY. An empty item is left out: GeoJSON has no
+/// Items in brackets; `None` where the text says EMPTY. An empty item is left out: GeoJSON has no
 /// position for an empty point, and readers fail at a part without positions.
 fn list(
     reader: &mut WktReader<'_>,

@@ -39,7 +39,7 @@ impl<'a> JsonPath<'a> {
         self.0.len()
     }
 
-    /// The name at a depth from 0; none where there is a position, or nothing.
+    /// The name at a depth from 0; `None` where there is a position, or nothing.
     #[must_use]
     pub fn name(self, depth: usize) -> Option<&'a str> {
         match self.0.get(depth) {
@@ -48,7 +48,7 @@ impl<'a> JsonPath<'a> {
         }
     }
 
-    /// The position at a depth from 0; none where there is a name, or nothing.
+    /// The position at a depth from 0; `None` where there is a name, or nothing.
     #[must_use]
     pub fn position(self, depth: usize) -> Option<u64> {
         match self.0.get(depth) {

@@ -4,7 +4,7 @@
 
 use super::*;
 
-/// Writes down what it is told.
+/// Records its events.
 #[derive(Default)]
 struct Notes(Vec<String>);
 

@@ -25,7 +25,7 @@ pub(crate) const PAGE_BYTES: usize = 1024 * 1024;
 pub(crate) struct PageRows<'a> {
     pub(crate) count: usize,
     pub(crate) nulls: usize,
-    /// The page's own bitmap; none where no row is null.
+    /// The page's own bitmap; `None` where no row is null.
     pub(crate) valid: Option<&'a [u8]>,
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn count(bitmap: &[u8], length: usize) -> usize {
 }
 
 /// Appends the levels of a page of an optional column: 1 for a value, 0 for null. `valid` is the
-/// page's own bitmap; none where no row is null.
+/// page's own bitmap; `None` where no row is null.
 pub(crate) fn levels(out: &mut Vec<u8>, rows: usize, nulls: usize, valid: Option<&[u8]>) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);

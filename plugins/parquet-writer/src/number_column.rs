@@ -23,7 +23,7 @@ pub(crate) trait ParquetNumber: Copy + IntoBytes + Immutable {
     /// Bits that tell values apart.
     fn bits(self) -> u64;
 
-    /// Least and greatest of a page's values; none where they have no order.
+    /// Least and greatest of a page's values; `None` where they have no order.
     fn bounds(values: &[Self]) -> Option<MinMax>;
 }
 
@@ -73,7 +73,7 @@ fn lanes<T: Copy + PartialOrd>(values: &[T], greatest: T, least: T) -> (T, T) {
     (min, max)
 }
 
-/// Writes a column. `valid` begins with the first value; none where no row is null.
+/// Writes a column. `valid` begins with the first value; `None` where no row is null.
 pub(crate) fn write<T: ParquetNumber>(
     out: &mut Vec<u8>,
     tools: &mut PageBuffers,
@@ -132,7 +132,7 @@ impl<T> NumberDictionary<T> {
     }
 }
 
-/// A dictionary of at most a quarter of the values; none where they are too many or a sample has
+/// A dictionary of at most a quarter of the values; `None` where they are too many or a sample has
 /// too many already.
 fn keys<T: ParquetNumber>(values: &[T]) -> Option<NumberDictionary<T>> {
     let sampled = values.len().min(SAMPLE);

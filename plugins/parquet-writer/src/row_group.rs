@@ -131,7 +131,7 @@ fn unsupported_type(column: &Column<'_>) -> Error {
     ))
 }
 
-/// Bitmap of the rows that are not null, from the first on; none where no row is null. A
+/// Bitmap of the rows that are not null, from the first on; `None` where no row is null. A
 /// dictionary's values may be null too.
 fn validity<'a>(column: &'a Column<'_>, rows: &Range<usize>) -> Option<Cow<'a, [u8]>> {
     match &column.values {

@@ -42,7 +42,7 @@ impl<'a> TextValues<'a> {
     }
 }
 
-/// Writes a column that came plain. `valid` begins with the first row; none where no row is null.
+/// Writes a column that came plain. `valid` begins with the first row; `None` where no row is null.
 pub(crate) fn write(
     out: &mut Vec<u8>,
     tools: &mut PageBuffers,
@@ -237,7 +237,7 @@ fn append(body: &mut Vec<u8>, texts: TextValues<'_>, valid: Option<&[u8]>) {
     body.truncate(at);
 }
 
-/// Least and greatest text; none where all are null.
+/// Least and greatest text; `None` where all are null.
 fn ends<'a>(texts: TextValues<'a>, valid: Option<&[u8]>) -> Option<(&'a [u8], &'a [u8])> {
     let mut rows = (0..texts.len()).filter(|row| is_valid(valid, *row));
     let first = rows.next()?;

@@ -16,7 +16,7 @@ use yearbook_parquet::ParquetEncoder;
 use yearbook_sdk::Value;
 use yearbook_sdk::testing::{Table, encode, encode_apart};
 
-/// A column's values. Numbers are bits, so that NaN and the zeros are told apart.
+/// A column's values. Numbers are bits, so that NaN and the zeros are distinguished.
 #[derive(Debug, Clone)]
 enum Cells {
     Text(Vec<Option<String>>),

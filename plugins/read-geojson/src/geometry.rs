@@ -46,7 +46,7 @@ impl Coordinates {
         Ok(())
     }
 
-    /// The geometry; none of a type without coordinates.
+    /// The geometry; `None` of a type without coordinates.
     ///
     /// # Errors
     /// Fails with the fault of the geometry.

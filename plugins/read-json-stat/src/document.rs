@@ -29,7 +29,7 @@ pub(crate) struct Categories {
     pub(crate) positions: Vec<(String, u64)>,
     /// Code and label, in the order of the file.
     pub(crate) labels: Vec<(String, String)>,
-    /// Unit by code, as far as it is told: its base, label and symbol.
+    /// Unit by code, as far as the file says it: its base, label and symbol.
     pub(crate) units: BTreeMap<String, [Option<String>; 3]>,
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct ColumnBuffers {
 pub(crate) struct HeldBuffers {
     /// Index of the array's first buffer in the batch.
     pub(crate) first: u32,
-    /// Bytes of each buffer; none where it crossed.
+    /// Bytes of each buffer; `None` where it crossed.
     pub(crate) lengths: Vec<Option<usize>>,
 }
 

@@ -162,7 +162,7 @@ impl<'a> Appender<'a> {
             self.allocation = grow(self.bytes, self.length);
         }
         // SAFETY: there are STEP bytes behind `length` in the vector's allocation, and N are no
-        // more. Nothing else refers to them: `bytes` stays untouched until it is told its length.
+        // more. Nothing else refers to them: `bytes` stays untouched until its length is set.
         unsafe { self.allocation.start.add(self.length).cast::<[u8; N]>().write(*block) };
     }
 }

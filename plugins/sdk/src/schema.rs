@@ -241,7 +241,7 @@ impl Field {
         find(&self.metadata, key)
     }
 
-    /// Role of the column; none for columns that the host adds.
+    /// Role of the column; `None` for columns that the host adds.
     ///
     /// ```
     /// use yearbook_sdk::testing::{Table, batches};

@@ -45,7 +45,7 @@ pub fn is_calendar(field: &yearbook_sdk::Field) -> bool {
     )
 }
 
-/// Returns the number of a row; none where it is null or no number.
+/// Returns the number of a row; `None` where it is null or no number.
 #[must_use]
 pub fn value(column: &Column<'_>, row: usize) -> Option<f64> {
     if !column.is_valid(row) {
@@ -66,7 +66,7 @@ pub fn value(column: &Column<'_>, row: usize) -> Option<f64> {
     })
 }
 
-/// Returns the text of a cell that names a series; none where it is null or of a nested type.
+/// Returns the text of a cell that names a series; `None` where it is null or of a nested type.
 #[must_use]
 pub fn name(column: &Column<'_>, row: usize) -> Option<String> {
     if let Some(text) = column.text(row) {

@@ -14,7 +14,7 @@ pub struct DataCredit {
     pub source: String,
     /// The credit line and the licence's title.
     pub line: String,
-    /// Rows of which those that are drawn are a sample; none where they are all.
+    /// Rows of which those that are drawn are a sample; `None` where they are all.
     pub sampled_rows: Option<u64>,
     /// Series of which those that are drawn are some.
     pub sampled_series: Option<u64>,

@@ -1,5 +1,5 @@
 //! Colours and dash patterns. Text has a contrast of 4.5 : 1 on the paper, lines and dots of 3 : 1
-//! at least (WCAG 2.2, 1.4.3 and 1.4.11), and a series is told apart by its dashes too.
+//! at least (WCAG 2.2, 1.4.3 and 1.4.11), and a series is distinguished by its dashes too.
 
 use std::fmt::Write as _;
 

@@ -22,7 +22,7 @@ pub fn one_line(text: &str) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The character as it is shown; none for one that is not.
+/// The character as it is shown; `None` for one that is not.
 fn displayable(character: char) -> Option<char> {
     match character {
         '\t' | '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => Some(' '),

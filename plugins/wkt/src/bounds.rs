@@ -36,7 +36,7 @@ impl GeometryBounds {
         }
     }
 
-    /// West, south, east and north of the box; none when nothing was added.
+    /// West, south, east and north of the box; `None` when nothing was added.
     #[must_use]
     pub fn finish(mut self) -> Option<[f64; 4]> {
         self.merge();

@@ -38,7 +38,7 @@ struct GeometrySums {
 }
 
 /// Returns the centroid of a text, longitude from -180 to 180 and latitude in degrees, rounded to
-/// six digits after the point; none for an empty geometry.
+/// six digits after the point; `None` for an empty geometry.
 ///
 /// # Errors
 /// [`MalformedWkt`].
@@ -185,7 +185,7 @@ impl GeometrySums {
     }
 }
 
-/// Items in parentheses; none where the text says EMPTY.
+/// Items in parentheses; `None` where the text says EMPTY.
 fn members(
     reader: &mut WktReader<'_>,
     mut item: impl FnMut(&mut WktReader<'_>) -> Result<(), MalformedWkt>,

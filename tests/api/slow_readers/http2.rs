@@ -29,7 +29,7 @@ pub(super) enum Http2Event {
 pub(super) struct Http2Client {
     socket: TcpStream,
     next: u32,
-    /// The end of a stream whose last bytes have been told.
+    /// The end of a stream whose last bytes have been read.
     ended: Option<u32>,
 }
 

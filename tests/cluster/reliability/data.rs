@@ -1,5 +1,5 @@
-//! A dataset whose every version is known in advance, so that any body can be judged by itself: all
-//! rows of version n say n.
+//! A dataset whose every version is known in advance, so that any body can be checked by itself:
+//! all rows of version n say n.
 
 use std::collections::HashMap;
 use std::io::Cursor;

@@ -48,7 +48,7 @@ impl FaultFigures {
         self.outcomes.len() - self.correct() - self.status(503)
     }
 
-    /// From the fault's end to the last answer that was not data; none: there was none.
+    /// From the fault's end to the last answer that was not data; `None` if there was none.
     pub(crate) fn recovery(&self) -> Option<Duration> {
         let mended = self.mended?;
         let late = self

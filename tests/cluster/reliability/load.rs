@@ -1,5 +1,5 @@
 //! Clients that never stop asking, and what became of each request. Every body that came whole is
-//! judged.
+//! checked.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

@@ -244,7 +244,7 @@ async fn the_database_goes_away() {
         } else {
             fleet.line.cut()
         }
-        // Whoever comes while the hosts find out waits for a bound; then it is said at once.
+        // A client that comes while the hosts find out waits for a bound; then it is said at once.
         sleep(Duration::from_secs(if silent { 6 } else { 2 })).await;
         let (until, mut refused, mut slowest) =
             (Instant::now() + fault_duration(), 0, Duration::ZERO);
@@ -333,7 +333,7 @@ async fn the_store_answers_with_errors() {
     let Some(figures) = with_store_fault("store-errors", S3Fault::Status(503)).await else {
         return;
     };
-    // What had begun may be cut; who has not got a byte is told 503.
+    // What had begun may be cut; a client without a byte gets 503.
     assert!(
         figures.failed() * 10 < figures.correct(),
         "{} of {}",

@@ -1,5 +1,5 @@
-//! Descriptions for readers of Iceberg in a bucket, told apart: datasets of the same rows, and two
-//! histories of one dataset. Never reads a manifest; `tests/external/iceberg` does.
+//! Descriptions for readers of Iceberg in a bucket, distinguished: datasets of the same rows, and
+//! two histories of one dataset. Never reads a manifest; `tests/external/iceberg` does.
 
 use std::collections::HashSet;
 use std::time::Duration;

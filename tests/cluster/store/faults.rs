@@ -55,7 +55,7 @@ async fn what_passes_is_got_over_and_no_byte_is_wrong() {
             let (files, before) = (open(&s3), s3.requests());
             let got = files.get_range(&file, 10..LENGTH as u64).await;
             assert_eq!(got.unwrap(), content[10..], "{fault:?}, request {request}");
-            // For whoever watches: every attempt, and those that came to nothing before their body.
+            // For those who watch: every attempt, and those that came to nothing before their body.
             let counts = files.counts();
             assert_eq!(counts.requests, s3.requests() - before, "{fault:?}, request {request}");
             let failed = match fault {

@@ -49,7 +49,7 @@ pub(crate) enum ExpectedEnd {
     Cut(String),
     /// 422 with this sentence.
     Declined(String),
-    /// It is not loaded, for this reason; clients are told that there is no such format.
+    /// It is not loaded, for this reason; clients learn that there is no such format.
     Rejected(String),
 }
 

@@ -119,7 +119,7 @@ fn check_finds_what_a_host_cannot_know_and_says_what_a_host_would() {
         if rejected.is_none() && attack.found.is_none() {
             continue;
         }
-        // What is no component is told before it is tried.
+        // What is no component is refused before it is tried.
         let Ok(component) = ComponentFile::read(attack.component(), limits::COMPONENT) else {
             continue;
         };

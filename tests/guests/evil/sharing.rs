@@ -42,7 +42,7 @@ async fn a_crowd_of_runaways_leaves_a_worker_to_its_neighbours() {
             let mut stopped = 0;
             while !over.load(Ordering::Relaxed) {
                 let answer = wire::get(address, "/v1/datasets/parks/data?format=spin", &key).await;
-                // Stopped, or told to come back since too many wait already.
+                // Stopped, or refused since too many wait already.
                 assert!([500, 503].contains(&answer.status), "{}", answer.text());
                 stopped += usize::from(answer.status == 500);
                 tokio::time::sleep(Duration::from_millis(10)).await;

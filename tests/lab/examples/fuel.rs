@@ -1,6 +1,6 @@
 //! Instructions a row that each built-in encoder takes in the sandbox, counted as fuel: one line of
 //! name, tab and number for each encoder and table. `cargo xtask count` compares them with what was
-//! recorded. Not a test: it judges nothing.
+//! recorded. Not a test: it checks nothing.
 
 #![expect(
     clippy::unwrap_used,

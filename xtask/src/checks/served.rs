@@ -16,7 +16,7 @@ use crate::server::{self, ServerProcess};
 use crate::{command, demo, packages};
 
 /// Variable that names a data folder with every demo dataset to the steps of a test run, each of
-/// which would publish them anew.
+/// which would publish them again.
 const PUBLISHED: &str = "YEARBOOK_PUBLISHED";
 
 /// Lines of the server's log that are printed for a failed check.

@@ -1,6 +1,6 @@
 //! The example plugins in other languages: builds the components with their languages' own tools,
 //! and `tests/external/languages`, which installs them on a running server and reads what they
-//! make. A component is built anew when anything that it is made of changed.
+//! make. A component is built again when anything that it is made of changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -32,7 +32,7 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
         ("YEARBOOK_LIMITS__KEY_SHARE_PERCENT", "0"),
         ("YEARBOOK_LIMITS__ADDRESS_SHARE_PERCENT", "0"),
         // What 200 slow clients hold is measured; with the default some of them would wait, and be
-        // told 503.
+        // 503.
         ("YEARBOOK_SERVER__BODY_BYTES", "1073741824"),
         // They are slow for as long as it takes to open them all.
         ("YEARBOOK_SERVER__WRITE_IDLE_MS", "600000"),

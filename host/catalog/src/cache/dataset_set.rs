@@ -39,8 +39,8 @@ impl DatasetSet {
         self.served.get(name).map(|entry| &entry.dataset)
     }
 
-    /// Returns the time at which the dataset called `name` was retired; none where it is served, or
-    /// there was never one.
+    /// Returns the time at which the dataset called `name` was retired; `None` where it is served,
+    /// or there was never one.
     #[must_use]
     pub fn retired_at(&self, name: &str) -> Option<Millis> {
         self.retired.get(name).copied()

@@ -97,7 +97,7 @@ pub struct KeyVerifier {
     /// Keys that were valid when they were last looked up, whatever was revoked since.
     once_valid: Cache<KeyHash, ()>,
     unknown: Cache<KeyHash, ()>,
-    /// Callers by the identifiers that signed addresses carry; none: the key does not work.
+    /// Callers by the identifiers that signed addresses carry; `None` if the key does not work.
     by_id: RevisionedCache<KeyId, Option<Caller>>,
     /// The last use of each key.
     uses: Arc<KeyUses>,
@@ -188,7 +188,7 @@ impl KeyVerifier {
         }))
     }
 
-    /// Reads the caller whose key has the identifier `id`, from memory where possible; none when
+    /// Reads the caller whose key has the identifier `id`, from memory where possible; `None` when
     /// there is no such key or it does not work any more. Only for identifiers under a signature of
     /// this installation: others would fill the memory and tell what keys there are.
     ///
@@ -239,7 +239,7 @@ impl KeyVerifier {
         }
     }
 
-    /// Reads the caller of `key` from the database; none when it does not exist or is revoked.
+    /// Reads the caller of `key` from the database; `None` when it does not exist or is revoked.
     /// Concurrent lookups of one key cost one query. Keys that have never been valid here share few
     /// connections, so that however many of them come, the other connections are free for callers.
     ///

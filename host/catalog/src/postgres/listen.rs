@@ -47,7 +47,7 @@ async fn listen(pool: &sqlx::PgPool, sender: &watch::Sender<()>) -> Result<(), s
     let ours: String = sqlx::query_scalar(SCHEMA).fetch_one(&mut listener).await?;
     listener.listen(CHANNEL).await?;
     loop {
-        // None: the connection was lost and is there again; what happened in between nobody told.
+        // None: the connection was lost and is there again; what happened in between is not known.
         if listener.try_recv().await?.is_none_or(|told| told.payload() == ours) {
             sender.send_replace(());
         }

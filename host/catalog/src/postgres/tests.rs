@@ -176,7 +176,7 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
         let (ring, (unknown, _)) = (Arc::clone(&ring), key::issue().unwrap());
         flood.spawn(async move { ring.check(unknown.expose()).await });
     }
-    // Longer than anybody waits for a connection: whoever takes all of them is noticed.
+    // Longer than anybody waits for a connection: a caller that takes all of them is noticed.
     for _ in 0..6 {
         tokio::time::sleep(Duration::from_millis(250)).await;
         reserve().await;

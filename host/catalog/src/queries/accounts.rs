@@ -95,7 +95,7 @@ pub enum AccountOutcome {
 }
 
 impl Catalog {
-    /// Reads the account of an address; none when there is none or it is deleted.
+    /// Reads the account of an address; `None` when there is none or it is deleted.
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.

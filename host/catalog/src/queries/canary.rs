@@ -29,7 +29,7 @@ const CANARY_TOTALS: &str = "
     SELECT kind, name, digest, incumbent, samples, rewritten, cpu_ns, incumbent_ns, memory, incumbent_memory, fault, first_at
     FROM plugin_trials ORDER BY kind, name, first_at, digest";
 
-/// Forgets the totals of a release: one that is installed anew is compared anew.
+/// Forgets the totals of a release: one that is installed again is compared again.
 const DELETE_CANARY_TOTALS: &str =
     "DELETE FROM plugin_trials WHERE kind = $1 AND name = $2 AND digest = $3";
 

@@ -46,7 +46,7 @@ pub enum CitedState {
 }
 
 impl Catalog {
-    /// Reads what citations state of a snapshot; none where it never existed.
+    /// Reads what citations state of a snapshot; `None` where it never existed.
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer

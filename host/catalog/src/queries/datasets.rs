@@ -108,7 +108,7 @@ impl Catalog {
         Ok(set.sorted().iter().map(|dataset| Dataset::clone(dataset)).collect())
     }
 
-    /// Reads one dataset; none when there is none or it is retired.
+    /// Reads one dataset; `None` when there is none or it is retired.
     ///
     /// # Errors
     /// As [`Catalog::dataset_set`].

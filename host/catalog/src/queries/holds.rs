@@ -71,7 +71,7 @@ async fn hold(
     })
 }
 
-/// Gives the hold of a snapshot whose file was written anew to the row that took its place.
+/// Gives the hold of a snapshot whose file was written again to the row that took its place.
 pub(super) async fn restore(
     connection: &mut Connection<'_>,
     number: i64,

@@ -46,7 +46,7 @@ pub struct KeyRecord {
     pub plan: Plan,
     /// Time of issue.
     pub created_at: Millis,
-    /// Time from which it does not work any more, which may lie ahead; none: it works.
+    /// Time from which it does not work any more, which may lie ahead; `None` if it works.
     pub revoked_at: Option<Millis>,
 }
 

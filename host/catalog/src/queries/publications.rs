@@ -53,8 +53,8 @@ pub struct Publication {
     /// The version. Its file must be registered ([`Catalog::register_upload`]) and stored: from the
     /// commit on it is served. The commit sets `created_at`.
     pub snapshot: Snapshot,
-    /// Id of the snapshot that this one was compared with ([`Catalog::current_snapshot`]); none:
-    /// the dataset had none.
+    /// Id of the snapshot that this one was compared with ([`Catalog::current_snapshot`]); `None`
+    /// if the dataset had none.
     pub predecessor: Option<SnapshotId>,
     /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets
     /// `committed_at`.
@@ -73,7 +73,7 @@ pub enum CommitOutcome {
     /// The snapshot is now the current one.
     New,
     /// The snapshot was current already; only `checked_at` moved, and the file where it was written
-    /// anew.
+    /// again.
     Unchanged,
     /// Nothing was written: the current snapshot is no longer the one that this was compared with.
     /// Compare again.
@@ -203,8 +203,8 @@ async fn commit_as_current(
     {
         if current.file != snapshot.file.sha256 {
             let Some(facts) = facts else { return Ok(CommitAttempt::Conflict) };
-            // The same rows in a file written anew, after damage or by a newer writer: the snapshot
-            // keeps its age.
+            // The same rows in a file written again, after damage or by a newer writer: the
+            // snapshot keeps its age.
             unreferenced::claim_reference(
                 connection,
                 &Stored::snapshot(&snapshot.file.sha256),

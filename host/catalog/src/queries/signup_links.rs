@@ -105,7 +105,7 @@ pub enum QueueOutcome {
 }
 
 impl Catalog {
-    /// Reads whose link this is; none when it was used, has expired or never existed. Consumes
+    /// Reads whose link this is; `None` when it was used, has expired or never existed. Consumes
     /// nothing.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
-//! Checks of sources by `yearbook refresh` (contract-8-last-check): the lease of whoever asks, the
-//! end of the last check, and the validators of the answer that is published. Never asks a source.
+//! Checks of sources by `yearbook refresh` (contract-8-last-check): the lease of the host that
+//! asks, the end of the last check, and the validators of the answer that is published. Never asks
+//! a source.
 
 mod state;
 mod summary;
@@ -73,9 +74,9 @@ impl Catalog {
         transaction!(self, "look a source up", Read, |connection| state(connection, dataset))
     }
 
-    /// Takes the right to ask a source for `lease`; with `even_if_held`, from whoever has it. A
-    /// lease that ends later than one that begins now was taken by a clock that was ahead, and has
-    /// ended. `at` is the present where it is not that of the database.
+    /// Takes the right to ask a source for `lease`; with `even_if_held`, from the host that has it.
+    /// A lease that ends later than one that begins now was taken by a clock that was ahead, and
+    /// has ended. `at` is the present where it is not that of the database.
     ///
     /// # Errors
     /// As [`Catalog::source_state`].

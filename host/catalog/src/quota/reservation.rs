@@ -57,13 +57,13 @@ impl QuotaReservation {
         self.usage.used
     }
 
-    /// Requests a month; none: unlimited.
+    /// Requests a month; `None` if they are unlimited.
     #[must_use]
     pub fn limit(&self) -> Option<u64> {
         self.usage.limit
     }
 
-    /// Requests left after this one; none: unlimited.
+    /// Requests left after this one; `None` if they are unlimited.
     #[must_use]
     pub fn left(&self) -> Option<u64> {
         self.usage.left()

@@ -143,7 +143,7 @@ async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
         ALTER TABLE keys ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue';
         INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'newer', 1, x'00', 0);";
     sqlx::raw_sql(newer).execute(&mut external_connection(&folder).await).await.unwrap();
-    // Running, and started anew.
+    // Running, and started again.
     for host in [store, open_catalog(&url).await] {
         publish(&host, "cpi", "two", TODAY + 1).await;
         assert_eq!(host.datasets().await.unwrap()[0].current.id, snapshot_id("two"));
@@ -264,7 +264,7 @@ async fn changes_outside_of_a_range_are_not_read_contract_12() {
         let at = TODAY + index * DAY;
         commit(&store, &following(from, to, at), Retention::default()).await.unwrap();
     }
-    // Whoever reads the changes of version 1 or 4 fails.
+    // A read of the changes of version 1 or 4 fails.
     let damage = "UPDATE changes SET columns = 'none' WHERE version IN (1, 4)";
     sqlx::raw_sql(damage).execute(&mut external_connection(&folder).await).await.unwrap();
     for (versions, readable) in [(2..=3, true), (3..=3, true), (1..=2, false), (3..=4, false)] {

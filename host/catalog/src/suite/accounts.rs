@@ -94,7 +94,7 @@ pub(crate) async fn a_hundred_confirmations_over_two_hosts_make_one_key_contract
     let outcomes = tasks.join_all().await;
     let count = |wanted| outcomes.iter().filter(|&&outcome| outcome == wanted).count();
     assert_eq!(count(AccountOutcome::Done), 1, "{outcomes:?}");
-    // Whoever came by the other link learns that there is an account, and keeps the link.
+    // A person with the other link learns that there is an account, and keeps the link.
     assert_eq!(count(AccountOutcome::OtherState), 50, "{outcomes:?}");
     assert_eq!(hosts[1].keys().await.unwrap().len(), 1);
     assert_eq!(account(&hosts[1], TODAY).await.unwrap().keys.len(), 1);
@@ -198,7 +198,7 @@ pub(crate) async fn neither_revoking_nor_deleting_gives_new_requests_contract_10
     let again = AccountChange::Revoke;
     assert_eq!(act(&store, 6, again, TODAY + 6).await, AccountOutcome::OtherState);
 
-    // Whoever signs up again in the same month goes on where the count was.
+    // A second sign-up in the same month goes on where the count was.
     assert_eq!(act(&store, 7, open(), TODAY + 7).await, AccountOutcome::Done);
     assert_eq!(account(&store, TODAY + 7).await.unwrap().usage_key, counted);
     assert_eq!(store.used_requests(&counted, &month).await.unwrap(), 1);
@@ -298,7 +298,7 @@ pub(crate) async fn a_mail_is_leased_to_one_host_at_a_time_contract_10(place: Te
     let claimed: Vec<QueuedMail> = tasks.join_all().await.into_iter().flatten().collect();
     let ids: HashSet<&str> = claimed.iter().map(|mail| mail.id.as_str()).collect();
     assert_eq!(ids.len(), claimed.len(), "no mail was leased twice");
-    // Whoever was too late for one may try again.
+    // A host that was too late for one may try again.
     let mut leased = claimed.len();
     while hosts[0].claim_mail(now, lease_ends).await.unwrap().is_some() {
         leased += 1;

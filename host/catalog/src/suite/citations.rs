@@ -31,7 +31,7 @@ pub(crate) async fn preview_facts_are_stored_with_their_snapshot_contract_9(plac
     assert!(Arc::ptr_eq(&read("a").await.unwrap(), &read("a").await.unwrap()), "read once");
     assert_eq!(read("b").await, None);
 
-    // A file that is written anew has facts of its own.
+    // A file that is written again has facts of its own.
     let mut anew = with_facts("a", TODAY + DAY, 9);
     anew.snapshot.file.sha256 = digest("f");
     commit(&store, &anew, Retention::default()).await.unwrap();
@@ -105,7 +105,7 @@ pub(crate) async fn a_held_snapshot_is_kept_for_ever_contract_13(place: TestData
     assert_eq!(retained().await, [(a, true), (c, false), (d, false)], "c is `monthly`");
     assert_eq!(hold("b").await, HoldOutcome::Dropped);
 
-    // The current one, whose file is then written anew.
+    // The current one, whose file is then written again.
     assert_eq!(hold("d").await, HoldOutcome::Held);
     let mut anew = publication("cpi", "d", TODAY + DAY);
     anew.snapshot.file.sha256 = digest("f");

@@ -58,7 +58,7 @@ pub(crate) async fn what_nobody_declared_is_not_named(place: TestDatabase) {
     ));
     assert!(store.releases().await.unwrap().is_empty());
     publish(&store, "cpi", "a", TODAY).await;
-    // What is named already needs no declaration, whoever named it.
+    // What is named already needs no declaration, by whatever it is named.
     other.commit_snapshot(&publication("rent", "a", TODAY), Retention::default()).await.unwrap();
     assert!(
         store.register_upload(&file("b")).await.unwrap() == UploadRegistration::Registered

@@ -29,7 +29,7 @@ pub(crate) async fn versions_are_dense_and_never_given_twice_contract_12(place: 
     publish(&store, "other", "z", TODAY).await;
     commit(&store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     commit(&store, &following("a", "b", TODAY - 40 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
-    // The same once more, and in a file written anew.
+    // The same once more, and in a file written again.
     let mut renewed = publication("cpi", "b", TODAY - 39 * DAY);
     commit(&store, &renewed, KEEP_NEWEST_ONLY).await.unwrap();
     renewed.snapshot.file.sha256 = digest("anew");

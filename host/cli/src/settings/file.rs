@@ -34,7 +34,7 @@ fn flatten(table: &DeTable<'_>, prefix: &str, emit: &mut impl FnMut(String, usiz
         let key = format!("{prefix}{}", name.get_ref());
         match value.get_ref() {
             DeValue::Table(inner) if !inner.is_empty() => flatten(inner, &format!("{key}."), emit),
-            // An empty section says nothing, but its name may be misspelt: it is judged as a key.
+            // An empty section says nothing, but its name may be misspelt: it is checked as a key.
             _ => emit(key, name.span().start, to_json(value)),
         }
     }

@@ -90,7 +90,7 @@ impl SettingsSchema {
         })
     }
 
-    /// Typed value of one assignment; none for an empty section.
+    /// Typed value of one assignment; `None` for an empty section.
     fn value(&self, assignment: &Assignment) -> Result<Option<Value>, SettingError> {
         let Assignment { key: path, value: written, origin } = assignment;
         let Some(key) = self.keys.iter().find(|key| key.path == *path) else {

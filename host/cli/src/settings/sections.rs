@@ -62,7 +62,7 @@ impl SettingsDocument {
 /// `[storage]`: where snapshots lie and which are kept (contract-6-retention).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StorageSection {
-    /// Address of the object store; none: a folder in the data directory.
+    /// Address of the object store; `None` for a folder in the data directory.
     pub url: Option<String>,
     /// Newest snapshots of a dataset that are always kept.
     pub retain_snapshots: u32,
@@ -128,7 +128,7 @@ fn publish_memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::
 /// `[database]`: where the catalog lies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseSection {
-    /// Address of the database; none: an SQLite file in the data directory.
+    /// Address of the database; `None` for an SQLite file in the data directory.
     pub url: Option<String>,
     /// Bounds for a database on the network.
     #[serde(flatten)]
@@ -140,10 +140,10 @@ pub struct DatabaseSection {
 pub struct SandboxSection {
     /// Threads for decoding and encoding; 0: one a core.
     pub threads: usize,
-    /// Folder of precompiled plugins, which only this service may write; none: in the data
+    /// Folder of precompiled plugins, which only this service may write; `None` if in the data
     /// directory.
     pub cache_dir: Option<PathBuf>,
-    /// File of the secret that seals them, which only this service may read; none: in the data
+    /// File of the secret that seals them, which only this service may read; `None` if in the data
     /// directory. Hosts that share the folder share it.
     pub cache_key_file: Option<PathBuf>,
     /// Limits of one guest.
@@ -158,8 +158,8 @@ pub struct PluginsSection {
     /// Rules by which new releases come into service, and failing ones out of it.
     #[serde(flatten)]
     pub guard: ReleaseMonitorSettings,
-    /// Folder for failure dumps, one file for each way in which a release fails; none: no dump is
-    /// written. Such a file holds rows and options of a response.
+    /// Folder for failure dumps, one file for each way in which a release fails; `None` if no dump
+    /// is written. Such a file holds rows and options of a response.
     pub dumps: Option<PathBuf>,
     /// Hosts that may see the credentials for a registry beside the registry itself, which sends
     /// there for tokens: `registry.gitlab.com=gitlab.com`.

@@ -1,4 +1,4 @@
-//! `doctor` finds what is wrong and says what to do. The built-in plugins are judged elsewhere:
+//! `doctor` finds what is wrong and says what to do. The built-in plugins are checked elsewhere:
 //! here a folder without any stands for a broken installation.
 
 use std::path::Path;

@@ -77,7 +77,7 @@ fn a_query_of_any_length_is_read_from_a_connection_contract_12() {
     let chunked = server
         .raw(format!("{head}Transfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n").as_bytes());
     file(&chunked);
-    // Longer than a query may be: nobody is told the newest version in place of the one asked for.
+    // Longer than a query may be: the newest version never answers in place of the one asked for.
     let body = format!("{{\"version\":0,\"a\":\"{}\"}}", "x".repeat(263_000));
     for framed in [
         format!("Content-Length: {}\r\n\r\n{body}", body.len()),

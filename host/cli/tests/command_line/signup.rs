@@ -1,5 +1,5 @@
 //! The outbox of sign-up from the command line (contract-10-outbox), for a server that was never
-//! told of a mail server.
+//! configured with a mail server.
 
 use std::time::Duration;
 

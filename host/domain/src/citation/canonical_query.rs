@@ -63,7 +63,7 @@ impl CanonicalQuery {
         format!("/cite/{dataset}/{id}{mark}{}", self.0)
     }
 
-    /// Returns the first hexadecimal digits of a digest of the text; none for the whole snapshot.
+    /// Returns the first hexadecimal digits of a digest of the text; `None` for the whole snapshot.
     pub(super) fn short_digest(&self, digits: usize) -> Option<String> {
         let mut digest = encode_hex(&Sha256::digest(&self.0));
         digest.truncate(digits);

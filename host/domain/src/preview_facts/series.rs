@@ -49,7 +49,7 @@ pub struct DrawnSeries {
     pub id: String,
     /// Name of the value column.
     pub column: String,
-    /// Values of [`SeriesPreview::key_columns`], long ones cut; none: null.
+    /// Values of [`SeriesPreview::key_columns`], long ones cut; `None` if null.
     pub key: Vec<Option<String>>,
     /// Number of rows.
     pub rows: u64,
@@ -74,7 +74,7 @@ pub struct DrawnSeries {
 pub struct LinePoint {
     /// Days since 1970-01-01.
     pub day: i32,
-    /// Value; none: a gap, where a row has no finite value.
+    /// Value; `None` for a gap, where a row has no finite value.
     pub value: Option<Figure>,
 }
 
@@ -237,7 +237,7 @@ impl From<LinePoint> for (i32, Option<Figure>) {
     }
 }
 
-/// Returns the days from 1970-01-01 to `date` (`YYYY-MM-DD`); none for any other text.
+/// Returns the days from 1970-01-01 to `date` (`YYYY-MM-DD`); `None` for any other text.
 #[must_use]
 pub fn day_number(date: &str) -> Option<i32> {
     let date: jiff::civil::Date = date.parse().ok()?;

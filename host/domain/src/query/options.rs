@@ -40,7 +40,7 @@ pub enum OptionScalar {
     Boolean(bool),
 }
 
-/// Judges `raw` for the query parameter called `name` (`csv.delimiter`). When `allowed` is not
+/// Checks `raw` for the query parameter called `name` (`csv.delimiter`). When `allowed` is not
 /// empty, only the texts in it pass.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
 //! The raw query string, taken apart as HTML forms and every client library write it: `&` between
-//! pairs, `+` for a space, percent-encoded UTF-8. Judges nothing.
+//! pairs, `+` for a space, percent-encoded UTF-8. Checks nothing.
 
 use std::borrow::Cow;
 

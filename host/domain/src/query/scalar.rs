@@ -1,4 +1,4 @@
-//! Values of one parameter, judged as Pydantic v2 judges them (contract-2-integers,
+//! Values of one parameter, checked as Pydantic v2 checks them (contract-2-integers,
 //! contract-2-booleans, contract-2-dates): dates, integers, booleans, numbers and members of a set.
 //! The sentences about dates are those of speedate, the library that Pydantic itself parses dates
 //! with.

@@ -16,7 +16,7 @@ pub struct ServingOrder {
     pub name: String,
     /// Those that may serve, the best first. Empty: the name is known and nothing may serve it.
     pub candidates: Vec<PluginRelease>,
-    /// The newest release that waits to take the first candidate's place; none where that is
+    /// The newest release that waits to take the first candidate's place; `None` where that is
     /// pinned, or newer.
     pub waiting: Option<PluginRelease>,
 }

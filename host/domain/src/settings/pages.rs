@@ -19,7 +19,7 @@ pub struct PageSettings {
     /// None: no such link.
     pub contact: Option<ContactAddress>,
     /// Memory for rendered pages, bytes. Default 32 MiB: some 1,000 pages of 30 kB, as they are and
-    /// compressed. 0: every page is rendered anew.
+    /// compressed. 0: every page is rendered again.
     pub cache_bytes: u64,
 }
 

@@ -109,7 +109,7 @@ pub(super) struct SortedFingerprints {
 }
 
 impl SortedFingerprints {
-    /// The next one; none at the end.
+    /// The next one; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Fingerprint>, SortError> {
         loop {
             if let Some(columns) = &self.block

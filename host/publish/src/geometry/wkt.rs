@@ -193,7 +193,7 @@ fn polygon(reader: &mut WktReader<'_>, bounds: &mut GeometryBounds) -> Result<()
     .map(drop)
 }
 
-/// The points of a line or ring; none where it is `EMPTY`.
+/// The points of a line or ring; `None` where it is `EMPTY`.
 fn path(reader: &mut WktReader<'_>) -> Result<Option<PathBounds>, GeometryError> {
     let mut path: Option<PathBounds> = None;
     list(reader, |reader| {

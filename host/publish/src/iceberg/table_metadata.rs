@@ -188,7 +188,7 @@ pub(super) fn table_metadata(
 }
 
 /// Returns true where `metadata` leads each of `versions` that it tells to the version's own file
-/// (decision 0332). A catalog that was restored from a backup gives numbers anew, and the bucket
+/// (decision 0332). A catalog that was restored from a backup gives numbers again, and the bucket
 /// has what was written of them before.
 pub(super) fn agrees(metadata: &Value, versions: &[RetainedVersion]) -> bool {
     let snapshots = metadata["snapshots"].as_array().map(Vec::as_slice).unwrap_or_default();

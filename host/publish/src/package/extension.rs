@@ -52,7 +52,7 @@ pub(super) struct YearbookExtension {
     pub(super) sources: SourceMapping,
 }
 
-/// Reads the object. Column names are judged where the schema could be read.
+/// Reads the object. Column names are checked where the schema could be read.
 pub(super) fn parse(
     node: &DescriptorNode<'_>,
     schema: Option<&TableSchema>,

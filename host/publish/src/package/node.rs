@@ -117,7 +117,7 @@ impl<'a> DescriptorNode<'a> {
     }
 }
 
-/// The candidate that `word` most likely stands for, to be offered in a message; none only where
+/// The candidate that `word` most likely stands for, to be offered in a message; `None` only where
 /// there are no candidates.
 pub(super) fn nearest<'a>(
     word: &str,

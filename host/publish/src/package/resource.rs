@@ -90,7 +90,7 @@ pub(super) fn parse(
 /// Longest address, bytes: servers refuse longer ones.
 const MAX_ADDRESS_BYTES: usize = 8 << 10;
 
-/// An address that can be asked. The parser of addresses belongs to whoever asks.
+/// An address that can be asked. The parser of addresses belongs to the crate that asks.
 fn check_address(
     resource: &DescriptorNode<'_>,
     address: &str,

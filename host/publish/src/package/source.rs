@@ -75,7 +75,7 @@ impl SourcePackage {
         self.package.name()
     }
 
-    /// Interval between checks of its source; none: the descriptor does not say.
+    /// Interval between checks of its source; `None` if the descriptor does not say.
     #[must_use]
     pub fn cadence(&self) -> Option<Cadence> {
         self.package.refresh_cadence

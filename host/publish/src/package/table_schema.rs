@@ -37,7 +37,7 @@ impl TableSchema {
     }
 }
 
-/// Reads the schema; none when a field or the key is wrong.
+/// Reads the schema; `None` when a field or the key is wrong.
 pub(super) fn parse(
     schema: &DescriptorNode<'_>,
     problems: &mut DescriptorProblems,

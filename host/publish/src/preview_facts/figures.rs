@@ -32,7 +32,7 @@ pub(super) enum NumberColumn<'a> {
 }
 
 impl<'a> NumberColumn<'a> {
-    /// The column at `position`; none where it holds no numbers.
+    /// The column at `position`; `None` where it holds no numbers.
     pub(super) fn new(batch: &'a RecordBatch, position: usize) -> Option<Self> {
         let array = batch.columns().get(position)?;
         let integers = array.as_primitive_opt::<Int64Type>().map(Self::Integers);

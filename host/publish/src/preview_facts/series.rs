@@ -1,4 +1,5 @@
-//! Series told apart and counted, and the choice of those that are drawn (contract-9-long-preview).
+//! Series distinguished and counted, and the choice of those that are drawn
+//! (contract-9-long-preview).
 
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ pub(super) const MAX_TRACKED_BYTES: usize = 128 << 20;
 /// Bytes of a series besides its key and its counts.
 const ENTRY_BYTES: usize = 96;
 
-/// The values of a key as texts; none: null.
+/// The values of a key as texts; `None` if null.
 pub(super) fn key_texts(keys: &KeyEncoder, key: &[u8]) -> Result<Vec<Option<String>>, ArrowError> {
     let text = |column: &ArrayRef| {
         let texts = cast(column, &DataType::Utf8)?;
@@ -85,7 +86,7 @@ impl SeriesCounter {
         Ok(())
     }
 
-    /// The count of a key; none for a new one where no more are tracked.
+    /// The count of a key; `None` for a new one where no more are tracked.
     fn entry(&mut self, key: &[u8], values: usize) -> Option<&mut SeriesCount> {
         if !self.counts.contains_key(key) {
             self.tracked_bytes += key.len() + values * size_of::<u64>() + ENTRY_BYTES;

@@ -18,7 +18,7 @@ use super::spilled_run::{SpilledBatches, SpilledRun};
 
 /// Runs being merged.
 pub(super) struct Merge {
-    /// The run that the next row comes from; none at the end.
+    /// The run that the next row comes from; `None` at the end.
     current: Option<RunCursor>,
     /// The others that have rows left, the one with the least key on top.
     others: BinaryHeap<RunCursor>,
@@ -55,7 +55,7 @@ impl Merge {
         Ok(Self { current, others, block: 0, batches: Vec::new() })
     }
 
-    /// Size of the next row; none at the end.
+    /// Size of the next row; `None` at the end.
     pub(super) fn next_size(&self) -> Option<usize> {
         self.current.as_ref().map(|run| run.sizes.row(run.row))
     }

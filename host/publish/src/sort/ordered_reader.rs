@@ -70,7 +70,7 @@ impl OrderedReader {
         Self { source, cutter: BlockCutter::new(limits), places: Vec::new() }
     }
 
-    /// The next rows; none at the end.
+    /// The next rows; `None` at the end.
     pub(crate) fn next_block(&mut self) -> Result<Option<RowBlock>, SortError> {
         self.places.clear();
         let end = loop {

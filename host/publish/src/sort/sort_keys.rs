@@ -34,7 +34,7 @@ impl KeyEncoder {
         &self.positions
     }
 
-    /// The keys of a batch; none where a key has no columns.
+    /// The keys of a batch; `None` where a key has no columns.
     pub(crate) fn encode(&self, batch: &RecordBatch) -> Result<Option<Rows>, ArrowError> {
         if self.positions.is_empty() {
             return Ok(None);

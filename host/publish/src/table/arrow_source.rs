@@ -103,7 +103,7 @@ pub(crate) fn open_batches(
             }
         }
     }
-    // With a fault in the schema there is nothing to read: no row could be judged.
+    // With a fault in the schema there is nothing to read: no row could be checked.
     let batches = if faults.is_empty() { batches } else { Box::new(std::iter::empty()) };
     let source = ArrowSource {
         batches,

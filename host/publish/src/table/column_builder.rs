@@ -27,8 +27,8 @@ impl ColumnBuilder {
         }
     }
 
-    /// Takes a cell in; none: null. A faulty cell becomes a harmless value, so that no second fault
-    /// is found in it: the table is refused anyway.
+    /// Takes a cell in; `None` if null. A faulty cell becomes a harmless value, so that no second
+    /// fault is found in it: the table is refused anyway.
     pub(crate) fn push(
         &mut self,
         cell: Option<&[u8]>,
@@ -77,7 +77,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// The finished column without spare room; the builder starts anew.
+    /// The finished column without spare room; the builder starts again.
     pub(crate) fn finish(&mut self) -> ArrayRef {
         let mut array: ArrayRef = match self {
             Self::Text(builder) => Arc::new(builder.finish()),

@@ -1,5 +1,5 @@
 //! A file of a format that a reader brought along reads: bytes to it by chunks, batches from it,
-//! which are then judged as those of any Arrow file.
+//! which are then checked as those of any Arrow file.
 
 use std::io::Read;
 
@@ -92,7 +92,7 @@ pub(crate) fn open(
     faults: &mut FaultList,
 ) -> Result<TableInput, TableSourceError> {
     let batches = PluginBatches::open(source, input)?;
-    // Columns come as they were asked for; their types are judged by those of the schema.
+    // Columns come as they were asked for; their types are checked by those of the schema.
     let schema = yearbook_scan::schema::unchecked_schema(&package.columns);
     Ok(open_batches(&schema, Box::new(batches), &package.columns, None, faults))
 }

@@ -11,7 +11,7 @@ use crate::faults::{FaultList, quote};
 
 /// Chunks, one after the other.
 pub(crate) trait TableSource: Send {
-    /// The next rows; none at the end. Faulty cells and rows are reported and reading goes on
+    /// The next rows; `None` at the end. Faulty cells and rows are reported and reading goes on
     /// behind them.
     fn next(&mut self, faults: &mut FaultList) -> Result<Option<TableChunk>, TableSourceError>;
 }
@@ -23,9 +23,9 @@ pub(crate) struct TableSourceError(pub(crate) String);
 /// A source with its progress in bytes of the file (rows for Parquet and Arrow).
 pub(crate) struct TableInput {
     pub(crate) source: Box<dyn TableSource>,
-    /// Size of the input; none: unknown.
+    /// Size of the input; `None` if unknown.
     pub(crate) total: Option<u64>,
-    /// Amount read so far, in the unit of `total`; none: count rows.
+    /// Amount read so far, in the unit of `total`; `None` if rows are counted.
     pub(crate) position: Option<Arc<AtomicU64>>,
 }
 

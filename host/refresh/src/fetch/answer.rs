@@ -1,5 +1,5 @@
-//! Judgement of an answer by its header: may it be believed, may its end be told from a cut, and
-//! which validators are worth keeping. Reads no body.
+//! Check of an answer by its header: may it be believed, may its end be distinguished from a cut,
+//! and which validators are worth keeping. Reads no body.
 
 use std::time::{Duration, SystemTime};
 

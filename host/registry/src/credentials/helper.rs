@@ -29,7 +29,7 @@ struct HelperAnswer {
     secret: String,
 }
 
-/// Asks the helper called `name` for the credentials of `host`; none where it has none.
+/// Asks the helper called `name` for the credentials of `host`; `None` where it has none.
 pub(super) fn ask(name: &str, host: &str) -> Result<Option<Credentials>, CredentialError> {
     let program = format!("docker-credential-{name}");
     let failed = |reason: &str| CredentialError::Helper {

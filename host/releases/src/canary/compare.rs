@@ -10,8 +10,8 @@ use yearbook_sandbox::{GuestError, PluginEncoder, Trap, TrialError, TrialRespons
 use super::{CanarySample, empty_totals};
 use crate::readback::{self, ValueComparison};
 
-/// Compares both releases on one sample; none: the result says nothing of the canary. `warm`: cost
-/// counts.
+/// Compares both releases on one sample; `None` if the result says nothing of the canary. `warm`:
+/// cost counts.
 pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum> {
     // Every other time each part by an instance of its own, as hosts make large responses where
     // parts are independent.
@@ -20,7 +20,7 @@ pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum>
     let make = |encoder: &PluginEncoder| {
         encoder.trial(&sample.schema, &sample.options, &sample.batches, apart)
     };
-    // Whoever comes second finds the batches in the processor's cache.
+    // The second of them finds the batches in the processor's cache.
     let (one, other) = if turn.is_multiple_of(2) {
         let one = make(&sample.incumbent);
         (one, make(&sample.waiting))

@@ -21,7 +21,7 @@ pub(crate) struct CanaryDecision {
     pub(crate) reason: String,
 }
 
-/// The verdict on what was `seen` by now; none: not yet.
+/// The verdict on what was `seen` by now; `None` if there is none yet.
 pub(crate) fn evaluate(
     seen: &CanaryTotals,
     settings: &ReleaseMonitorSettings,

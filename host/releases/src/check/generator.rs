@@ -1,5 +1,5 @@
 //! The trial of a generator: canned requests of every shape, each twice, and every allowed value of
-//! every parameter. The sandbox judges what the files may be called and hold.
+//! every parameter. The sandbox checks what the files may be called and hold.
 
 use yearbook_domain::Plan;
 use yearbook_sandbox::{GeneratorRequest, PluginGenerator};

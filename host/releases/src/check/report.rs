@@ -15,7 +15,7 @@ const MAX_FINDINGS: usize = 50;
 /// Everything that a check has to say.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckReport {
-    /// Kind of the plugin; none when it could not be loaded.
+    /// Kind of the plugin; `None` when it could not be loaded.
     pub kind: Option<PluginKind>,
     /// Format or tool.
     pub name: Option<String>,
@@ -27,7 +27,7 @@ pub struct CheckReport {
     pub bytes: usize,
     /// Set where a core module was made a component.
     pub wrapped: bool,
-    /// Names of what it imports; none when they cannot be read.
+    /// Names of what it imports; `None` when they cannot be read.
     pub imports: Option<Vec<String>>,
     /// Names of what it exports, likewise; the interface's version stands in them.
     pub exports: Option<Vec<String>>,
@@ -73,7 +73,7 @@ pub struct LimitUsage {
     pub limit: f64,
     /// Of both.
     pub unit: &'static str,
-    /// The setting that moves the limit; none where it is fixed.
+    /// The setting that moves the limit; `None` where it is fixed.
     pub setting: Option<&'static str>,
 }
 

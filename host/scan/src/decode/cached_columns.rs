@@ -35,7 +35,7 @@ const CONCURRENT_RUNS: usize = 8;
 struct PageSlice {
     rows: Range<usize>,
     array: Option<ArrayRef>,
-    /// Number of the page under which it is kept; none: it is not.
+    /// Number of the page under which it is kept; `None` if it is not.
     page: Option<usize>,
     /// Set for a page of more than [`LARGE_PAGE_BYTES`].
     is_large: bool,

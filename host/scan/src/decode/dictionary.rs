@@ -37,7 +37,7 @@ impl ColumnDictionary {
         &self.values
     }
 
-    /// Values that contain `pattern`, one bit each; none when the values are not text.
+    /// Values that contain `pattern`, one bit each; `None` when the values are not text.
     pub(crate) fn hits(&self, pattern: &SearchPattern) -> Option<BooleanBuffer> {
         let texts = self.values.as_string_opt::<i32>()?;
         let folded = self.folded.get_or_init(|| CaseFolded::new(texts));
@@ -76,7 +76,7 @@ pub(super) fn decode_dictionary_page(
     }
 }
 
-/// Judges the dictionary page of a chunk whose first page of data is `first_page`, none where the
+/// Checks the dictionary page of a chunk whose first page of data is `first_page`, none where the
 /// file has no index of pages: the Parquet reader makes room for as many values as the
 /// dictionary says that it has, and divides by them. `bytes` begin where the chunk does.
 ///
@@ -187,7 +187,7 @@ mod tests {
     /// the number of values, three in zigzag.
     const THREE_VALUES: [u8; 3] = [0x4c, 0x15, 6];
 
-    /// Judges the first chunk of a file, of three values, once it says that it has `said`.
+    /// Checks the first chunk of a file, of three values, once it says that it has `said`.
     fn validate_saying(values: ArrayRef, said: u8) -> Result<(), ParquetError> {
         let table = RecordBatch::try_from_iter([("column", values)]).unwrap();
         let mut writer = ArrowWriter::try_new(vec![], table.schema(), None).unwrap();

@@ -66,7 +66,7 @@ pub(crate) struct ParquetFile {
     leaves: Vec<usize>,
     /// Schema of all columns as clients get them, once one has asked.
     schema: OnceLock<SchemaRef>,
-    /// Set for chunks that have no dictionary or whose dictionary has been judged, one after
+    /// Set for chunks that have no dictionary or whose dictionary has been checked, one after
     /// another in each row group.
     judged: Box<[AtomicBool]>,
 }
@@ -108,7 +108,7 @@ impl ParquetFile {
         Ok(self.schema.get_or_init(|| made))
     }
 
-    /// Judges those dictionaries of row group `group` that are among `got`, the bytes of `ranges`
+    /// Checks those dictionaries of row group `group` that are among `got`, the bytes of `ranges`
     /// of the file, each once.
     pub(crate) fn validate_dictionaries(
         &self,
@@ -200,7 +200,7 @@ pub(crate) async fn open(
     validate(snapshot, key, metadata)
 }
 
-/// Judges whether the file is what the catalog says it is.
+/// Checks whether the file is what the catalog says it is.
 fn validate(
     snapshot: &Snapshot,
     key: String,

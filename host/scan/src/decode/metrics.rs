@@ -18,7 +18,7 @@ counters! {
         page_bytes: Counter,
         /// Row groups that a text was looked for in.
         groups_searched: Counter,
-        /// Those of them whose dictionaries told that it is not there, so that no row was read.
+        /// Those of them whose dictionaries showed that it is not there, so that no row was read.
         groups_ruled_out: Counter,
         /// Values of dictionaries in which a text was looked for.
         values_searched: Counter,

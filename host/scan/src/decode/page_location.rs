@@ -14,7 +14,7 @@ pub(crate) struct PageLocation {
     pub(crate) bytes: u64,
 }
 
-/// The pages of a chunk that hold `rows`; none where the file has no index of them.
+/// The pages of a chunk that hold `rows`; `None` where the file has no index of them.
 pub(crate) fn pages_covering(
     parquet: &ParquetFile,
     chunk: ColumnChunkId,

@@ -14,7 +14,7 @@ pub(crate) struct RowRange {
     pub(crate) group: usize,
     /// Rows, counted within the row group.
     pub(crate) rows: Range<usize>,
-    /// One bit for each of `rows`, set for those to read; none: all.
+    /// One bit for each of `rows`, set for those to read; `None` for all.
     pub(crate) wanted: Option<BooleanBuffer>,
 }
 

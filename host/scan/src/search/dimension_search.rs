@@ -25,7 +25,7 @@ pub(super) type ColumnPredicates = Vec<ColumnPredicate>;
 pub(super) struct ColumnPredicate {
     /// Column of the file.
     pub(super) leaf: usize,
-    /// Values of its dictionary that match; none where it has no dictionary, or not for all
+    /// Values of its dictionary that match; `None` where it has no dictionary, or not for all
     /// values.
     hits: Option<BooleanBuffer>,
 }

@@ -28,7 +28,7 @@ pub(crate) struct WordKey {
     pub(crate) correct: bool,
 }
 
-/// The words that were asked for of late.
+/// The words that were asked for recently.
 pub(crate) struct FrequentWords(Cache<WordKey, Arc<[ScoredDocument]>, WordBytes>);
 
 #[derive(Clone)]

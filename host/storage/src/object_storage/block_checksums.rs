@@ -28,7 +28,7 @@ impl BlockChecksums {
         bytes.freeze()
     }
 
-    /// Reads the stored form; none when it is damaged or is not of a file of `file_bytes`.
+    /// Reads the stored form; `None` when it is damaged or is not of a file of `file_bytes`.
     pub(super) fn parse(bytes: &[u8], file_bytes: u64) -> Option<Self> {
         let (sums, own) = bytes.split_last_chunk::<4>()?;
         let (sums, rest) = sums.as_chunks::<4>();

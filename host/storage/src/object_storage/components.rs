@@ -66,7 +66,7 @@ impl ObjectStorage {
             source => StorageFailure::store(&key, source),
         };
         let found = self.store.get(&Key::from(key.as_str())).await.map_err(refused)?;
-        // Judged before it is read: what lies there may have any size.
+        // Checked before it is read: what lies there may have any size.
         if found.meta.size != bytes {
             let why =
                 format!("it has {} bytes, not the {bytes} that were installed", found.meta.size);

@@ -14,8 +14,8 @@ use crate::StorageFailure;
 /// Bytes read at a time while hashing a local file.
 const HASH_BUFFER_BYTES: usize = 256 << 10;
 
-/// Digest, size and block sums of a local file, `named` so in messages; and the file, for whoever
-/// reads it next.
+/// Digest, size and block sums of a local file, `named` so in messages; and the file, for the one
+/// who reads it next.
 pub(super) async fn hash_local_file(
     mut file: File,
     named: &Path,

@@ -1,4 +1,4 @@
-//! Cuts of known polygons, and of random ones as an independent library judges them.
+//! Cuts of known polygons, and of random ones as an independent library checks them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -54,7 +54,7 @@ impl Features {
                 Ok(())
             }
             (4, Some("properties"), Some(name)) => {
-                // The end of an array or an object: its beginning was judged.
+                // The end of an array or an object: its beginning was checked.
                 if matches!(event, JsonEvent::EndArray | JsonEvent::EndObject) {
                     return Ok(());
                 }

@@ -56,8 +56,8 @@ impl Plan {
         self.row_cap.map_or(wanted, |cap| cap.min(wanted)).max(1)
     }
 
-    /// A warning that responses end at the plan's row cap, continued by `consequence`; none without
-    /// a cap.
+    /// A warning that responses end at the plan's row cap, continued by `consequence`; `None`
+    /// without a cap.
     ///
     /// ```
     /// use yearbook_sdk::testing::project;
@@ -73,7 +73,7 @@ impl Plan {
         Some(format!("The {} plan caps a response at {cap} rows, {consequence}", self.name))
     }
 
-    /// A warning about a run of `requests` on a plan with a monthly limit; none without a limit.
+    /// A warning about a run of `requests` on a plan with a monthly limit; `None` without a limit.
     ///
     /// ```
     /// use yearbook_sdk::testing::project;
@@ -259,7 +259,7 @@ impl Request {
     }
 
     /// A warning that names the datasets without a primary key: `Without a primary key`, then
-    /// `consequence`, which is empty or begins with a comma; none where all have a key.
+    /// `consequence`, which is empty or begins with a comma; `None` where all have a key.
     ///
     /// ```
     /// use yearbook_sdk::testing::project;

@@ -19,7 +19,7 @@ use self::notation::{civil, parse};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimePeriod {
-    /// Days since 1970-01-01, the last one included; none for a financial year, which begins
+    /// Days since 1970-01-01, the last one included; `None` for a financial year, which begins
     /// another day in each country.
     days: Option<(i64, i64)>,
     form: PeriodForm,

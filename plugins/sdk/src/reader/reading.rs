@@ -36,7 +36,7 @@ impl<R: Reader> ReadingDriver<R> {
         self.reader.columns()
     }
 
-    /// The next batch; none where more bytes are needed, or at the end.
+    /// The next batch; `None` where more bytes are needed, or at the end.
     ///
     /// # Errors
     /// As [`Reader::pull`].

@@ -262,7 +262,7 @@ impl RowBuilder {
         self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES
     }
 
-    /// The batch; none without rows. The builder starts anew.
+    /// The batch; `None` without rows. The builder starts again.
     pub(crate) fn finish(&mut self) -> Option<RawRows> {
         if self.rows == 0 {
             return None;

@@ -8,7 +8,7 @@ use super::held;
 use crate::capacity::BufferEstimate;
 use crate::{Batch, Encoder, Error, Note, Output};
 
-/// A response under way, whoever makes its parts.
+/// A response under way, whatever makes its parts.
 pub(super) struct EncodingDriver<E> {
     /// Bytes so far, separators included.
     offset: u64,

@@ -93,7 +93,7 @@ impl Bucket {
         }
     }
 
-    /// Its points in the order in which a line passes them; none where it is a gap.
+    /// Its points in the order in which a line passes them; `None` where it is a gap.
     pub fn path(&self) -> impl Iterator<Item = Point> + use<> {
         let mut points = match self {
             Self::Gap { .. } => Vec::new(),

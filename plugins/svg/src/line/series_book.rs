@@ -9,10 +9,10 @@ use super::samples::SeriesSamples;
 /// appears later than so many others is only counted.
 pub const MOST_CANDIDATES: usize = 64;
 
-/// Further series that are told apart when they are counted.
+/// Further series that are distinguished when they are counted.
 pub const MOST_COUNTED: usize = 65_536;
 
-/// Values that name a series, one for each column that splits the rows; none: null.
+/// Values that name a series, one for each column that splits the rows; `None` if null.
 pub type SeriesKey = Vec<Option<String>>;
 
 /// A series: its values, the position of its value column, and its points.
@@ -37,7 +37,7 @@ pub struct SeriesBook {
 
 impl SeriesBook {
     /// The samples of the series with the identity `id`, which only the same key and value column
-    /// have; none where the series is only counted. `key` is called for a series that is new.
+    /// have; `None` where the series is only counted. `key` is called for a series that is new.
     pub fn samples(
         &mut self,
         id: &[u8],

@@ -113,7 +113,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// The next ring, in degrees; none at the end.
+    /// The next ring, in degrees; `None` at the end.
     fn ring(&mut self) -> Option<Vec<[f64; 2]>> {
         let points = usize::try_from(self.number()?).ok()?;
         let (mut x, mut y) = (0, 0);

@@ -20,14 +20,14 @@ const SOURCE: &str = "
 pub struct SourceState {
     /// Time by the database's clock.
     pub now: Millis,
-    /// Time of the last check that ended well, a publication by hand included; none: the dataset
-    /// does not exist.
+    /// Time of the last check that ended well, a publication by hand included; `None` if the
+    /// dataset does not exist.
     pub checked_at: Option<Millis>,
-    /// Time at which the dataset was retired; none: it is served, or does not exist.
+    /// Time at which the dataset was retired; `None` if it is served, or does not exist.
     pub retired_at: Option<Millis>,
     /// Its current snapshot.
     pub current: Option<SnapshotId>,
-    /// End of the lease of whoever asks the source; it may have passed.
+    /// End of the lease of the host that asks the source; it may have passed.
     pub claimed_until: Option<Millis>,
     /// The last check that ended.
     pub last_check: Option<LastCheck>,
@@ -36,8 +36,8 @@ pub struct SourceState {
 }
 
 impl SourceState {
-    /// Returns the earliest time of the next check for a source with `cadence`; none: never. Checks
-    /// after `now` are those of a clock that was ahead, and count as none.
+    /// Returns the earliest time of the next check for a source with `cadence`; `None` if it never
+    /// comes. Checks after `now` are those of a clock that was ahead, and count as none.
     #[must_use]
     pub fn next_check(&self, cadence: Option<refresh::Cadence>, now: Millis) -> Option<Millis> {
         let failed = self.last_check.as_ref();
@@ -55,9 +55,9 @@ pub struct LastCheck {
     pub ended_at: Millis,
     /// Its outcome.
     pub outcome: CheckOutcome,
-    /// Kind of failure; none unless it failed.
+    /// Kind of failure; `None` unless it failed.
     pub cause: Option<FailureCause>,
-    /// Sentence for operators; none unless it failed.
+    /// Sentence for operators; `None` unless it failed.
     pub reason: Option<String>,
 }
 

@@ -22,7 +22,7 @@ macro_rules! last_checks {
 
 const COUNT_OUTCOMES: &str = last_checks!("c.outcome, COUNT(*) AS sources", "GROUP BY c.outcome");
 
-/// Oldest first: whoever looks for the cause begins there.
+/// Oldest first: an operator looks for the cause there first.
 const FAILING: &str = last_checks!(
     "c.dataset, c.cause, c.ended_at",
     "AND c.outcome = 'failed' AND c.cause IS NOT NULL ORDER BY c.ended_at, c.dataset LIMIT 1000"

@@ -6,7 +6,7 @@ use yearbook_server::ServerSettings;
 
 use super::{Finding, Status};
 
-/// Judges `server.public_url`, or what stands in its place.
+/// Checks `server.public_url`, or what stands in its place.
 pub(super) fn check_public_url(server: &ServerSettings) -> Finding {
     let clear = "tools would send keys in clear text";
     if let Some(url) = &server.public_url {

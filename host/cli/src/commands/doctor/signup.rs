@@ -7,7 +7,7 @@ use yearbook_signup::{SignupMode, outbox};
 use super::{Finding, Status};
 use crate::settings::SettingsDocument;
 
-/// Judges the settings of sign-up; `store` is the catalog, where it answers.
+/// Checks the settings of sign-up; `store` is the catalog, where it answers.
 ///
 /// # Errors
 /// Fails when the catalog does not answer, or the mail server does not greet.

@@ -195,7 +195,7 @@ async fn the_draft_says_what_the_descriptor_said() {
     assert!(!snapshot.bulk_redistribution);
 }
 
-/// Remembers what it was told: stages with their totals and sums.
+/// Records stages with their totals and sums.
 #[derive(Default)]
 struct Memory(std::sync::Mutex<Vec<(String, Option<u64>, u64)>>);
 

@@ -75,7 +75,7 @@ fn of_message(file: &mut File, message: &Message<'_>, body: u64) -> io::Result<u
     Ok(claimed)
 }
 
-/// Length of the metadata that follows; none at the end of a stream.
+/// Length of the metadata that follows; `None` at the end of a stream.
 fn read_message_length(file: &mut File) -> io::Result<Option<i64>> {
     let length = match read_i32(file) {
         Ok(CONTINUATION) => read_i32(file)?,

@@ -25,7 +25,8 @@ const WIDE_TEXT: &str = "it is UTF-16 or UTF-32, as Excel's \"Unicode text\" is;
 const MARKUP: &str =
     "it is HTML or XML, perhaps a notice in place of the data; look at it in a browser";
 
-/// Returns the kind of content that begins with `first`, and what to do; none where it may be CSV.
+/// Returns the kind of content that begins with `first`, and what to do; `None` where it may be
+/// CSV.
 pub(super) fn recognize(first: &[u8]) -> Option<&'static str> {
     let signature = SIGNATURES.iter().find(|(signature, _)| first.starts_with(signature));
     if let Some((_, found)) = signature {

@@ -6,7 +6,8 @@ use std::ops::Range;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::page_index::offset_index::PageLocation;
 
-/// Locations of the pages of column `leaf` in row group `group`; none where the file has no index.
+/// Locations of the pages of column `leaf` in row group `group`; `None` where the file has no
+/// index.
 pub(crate) fn chunk_pages(
     metadata: &ParquetMetaData,
     group: usize,
@@ -48,7 +49,7 @@ pub(super) fn fault(metadata: &ParquetMetaData, bytes: u64) -> Option<String> {
     None
 }
 
-/// Bytes of a chunk, with its dictionary; none where a number is negative.
+/// Bytes of a chunk, with its dictionary; `None` where a number is negative.
 fn chunk_range(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let (start, length) =

@@ -1,4 +1,4 @@
-//! A catalog to judge by: the datasets of the demo, and 1,500 made-up ones such as statistical
+//! A catalog to measure by: the datasets of the demo, and 1,500 made-up ones such as statistical
 //! offices publish, which share their words.
 
 use std::fs;

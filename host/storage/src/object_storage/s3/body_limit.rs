@@ -18,7 +18,7 @@ const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
 pub(super) enum ExpectedBody {
     /// So many bytes of an object.
     Range(u64),
-    /// A whole object. Whoever asks judges the length that its head states before reading it.
+    /// A whole object. The caller checks the length that its head states before reading it.
     Object,
     /// A list, or the outcome of a change.
     Document,

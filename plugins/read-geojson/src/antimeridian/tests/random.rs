@@ -48,7 +48,7 @@ fn ring(dice: &mut Dice, [x, y]: Position, radius: f64, grid: Option<f64>) -> Ve
     ring
 }
 
-/// A valid polygon that may cross 180 degrees; none where the dice make another.
+/// A valid polygon that may cross 180 degrees; `None` where the dice make another.
 fn polygon(dice: &mut Dice) -> Option<Polygon> {
     let border = if dice.below(2) == 0 { 180.0 } else { -180.0 };
     let radius = dice.between(3.0, 60.0);

@@ -39,9 +39,9 @@ pub(super) struct ReleaseActivity {
     pub(super) version: String,
     pub(super) release: String,
     pub(super) responses_per_second: f64,
-    /// Median time to first byte, seconds; none without a response.
+    /// Median time to first byte, seconds; `None` without a response.
     pub(super) p50_seconds: Option<f64>,
-    /// 99th percentile of the time to first byte, seconds; none without a response.
+    /// 99th percentile of the time to first byte, seconds; `None` without a response.
     pub(super) p99_seconds: Option<f64>,
     /// CPU time per time, cores.
     pub(super) cpu_share: f64,

@@ -1,4 +1,4 @@
-//! RFC 4180, with null and empty text told apart, under any cutting of the input.
+//! RFC 4180, with null and empty text distinguished, under any cutting of the input.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
