@@ -47,10 +47,10 @@ impl ServerFixture {
             fs::remove_dir_all(&folder)
                 .with_context(|| format!("cannot empty {}", folder.display()))?;
         }
-        let ground = Self { root: repository.root().to_owned(), binary, folder };
-        fs::create_dir_all(ground.data_dir())
-            .with_context(|| format!("cannot make {}", ground.data_dir().display()))?;
-        Ok(ground)
+        let fixture = Self { root: repository.root().to_owned(), binary, folder };
+        fs::create_dir_all(fixture.data_dir())
+            .with_context(|| format!("cannot make {}", fixture.data_dir().display()))?;
+        Ok(fixture)
     }
 
     /// Has `step`, a process of this program, use this product and take the demo's datasets from

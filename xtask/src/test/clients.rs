@@ -18,17 +18,17 @@ const SETTINGS: [(&str, &str); 2] =
 pub(super) fn python(repository: &Repository) -> Result<CheckCounts> {
     const NAME: &str = "clients-python";
     let python = tools::check_python(repository, NAME)?;
-    let ground = ServerFixture::prepare(repository, NAME)?;
-    ground.publish_demo()?;
-    let difficult = ground.folder().join("difficult");
+    let fixture = ServerFixture::prepare(repository, NAME)?;
+    fixture.publish_demo()?;
+    let difficult = fixture.folder().join("difficult");
     let readers = tools::readers_python(repository)?;
-    command::run(ground.script(&readers, "readers/difficult.py").arg(&difficult))?;
-    ground.publish(&packages::descriptors(&difficult)?)?;
+    command::run(fixture.script(&readers, "readers/difficult.py").arg(&difficult))?;
+    fixture.publish(&packages::descriptors(&difficult)?)?;
 
-    let log = ground.folder().join("server.log");
-    let mut server = ground.serve(&log, &SETTINGS)?;
-    let mut run = ground.script(&python, "clients-python/main.py");
-    let yearbook = ground.yearbook();
+    let log = fixture.folder().join("server.log");
+    let mut server = fixture.serve(&log, &SETTINGS)?;
+    let mut run = fixture.script(&python, "clients-python/main.py");
+    let yearbook = fixture.yearbook();
     run.args(["--base", &server.base(), "--work"])
         .arg(repository.cache_dir().join("clients-python-work"))
         .arg("--")
@@ -47,17 +47,17 @@ pub(super) fn r(repository: &Repository) -> Result<CheckCounts> {
     const R_SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
     let python = tools::readers_python(repository)?;
     tools::r_client()?;
-    let ground = ServerFixture::prepare(repository, "clients-r")?;
-    ground.publish_demo()?;
-    let difficult = ground.folder().join("difficult");
-    command::run(ground.script(&python, "readers/difficult.py").arg(&difficult))?;
-    ground.publish(&packages::descriptors(&difficult)?)?;
-    let (enterprise, free) = (ground.key("enterprise")?, ground.key("free")?);
+    let fixture = ServerFixture::prepare(repository, "clients-r")?;
+    fixture.publish_demo()?;
+    let difficult = fixture.folder().join("difficult");
+    command::run(fixture.script(&python, "readers/difficult.py").arg(&difficult))?;
+    fixture.publish(&packages::descriptors(&difficult)?)?;
+    let (enterprise, free) = (fixture.key("enterprise")?, fixture.key("free")?);
 
-    ground.count(&R_SETTINGS, |server| {
-        let mut run = ground.script(&python, "clients-r/main.py");
+    fixture.count(&R_SETTINGS, |server| {
+        let mut run = fixture.script(&python, "clients-r/main.py");
         run.args(["--base", &server.base(), "--work"])
-            .arg(ground.folder().join("work"))
+            .arg(fixture.folder().join("work"))
             .arg("--vectors")
             .arg(repository.root().join("tests/fixtures/result_digest.json"))
             .arg("--recipes")

@@ -62,21 +62,21 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     } else {
         None
     };
-    let ground = ServerFixture::prepare(repository, "integrations")?;
+    let fixture = ServerFixture::prepare(repository, "integrations")?;
     for name in INSTALLED {
         let component = repository.root().join("plugins/dist").join(name).with_extension("wasm");
-        command::run(ground.yearbook().args(["plugin", "install"]).arg(component).arg("--now"))?;
+        command::run(fixture.yearbook().args(["plugin", "install"]).arg(component).arg("--now"))?;
     }
     let descriptor =
         |name: &str| repository.root().join("datasets").join(name).join("datapackage.json");
-    ground.publish(&DATASETS.map(descriptor))?;
-    let (unlimited, starter) = (ground.key("enterprise")?, ground.key("starter")?);
+    fixture.publish(&DATASETS.map(descriptor))?;
+    let (unlimited, starter) = (fixture.key("enterprise")?, fixture.key("starter")?);
 
     let admin = server::free_address()?.to_string();
     let mut settings = SETTINGS.to_vec();
     settings.push(("YEARBOOK_SERVER__ADMIN_LISTEN", &admin));
-    let tally = ground.count(&settings, |server| {
-        let mut run = ground.script(&python, "integrations/main.py");
+    let tally = fixture.count(&settings, |server| {
+        let mut run = fixture.script(&python, "integrations/main.py");
         run.args(["--base", &server.base(), "--admin", &format!("http://{admin}")])
             .arg("--meltano")
             .arg(meltano)
@@ -90,8 +90,8 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
         if r.is_ok() {
             run.arg("--r");
         }
-        run.arg("--work").arg(ground.folder().join("work")).arg("--");
-        let yearbook = ground.yearbook();
+        run.arg("--work").arg(fixture.folder().join("work")).arg("--");
+        let yearbook = fixture.yearbook();
         run.arg(yearbook.get_program())
             .args(yearbook.get_args())
             .arg("publish")

@@ -33,23 +33,23 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let markdown = markdown(repository, &python)?;
     let node = tools::node("plugins in JavaScript");
     let javascript = if node.is_ok() { Some(javascript(repository)?) } else { None };
-    let ground = ServerFixture::prepare(repository, "languages")?;
-    ground.publish(
+    let fixture = ServerFixture::prepare(repository, "languages")?;
+    fixture.publish(
         &DATASETS
             .map(|name| repository.root().join("datasets").join(name).join("datapackage.json")),
     )?;
-    let key = ground.key("starter")?;
+    let key = fixture.key("starter")?;
 
-    let tally = ground.count(&SETTINGS, |server| {
-        let mut run = ground.script(&python, "languages/main.py");
+    let tally = fixture.count(&SETTINGS, |server| {
+        let mut run = fixture.script(&python, "languages/main.py");
         run.args(["--base", &server.base(), "--work"])
-            .arg(ground.folder().join("work"))
+            .arg(fixture.folder().join("work"))
             .arg("--markdown")
             .arg(markdown);
         if let Some(javascript) = javascript {
             run.arg("--javascript").arg(javascript);
         }
-        let yearbook = ground.yearbook();
+        let yearbook = fixture.yearbook();
         run.arg("--")
             .arg(yearbook.get_program())
             .args(yearbook.get_args())

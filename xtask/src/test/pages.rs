@@ -23,16 +23,16 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     tools::chromium()?;
     tools::node("judging the catalogue's pages")?;
     let modules = tools::node_modules(repository, "pages-node", "tests/external/pages/node")?;
-    let ground = ServerFixture::prepare(repository, "pages")?;
-    ground.publish_demo()?;
-    ground.publish(&[hostile_package(ground.folder())?])?;
-    let yearbook = ground.yearbook();
-    ground.count(&SETTINGS, |server| {
-        let mut run = ground.script(&python, "pages/main.py");
+    let fixture = ServerFixture::prepare(repository, "pages")?;
+    fixture.publish_demo()?;
+    fixture.publish(&[hostile_package(fixture.folder())?])?;
+    let yearbook = fixture.yearbook();
+    fixture.count(&SETTINGS, |server| {
+        let mut run = fixture.script(&python, "pages/main.py");
         run.args(["--base", &server.base(), "--modules"])
             .arg(&modules)
             .arg("--work")
-            .arg(ground.folder())
+            .arg(fixture.folder())
             .arg("--readme")
             .arg(repository.root().join("docs/pictures"));
         if !ServerFixture::is_shared() {

@@ -12,17 +12,17 @@ use crate::{command, demo, packages, server, tools};
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::readers_python(repository)?;
     let r = tools::r();
-    let ground = ServerFixture::prepare(repository, "readers")?;
-    let mut descriptors = ground.publish_demo()?;
+    let fixture = ServerFixture::prepare(repository, "readers")?;
+    let mut descriptors = fixture.publish_demo()?;
     let generated = demo::million_rows(repository)?;
-    let difficult = ground.folder().join("difficult");
-    command::run(ground.script(&python, "readers/difficult.py").arg(&difficult))?;
+    let difficult = fixture.folder().join("difficult");
+    command::run(fixture.script(&python, "readers/difficult.py").arg(&difficult))?;
     let mut extra = packages::descriptors(&difficult)?;
     extra.push(generated.clone());
-    ground.publish(&extra)?;
+    fixture.publish(&extra)?;
     descriptors.extend(extra);
-    ground.install_formats(repository)?;
-    let key = ground.key("enterprise")?;
+    fixture.install_formats(repository)?;
+    let key = fixture.key("enterprise")?;
 
     let admin = server::free_address()?.to_string();
     // Many requests with one key from one address, and at once, are the point here, so no burst
@@ -38,8 +38,8 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
         ("YEARBOOK_SERVER__WRITE_IDLE_MS", "600000"),
         ("YEARBOOK_SERVER__ADMIN_LISTEN", admin.as_str()),
     ];
-    let tally = ground.count(&settings, |server| {
-        let mut run = ground.script(&python, "readers/main.py");
+    let tally = fixture.count(&settings, |server| {
+        let mut run = fixture.script(&python, "readers/main.py");
         run.args([
             "--base",
             &server.base(),
@@ -54,7 +54,7 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
             run.arg("--without-r");
         }
         run.arg("--downloads")
-            .arg(ground.folder().join("downloads"))
+            .arg(fixture.folder().join("downloads"))
             .args(packages::newest_versions(&descriptors));
         run.env("YEARBOOK_KEY", key);
         Ok(run)

@@ -16,21 +16,21 @@ const URL_SECONDS: &str = "60";
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "share")?;
-    let ground = ServerFixture::prepare(repository, "share")?;
-    ground.publish_demo()?;
-    let difficult = ground.folder().join("difficult");
-    command::run(ground.script(&python, "readers/difficult.py").arg(&difficult))?;
-    ground.publish(&packages::descriptors(&difficult)?)?;
+    let fixture = ServerFixture::prepare(repository, "share")?;
+    fixture.publish_demo()?;
+    let difficult = fixture.folder().join("difficult");
+    command::run(fixture.script(&python, "readers/difficult.py").arg(&difficult))?;
+    fixture.publish(&packages::descriptors(&difficult)?)?;
     // Hundreds of requests a second with one key are wanted here, so there is no burst limit.
     let settings =
         [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"), ("YEARBOOK_SHARE__URL_SECONDS", URL_SECONDS)];
-    ground.count(&settings, |server| {
-        let profile = ground.folder().join("profile.share");
-        let mut issue = ground.yearbook();
+    fixture.count(&settings, |server| {
+        let profile = fixture.folder().join("profile.share");
+        let mut issue = fixture.yearbook();
         issue.env("YEARBOOK_SERVER__PUBLIC_URL", server.base());
         let text = command::output(issue.args(["share", "profile", "--label", "share", "--json"]))?;
         fs::write(&profile, text).with_context(|| format!("cannot write {}", profile.display()))?;
-        let mut run = ground.script(&python, "share/main.py");
+        let mut run = fixture.script(&python, "share/main.py");
         run.arg("--profile").arg(&profile);
         run.arg("--page").arg(repository.root().join("docs/share.md"));
         Ok(run)

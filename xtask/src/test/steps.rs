@@ -101,12 +101,12 @@ pub(super) fn documentation(repository: &Repository) -> Result<()> {
 pub(super) fn deploy(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "deploy")?;
     let systemd = tools::systemd();
-    let ground = ServerFixture::prepare(repository, "deploy")?;
-    let mut run = ground.script(&python, "deploy/main.py");
+    let fixture = ServerFixture::prepare(repository, "deploy")?;
+    let mut run = fixture.script(&python, "deploy/main.py");
     run.arg("--binary")
-        .arg(ground.yearbook().get_program())
+        .arg(fixture.yearbook().get_program())
         .arg("--work")
-        .arg(ground.folder().join("work"));
+        .arg(fixture.folder().join("work"));
     Ok(suites::count(&mut run)?.and_tool(&systemd))
 }
 
@@ -114,15 +114,15 @@ pub(super) fn deploy(repository: &Repository) -> Result<CheckCounts> {
 /// demo dataset, and computes the vectors of the digest by their description.
 pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "citations")?;
-    let ground = ServerFixture::prepare(repository, "citations")?;
-    ground.publish_demo()?;
-    let key = ground.key("enterprise")?;
-    ground.count(&[], |server| {
-        let mut run = ground.script(&python, "citations/main.py");
+    let fixture = ServerFixture::prepare(repository, "citations")?;
+    fixture.publish_demo()?;
+    let key = fixture.key("enterprise")?;
+    fixture.count(&[], |server| {
+        let mut run = fixture.script(&python, "citations/main.py");
         run.args(["--base", &server.base(), "--vectors"])
             .arg(repository.root().join("tests/fixtures/result_digest.json"))
             .arg("--work")
-            .arg(ground.folder());
+            .arg(fixture.folder());
         run.env("YEARBOOK_KEY", key);
         Ok(run)
     })
@@ -132,12 +132,12 @@ pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
 /// comes back, and kills the service in the middle of a mail.
 pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "signup")?;
-    let ground = ServerFixture::prepare(repository, "signup")?;
-    let mut run = ground.script(&python, "signup/main.py");
+    let fixture = ServerFixture::prepare(repository, "signup")?;
+    let mut run = fixture.script(&python, "signup/main.py");
     run.arg("--binary")
-        .arg(ground.yearbook().get_program())
+        .arg(fixture.yearbook().get_program())
         .arg("--work")
-        .arg(ground.folder().join("work"));
+        .arg(fixture.folder().join("work"));
     suites::count(&mut run)
 }
 
@@ -145,12 +145,12 @@ pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
 /// PyIceberg, DuckDB and fastavro read every table and version, and kills publications.
 pub(super) fn iceberg(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "iceberg")?;
-    let ground = ServerFixture::prepare(repository, "iceberg")?;
-    let mut run = ground.script(&python, "iceberg/main.py");
+    let fixture = ServerFixture::prepare(repository, "iceberg")?;
+    let mut run = fixture.script(&python, "iceberg/main.py");
     run.arg("--binary")
-        .arg(ground.yearbook().get_program())
+        .arg(fixture.yearbook().get_program())
         .arg("--work")
-        .arg(ground.folder().join("work"))
+        .arg(fixture.folder().join("work"))
         .arg("--packages")
         .arg(repository.root().join("datasets"))
         .arg("--page")
@@ -165,12 +165,12 @@ pub(super) fn iceberg(repository: &Repository) -> Result<CheckCounts> {
 pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::readers_python(repository)?;
     let r = tools::r();
-    let ground = ServerFixture::prepare(repository, "guide")?;
-    ground.publish_demo()?;
-    let (enterprise, free) = (ground.key("enterprise")?, ground.key("free")?);
+    let fixture = ServerFixture::prepare(repository, "guide")?;
+    fixture.publish_demo()?;
+    let (enterprise, free) = (fixture.key("enterprise")?, fixture.key("free")?);
 
-    let tally = ground.count(&[], |server| {
-        let mut run = ground.script(&python, "guide/main.py");
+    let tally = fixture.count(&[], |server| {
+        let mut run = fixture.script(&python, "guide/main.py");
         run.arg(repository.root().join("docs/api.md"));
         if r.is_err() {
             run.args(["--without", "r"]);
@@ -185,14 +185,14 @@ pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
 /// them over the demo's datasets and over hostile ones.
 pub(super) fn discovery(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "discovery")?;
-    let ground = ServerFixture::prepare(repository, "discovery")?;
-    ground.publish_demo()?;
+    let fixture = ServerFixture::prepare(repository, "discovery")?;
+    fixture.publish_demo()?;
     let hostile = repository.root().join("tests/external/discovery/hostile");
-    ground.publish(&packages::descriptors(&hostile)?)?;
-    let key = ground.key("enterprise")?;
+    fixture.publish(&packages::descriptors(&hostile)?)?;
+    let key = fixture.key("enterprise")?;
 
-    ground.count(&OPENAPI_SETTINGS, |server| {
-        let mut run = ground.script(&python, "discovery/main.py");
+    fixture.count(&OPENAPI_SETTINGS, |server| {
+        let mut run = fixture.script(&python, "discovery/main.py");
         run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
         Ok(run)
     })
@@ -204,23 +204,23 @@ pub(super) fn discovery(repository: &Repository) -> Result<CheckCounts> {
 pub(super) fn openapi(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "openapi")?;
     let browser = tools::chromium();
-    let ground = ServerFixture::prepare(repository, "openapi")?;
-    ground.publish_demo()?;
-    let key = ground.key("enterprise")?;
+    let fixture = ServerFixture::prepare(repository, "openapi")?;
+    fixture.publish_demo()?;
+    let key = fixture.key("enterprise")?;
 
-    let tally = ground.count(&OPENAPI_SETTINGS, |server| {
+    let tally = fixture.count(&OPENAPI_SETTINGS, |server| {
         // What the command prints is what the server answers.
-        let printed = ground.folder().join("printed.json");
+        let printed = fixture.folder().join("printed.json");
         let document =
-            command::output(ground.yearbook().envs(OPENAPI_SETTINGS).args(["openapi", "--json"]))?;
+            command::output(fixture.yearbook().envs(OPENAPI_SETTINGS).args(["openapi", "--json"]))?;
         fs::write(&printed, document)
             .with_context(|| format!("cannot write {}", printed.display()))?;
 
-        let mut run = ground.script(&python, "openapi/main.py");
+        let mut run = fixture.script(&python, "openapi/main.py");
         run.args(["--base", &server.base(), "--printed"])
             .arg(&printed)
             .arg("--work")
-            .arg(ground.folder());
+            .arg(fixture.folder());
         if browser.is_err() {
             run.arg("--without-browser");
         }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::SourceTree;
+use super::files::MARKDOWN_COLUMNS;
 
 /// Page with the lists.
 const DENY: &str = "deny.toml";
@@ -91,9 +92,26 @@ pub(super) fn sentences(tree: &SourceTree) -> String {
     let lines = used.into_iter().map(|((_, users), mut names)| {
         names.sort();
         let verb = if users.len() == 1 { "uses" } else { "use" };
-        format!("- Only {} {verb} {}. (cargo-deny)\n", listed(&users), listed(&names))
+        broken(&format!("- Only {} {verb} {}. (cargo-deny)", listed(&users), listed(&names)))
     });
     lines.collect()
+}
+
+/// An item of a list, its lines no wider than a page.
+fn broken(item: &str) -> String {
+    let (mut lines, mut line) = (String::new(), String::new());
+    for word in item.split(' ') {
+        if line.len() + word.len() >= MARKDOWN_COLUMNS {
+            lines += &line;
+            lines.push('\n');
+            line = " ".to_owned();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    lines + &line + "\n"
 }
 
 /// Joins words by commas and "and".
@@ -152,6 +170,14 @@ mod tests {
         let faults = lists(&tree(bans));
         let room = "deny.toml: http may not use yearbook-api, a room of the server";
         assert!(faults.iter().any(|fault| fault == room), "{faults:?}");
+    }
+
+    #[test]
+    fn a_long_item_is_broken_and_indented() {
+        let item = broken(&format!("- Only {}", "`server` ".repeat(20).trim_end()));
+        let widths: Vec<usize> = item.lines().map(str::len).collect();
+        assert_eq!(item.lines().nth(1).map(|line| &line[..5]), Some("  `se"));
+        assert!(widths.len() == 2 && widths[0] <= MARKDOWN_COLUMNS, "{widths:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{SourceTree, numbered};
 const RUST_COLUMNS: usize = 100;
 
 /// Columns of a line of Markdown.
-const MARKDOWN_COLUMNS: usize = 120;
+pub(super) const MARKDOWN_COLUMNS: usize = 120;
 
 /// Pages whose lines a program writes.
 const WRITTEN_PAGES: [&str; 4] =
