@@ -10,7 +10,7 @@ fn a_path_and_a_query_are_answered_or_refused_in_words_contract_2() {
 }
 
 #[test]
-fn a_cursor_that_nobody_sealed_is_422_contract_3() {
+fn a_cursor_without_a_valid_seal_is_422_contract_3() {
     run::<CursorSubject>();
 }
 

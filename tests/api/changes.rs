@@ -109,7 +109,7 @@ fn watermarks(reply: &Reply) -> (String, String) {
 }
 
 #[tokio::test]
-async fn whoever_follows_changes_has_the_rows_of_the_newest_snapshot_contract_4() {
+async fn a_client_that_follows_changes_has_the_rows_of_the_newest_snapshot_contract_4() {
     let app = TestApp::start().await;
     let key = app.key(Plan::Enterprise).await;
     let mut ids = vec![app.publish(&version(0)).await];
@@ -215,7 +215,7 @@ async fn every_format_carries_changes_with_the_credit_contract_4() {
     app.publish(&version(0)).await;
     let id = app.publish(&version(0).with_appended("2099-01-01,\"Ōtautahi\",1.5,true\n")).await;
     let csv = app.get(&format!("{PATH}?format=csv")).key(&key).send().await;
-    let at = app.live.dataset("harvest").unwrap().current.created_at.to_rfc3339();
+    let at = app.catalog_cache.dataset("harvest").unwrap().current.created_at.to_rfc3339();
     assert_eq!(
         csv.text(),
         format!(
@@ -278,7 +278,7 @@ async fn geometry_is_left_out_for_those_who_do_not_want_it_contract_4() {
 }
 
 #[tokio::test]
-async fn watermarks_are_judged_as_the_contract_says_contract_4() {
+async fn watermarks_are_checked_as_the_contract_says_contract_4() {
     let app = TestApp::start().await;
     let key = app.key(Plan::Enterprise).await;
     let ids = [app.publish(&version(0)).await, app.publish(&version(1)).await];
@@ -348,7 +348,7 @@ async fn a_watermark_older_than_what_is_kept_is_410_with_the_oldest_usable_one_c
         );
     }
     let remaining: Vec<String> = app
-        .live
+        .catalog_cache
         .dataset("harvest")
         .unwrap()
         .snapshots

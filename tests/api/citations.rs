@@ -153,7 +153,7 @@ async fn arrow_digest(app: &TestApp, key: &str, id: &str, query: &str) -> (u64, 
     assert_eq!(reply.status, 200, "{}", reply.text());
     let reader = StreamReader::try_new(&*reply.body, None).unwrap();
     let schema = reader.schema();
-    let dataset = app.live.dataset("harvest").unwrap();
+    let dataset = app.catalog_cache.dataset("harvest").unwrap();
     let columns: Vec<_> = schema
         .fields()
         .iter()
@@ -261,7 +261,7 @@ async fn after_retention_a_citation_stays_and_names_the_nearest_snapshot_contrac
     };
     let before = text(&ids[0]).await;
     app.store.apply_retention(Retention { snapshots: 1, hours: 0 }, false).await.unwrap();
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     let after = text(&ids[0]).await;
     assert!(after.starts_with(before.trim_end()), "it states what it stated: {before} {after}");
     let nearest = format!("The nearest snapshot that is kept is {}.", ids[2]);
@@ -273,7 +273,7 @@ async fn after_retention_a_citation_stays_and_names_the_nearest_snapshot_contrac
 
     // A retired dataset is cited too.
     app.store.retire_dataset(&DatasetName::parse("harvest").unwrap()).await.unwrap();
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     let retired = text(&ids[3]).await;
     assert!(retired.contains("the dataset was retired on"), "{retired}");
     assert!(text(&ids[0]).await.contains("is gone since"));
@@ -295,9 +295,9 @@ async fn without_pages_there_are_no_citations_contract_9() {
 async fn the_preview_and_the_facts_show_the_same_rows_contract_9() {
     let (app, id, _) = harvested().await;
     let preview = app.get("/v1/datasets/harvest/preview").send().await.json();
-    let dataset = app.live.dataset("harvest").unwrap();
+    let dataset = app.catalog_cache.dataset("harvest").unwrap();
     let id = SnapshotId::parse(&id).unwrap();
-    let facts = app.live.preview_facts(&dataset, &id).await.unwrap().unwrap();
+    let facts = app.catalog_cache.preview_facts(&dataset, &id).await.unwrap().unwrap();
     assert!(Arc::strong_count(&facts) > 1, "kept in memory");
     assert_eq!(preview["row_count"], facts.rows);
     let names: Vec<&str> = preview["columns"]

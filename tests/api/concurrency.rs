@@ -153,7 +153,7 @@ async fn two_hundred_clients_that_stop_reading_do_not_stop_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_nobody_asked_for_is_not_taken() {
+async fn an_unexpected_body_is_not_read() {
     /// Bytes that sockets hold on both sides, and more.
     const TAKEN: usize = 32 << 20;
     let app = TestApp::start().await;

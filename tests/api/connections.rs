@@ -309,7 +309,7 @@ async fn the_admin_listener_has_the_same_bounds() {
 }
 
 #[tokio::test]
-async fn a_stop_waits_for_nobody_who_asks_nothing() {
+async fn a_stop_does_not_wait_for_idle_connections() {
     let mut server =
         SocketServer::start(ServerSettings { connections: 4, shutdown_ms: NEVER_MS, ..patient() })
             .await;
@@ -331,7 +331,7 @@ async fn a_stop_waits_for_nobody_who_asks_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_collects_refusals_gets_them_late() {
+async fn frequent_refusals_come_late() {
     const PER_SECOND: usize = 20;
     const AT_ONCE: usize = PER_SECOND / 10;
     let server = SocketServer::start_with(ServiceSettings {

@@ -9,7 +9,7 @@ fn counts(reply: &Reply) -> (String, String) {
 }
 
 #[tokio::test]
-async fn rows_of_the_answer_and_of_the_selection_are_told_contract_3() {
+async fn rows_of_the_answer_and_of_the_selection_are_counted_contract_3() {
     let mut settings = ServiceSettings::default();
     settings.limits.burst_per_second = 0;
     settings.plans.free.row_cap = Some(50);

@@ -136,7 +136,7 @@ async fn a_damaged_file_is_500_for_its_dataset_alone() {
     app.publish(&harvest()).await;
     app.publish(&parks()).await;
     let key = app.key(Plan::Free).await;
-    let file = app.live.dataset("harvest").unwrap().current.file.clone();
+    let file = app.catalog_cache.dataset("harvest").unwrap().current.file.clone();
     std::fs::write(
         app.folder.path().join("objects/snapshots").join(format!("{}.parquet", file.sha256)),
         b"PAR1 nothing",

@@ -26,7 +26,7 @@ async fn a_retired_dataset_is_404_contract_4() {
     app.publish(&parks()).await;
     let key = app.key(Plan::Enterprise).await;
     app.store.retire_dataset(&DatasetName::parse("parks").unwrap()).await.unwrap();
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     for path in [
         "/v1/datasets/parks",
         "/v1/datasets/parks/data",

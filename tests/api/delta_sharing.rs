@@ -386,7 +386,7 @@ async fn times_of_dropped_versions_are_known_and_their_rows_are_not_contract_12(
     // Versions 0 and 3 stay.
     let dropped = app.store.apply_retention(Retention { snapshots: 1, hours: 0 }, false).await;
     assert_eq!(dropped.unwrap().len(), 2);
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     let key = app.key(Plan::Enterprise).await;
     for (timestamp, expected) in [
         ("2020-11-21T12:00:00Z", Some("0")),
@@ -427,7 +427,7 @@ async fn changes_that_are_not_known_any_more_are_400_contract_12() {
     // Version 3 alone stays.
     let dropped = app.store.apply_retention(Retention { snapshots: 1, hours: 0 }, false).await;
     assert_eq!(dropped.unwrap().len(), 3);
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     let key = app.key(Plan::Enterprise).await;
     let ask = |range: &str| app.get(&format!("{TABLE}/changes?{range}")).bearer(&key).send();
     let check = async |range: &str, expected: &str| {

@@ -59,7 +59,7 @@ async fn keys_that_are_wrong_are_401_with_a_challenge_spec_5() {
     assert_eq!(app.get("/v1/datasets").key(&format!(" {key} ")).send().await.status, 200);
     let id = app.store.keys().await.unwrap()[0].id.clone();
     app.store.revoke_key(&id, yearbook_catalog::clock::now()).await.unwrap();
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     assert_eq!(
         app.get("/v1/datasets").key(&key).send().await.outcome(),
         (401, "key_invalid".to_owned()),

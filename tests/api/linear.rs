@@ -218,7 +218,7 @@ async fn patient(forwarded_header: ForwardedHeader) -> (TestApp, String) {
     (app, key)
 }
 
-fn shown(text: &str) -> &str {
+fn redacted(text: &str) -> &str {
     text.get(..text.len().min(60)).unwrap_or("…")
 }
 
@@ -235,7 +235,7 @@ async fn no_parameter_costs_more_than_its_length_contract_2() {
             for (short, long) in short.iter().zip(&long) {
                 let ask = |text: &str| app.get(&format!("{address}{text}")).key(&key);
                 if let Err(slower) = growth(|| ask(short), || ask(long)).await {
-                    writeln!(wrong, "{address}{} {slower}", shown(short)).unwrap();
+                    writeln!(wrong, "{address}{} {slower}", redacted(short)).unwrap();
                 }
             }
         }
@@ -258,7 +258,7 @@ async fn no_header_costs_more_than_its_length_contract_2() {
                     keyed.header(name, value)
                 };
                 if let Err(slower) = growth(|| ask(short), || ask(long)).await {
-                    writeln!(wrong, "{address} {name}: {} {slower}", shown(short)).unwrap();
+                    writeln!(wrong, "{address} {name}: {} {slower}", redacted(short)).unwrap();
                 }
             }
             // One header on many lines, and many headers.

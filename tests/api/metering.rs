@@ -191,7 +191,7 @@ async fn unknown_keys_beyond_the_bucket_of_their_address_ask_no_database_contrac
 }
 
 #[tokio::test]
-async fn names_that_nobody_has_cost_no_query_contract_5() {
+async fn unknown_names_cost_no_query_contract_5() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let statements = Statements::start();

@@ -186,7 +186,7 @@ async fn record_failed_check(app: &TestApp, dataset: &DatasetName) {
     let failure = FailedCheck { cause: FailureCause::Timeout, reason: "no answer".to_owned() };
     let at = Some(Millis(1_900_000_000_500));
     app.store.record_failed_check(dataset, &failure, at).await.unwrap();
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
 }
 
 #[tokio::test]
@@ -247,7 +247,7 @@ async fn the_last_checks_of_sources_are_metrics_contract_8() {
     let snapshot = app.store.current_snapshot(&parks).await.unwrap().unwrap().id;
     let outcome = CheckOutcome::Unchanged;
     assert!(app.store.record_good_check(&parks, outcome, &snapshot, None, None).await.unwrap());
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     assert_eq!((sources("failed").await, sources("unchanged").await), (Some(0.0), Some(1.0)));
     assert_eq!(app.metric(failed).await, None);
 }

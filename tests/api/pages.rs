@@ -241,7 +241,7 @@ async fn rendering_a_page_opens_no_stored_file_contract_9() {
 async fn a_retired_dataset_is_410_with_its_date_and_an_unknown_one_404_contract_9() {
     let app = started().await;
     app.store.retire_dataset(&DatasetName::parse("parks").unwrap()).await.unwrap();
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     let today = yearbook_catalog::clock::now().date();
     let reply = app.get("/datasets/parks").header("accept", BROWSER).send().await;
     assert_eq!(reply.outcome(), (410, "dataset_retired".to_owned()));

@@ -8,7 +8,7 @@ use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, TestTable, harvest, parks};
 
 #[tokio::test]
-async fn anybody_sees_the_newest_ten_rows_contract_4() {
+async fn the_newest_ten_rows_need_no_key_contract_4() {
     let app = TestApp::start().await;
     let id = app.publish(&harvest()).await;
     let preview = app.get("/v1/datasets/harvest/preview").send().await.json();

@@ -151,7 +151,7 @@ async fn http_2_says_our_bounds_in_its_settings() {
 }
 
 #[tokio::test]
-async fn a_rapid_reset_ends_its_connection_and_nobody_elses() {
+async fn a_rapid_reset_ends_its_own_connection_alone() {
     let server = SocketServer::start(ServerSettings::default()).await;
     let mut other = TcpStream::connect(server.address).await.unwrap();
     let mut bytes = client_preface();

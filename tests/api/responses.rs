@@ -219,7 +219,7 @@ async fn a_plan_that_caps_rows_has_answers_of_its_own_contract_5() {
 }
 
 #[tokio::test]
-async fn conditions_are_judged_before_the_cache_contract_3() {
+async fn conditions_are_checked_before_the_cache_contract_3() {
     let app = app().await;
     let key = app.key(Plan::Enterprise).await;
     let path = "/v1/datasets/harvest/data";

@@ -20,12 +20,12 @@ async fn collect(app: &TestApp, unnamed_for: Duration) -> GcSummary {
     )
     .await
     .unwrap();
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     collected
 }
 
 #[tokio::test]
-async fn whoever_names_a_dropped_snapshot_is_told_what_to_do_contract_3() {
+async fn the_refusal_of_a_dropped_snapshot_says_what_to_do_contract_3() {
     let app = TestApp::start().await;
     let key = app.key(Plan::Enterprise).await;
     let mut ids = Vec::new();

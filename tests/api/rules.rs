@@ -67,7 +67,7 @@ async fn open_routes_charge_nothing_contract_4() {
 }
 
 #[tokio::test]
-async fn parameters_that_nobody_knows_are_ignored_on_every_route_contract_2() {
+async fn unknown_parameters_are_ignored_on_every_route_contract_2() {
     let app = with_harvest().await;
     let key = app.key(Plan::Enterprise).await;
     for path in keyed().into_iter().chain(open()) {

@@ -31,7 +31,7 @@ async fn service(settings: ServiceSettings, instances: u32) -> TestApp {
 }
 
 /// Opens answers until one is refused: those that are open, and the refusal's status and code.
-async fn fill(
+async fn open_until_refused(
     app: &TestApp,
     path: &str,
     key: &str,
@@ -50,7 +50,7 @@ async fn fill(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_and_an_address_have_a_share_of_what_may_be_open_and_are_told_contract_5() {
+async fn a_key_and_an_address_have_a_share_of_what_may_be_open_contract_5() {
     let of_responses = {
         let mut settings = settings();
         settings.server.open_responses = 16;
@@ -63,7 +63,7 @@ async fn a_key_and_an_address_have_a_share_of_what_may_be_open_and_are_told_cont
         for _ in 0..4 {
             keys.push(app.key(Plan::Enterprise).await);
         }
-        let (first, refusal) = fill(&app, path, &keys[0], "192.0.2.1").await;
+        let (first, refusal) = open_until_refused(&app, path, &keys[0], "192.0.2.1").await;
         assert_eq!(
             (first.len(), refusal),
             (4, (429, "too_many_open".to_owned())),
@@ -74,8 +74,8 @@ async fn a_key_and_an_address_have_a_share_of_what_may_be_open_and_are_told_cont
             (refused.json()["detail"].as_str(), refused.header("retry-after").as_str()),
             (Some(SENTENCE), "5")
         );
-        let (second, _) = fill(&app, path, &keys[1], "192.0.2.1").await;
-        let (third, refusal) = fill(&app, path, &keys[2], "192.0.2.1").await;
+        let (second, _) = open_until_refused(&app, path, &keys[1], "192.0.2.1").await;
+        let (third, refusal) = open_until_refused(&app, path, &keys[2], "192.0.2.1").await;
         assert_eq!((second.len(), third.len()), (4, 0), "{path}: half for an address");
         assert_eq!(refusal, (429, "too_many_open".to_owned()));
         let metrics = app.metrics().await;
@@ -86,8 +86,8 @@ async fn a_key_and_an_address_have_a_share_of_what_may_be_open_and_are_told_cont
             );
             assert!(metrics.contains(&sample), "{sample}: {metrics}");
         }
-        let (fourth, _) = fill(&app, path, &keys[2], "192.0.2.2").await;
-        let (fifth, refusal) = fill(&app, path, &keys[3], "192.0.2.3").await;
+        let (fourth, _) = open_until_refused(&app, path, &keys[2], "192.0.2.2").await;
+        let (fifth, refusal) = open_until_refused(&app, path, &keys[3], "192.0.2.3").await;
         assert_eq!((fourth.len(), fifth.len()), (4, 4), "{path}: others have theirs");
         assert_eq!(
             refusal,
@@ -114,7 +114,8 @@ async fn who_holds_its_share_is_refused_uncharged_contract_5() {
         app.get("/v1/me").key(&key).send().await.json()["requests"]["used"].as_u64().unwrap()
     };
     let (held, (status, _)) =
-        fill(&app, "/v1/datasets/big/data?limit=50000&format=csv", &key, "192.0.2.1").await;
+        open_until_refused(&app, "/v1/datasets/big/data?limit=50000&format=csv", &key, "192.0.2.1")
+            .await;
     assert_eq!((held.len(), status, used().await), (2, 429, 2));
 }
 
@@ -124,7 +125,7 @@ async fn without_shares_one_key_may_hold_everything_contract_6() {
     (settings.limits.key_share_percent, settings.limits.address_share_percent) = (0, 0);
     let app = service(settings, 8).await;
     let key = app.key(Plan::Enterprise).await;
-    let (held, refusal) = fill(&app, ROWS, &key, "192.0.2.1").await;
+    let (held, refusal) = open_until_refused(&app, ROWS, &key, "192.0.2.1").await;
     assert_eq!((held.len(), refusal), (8, (503, "busy".to_owned())));
 }
 

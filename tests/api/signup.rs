@@ -24,8 +24,8 @@ impl SignupApp {
         Self::on(&HostFixture { signup, ..HostFixture::default() }).await
     }
 
-    pub(super) async fn on(ground: &HostFixture) -> Self {
-        let app = TestApp::on_fixture(ground).await;
+    pub(super) async fn on(fixture: &HostFixture) -> Self {
+        let app = TestApp::on_fixture(fixture).await;
         let stamp = stamp(&app).await;
         tokio::time::sleep(FORM_AGE).await;
         Self { app, stamp }
@@ -75,7 +75,7 @@ impl SignupApp {
 
     /// Requests used of the month, by the key's holder; `None` where the key does not work.
     pub(super) async fn used(&self, key: &str) -> Option<u64> {
-        self.app.live.refresh().await.unwrap();
+        self.app.catalog_cache.refresh().await.unwrap();
         let me = self.app.get("/v1/me").key(key).send().await;
         (me.status == 200).then(|| me.json()["requests"]["used"].as_u64().unwrap())
     }
@@ -158,9 +158,9 @@ async fn known_and_unknown_addresses_get_the_same_page_contract_10_same_answer()
 async fn a_hundred_confirmations_at_once_over_two_hosts_make_one_key_contract_10() {
     let mut grounds = vec![HostFixture::default()];
     grounds.extend(postgres().map(|database| HostFixture { database, ..HostFixture::default() }));
-    for ground in grounds {
-        let here = SignupApp::on(&ground).await;
-        let there = TestApp::on_fixture(&ground).await;
+    for fixture in grounds {
+        let here = SignupApp::on(&fixture).await;
+        let there = TestApp::on_fixture(&fixture).await;
         let (_, token) = here.link("ann@example.org").await;
         let replies = join_all((0..100).map(|index| {
             let app = if index % 2 == 0 { &here.app } else { &there };
@@ -172,7 +172,7 @@ async fn a_hundred_confirmations_at_once_over_two_hosts_make_one_key_contract_10
         let refused = |reply: &&Reply| matches!(reply.status.as_u16(), 410 | 503);
         assert_eq!(replies.iter().filter(refused).count(), 99);
         assert_eq!(here.app.store.keys().await.unwrap().len(), 1);
-        there.live.refresh().await.unwrap();
+        there.catalog_cache.refresh().await.unwrap();
         assert_eq!(there.get("/v1/me").key(&keys[0]).send().await.status, 200);
     }
 }
@@ -313,8 +313,8 @@ async fn the_mode_decides_between_mail_and_key_contract_10_modes() {
     assert!(signup.mails().await.is_empty());
 
     let off = SignupSettings { mode: SignupMode::Off, ..SignupSettings::default() };
-    let ground = HostFixture { signup: off, ..HostFixture::default() };
-    let app = TestApp::on_fixture(&ground).await;
+    let fixture = HostFixture { signup: off, ..HostFixture::default() };
+    let app = TestApp::on_fixture(&fixture).await;
     for path in ["/signup", "/signup/confirm", "/account"] {
         assert_eq!(app.get(path).send().await.outcome(), (404, "no_such_route".to_owned()));
     }

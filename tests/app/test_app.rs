@@ -43,7 +43,7 @@ pub struct TestApp {
     /// The catalog's database.
     pub store: Arc<Catalog>,
     /// The catalog in memory.
-    pub live: Arc<CatalogCache>,
+    pub catalog_cache: Arc<CatalogCache>,
     /// Folder of the stored files.
     pub folder: Arc<TempDir>,
     /// The object store.
@@ -54,10 +54,10 @@ pub struct TestApp {
     /// Loaded plugins.
     pub registry: Arc<PluginRegistry>,
     /// Monitor of the releases. It follows the catalog where a test starts it.
-    pub guard: Arc<ReleaseMonitor>,
+    pub release_monitor: Arc<ReleaseMonitor>,
     /// The sandbox in which they run.
     pub sandbox: Arc<Sandbox>,
-    ground: HostFixture,
+    fixture: HostFixture,
     state: AppState,
     settings: ServiceSettings,
     reader: Reader,
@@ -146,10 +146,10 @@ impl TestApp {
     }
 
     /// A service as [`TestApp::start`] makes it, on what other hosts may share.
-    pub async fn on_fixture(ground: &HostFixture) -> Self {
+    pub async fn on_fixture(fixture: &HostFixture) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
         Box::pin(Self::with_all(
-            ground.clone(),
+            fixture.clone(),
             unbounded(),
             limits,
             ReleaseMonitorSettings::default(),
@@ -158,63 +158,82 @@ impl TestApp {
     }
 
     /// A service with these settings, on what other hosts may share.
-    pub async fn with_settings_on(ground: &HostFixture, settings: ServiceSettings) -> Self {
+    pub async fn with_settings_on(fixture: &HostFixture, settings: ServiceSettings) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
-        let guarding = ReleaseMonitorSettings::default();
-        Box::pin(Self::with_all(ground.clone(), settings, limits, guarding)).await
+        let release_settings = ReleaseMonitorSettings::default();
+        Box::pin(Self::with_all(fixture.clone(), settings, limits, release_settings)).await
     }
 
     /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
-    pub async fn with_monitor(guarding: ReleaseMonitorSettings) -> Self {
-        Self::with_monitor_and_limits(guarding, Limits { instances: 16, ..Limits::default() }).await
+    pub async fn with_monitor(release_settings: ReleaseMonitorSettings) -> Self {
+        Self::with_monitor_and_limits(
+            release_settings,
+            Limits { instances: 16, ..Limits::default() },
+        )
+        .await
     }
 
     /// As [`TestApp::with_monitor`], with these limits.
-    pub async fn with_monitor_and_limits(guarding: ReleaseMonitorSettings, limits: Limits) -> Self {
+    pub async fn with_monitor_and_limits(
+        release_settings: ReleaseMonitorSettings,
+        limits: Limits,
+    ) -> Self {
         let mut settings = unbounded();
         // What comes from memory is not made by any release.
         settings.server.response_cache_bytes = 0;
-        Box::pin(Self::with_all(HostFixture::default(), settings, limits, guarding)).await
+        Box::pin(Self::with_all(HostFixture::default(), settings, limits, release_settings)).await
     }
 
     /// Another host on the same catalog and object store.
-    pub async fn second_host(&self, guarding: ReleaseMonitorSettings) -> Self {
+    pub async fn second_host(&self, release_settings: ReleaseMonitorSettings) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
-        Box::pin(Self::with_all(self.ground.clone(), self.settings.clone(), limits, guarding)).await
+        Box::pin(Self::with_all(
+            self.fixture.clone(),
+            self.settings.clone(),
+            limits,
+            release_settings,
+        ))
+        .await
     }
 
     async fn with_all(
-        ground: HostFixture,
+        fixture: HostFixture,
         settings: ServiceSettings,
         limits: Limits,
-        guarding: ReleaseMonitorSettings,
+        release_settings: ReleaseMonitorSettings,
     ) -> Self {
         let HostFixture { folder, database, bounds, storage, storing, variables, signup } =
-            ground.clone();
+            fixture.clone();
         let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
         let files = ObjectStorage::open_with(&storage, &storing, &variables).unwrap();
         let workers = Workers::new(2);
-        let live =
+        let catalog_cache =
             CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
         let registry = Arc::new(PluginRegistry::new());
         let sandbox = components::sandbox(limits);
         PLUGINS.iter().for_each(|name| {
             registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap()
         });
-        let guard =
-            ReleaseMonitor::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
+        let release_monitor =
+            ReleaseMonitor::new(Arc::clone(&store), Arc::clone(&sandbox), release_settings)
+                .unwrap();
         let signup = Signup::open(Arc::clone(&store), signup, BASE_URL).await.unwrap();
         let reader = Reader::new(files.clone(), Arc::clone(&workers));
         let state = AppState::new(Services {
-            keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds, settings.plans),
+            keys: KeyVerifier::new(
+                Arc::clone(&store),
+                Arc::clone(&catalog_cache),
+                &bounds,
+                settings.plans,
+            ),
             quota: Quota::new(Arc::clone(&store)),
-            catalog_cache: Arc::clone(&live),
+            catalog_cache: Arc::clone(&catalog_cache),
             catalog: Arc::clone(&store),
             reader: reader.clone(),
             storage: files.clone(),
             plugins: Arc::clone(&registry),
             sandbox: Arc::clone(&sandbox),
-            releases: guard.clone(),
+            releases: release_monitor.clone(),
             workers: Arc::clone(&workers),
             required_formats: PLUGINS[..4].iter().map(|&format| format.to_owned()).collect(),
             signup: (signup.settings().mode != SignupMode::Off).then(|| Arc::clone(&signup)),
@@ -227,15 +246,15 @@ impl TestApp {
             router: yearbook_server::app(state.clone()),
             admin,
             store,
-            live,
+            catalog_cache,
             folder,
             files,
             workers,
             signup,
             registry,
-            guard,
+            release_monitor,
             sandbox,
-            ground,
+            fixture,
             state,
             settings,
             reader,
@@ -310,7 +329,7 @@ impl TestApp {
             publisher = publisher.with_iceberg(writer);
         }
         let published = Box::pin(publisher.publish(&package, &SilentReporter)).await.unwrap();
-        self.live.refresh().await.unwrap();
+        self.catalog_cache.refresh().await.unwrap();
         published.publication.snapshot.id.to_string()
     }
 
@@ -325,7 +344,7 @@ impl TestApp {
             revoked_at: None,
         };
         self.store.insert_key(&record, &hash).await.unwrap();
-        self.live.refresh().await.unwrap();
+        self.catalog_cache.refresh().await.unwrap();
         issued.expose().to_owned()
     }
 

@@ -16,8 +16,8 @@ const DATA: &str = "/v1/datasets/parks/data?limit=5";
 
 /// Two hosts on one database and one folder of stored files.
 async fn two() -> Option<(TestApp, TestApp)> {
-    let ground = HostFixture { database: postgres()?, ..HostFixture::default() };
-    Some((TestApp::on_fixture(&ground).await, TestApp::on_fixture(&ground).await))
+    let fixture = HostFixture { database: postgres()?, ..HostFixture::default() };
+    Some((TestApp::on_fixture(&fixture).await, TestApp::on_fixture(&fixture).await))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -26,7 +26,7 @@ async fn what_one_host_publishes_every_host_serves_within_2_s_contract_6() {
     let key = here.key(Plan::Enterprise).await;
     here.publish(&parks()).await;
     let begun = Instant::now();
-    eventually(|| there.live.dataset("parks").is_some()).await;
+    eventually(|| there.catalog_cache.dataset("parks").is_some()).await;
     assert!(begun.elapsed() < TWO_SECONDS, "{:?}", begun.elapsed());
     let (left, right) =
         (here.get(DATA).key(&key).send().await, there.get(DATA).key(&key).send().await);
@@ -45,7 +45,7 @@ async fn a_revoked_key_is_refused_by_every_host_within_2_s_contract_6() {
     here.publish(&parks()).await;
     let key = here.key(Plan::Pro).await;
     let status = async |app: &TestApp| app.get(DATA).key(&key).send().await.status.as_u16();
-    there.live.refresh().await.unwrap();
+    there.catalog_cache.refresh().await.unwrap();
     assert_eq!((status(&here).await, status(&there).await), (200, 200));
     let id = here.store.keys().await.unwrap().remove(0).id;
     here.store.revoke_key(&id, yearbook_catalog::clock::now()).await.unwrap();
@@ -61,7 +61,7 @@ async fn fifty_requests_over_two_hosts_get_no_more_than_the_quota_contract_5() {
     let Some((here, there)) = two().await else { return };
     here.publish(&parks()).await;
     let key = here.key(Plan::Free).await;
-    there.live.refresh().await.unwrap();
+    there.catalog_cache.refresh().await.unwrap();
     let replies = join_all(
         (0..50).map(|index| if index % 2 == 0 { &here } else { &there }.get(DATA).key(&key).send()),
     )
@@ -72,7 +72,7 @@ async fn fifty_requests_over_two_hosts_get_no_more_than_the_quota_contract_5() {
     assert_eq!((answered, refused), (10, 40));
     // What was reserved and not answered is given back, wherever it was reserved.
     let other = here.key(Plan::Free).await;
-    there.live.refresh().await.unwrap();
+    there.catalog_cache.refresh().await.unwrap();
     join_all((0..50).map(|index| {
         if index % 2 == 0 { &here } else { &there }
             .get(&format!("{DATA}&cursor=x"))
@@ -106,7 +106,7 @@ async fn a_release_is_served_by_every_host_within_2_s_contract_6() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_database_unlimited_keys_read_on_and_limited_ones_are_told_at_once() {
+async fn without_the_database_unlimited_keys_read_on_and_limited_ones_are_refused_at_once() {
     let Some(database) = postgres() else { return };
     for silent in [false, true] {
         let line = PostgresProxy::to(&database).await;
@@ -160,7 +160,7 @@ async fn without_the_database_unlimited_keys_read_on_and_limited_ones_are_told_a
         }
         // Every answer was counted, and no refusal: the two that the Free key got, and nothing of
         // the silence.
-        eventually(|| app.live.healthy()).await;
+        eventually(|| app.catalog_cache.healthy()).await;
         let me = app.get("/v1/me").key(&free).send().await.json();
         assert_eq!(me["requests"]["used"], 2, "{me}");
     }

@@ -154,7 +154,7 @@ async fn the_exports_tell_which_kind_of_plugin_a_component_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_generator_is_told_everything_about_a_dataset() {
+async fn a_generator_receives_everything_about_a_dataset() {
     let app = TestApp::start().await;
     app.load("evil-generator");
     app.publish(&harvest()).await;

@@ -235,7 +235,7 @@ async fn a_client_that_stalls_is_cut_off_and_a_slow_one_drives_the_scan() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn more_responses_than_instances_wait_and_then_are_told_to_come_back() {
+async fn more_responses_than_instances_wait_and_are_then_refused() {
     let guest = encoder("evil", Limits { instances: 1, queue_ms: 100, ..limits() });
     let endless: Batches = futures::stream::repeat_with(|| Ok(batch(2))).boxed();
     let held =

@@ -31,11 +31,11 @@ pub(super) async fn host(
     let app = TestApp::with_monitor(settings).await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
-    let keeper = start_reconciler(&app, embedded()).await;
+    let reconciler = start_reconciler(&app, embedded()).await;
     let evil = record_release(&app, component("evil"), ReleaseState::Promoted).await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").is_some()).await;
-    (app, key, keeper, evil)
+    (app, key, reconciler, evil)
 }
 
 /// Asks for the format until `id` is settled; every answer must be the same. Where it stands then,
@@ -70,13 +70,13 @@ async fn wait_until_settled(app: &TestApp, key: &str, id: &ReleaseId) -> (Releas
 
 async fn install_candidate(app: &TestApp, bytes: Vec<u8>) -> ReleaseId {
     let id = record_release(app, bytes, ReleaseState::Installed).await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     id
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_that_writes_the_same_is_promoted_by_itself() {
-    let (app, key, _keeper, _) = host(fast_settings()).await;
+    let (app, key, _reconciler, _) = host(fast_settings()).await;
     let before = serving(&app.registry, "json").unwrap();
     let newer = install_candidate(&app, patched("json", "0.1.0", "0.2.0")).await;
     let (state, reason) = wait_until_settled(&app, &key, &newer).await;
@@ -102,7 +102,7 @@ async fn a_release_that_writes_the_same_is_promoted_by_itself() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_that_differs_fails_or_costs_too_much_is_rolled_back_with_the_reason() {
-    let (app, key, _keeper, evil) = host(fast_settings()).await;
+    let (app, key, _reconciler, evil) = host(fast_settings()).await;
     for (from, to, why) in [
         (" rows ", " ROWS ", "its response differs from that of"),
         ("temper:calm", "temper:trap", "part (batch 1): plugin evil: trapped"),
@@ -124,11 +124,11 @@ async fn a_release_that_differs_fails_or_costs_too_much_is_rolled_back_with_the_
 #[tokio::test(flavor = "multi_thread")]
 async fn hosts_add_up_what_they_see_and_one_verdict_is_recorded() {
     let settings = ReleaseMonitorSettings { canary_responses: 40, ..fast_settings() };
-    let (app, key, _keeper, _) = host(settings).await;
+    let (app, key, _reconciler, _) = host(settings).await;
     let other = app.second_host(settings).await;
-    let _other_keeper = start_reconciler(&other, embedded()).await;
+    let _other_reconciler = start_reconciler(&other, embedded()).await;
     let newer = install_candidate(&app, patched("json", "0.1.0", "0.2.0")).await;
-    other.live.refresh().await.unwrap();
+    other.catalog_cache.refresh().await.unwrap();
     let (here, there) = tokio::join!(
         wait_until_settled(&app, &key, &newer),
         wait_until_settled(&other, &key, &newer)
@@ -172,7 +172,7 @@ async fn wait_until_compared(app: &TestApp, key: &str, newer: &ReleaseId) -> (Re
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pin_leaves_a_release_waiting() {
-    let (app, key, _keeper, evil) = host(fast_settings()).await;
+    let (app, key, _reconciler, evil) = host(fast_settings()).await;
     app.store.pin_release(&evil, true, "ann", yearbook_catalog::clock::now()).await.unwrap();
     let newer = install_candidate(&app, patched("evil", " rows ", " ROWS ")).await;
     assert_eq!(wait_until_compared(&app, &key, &newer).await, (ReleaseState::Installed, 0));
@@ -183,7 +183,7 @@ async fn with_a_share_of_zero_no_response_is_made_twice_and_with_one_in_a_hundre
  {
     for (canary_percent, expected) in [(0, ReleaseState::Installed), (1, ReleaseState::RolledBack)]
     {
-        let (app, key, _keeper, _) =
+        let (app, key, _reconciler, _) =
             host(ReleaseMonitorSettings { canary_percent, ..fast_settings() }).await;
         let newer = install_candidate(&app, patched("evil", " rows ", " ROWS ")).await;
         let (state, trials) = wait_until_compared(&app, &key, &newer).await;

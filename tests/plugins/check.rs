@@ -92,7 +92,7 @@ fn an_evil_generator_is_found_out_by_the_options_that_it_allows() {
 }
 
 #[test]
-fn a_component_that_asks_for_more_is_told_by_name_and_nothing_of_it_runs() {
+fn a_component_that_asks_for_more_is_refused_by_name_and_nothing_of_it_runs() {
     let wat = r#"(component (import "wasi:cli/stdout@0.2.0" (instance)))"#;
     let report = report(wat::parse_str(wat).unwrap(), Limits::default());
     assert_eq!((report.tries, report.name.as_deref()), (0, None));

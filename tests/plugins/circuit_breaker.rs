@@ -26,7 +26,7 @@ fn path_of(dataset: &str, limit: usize) -> String {
 async fn three_datasets(app: &TestApp) {
     app.publish(&parks()).await;
     app.publish(&big(200)).await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
 }
 
 async fn release(app: &TestApp, id: &ReleaseId) -> PluginRelease {
@@ -48,7 +48,7 @@ async fn wait_for_state(app: &TestApp, id: &ReleaseId, state: ReleaseState) -> P
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses() {
-    let (app, key, _keeper, good) =
+    let (app, key, _reconciler, good) =
         host(ReleaseMonitorSettings { quarantine_seconds: 1, ..fast_settings() }).await;
     three_datasets(&app).await;
     let other_key = app.key(Plan::Enterprise).await;
@@ -56,7 +56,7 @@ async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses()
     let bad =
         record_release(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted)
             .await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     // The one before answers, under its own tag.
     for (dataset, limit, key) in
@@ -100,16 +100,16 @@ async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarantined_for_that_too()
 {
-    let (app, key, _keeper, good) = host(fast_settings()).await;
+    let (app, key, _reconciler, good) = host(fast_settings()).await;
     for name in ["big", "second", "third"] {
         app.publish(&big(90_000).named(name)).await;
     }
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     let other_key = app.key(Plan::Enterprise).await;
     let bad =
         record_release(&app, patched("evil", "temper:calm", "temper:late"), ReleaseState::Promoted)
             .await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     let ask_of = async |dataset: &str, limit: usize, key: &str| {
         app.get(&path_of(dataset, limit)).key(key).send().await
@@ -148,20 +148,22 @@ async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarant
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_are_answered_by_the_release_before_where_nothing_was_sent_yet() {
-    let (app, key, _keeper, _) =
+    let (app, key, _reconciler, _) =
         host(ReleaseMonitorSettings { strikes: 0, ..fast_settings() }).await;
     app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,north,1.5,true\n")).await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     let ask = async || app.get("/v1/datasets/harvest/changes?format=evil").key(&key).send().await;
     let expected = ask().await;
     assert!(expected.status.as_u16() == 200 && expected.body.len() > 9, "{}", expected.text());
     let bad =
         record_release(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted)
             .await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     eventually(|| {
-        app.guard.fallback_release(app.registry.current().encoder("evil").unwrap()).is_some()
+        app.release_monitor
+            .fallback_release(app.registry.current().encoder("evil").unwrap())
+            .is_some()
     })
     .await;
     let reply = ask().await;
@@ -171,17 +173,19 @@ async fn changes_are_answered_by_the_release_before_where_nothing_was_sent_yet()
     }
     // A release that is pinned answers for itself.
     app.store.pin_release(&bad, true, "ann", yearbook_catalog::clock::now()).await.unwrap();
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| {
-        app.guard.fallback_release(app.registry.current().encoder("evil").unwrap()).is_none()
+        app.release_monitor
+            .fallback_release(app.registry.current().encoder("evil").unwrap())
+            .is_none()
     })
     .await;
     assert_eq!(ask().await.outcome(), (500, "internal".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn options_take_a_release_from_nobody_whoever_chooses_them() {
-    let (app, key, _keeper, evil) = host(fast_settings()).await;
+async fn options_that_clients_choose_quarantine_no_release() {
+    let (app, key, _reconciler, evil) = host(fast_settings()).await;
     three_datasets(&app).await;
     let other_key = app.key(Plan::Enterprise).await;
     for limit in 1..=10 {
@@ -203,14 +207,14 @@ async fn options_take_a_release_from_nobody_whoever_chooses_them() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_pinned_one_stays() {
-    let (app, key, _keeper, good) =
+    let (app, key, _reconciler, good) =
         host(ReleaseMonitorSettings { quarantine_seconds: 2, ..fast_settings() }).await;
     three_datasets(&app).await;
     let bad =
         record_release(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted)
             .await;
     app.store.pin_release(&bad, true, "ann", yearbook_catalog::clock::now()).await.unwrap();
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     let break_it = async || {
         for dataset in ["harvest", "parks", "big"] {
@@ -230,7 +234,9 @@ async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_
     super::test_hosts::set_state(&app, &good, ReleaseState::RolledBack).await;
     // One client is enough where nobody got anything.
     eventually(|| {
-        app.guard.fallback_release(app.registry.current().encoder("evil").unwrap()).is_none()
+        app.release_monitor
+            .fallback_release(app.registry.current().encoder("evil").unwrap())
+            .is_none()
     })
     .await;
     break_it().await;
@@ -249,7 +255,7 @@ fn counts(app: &TestApp, format: &str) -> yearbook_sandbox::PluginMetricsSnapsho
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_keys_that_page_through_wide_tables_take_json_from_nobody() {
+async fn two_keys_that_page_through_wide_tables_do_not_quarantine_json() {
     // One row of a wide table is more than a call may return here.
     let limits = Limits { instances: 16, output_bytes_per_call: 256 << 10, ..Limits::default() };
     let app = TestApp::with_monitor_and_limits(fast_settings(), limits).await;
@@ -257,7 +263,7 @@ async fn two_keys_that_page_through_wide_tables_take_json_from_nobody() {
     for name in ["wide", "wider", "widest"] {
         app.publish(&wide(8, 150, 3_000).named(name)).await;
     }
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let json = serving(&app.registry, "json").unwrap();
     let (one, other, neighbour) = (
         app.key(Plan::Starter).await,
@@ -295,7 +301,7 @@ async fn two_keys_that_page_through_wide_tables_take_json_from_nobody() {
         .await;
     assert_eq!((narrow.status.as_u16(), narrow.json().as_array().unwrap().len()), (200, 8));
     app.publish(&wide(8, 150, 3_001).named("wide")).await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     let changes = app.get("/v1/datasets/wide/changes?format=json").key(&one).send().await;
     assert_eq!(changes.outcome(), (413, "answer_too_large".to_owned()), "{}", changes.text());
     assert_eq!(
@@ -333,11 +339,11 @@ async fn a_plugin_that_runs_into_a_limit_at_every_small_input_is_found_all_the_s
     app.publish(&harvest()).await;
     three_datasets(&app).await;
     let (key, other_key) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let fat =
         record_release(&app, patched("evil", "temper:calm", "temper:fat!"), ReleaseState::Promoted)
             .await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").is_some()).await;
     for (dataset, key) in [("harvest", &key), ("parks", &other_key), ("big", &key)] {
         assert_eq!(
@@ -362,7 +368,7 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
         bytes,
         by: "embedded".to_owned(),
     };
-    let _keeper = start_reconciler(&app, [embedded(), vec![brought]].concat()).await;
+    let _reconciler = start_reconciler(&app, [embedded(), vec![brought]].concat()).await;
     eventually(|| serving(&app.registry, "evil").is_some()).await;
     let digest = serving(&app.registry, "evil").unwrap();
     let fail = async || {
@@ -414,7 +420,7 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
         app.publish(&big(90_000).named(name)).await;
     }
     app.publish(&big(90_000)).await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&newer.digest)).await;
     for (dataset, key) in [("big", &key), ("second", &other_key), ("third", &key)] {
         assert!(app.get(&path_of(dataset, 90_000)).key(key).send().await.cut);

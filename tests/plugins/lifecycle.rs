@@ -33,7 +33,7 @@ async fn an_installed_format_is_served_by_every_running_host_within_2_s_contract
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let (_other, registry, _live) = second_host(&app).await;
     eventually(|| serving(&registry, "json").is_some()).await;
     let unknown = app.get("/v1/datasets/harvest/data?format=csv").key(&key).send().await;
@@ -86,7 +86,7 @@ async fn an_installed_format_is_served_by_every_running_host_within_2_s_contract
 #[tokio::test(flavor = "multi_thread")]
 async fn rollback_returns_to_the_release_before_and_in_the_end_to_what_is_built_in() {
     let app = TestApp::start().await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let built_in = serving(&app.registry, "json").unwrap();
     let one = installed(&app, patched("json", "0.1.0", "0.1.1"), true).await.unwrap().id.digest;
     let two = installed(&app, patched("json", "0.1.0", "0.1.2"), true).await.unwrap().id.digest;
@@ -138,7 +138,7 @@ async fn a_format_without_a_healthy_release_is_503_with_what_to_do() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Free).await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let csv = record_release(&app, component("csv"), ReleaseState::Promoted).await;
     eventually(|| serving(&app.registry, "csv").is_some()).await;
     set_state(&app, &csv, ReleaseState::Quarantined).await;
@@ -159,7 +159,7 @@ async fn a_format_without_a_healthy_release_is_503_with_what_to_do() {
     );
     // Removed, it is a format that nobody knows.
     remove(&app.store, "csv", "ann", None).await.unwrap();
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| !app.registry.current().is_unavailable("csv")).await;
     assert_eq!(app.get(path).key(&key).send().await.problems()[0].1, "literal_error");
     let again = installed(&app, component("csv"), false).await.unwrap();
@@ -173,7 +173,7 @@ async fn a_format_without_a_healthy_release_is_503_with_what_to_do() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_whose_bytes_do_not_have_its_digest_is_refused_and_the_one_before_serves() {
     let app = TestApp::start().await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let built_in = serving(&app.registry, "json").unwrap();
     let newer = patched("json", "0.1.0", "0.1.4");
     let id = record_release(&app, newer.clone(), ReleaseState::Installed).await;
@@ -208,8 +208,8 @@ async fn what_does_not_pass_its_check_leaves_no_trace() {
 async fn a_host_that_starts_later_serves_what_was_installed_before_it_came() {
     let app = TestApp::start().await;
     let csv = installed(&app, component("csv"), true).await.unwrap().id.digest;
-    let (_other, registry, live) = second_host(&app).await;
+    let (_other, registry, catalog_cache) = second_host(&app).await;
     eventually(|| serving(&registry, "csv").as_ref() == Some(&csv)).await;
     eventually(|| serving(&registry, "json").is_some()).await;
-    drop(live);
+    drop(catalog_cache);
 }

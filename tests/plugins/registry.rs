@@ -68,7 +68,7 @@ async fn installed(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_registry_that_goes_away_changes_nothing_that_two_hosts_serve_contract_14() {
     let app = TestApp::start().await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let (_other, other, _live) = second_host(&app).await;
     let mut registry = OciRegistry::start(true).await;
     let reference = registry.reference("agency/csv:stable");

@@ -213,7 +213,7 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     for ReleasedComponent { name, file, .. } in RELEASED {
         let component = ComponentFile::read(fixture(name), 32 << 20).unwrap();
         let wish = InstallOptions {

@@ -48,11 +48,11 @@ async fn a_response_in_flight_ends_with_the_release_that_it_began_with() {
     let app = TestApp::start().await;
     app.publish(&big(ROWS)).await;
     let key = app.key(Plan::Enterprise).await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     record_release(&app, component("evil"), ReleaseState::Promoted).await;
     let other =
         record_release(&app, patched("evil", " rows ", " ROWS "), ReleaseState::Installed).await;
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").is_some()).await;
 
     let mut body = app.get(PATH).key(&key).begin().await.into_body();
@@ -75,13 +75,13 @@ async fn swap_under_load(swaps: usize) -> (usize, usize) {
     let app = Arc::new(TestApp::start().await);
     app.publish(&big(ROWS)).await;
     let key = app.key(Plan::Enterprise).await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let releases = [
         record_release(&app, component("evil"), ReleaseState::Promoted).await,
         record_release(&app, patched("evil", " rows ", WORDS[1]), ReleaseState::RolledBack).await,
         record_release(&app, patched("evil", " rows ", WORDS[2]), ReleaseState::RolledBack).await,
     ];
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").is_some()).await;
 
     let stop = Arc::new(AtomicBool::new(false));

@@ -46,22 +46,22 @@ pub(crate) async fn start_reconciler(
     app: &TestApp,
     embedded: Vec<EmbeddedComponent>,
 ) -> Arc<PluginReconciler> {
-    let keeper = PluginReconciler::start(
+    let reconciler = PluginReconciler::start(
         Arc::clone(&app.sandbox),
         app.files.clone(),
         &app.store,
         Arc::clone(&app.registry),
-        Arc::clone(&app.guard),
+        Arc::clone(&app.release_monitor),
         TrustPolicy::default(),
         embedded,
     )
     .await
     .unwrap();
-    app.live.refresh().await.unwrap();
-    keeper.follow(app.live.releases());
-    app.guard.follow(&app.live, POLL_INTERVAL);
+    app.catalog_cache.refresh().await.unwrap();
+    reconciler.follow(app.catalog_cache.releases());
+    app.release_monitor.follow(&app.catalog_cache, POLL_INTERVAL);
     eventually(|| app.registry.current().encoder("csv").is_none()).await;
-    keeper
+    reconciler
 }
 
 /// A second host on the app's catalog and object store, with a sandbox of its own.
@@ -82,7 +82,7 @@ pub(crate) async fn second_host_with(
     )
     .await
     .unwrap();
-    let live = yearbook_catalog::CatalogCache::start(
+    let catalog_cache = yearbook_catalog::CatalogCache::start(
         Arc::clone(&store),
         yearbook_catalog::CatalogCache::POLL_INTERVAL,
     )
@@ -90,26 +90,26 @@ pub(crate) async fn second_host_with(
     .unwrap();
     let registry = Arc::new(PluginRegistry::new());
     let sandbox = sandbox(Limits { instances: 16, ..Limits::default() });
-    let guard = ReleaseMonitor::new(
+    let release_monitor = ReleaseMonitor::new(
         Arc::clone(&store),
         Arc::clone(&sandbox),
         ReleaseMonitorSettings::default(),
     )
     .unwrap();
-    let keeper = PluginReconciler::start(
+    let reconciler = PluginReconciler::start(
         sandbox,
         app.files.clone(),
         &store,
         Arc::clone(&registry),
-        Arc::clone(&guard),
+        Arc::clone(&release_monitor),
         trust,
         embedded(),
     )
     .await
     .unwrap();
-    keeper.follow(live.releases());
-    guard.follow(&live, POLL_INTERVAL);
-    (keeper, registry, live)
+    reconciler.follow(catalog_cache.releases());
+    release_monitor.follow(&catalog_cache, POLL_INTERVAL);
+    (reconciler, registry, catalog_cache)
 }
 
 /// Records a release as `plugin install` does, without its check: what swaps are tried with need
@@ -156,7 +156,7 @@ pub(crate) async fn set_state(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
         app.store.change_release(&change).await.unwrap(),
         yearbook_catalog::ChangeOutcome::Done
     );
-    app.live.refresh().await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
 }
 
 /// The digest of the encoder that serves a format.

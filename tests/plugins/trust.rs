@@ -107,7 +107,7 @@ fn trust_error(outcome: Result<InstalledRelease, ReleaseError>) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_runs_nothing_that_a_tampered_store_or_catalogue_puts_there() {
     let app = TestApp::start().await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let (ann, eve) = (key(1), key(2));
     let trust = trust("signature", &[], &[&ann]);
     let good = installed(&app, &trust, component("csv"), Some(signed(&component("csv"), &ann)))
@@ -144,7 +144,7 @@ async fn a_host_runs_nothing_that_a_tampered_store_or_catalogue_puts_there() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_that_starts_with_fewer_keys_passes_over_what_they_signed() {
     let app = TestApp::start().await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let (ann, bob) = (key(1), key(3));
     let both = trust("signature", &[], &[&ann, &bob]);
     let (old, new) = (component("csv"), patched("csv", "0.1.0", "0.2.0"));
@@ -157,29 +157,29 @@ async fn a_host_that_starts_with_fewer_keys_passes_over_what_they_signed() {
         (trust("either", &[&second.id.digest], &[]), Some(&second.id.digest)),
         (trust("both", &[&second.id.digest], &[&ann]), None),
     ] {
-        let (_host, registry, live) = second_host_with(&app, settings.clone()).await;
+        let (_host, registry, catalog_cache) = second_host_with(&app, settings.clone()).await;
         eventually(|| serving(&registry, "json").is_some()).await;
-        live.refresh().await.unwrap();
+        catalog_cache.refresh().await.unwrap();
         eventually(|| serving(&registry, "csv").as_ref() == expected).await;
         assert_eq!(registry.current().is_unavailable("csv"), expected.is_none(), "{settings:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_release_that_is_signed_later_is_judged_again() {
+async fn a_release_that_is_signed_later_is_checked_again() {
     let app = TestApp::start().await;
-    let _keeper = start_reconciler(&app, embedded()).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
     let ann = key(1);
     let trust = trust("signature", &[], &[&ann]);
     let csv = installed(&app, &TrustPolicy::default(), component("csv"), None).await.unwrap();
-    let (keeper, registry, live) = second_host_with(&app, trust).await;
+    let (reconciler, registry, catalog_cache) = second_host_with(&app, trust).await;
     eventually(|| registry.current().is_unavailable("csv")).await;
     app.files
         .put_signature(&csv.id.digest, signed(&component("csv"), &ann).as_str().to_owned().into())
         .await
         .unwrap();
-    let releases = Arc::clone(&live.releases().borrow());
-    assert!(keeper.apply(&releases).await);
+    let releases = Arc::clone(&catalog_cache.releases().borrow());
+    assert!(reconciler.apply(&releases).await);
     assert_eq!(serving(&registry, "csv").unwrap(), csv.id.digest);
     assert!(
         app.folder

@@ -134,7 +134,7 @@ macro_rules! every_rule {
             catalog_cache: a_release_of_another_process_is_known_within_2_s_contract_6,
             catalog_cache: the_last_view_stays_when_the_database_fails,
             catalog_cache: the_catalogue_is_read_again_only_when_the_revision_moved,
-            catalog_cache: names_that_nobody_has_cost_no_query_contract_5,
+            catalog_cache: unknown_names_cost_no_query_contract_5,
             catalog_cache: pinned_snapshots_are_remembered_until_the_revision_moves,
             catalog_cache: following_ends_with_the_last_handle,
             key_verifier: a_mistyped_key_costs_no_query_contract_5,

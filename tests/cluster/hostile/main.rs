@@ -135,74 +135,74 @@ async fn peak_memory(server: &AttackedServer) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn streams_that_nobody_reads_hold_nobody_up() {
+async fn unread_streams_delay_no_other_client() {
     withstands("unread_streams", attack::unread_streams).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn slow_readers_hold_nobody_up() {
+async fn slow_readers_delay_no_other_client() {
     withstands("slow_readers", attack::slow_readers).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn files_that_nobody_reads_hold_nobody_up() {
+async fn unread_files_delay_no_other_client() {
     withstands("unread_files", attack::unread_files).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn connections_that_never_begin_hold_nobody_up() {
+async fn connections_that_never_begin_delay_no_other_client() {
     withstands("silent_connections", attack::silent_connections).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn streams_that_are_reset_at_once_hold_nobody_up() {
+async fn streams_that_are_reset_at_once_delay_no_other_client() {
     withstands("rapid_resets", attack::rapid_resets).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn long_lists_of_names_hold_nobody_up() {
+async fn long_lists_of_names_delay_no_other_client() {
     withstands("long_lists", attack::long_lists).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn previews_of_huge_cells_hold_nobody_up() {
+async fn previews_of_huge_cells_delay_no_other_client() {
     withstands("heavy_previews", attack::heavy_previews).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn keys_that_nobody_has_hold_nobody_up() {
+async fn unknown_keys_delay_no_other_client() {
     withstands("unknown_keys", attack::unknown_keys).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn pages_of_a_wide_table_hold_nobody_up() {
+async fn pages_of_a_wide_table_delay_no_other_client() {
     withstands("wide_pages", attack::wide_pages).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_thousand_ranges_hold_nobody_up() {
+async fn a_thousand_ranges_delay_no_other_client() {
     withstands("small_ranges", attack::small_ranges).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn exports_at_full_speed_hold_nobody_up() {
+async fn exports_at_full_speed_delay_no_other_client() {
     withstands("busy_exports", attack::busy_exports).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_projects_hold_nobody_up() {
+async fn many_projects_delay_no_other_client() {
     withstands("many_projects", attack::many_projects).await;
 }
 
 /// Control: the other rows of the page are to be compared with this one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn threads_that_only_compute_hold_nobody_up() {
+async fn threads_that_only_compute_delay_no_other_client() {
     withstands("computing", attack::computing).await;
 }
 
 /// A network asks for ten mails a day: however many forms come, the outbox holds no more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_flood_of_sign_ups_holds_nobody_up_and_sends_no_more_mails_than_allowed_contract_10_beyond()
+async fn a_flood_of_sign_ups_delays_no_other_client_and_sends_no_more_mails_than_allowed_contract_10_beyond()
  {
     withstands("sign_ups", attack::sign_ups).await;
     if let Some(mails) = server::waiting_mails() {

@@ -113,7 +113,7 @@ async fn what_stays_is_a_failure_in_bounded_time_and_is_over_when_the_store_is_w
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_is_not_there_is_told_from_an_empty_one() {
+async fn an_absent_store_is_distinguished_from_an_empty_one() {
     let s3 = S3Server::start().await;
     open(&s3).ping().await.unwrap();
     let ping = async |url: &str, variables: &[(String, String)]| {

@@ -111,8 +111,8 @@ async fn small_reads_of_a_bucket_cost_few_requests_and_then_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_in_a_bucket_is_served_by_every_host_within_2_s_contract_6() {
     let s3 = S3Server::start().await;
-    let ground = HostFixture::with_s3(&s3, StorageSettings::default());
-    let (here, there) = (TestApp::on_fixture(&ground).await, TestApp::on_fixture(&ground).await);
+    let fixture = HostFixture::with_s3(&s3, StorageSettings::default());
+    let (here, there) = (TestApp::on_fixture(&fixture).await, TestApp::on_fixture(&fixture).await);
     let _keepers =
         (start_reconciler(&here, embedded()).await, start_reconciler(&there, embedded()).await);
     let newer = record_release(
@@ -135,8 +135,8 @@ async fn a_release_in_a_bucket_is_served_by_every_host_within_2_s_contract_6() {
 async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_service_recovers_by_itself()
  {
     let s3 = S3Server::start().await;
-    let ground = HostFixture::with_s3(&s3, short());
-    let writer = TestApp::on_fixture(&ground).await;
+    let fixture = HostFixture::with_s3(&s3, short());
+    let writer = TestApp::on_fixture(&fixture).await;
     let key = published(&writer).await;
     let paths = every();
     let ask = async |app: &TestApp| {
@@ -154,7 +154,7 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
         S3Fault::Flipped(1_000),
     ] {
         // A host that has nothing in memory.
-        let app = TestApp::on_fixture(&ground).await;
+        let app = TestApp::on_fixture(&fixture).await;
         s3.fail_from_now(fault);
         let begun = Instant::now();
         for (path, (got, expected)) in paths.iter().zip(ask(&app).await.iter().zip(&expected)) {
@@ -223,7 +223,7 @@ async fn a_version_is_described_once_and_its_metadata_read_once_contract_12() {
     };
     // Names of what describes the newest file.
     let described = || -> Vec<String> {
-        let file = app.live.dataset("harvest").unwrap().current.file.sha256.to_string();
+        let file = app.catalog_cache.dataset("harvest").unwrap().current.file.sha256.to_string();
         let folder = std::fs::read_dir(s3.below().join("iceberg").join(file));
         let mut names: Vec<String> = folder
             .into_iter()

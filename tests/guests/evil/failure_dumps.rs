@@ -136,8 +136,7 @@ fn a_wait_by_the_clock_on_the_wall_fails_again_too() {
 }
 
 #[test]
-fn a_plugin_that_was_mended_succeeds_on_the_dump_of_the_broken_one_and_another_fault_is_told_apart()
-{
+fn a_plugin_that_was_mended_succeeds_on_the_dump_of_the_broken_one_and_another_fault_differs() {
     let _alone = exclusive();
     let sandbox = sandbox(sandbox_limits());
     let trap = "(unreachable)";

@@ -86,7 +86,7 @@ pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(pla
     assert_eq!(live.revision(), store.revision().await.unwrap());
 }
 
-pub(crate) async fn names_that_nobody_has_cost_no_query_contract_5(place: TestDatabase) {
+pub(crate) async fn unknown_names_cost_no_query_contract_5(place: TestDatabase) {
     let store = place.host().await;
     let faulty = store.with_faults();
     for dataset in ["cpi", "old"] {

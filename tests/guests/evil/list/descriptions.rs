@@ -135,7 +135,7 @@ pub(crate) fn list() -> Vec<AttackCase> {
         says(
             "docs-reversed",
             "documentation that reads backwards",
-            |d| d.docs = "\u{202e}moc.live".into(),
+            |d| d.docs = "\u{202e}moc.catalog_cache".into(),
             "docs must be text of at most 4096 bytes without control characters",
         ),
         says(
