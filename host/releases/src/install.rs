@@ -3,16 +3,12 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use yearbook_catalog::{
-    Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseOrigin, ReleaseState,
-    lines, register_upload,
-};
-use yearbook_domain::{Digest, PluginKind, Stored};
+use yearbook_catalog::{Catalog, PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState, lines};
+use yearbook_domain::PluginKind;
 use yearbook_sandbox::Sandbox;
 use yearbook_storage::ObjectStorage;
 
-use crate::reconciler::{id, new_release};
+use crate::release_record::{change_state, id, new_release, store_component};
 use crate::{CheckReport, ComponentFile, ReleaseError, Signature, TrustPolicy, check};
 
 /// Options of an installation.
@@ -115,32 +111,6 @@ pub async fn install(
         return Ok(done(state, true));
     }
     let reason = reason.or_else(|| Some("installed again".to_owned()));
-    match store
-        .change_release(&ReleaseChange {
-            id: id.clone(),
-            to: state,
-            by,
-            at: yearbook_catalog::clock::now(),
-            reason,
-        })
-        .await?
-    {
-        ChangeOutcome::Done => Ok(done(state, false)),
-        ChangeOutcome::NoSuchRelease => Err(ReleaseError::NoSuchPlugin(id.name)),
-        ChangeOutcome::NotAllowedFrom(state) => Err(ReleaseError::StateChanged(id, state)),
-    }
-}
-
-/// Registers the upload of a component and stores it; its digest.
-pub(crate) async fn store_component(
-    store: &Catalog,
-    files: &ObjectStorage,
-    bytes: Bytes,
-) -> Result<Digest, ReleaseError> {
-    let hashed = bytes.clone();
-    let digest = tokio::task::spawn_blocking(move || Digest::of(&hashed))
-        .await
-        .map_err(|_| ReleaseError::Panicked)?;
-    register_upload(store, &Stored::component(&digest)).await?;
-    Ok(files.put_component(bytes).await?)
+    change_state(store, &id, state, &by, reason).await?;
+    Ok(done(state, false))
 }

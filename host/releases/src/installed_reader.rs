@@ -1,11 +1,11 @@
-//! The reader of a format that an operator installed: the release that would serve, if it were
-//! something that servers serve. Trust is judged as on every host that loads a component.
+//! A release loaded from the object store outside of a host that serves, and the reader of a format
+//! that an operator installed. Trust is judged as on every host that loads a component.
 
 use std::sync::Arc;
 
-use yearbook_catalog::{Catalog, lines};
+use yearbook_catalog::{Catalog, PluginRelease, lines};
 use yearbook_domain::PluginKind;
-use yearbook_sandbox::{PluginReader, Sandbox};
+use yearbook_sandbox::{Plugin, PluginReader, Sandbox};
 use yearbook_storage::ObjectStorage;
 
 use crate::{ReleaseError, Signature, TrustPolicy};
@@ -29,6 +29,26 @@ pub async fn installed_reader(
     let Some(release) = line.and_then(|line| line.candidates.into_iter().next()) else {
         return Ok(None);
     };
+    match load_release(files, sandbox, trust, &release).await? {
+        Plugin::Reader(reader) => Ok(Some(reader)),
+        _ => Err(ReleaseError::NotApplicable(format!(
+            "the release {} is no reader; install it again",
+            release.id.digest.short()
+        ))),
+    }
+}
+
+/// Loads `release` in `sandbox` as a host would that has never seen it.
+///
+/// # Errors
+/// [`ReleaseError::Untrusted`] before anything of it is compiled, [`ReleaseError::NotApplicable`]
+/// where the sandbox refuses it, or what the store fails with.
+pub async fn load_release(
+    files: &ObjectStorage,
+    sandbox: &Arc<Sandbox>,
+    trust: &TrustPolicy,
+    release: &PluginRelease,
+) -> Result<Plugin, ReleaseError> {
     let digest = release.id.digest;
     let signature =
         if trust.needs_signature() { files.get_signature(&digest).await? } else { None };
@@ -37,13 +57,12 @@ pub async fn installed_reader(
     let job = move || {
         let signature = signature.map(|file| Signature::from_bytes(&file));
         trust.verify(&bytes, signature.as_ref())?;
-        sandbox.load_reader(&bytes).map_err(|rejected| {
+        sandbox.load(&bytes).map_err(|rejected| {
             ReleaseError::NotApplicable(format!(
-                "the installed reader {} cannot be loaded: {rejected}; install it again",
+                "the installed release {} cannot be loaded: {rejected}; install it again",
                 digest.short()
             ))
         })
     };
-    let loaded = tokio::task::spawn_blocking(job).await;
-    loaded.map_err(|_| ReleaseError::Panicked)?.map(Some)
+    tokio::task::spawn_blocking(job).await.map_err(|_| ReleaseError::Panicked)?
 }

@@ -19,6 +19,7 @@ mod readback;
 mod reconciler;
 mod release_actions;
 mod release_monitor;
+mod release_record;
 mod settings;
 mod trust;
 
@@ -30,7 +31,7 @@ pub use dumps::{
 };
 pub use error::ReleaseError;
 pub use install::{InstallOptions, InstalledRelease, install};
-pub use installed_reader::installed_reader;
+pub use installed_reader::{installed_reader, load_release};
 pub use reconciler::{EmbeddedComponent, PluginReconciler};
 pub use release_actions::{ReleaseActionResult, pin, remove, rollback};
 pub use release_monitor::ReleaseMonitor;

@@ -20,8 +20,8 @@ use yearbook_storage::ObjectStorage;
 
 use self::load::load_component;
 use crate::ReleaseError;
-use crate::install::store_component;
 use crate::release_monitor::ReleaseMonitor;
+use crate::release_record::{new_release, store_component};
 use crate::{Signature, TrustPolicy};
 use yearbook_domain::{Digest, PluginKind};
 
@@ -168,35 +168,6 @@ impl PluginReconciler {
                 }
             }
         });
-    }
-}
-
-/// Identity of a loaded plugin's release.
-pub(crate) fn id(plugin: &Plugin) -> ReleaseId {
-    ReleaseId { kind: plugin.kind(), name: plugin.name().to_owned(), digest: *plugin.digest() }
-}
-
-/// A new release of a plugin that has been loaded.
-pub(crate) fn new_release(
-    plugin: &Plugin,
-    by: String,
-    built_in: bool,
-    state: ReleaseState,
-) -> PluginRelease {
-    PluginRelease {
-        id: id(plugin),
-        version: plugin.version().to_owned(),
-        bytes: plugin.bytes(),
-        by,
-        installed_at: yearbook_catalog::clock::now(),
-        built_in,
-        state,
-        promotion: 0,
-        pinned: false,
-        reason: None,
-        until: None,
-        quarantines: 0,
-        origin: None,
     }
 }
 

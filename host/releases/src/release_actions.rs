@@ -3,13 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use yearbook_catalog::{
-    Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ServingOrder,
-    lines,
-};
+use yearbook_catalog::{Catalog, PluginRelease, ReleaseId, ReleaseState, ServingOrder, lines};
 use yearbook_domain::PluginKind;
 
 use crate::ReleaseError;
+use crate::release_record::change_state;
 
 /// Result of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,27 +135,6 @@ pub async fn pin(
         return Err(ReleaseError::StateChanged(release.id.clone(), release.state));
     }
     action_result(store, name, vec![release.id.clone()]).await
-}
-
-async fn change_state(
-    store: &Catalog,
-    id: &ReleaseId,
-    to: ReleaseState,
-    by: &str,
-    reason: Option<String>,
-) -> Result<(), ReleaseError> {
-    let change = ReleaseChange {
-        id: id.clone(),
-        to,
-        by: by.to_owned(),
-        at: yearbook_catalog::clock::now(),
-        reason,
-    };
-    match store.change_release(&change).await? {
-        ChangeOutcome::Done => Ok(()),
-        ChangeOutcome::NoSuchRelease => Err(ReleaseError::NoSuchPlugin(id.name.clone())),
-        ChangeOutcome::NotAllowedFrom(state) => Err(ReleaseError::StateChanged(id.clone(), state)),
-    }
 }
 
 async fn action_result(

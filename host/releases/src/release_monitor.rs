@@ -13,8 +13,10 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use arrow::datatypes::SchemaRef;
 use tokio::sync::Notify;
-use yearbook_catalog::{Catalog, CatalogCache, ReleaseId};
-use yearbook_domain::Digest;
+use yearbook_catalog::{
+    Catalog, CatalogCache, CatalogError, ReleaseChange, ReleaseId, ReleaseState, StateTransition,
+};
+use yearbook_domain::{Digest, Millis};
 use yearbook_sandbox::{
     Batches, OptionValue, PluginEncoder, ReleasePolicy, RequestFingerprint, Sandbox,
 };
@@ -22,6 +24,9 @@ use yearbook_sandbox::{
 use crate::ReleaseMonitorSettings;
 use crate::canary::{self, CanarySample, CanarySamples, ShadowWorker};
 use crate::circuit_breaker::{CircuitBreaker, FailureRecord};
+
+/// Author of a host's transitions in the history.
+const BY: &str = "yearbook";
 
 /// Monitor of the releases that a host serves.
 pub struct ReleaseMonitor {
@@ -95,6 +100,27 @@ impl ReleaseMonitor {
         self.woken.notify_one();
     }
 
+    /// Records a conclusion, unless another host did or it no longer holds.
+    async fn transition(
+        &self,
+        id: &ReleaseId,
+        from: ReleaseState,
+        to: ReleaseState,
+        reason: String,
+        against: Option<Digest>,
+        until: Option<Millis>,
+    ) -> Result<bool, CatalogError> {
+        let (by, at) = (BY.to_owned(), yearbook_catalog::clock::now());
+        let change = ReleaseChange { id: id.clone(), to, by, at, reason: Some(reason.clone()) };
+        let change = StateTransition { change, from, against, until };
+        let settled = self.store.transition_release(&change).await?;
+        if settled {
+            let (plugin, digest, to) = (&id.name, &id.digest, to.as_str());
+            tracing::warn!(plugin, %digest, to, reason, "a release is settled");
+        }
+        Ok(settled)
+    }
+
     /// Spreads the share evenly.
     fn is_sampled(&self) -> bool {
         let percent = u64::from(self.settings.canary_percent.min(100));
@@ -129,7 +155,7 @@ impl ReleasePolicy for ReleaseMonitor {
             rows_left: self.settings.canary_rows.max(1),
             bytes_left: self.settings.canary_bytes.max(1),
         };
-        sample.tee(batches, Arc::clone(&self.shadow))
+        Arc::clone(&self.shadow).tee(sample, batches)
     }
 
     fn fallback_release(&self, encoder: &PluginEncoder) -> Option<Arc<PluginEncoder>> {

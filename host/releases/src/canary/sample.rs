@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use futures::StreamExt;
-use yearbook_sandbox::{Batches, OptionValue, PluginEncoder};
-
-use super::ShadowWorker;
+use yearbook_sandbox::{OptionValue, PluginEncoder};
 
 /// Input of a response, as far as it is compared.
 pub(crate) struct CanarySample {
@@ -29,43 +26,12 @@ pub(crate) struct CanarySample {
 }
 
 impl CanarySample {
-    /// The same `batches`, of which the first are kept and handed to `shadow` as soon as there are
-    /// enough, or no more come. A response that fails, or whose client goes away before that, is
-    /// not compared.
-    pub(crate) fn tee(self, batches: Batches, shadow: Arc<ShadowWorker>) -> Batches {
-        futures::stream::unfold(
-            (batches, Some((self, shadow))),
-            |(mut batches, mut taking)| async {
-                let next = batches.next().await;
-                match &next {
-                    Some(Ok(batch)) => {
-                        if let Some((sample, _)) = &mut taking
-                            && sample.take(batch)
-                        {
-                            submit(&mut taking);
-                        }
-                    }
-                    Some(Err(_)) => taking = None,
-                    None => submit(&mut taking),
-                }
-                Some((next?, (batches, taking)))
-            },
-        )
-        .boxed()
-    }
-
-    /// Takes what there is room for; whether there is enough now.
-    fn take(&mut self, batch: &RecordBatch) -> bool {
+    /// Takes what there is room for. Returns true if there is enough now.
+    pub(super) fn take(&mut self, batch: &RecordBatch) -> bool {
         let rows = batch.num_rows().min(self.rows_left);
         self.batches.push(batch.slice(0, rows));
         self.rows_left -= rows;
         self.bytes_left = self.bytes_left.saturating_sub(batch.get_array_memory_size());
         self.rows_left == 0 || self.bytes_left == 0
-    }
-}
-
-fn submit(taking: &mut Option<(CanarySample, Arc<ShadowWorker>)>) {
-    if let Some((sample, shadow)) = taking.take() {
-        shadow.offer(sample);
     }
 }

@@ -6,6 +6,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use futures::StreamExt;
+use yearbook_sandbox::Batches;
+
 use super::{CanarySample, CanarySamples, compare};
 
 /// The nicest that a thread can be to others.
@@ -35,12 +38,42 @@ impl ShadowWorker {
         Ok(Arc::new(Self { samples }))
     }
 
+    /// The same `batches`, of which the first are kept and compared as soon as there are enough, or
+    /// no more come. A response that fails, or whose client goes away before that, is not compared.
+    pub(crate) fn tee(self: Arc<Self>, sample: CanarySample, batches: Batches) -> Batches {
+        futures::stream::unfold(
+            (batches, Some((sample, self))),
+            |(mut batches, mut taking)| async {
+                let next = batches.next().await;
+                match &next {
+                    Some(Ok(batch)) => {
+                        if let Some((sample, _)) = &mut taking
+                            && sample.take(batch)
+                        {
+                            submit(&mut taking);
+                        }
+                    }
+                    Some(Err(_)) => taking = None,
+                    None => submit(&mut taking),
+                }
+                Some((next?, (batches, taking)))
+            },
+        )
+        .boxed()
+    }
+
     /// Has `sample` compared, unless the thread or the sandbox is busy.
-    pub(crate) fn offer(&self, sample: CanarySample) {
+    fn offer(&self, sample: CanarySample) {
         if sample.waiting.has_room() {
             // Dropped where nobody takes it.
             let _ = self.samples.try_send(sample);
         }
+    }
+}
+
+fn submit(taking: &mut Option<(CanarySample, Arc<ShadowWorker>)>) {
+    if let Some((sample, shadow)) = taking.take() {
+        shadow.offer(sample);
     }
 }
 

@@ -8,9 +8,10 @@ use yearbook_catalog::ServingOrder;
 use yearbook_domain::{Digest, PluginKind};
 use yearbook_sandbox::{Plugin, PluginEncoder};
 
-use super::{PluginReconciler, ReconcilerState, id};
+use super::{PluginReconciler, ReconcilerState};
 use crate::canary::difference;
 use crate::release_monitor::Candidates;
+use crate::release_record::id;
 
 impl PluginReconciler {
     /// Loads the candidates of each of `serving`; of encoders alone, since nothing tells whether

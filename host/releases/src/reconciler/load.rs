@@ -9,7 +9,8 @@ use bytes::Bytes;
 use yearbook_catalog::PluginRelease;
 use yearbook_sandbox::{ComponentRejection, Plugin, Sandbox};
 
-use super::{PluginReconciler, ReconcilerState, id};
+use super::{PluginReconciler, ReconcilerState};
+use crate::release_record::id;
 use crate::{Signature, TrustError};
 
 /// A candidate that cannot serve on this host.

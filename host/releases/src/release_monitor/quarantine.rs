@@ -1,10 +1,9 @@
 //! Ends of quarantines. Quarantines begin where the circuit breaker trips, in `tick`.
 
-use yearbook_catalog::{CatalogError, PluginRelease, ReleaseState};
+use yearbook_catalog::{CatalogError, PluginRelease, ReleaseState, ServingOrder};
 use yearbook_domain::{Millis, PluginKind};
 
 use super::ReleaseMonitor;
-use super::tick::{TickContext, transition};
 use crate::ReleaseMonitorSettings;
 
 /// Returns whether a quarantine until `until` is over. The end is a calendar time, since all hosts
@@ -19,18 +18,18 @@ fn is_over(until: Millis, now: Millis) -> bool {
 /// canary; where none does, it serves again.
 pub(super) async fn end_quarantines(
     monitor: &ReleaseMonitor,
-    context: &TickContext<'_>,
+    releases: &[PluginRelease],
+    lines: &[ServingOrder],
+    now: Millis,
 ) -> Result<bool, CatalogError> {
     let mut changed = false;
     let over = |release: &&PluginRelease| {
         release.state == ReleaseState::Quarantined
-            && release.until.is_some_and(|until| is_over(until, context.now))
+            && release.until.is_some_and(|until| is_over(until, now))
     };
-    for release in context.releases.iter().filter(over) {
-        let line = context
-            .lines
-            .iter()
-            .find(|line| line.kind == release.id.kind && line.name == release.id.name);
+    for release in releases.iter().filter(over) {
+        let line =
+            lines.iter().find(|line| line.kind == release.id.kind && line.name == release.id.name);
         let serves = line.and_then(|line| line.candidates.first());
         let (to, reason) = match serves {
             Some(serves) if release.id.kind == PluginKind::Encoder => {
@@ -42,9 +41,8 @@ pub(super) async fn end_quarantines(
             }
             _ => (ReleaseState::Promoted, "its quarantine is over; it is tried again".to_owned()),
         };
-        changed |=
-            transition(monitor, &release.id, ReleaseState::Quarantined, to, reason, None, None)
-                .await?;
+        let from = ReleaseState::Quarantined;
+        changed |= monitor.transition(&release.id, from, to, reason, None, None).await?;
     }
     Ok(changed)
 }

@@ -7,8 +7,8 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use yearbook_catalog::{
-    CanaryTotals, CatalogCache, CatalogError, PluginRelease, ReleaseChange, ReleaseId,
-    ReleaseState, ReleaseUsage, ServingOrder, StateTransition, lines,
+    CanaryTotals, CatalogCache, CatalogError, PluginRelease, ReleaseId, ReleaseState, ReleaseUsage,
+    ServingOrder, lines,
 };
 use yearbook_domain::{Digest, Millis};
 use yearbook_sandbox::PluginMetricsSnapshot;
@@ -17,9 +17,6 @@ use super::ReleaseMonitor;
 use super::quarantine::end_quarantines;
 use crate::canary::{CanaryPair, evaluate};
 use crate::circuit_breaker::{MetricsHistory, verdict};
-
-/// Author of a host's transitions in the history.
-const BY: &str = "yearbook";
 
 /// Ticks after which the use of releases is written.
 const USE_TICKS: u32 = 5;
@@ -41,11 +38,11 @@ struct TickState {
 }
 
 /// The catalog as of this tick.
-pub(super) struct TickContext<'a> {
-    pub(super) releases: &'a [PluginRelease],
-    pub(super) lines: Vec<ServingOrder>,
+struct TickContext<'a> {
+    releases: &'a [PluginRelease],
+    lines: Vec<ServingOrder>,
     counts: Vec<PluginMetricsSnapshot>,
-    pub(super) now: Millis,
+    now: Millis,
 }
 
 impl TickContext<'_> {
@@ -97,7 +94,7 @@ impl TickState {
         self.past.record(&context.counts, monitor.settings.failure_window());
         let mut changed = self.trip_breakers(monitor, &context).await?;
         changed |= self.evaluate_canaries(monitor, &context).await?;
-        changed |= end_quarantines(monitor, &context).await?;
+        changed |= end_quarantines(monitor, context.releases, &context.lines, context.now).await?;
         self.ticks += 1;
         if self.ticks.is_multiple_of(USE_TICKS) {
             self.record_usage(monitor, &context).await?;
@@ -137,16 +134,9 @@ impl TickState {
         for trial in self.trials.values() {
             let Some(verdict) = evaluate(trial, &monitor.settings, context.now) else { continue };
             let against = Some(trial.incumbent);
-            changed |= transition(
-                monitor,
-                &trial.id,
-                ReleaseState::Installed,
-                verdict.to,
-                verdict.reason,
-                against,
-                None,
-            )
-            .await?;
+            let (from, to) = (ReleaseState::Installed, verdict.to);
+            changed |=
+                monitor.transition(&trial.id, from, to, verdict.reason, against, None).await?;
         }
         Ok(changed)
     }
@@ -203,16 +193,8 @@ impl TickState {
                 context.now.0.saturating_add(i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX)),
             );
             let reason = format!("{reason}; out of service until {}", until.to_rfc3339());
-            changed |= transition(
-                monitor,
-                &release.id,
-                ReleaseState::Promoted,
-                ReleaseState::Quarantined,
-                reason,
-                None,
-                Some(until),
-            )
-            .await?;
+            let (from, to) = (ReleaseState::Promoted, ReleaseState::Quarantined);
+            changed |= monitor.transition(&release.id, from, to, reason, None, Some(until)).await?;
         }
         Ok(changed)
     }
@@ -244,30 +226,4 @@ impl TickState {
         }
         Ok(())
     }
-}
-
-/// Records a conclusion, unless another host did or it no longer holds.
-pub(super) async fn transition(
-    monitor: &ReleaseMonitor,
-    id: &ReleaseId,
-    from: ReleaseState,
-    to: ReleaseState,
-    reason: String,
-    against: Option<Digest>,
-    until: Option<Millis>,
-) -> Result<bool, CatalogError> {
-    let change = ReleaseChange {
-        id: id.clone(),
-        to,
-        by: BY.to_owned(),
-        at: yearbook_catalog::clock::now(),
-        reason: Some(reason.clone()),
-    };
-    let settled =
-        monitor.store.transition_release(&StateTransition { change, from, against, until }).await?;
-    if settled {
-        let (plugin, digest, to) = (&id.name, &id.digest, to.as_str());
-        tracing::warn!(plugin, %digest, to, reason, "a release is settled");
-    }
-    Ok(settled)
 }

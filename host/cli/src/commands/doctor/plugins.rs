@@ -1,11 +1,7 @@
 //! Checks that the plugins that would serve here load, and that this host's settings let them in.
 
-use std::sync::Arc;
-
 use anyhow::Context as _;
 use yearbook_catalog::{Catalog, PluginRelease, lines};
-use yearbook_releases::Signature;
-use yearbook_sandbox::Sandbox;
 use yearbook_storage::ObjectStorage;
 
 use super::{CheckList, Finding, Status};
@@ -39,7 +35,8 @@ pub(super) async fn releases(
     };
     let candidates = lines(&known).into_iter().flat_map(|line| line.candidates);
     let installed: Vec<PluginRelease> = candidates.filter(|release| !release.built_in).collect();
-    let limits = context.settings.values.sandbox.limits;
+    let (limits, trust) =
+        (context.settings.values.sandbox.limits, &context.settings.values.plugins.trust);
     let sandbox = match plugin_runtime::new_sandbox(
         plugin_runtime::cached_config(context, limits),
         context.workers(),
@@ -49,13 +46,12 @@ pub(super) async fn releases(
     };
     let mut sound = 0;
     for release in &installed {
-        match load_release(context, &sandbox, files, release).await {
-            Ok(()) => sound += 1,
-            Err(error) => checks.add(
-                "releases",
-                Err(error
-                    .context(format!("{} {} cannot serve here", release.id.name, release.version))),
-            ),
+        let loaded = yearbook_releases::load_release(files, &sandbox, trust, release).await;
+        let loaded = loaded
+            .with_context(|| format!("{} {} cannot serve here", release.id.name, release.version));
+        match loaded {
+            Ok(_) => sound += 1,
+            Err(error) => checks.add("releases", Err(error)),
         }
     }
     if sound == installed.len() {
@@ -63,26 +59,4 @@ pub(super) async fn releases(
         checks
             .add("releases", Ok((Status::Ok, format!("there, trusted, and able to serve: {all}"))));
     }
-}
-
-async fn load_release(
-    context: &CommandContext,
-    sandbox: &Arc<Sandbox>,
-    files: &ObjectStorage,
-    release: &PluginRelease,
-) -> anyhow::Result<()> {
-    let digest = &release.id.digest;
-    let bytes = files.get_component(digest, release.bytes).await?;
-    let trust = &context.settings.values.plugins.trust;
-    let signature = if trust.needs_signature() {
-        files.get_signature(digest).await?.map(|file| Signature::from_bytes(&file))
-    } else {
-        None
-    };
-    trust.verify(&bytes, signature.as_ref())?;
-    let sandbox = Arc::clone(sandbox);
-    tokio::task::spawn_blocking(move || sandbox.load(&bytes))
-        .await
-        .context("a thread panicked while it was loaded")??;
-    Ok(())
 }
