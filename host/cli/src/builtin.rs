@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 /// Names of the built-in plugins: formats in the order in which they are listed, then integrations.
 pub const NAMES: [&str; 8] =
@@ -19,46 +19,35 @@ pub const BENCH_PEERS: [&str; 2] = ["json", "csv"];
 /// Formats whose readers are built in, in the order of [`READERS`].
 pub const READ_FORMATS: [&str; 3] = ["sdmx-csv", "json-stat", "geojson"];
 
-/// Names of the built-in readers. They are no releases: a publisher takes them where nobody
-/// installed a reader of the format.
+/// Names of the built-in readers, in the order of [`READ_FORMATS`]. They are no releases: a
+/// publisher takes them where nobody installed a reader of the format.
 const READERS: [&str; 3] = ["read-sdmx-csv", "read-json-stat", "read-geojson"];
 
-/// Readers that this binary carries, as [`READERS`] orders them.
-#[cfg(embedded_plugins)]
-const EMBEDDED_READERS: Option<[&[u8]; READERS.len()]> = Some([
-    include_bytes!("../../../plugins/dist/read-sdmx-csv.wasm"),
-    include_bytes!("../../../plugins/dist/read-json-stat.wasm"),
-    include_bytes!("../../../plugins/dist/read-geojson.wasm"),
-]);
-
-#[cfg(not(embedded_plugins))]
-const EMBEDDED_READERS: Option<[&[u8]; READERS.len()]> = None;
+/// Name of the guest that measures the crossing; it is registered nowhere.
+const IDLE: &str = "idle";
 
 /// Command that builds the built-in plugins.
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
 
-/// Components that this binary carries, as [`NAMES`] orders them.
+/// Components that this binary carries, by name.
 #[cfg(embedded_plugins)]
-const EMBEDDED: Option<[&[u8]; NAMES.len()]> = Some([
-    include_bytes!("../../../plugins/dist/json.wasm"),
-    include_bytes!("../../../plugins/dist/csv.wasm"),
-    include_bytes!("../../../plugins/dist/arrow.wasm"),
-    include_bytes!("../../../plugins/dist/parquet.wasm"),
-    include_bytes!("../../../plugins/dist/svg.wasm"),
-    include_bytes!("../../../plugins/dist/meltano.wasm"),
-    include_bytes!("../../../plugins/dist/fivetran.wasm"),
-    include_bytes!("../../../plugins/dist/azure-data-factory.wasm"),
-]);
+const EMBEDDED: [(&str, &[u8]); NAMES.len() + READERS.len() + 1] = [
+    ("json", include_bytes!("../../../plugins/dist/json.wasm")),
+    ("csv", include_bytes!("../../../plugins/dist/csv.wasm")),
+    ("arrow", include_bytes!("../../../plugins/dist/arrow.wasm")),
+    ("parquet", include_bytes!("../../../plugins/dist/parquet.wasm")),
+    ("svg", include_bytes!("../../../plugins/dist/svg.wasm")),
+    ("meltano", include_bytes!("../../../plugins/dist/meltano.wasm")),
+    ("fivetran", include_bytes!("../../../plugins/dist/fivetran.wasm")),
+    ("azure-data-factory", include_bytes!("../../../plugins/dist/azure-data-factory.wasm")),
+    ("read-sdmx-csv", include_bytes!("../../../plugins/dist/read-sdmx-csv.wasm")),
+    ("read-json-stat", include_bytes!("../../../plugins/dist/read-json-stat.wasm")),
+    ("read-geojson", include_bytes!("../../../plugins/dist/read-geojson.wasm")),
+    (IDLE, include_bytes!("../../../plugins/dist/idle.wasm")),
+];
 
 #[cfg(not(embedded_plugins))]
-const EMBEDDED: Option<[&[u8]; NAMES.len()]> = None;
-
-/// The guest that measures the crossing; it is registered nowhere.
-#[cfg(embedded_plugins)]
-const IDLE: Option<&[u8]> = Some(include_bytes!("../../../plugins/dist/idle.wasm"));
-
-#[cfg(not(embedded_plugins))]
-const IDLE: Option<&[u8]> = None;
+const EMBEDDED: [(&str, &[u8]); 0] = [];
 
 /// Built-in plugin.
 #[derive(Clone, Debug)]
@@ -78,22 +67,7 @@ pub struct BuiltInComponent {
 /// Fails when there is no such folder or it lacks one of [`NAMES`]; the sentence says how to build
 /// them.
 pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<BuiltInComponent>> {
-    match (folder, EMBEDDED) {
-        (Some(folder), _) => from_folder(folder),
-        (None, Some(embedded)) => Ok(NAMES
-            .into_iter()
-            .zip(embedded)
-            .map(|(name, bytes)| BuiltInComponent {
-                name,
-                bytes: Cow::Borrowed(bytes),
-                by: "embedded".to_owned(),
-            })
-            .collect()),
-        (None, None) => match work_tree_dist() {
-            Some(folder) => from_folder(&folder),
-            None => bail!("this binary carries no plugins; {HOW_TO_BUILD}"),
-        },
-    }
+    NAMES.into_iter().map(|name| find(folder, name)).collect()
 }
 
 /// Loads the built-in reader of `format`, from where [`components`] finds the others; none where no
@@ -102,10 +76,8 @@ pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<BuiltInComponent>
 /// # Errors
 /// Fails when its component is missing; the sentence says how to build it.
 pub fn reader(folder: Option<&Path>, format: &str) -> anyhow::Result<Option<BuiltInComponent>> {
-    let Some(at) = READ_FORMATS.iter().position(|known| *known == format) else {
-        return Ok(None);
-    };
-    find(folder, EMBEDDED_READERS.map(|embedded| embedded[at]), READERS[at]).map(Some)
+    let known = READ_FORMATS.into_iter().zip(READERS).find(|(known, _)| *known == format);
+    known.map(|(_, name)| find(folder, name)).transpose()
 }
 
 /// Loads the encoder that looks at no cell, from where [`components`] are.
@@ -113,34 +85,22 @@ pub fn reader(folder: Option<&Path>, format: &str) -> anyhow::Result<Option<Buil
 /// # Errors
 /// Fails when it is missing; the sentence says how to build it.
 pub fn idle(folder: Option<&Path>) -> anyhow::Result<Cow<'static, [u8]>> {
-    find(folder, IDLE, "idle").map(|component| component.bytes)
+    find(folder, IDLE).map(|component| component.bytes)
 }
 
 /// One component: from the folder that was named, else from the binary, else from the work tree.
-fn find(
-    folder: Option<&Path>,
-    embedded: Option<&'static [u8]>,
-    name: &'static str,
-) -> anyhow::Result<BuiltInComponent> {
-    match (folder, embedded) {
-        (Some(folder), _) => component_file(folder, name),
-        (None, Some(bytes)) => {
-            Ok(BuiltInComponent { name, bytes: Cow::Borrowed(bytes), by: "embedded".to_owned() })
+fn find(folder: Option<&Path>, name: &'static str) -> anyhow::Result<BuiltInComponent> {
+    let embedded = EMBEDDED.into_iter().find(|(known, _)| *known == name);
+    let folder = match (folder, embedded) {
+        // A missing folder keeps the name that it was given.
+        (Some(folder), _) => folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
+        (None, Some((_, bytes))) => {
+            let (bytes, by) = (Cow::Borrowed(bytes), "embedded".to_owned());
+            return Ok(BuiltInComponent { name, bytes, by });
         }
-        (None, None) => match work_tree_dist() {
-            Some(folder) => component_file(&folder, name),
-            None => bail!("this binary carries no plugins; {HOW_TO_BUILD}"),
-        },
-    }
-}
-
-fn from_folder(folder: &Path) -> anyhow::Result<Vec<BuiltInComponent>> {
-    // A missing folder keeps the name that it was given.
-    let folder = &folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    NAMES.into_iter().map(|name| component_file(folder, name)).collect()
-}
-
-fn component_file(folder: &Path, name: &'static str) -> anyhow::Result<BuiltInComponent> {
+        (None, None) => work_tree_dist()
+            .with_context(|| format!("this binary carries no plugins; {HOW_TO_BUILD}"))?,
+    };
     let path = folder.join(format!("{name}.wasm"));
     let bytes = std::fs::read(&path)
         .with_context(|| format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display()))?;

@@ -21,9 +21,6 @@ use crate::arguments::Command;
 use crate::context::CommandContext;
 use crate::{http_client, plugin_runtime};
 
-pub use plugin::PluginSource;
-pub(crate) use plugin::check_name as check_plugin_name;
-
 /// Runs `command`.
 ///
 /// # Errors

@@ -36,13 +36,16 @@ pub fn start(log: &LogSection, serving: bool) -> anyhow::Result<Option<Traces>> 
         // lack the request's id.
         Some(traces) => {
             let spans = filter_fn(|metadata| metadata.is_span() && is_ours(metadata));
-            registry().with(lines.with_filter(filter.or(spans))).with(traces.layer()).try_init()
+            registry()
+                .with(lines.with_filter(filter.or(spans)))
+                .with(traces.layer(is_ours))
+                .try_init()
         }
     };
     Ok(traces)
 }
 
 /// True where a crate of this workspace opened the span or wrote the event.
-pub(crate) fn is_ours(metadata: &Metadata<'_>) -> bool {
+fn is_ours(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with("yearbook_")
 }

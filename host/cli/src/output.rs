@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 pub use progress::PublishProgress;
 pub use refresh_progress::RefreshProgress;
 pub use text_table::TextTable;
+pub(crate) use text_table::render_facts;
 
 /// Form of a run's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,6 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::logging::is_ours;
 use crate::settings::CollectorUrl;
 
 /// Longest wait of a stopping server for the last spans to be taken.
@@ -57,8 +56,13 @@ impl Traces {
         ))
     }
 
-    /// Layer that hands spans to the exporter.
-    pub fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(&self) -> impl Layer<S> + use<S> {
+    /// Layer that hands spans to the exporter, and warnings and errors as events of theirs, as far
+    /// as `is_ours` says that they may stand in the log too.
+    pub fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(
+        &self,
+        is_ours: fn(&Metadata<'_>) -> bool,
+    ) -> impl Layer<S> + use<S> {
+        let is_exported = move |metadata: &Metadata<'_>| is_ours(metadata) && is_telling(metadata);
         tracing_opentelemetry::layer()
             .with_tracer(self.0.tracer(SERVICE_NAME))
             .with_location(false)
@@ -77,15 +81,14 @@ impl Traces {
     }
 }
 
-/// True for our own spans, and for our warnings and errors as events of theirs. Whatever is
-/// exported may stand in the log, too.
-fn is_exported(metadata: &Metadata<'_>) -> bool {
+/// Returns true for spans, and for warnings and errors.
+fn is_telling(metadata: &Metadata<'_>) -> bool {
     let most = if metadata.is_span() || metadata.target() == "yearbook_traces" {
         Level::DEBUG
     } else {
         Level::WARN
     };
-    is_ours(metadata) && *metadata.level() <= most
+    *metadata.level() <= most
 }
 
 fn otel_resource() -> Resource {

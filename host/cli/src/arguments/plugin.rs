@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::commands::PluginSource;
+use super::PluginSource;
 
 /// `yearbook plugin`.
 #[derive(Debug, Subcommand)]
@@ -53,7 +53,7 @@ pub enum PluginCommand {
         /// An output format, files for a data tool, or an input format
         kind: TemplateKind,
         /// Format or tool, crate and folder
-        #[arg(value_parser = crate::commands::check_plugin_name)]
+        #[arg(value_parser = check_name)]
         name: String,
     },
     /// Check a plugin, store it and make its release known to every running host
@@ -179,4 +179,31 @@ pub struct Actor {
     /// Reason for the history
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
+}
+
+/// Checks for a name that a format and a crate may both have.
+fn check_name(text: &str) -> Result<String, String> {
+    let good = text.len() <= 32
+        && text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    if good {
+        Ok(text.to_owned())
+    } else {
+        Err("a name is lower-case letters, digits and hyphens, begins with a letter, and has at most 32 bytes".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_must_do_for_a_format_and_for_a_crate() {
+        assert!(check_name("geo-json2").is_ok());
+        for bad in ["", "Lines", "2d", "a_b", "../x", "a b", &"a".repeat(33)] {
+            assert!(check_name(bad).is_err(), "{bad}");
+        }
+    }
 }

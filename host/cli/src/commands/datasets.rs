@@ -9,7 +9,7 @@ use yearbook_domain::{Dataset, DatasetName, SnapshotId, SnapshotSummary};
 
 use crate::arguments::DatasetsCommand;
 use crate::context::CommandContext;
-use crate::output::{TextTable, or_dash};
+use crate::output::{TextTable, or_dash, render_facts};
 
 pub(super) async fn run(context: &CommandContext, command: DatasetsCommand) -> anyhow::Result<()> {
     let store = context.catalog().await?;
@@ -32,24 +32,19 @@ async fn list(context: &CommandContext, store: &Catalog) -> anyhow::Result<()> {
     let datasets = store.datasets().await.context("cannot list datasets")?;
     let values: Vec<Value> = datasets.iter().map(summary_json).collect();
     context.output.print_result(&values, || {
-        let mut table =
-            TextTable::new(&["name", "namespace", "#rows", "refreshed", "snapshot", "title"]);
-        for dataset in &datasets {
-            let current = &dataset.current;
-            table.row([
-                dataset.name.to_string(),
-                dataset.namespace.to_string(),
+        let rows = datasets.iter().map(|Dataset { name, namespace, current, .. }| {
+            [
+                name.to_string(),
+                namespace.to_string(),
                 current.rows.to_string(),
                 current.created_at.to_rfc3339(),
                 current.id.to_string(),
                 current.title.clone().unwrap_or_default(),
-            ]);
-        }
-        if table.is_empty() {
-            "No datasets yet. Publish one: yearbook publish PATH/datapackage.json".to_owned()
-        } else {
-            table.render()
-        }
+            ]
+        });
+        TextTable::new(&["name", "namespace", "#rows", "refreshed", "snapshot", "title"])
+            .with_rows(rows)
+            .render_or("No datasets yet. Publish one: yearbook publish PATH/datapackage.json")
     })
 }
 
@@ -104,21 +99,19 @@ fn show(
         if let Some(bounds) = &current.bbox {
             facts.push(("bounds", bounds.0.map(|degrees| degrees.to_string()).join(", ")));
         }
-        let mut columns =
-            TextTable::new(&["column", "type", "role", "nulls", "unit", "description"]);
-        for column in &current.columns {
-            columns.row([
+        let columns = current.columns.iter().map(|column| {
+            [
                 column.name.clone(),
                 wire_name(&column.column_type),
                 wire_name(&column.role),
                 if column.nullable { "yes" } else { "no" }.to_owned(),
                 column.unit.clone().unwrap_or_default(),
                 column.description.clone().unwrap_or_default(),
-            ]);
-        }
-        let facts: String =
-            facts.iter().map(|(name, value)| format!("{name:<15} {value}\n")).collect();
-        format!("{facts}\n{}", columns.render())
+            ]
+        });
+        let columns = TextTable::new(&["column", "type", "role", "nulls", "unit", "description"])
+            .with_rows(columns);
+        format!("{}\n{}", render_facts(facts), columns.render())
     })
 }
 
@@ -130,19 +123,19 @@ fn check_line(check: &LastCheck) -> String {
 fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> {
     let current = &dataset.current.id;
     context.output.print_result(&snapshots_json(dataset), || {
-        let mut table = TextTable::new(&["#version", "snapshot", "created", "#rows", "state"]);
-        for snapshot in &dataset.snapshots {
+        let rows = dataset.snapshots.iter().map(|snapshot| {
             let marks = [(snapshot.id == *current, "current"), (snapshot.held, "held")];
             let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark);
-            table.row([
+            [
                 snapshot.version.to_string(),
                 snapshot.id.to_string(),
                 snapshot.created_at.to_rfc3339(),
                 snapshot.rows.to_string(),
                 marks.collect::<Vec<_>>().join(", "),
-            ]);
-        }
-        table.render()
+            ]
+        });
+        let headings = ["#version", "snapshot", "created", "#rows", "state"];
+        TextTable::new(&headings).with_rows(rows).render()
     })
 }
 

@@ -106,16 +106,15 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
 
 fn report(context: &CommandContext, checks: &[Check]) -> anyhow::Result<()> {
     context.output.print_result(&checks, || {
-        let mut table = TextTable::new(&["check", "", "finding"]);
-        for check in checks {
+        let rows = checks.iter().map(|check| {
             let status = match check.status {
                 Status::Ok => "ok",
                 Status::Warn => "warn",
                 Status::Fail => "FAIL",
             };
-            table.row([check.name.to_owned(), status.to_owned(), check.message.clone()]);
-        }
-        table.render()
+            [check.name.to_owned(), status.to_owned(), check.message.clone()]
+        });
+        TextTable::new(&["check", "", "finding"]).with_rows(rows).render()
     })?;
     match checks.iter().filter(|check| check.status == Status::Fail).count() {
         0 => Ok(()),

@@ -83,16 +83,11 @@ fn build_report(collected: GcSummary, settings: GcSettings) -> GcReport {
 fn render(said: &GcReport) -> String {
     let mut text = String::new();
     if !said.removed.is_empty() {
-        let mut table = TextTable::new(&["what", "name", "#bytes", "why"]);
-        for GcItem { what, name, bytes, why } in &said.removed {
-            table.row([
-                (*what).to_owned(),
-                name.clone(),
-                bytes.map_or_else(String::new, |bytes| bytes.to_string()),
-                why.clone(),
-            ]);
-        }
-        text = table.render();
+        let rows = said.removed.iter().map(|GcItem { what, name, bytes, why }| {
+            let bytes = bytes.map_or_else(String::new, |bytes| bytes.to_string());
+            [(*what).to_owned(), name.clone(), bytes, why.clone()]
+        });
+        text = TextTable::new(&["what", "name", "#bytes", "why"]).with_rows(rows).render();
     }
     let done = if said.dry_run { "would go" } else { "went" };
     text += &format!(

@@ -7,7 +7,7 @@ use yearbook_domain::{KeyId, Millis, Plan};
 
 use crate::arguments::KeysCommand;
 use crate::context::CommandContext;
-use crate::output::TextTable;
+use crate::output::{TextTable, or_dash};
 
 pub(super) async fn run(context: &CommandContext, command: KeysCommand) -> anyhow::Result<()> {
     match command {
@@ -76,22 +76,19 @@ async fn list(context: &CommandContext) -> anyhow::Result<()> {
     let last_use = |key: &KeyRecord| uses.get(&key.id).copied().map(Millis::to_rfc3339);
     let values: Vec<Value> = keys.iter().map(|key| key_json(key, last_use(key))).collect();
     context.output.print_result(&values, || {
-        let mut table = TextTable::new(&["id", "plan", "created", "last used", "revoked", "label"]);
-        for key in &keys {
-            table.row([
+        let rows = keys.iter().map(|key| {
+            [
                 key.id.to_string(),
                 key.plan.to_string(),
                 key.created_at.to_rfc3339(),
-                last_use(key).unwrap_or_else(|| "-".to_owned()),
-                key.revoked_at.map_or_else(|| "-".to_owned(), Millis::to_rfc3339),
+                or_dash(last_use(key).as_deref()),
+                or_dash(key.revoked_at.map(Millis::to_rfc3339).as_deref()),
                 key.label.clone().unwrap_or_default(),
-            ]);
-        }
-        if table.is_empty() {
-            "No keys yet. Issue one: yearbook keys create --plan free".to_owned()
-        } else {
-            table.render()
-        }
+            ]
+        });
+        TextTable::new(&["id", "plan", "created", "last used", "revoked", "label"])
+            .with_rows(rows)
+            .render_or("No keys yet. Issue one: yearbook keys create --plan free")
     })
 }
 

@@ -14,17 +14,11 @@ mod replay;
 mod source;
 mod top;
 
-use std::path::{Path, PathBuf};
-
-use anyhow::Context as _;
-use yearbook_releases::{CheckReport, Signature};
+use yearbook_releases::CheckReport;
 use yearbook_sandbox::Limits;
 
 use crate::arguments::{Actor, PluginCommand};
 use crate::context::CommandContext;
-
-pub(crate) use new::check_name;
-pub use source::PluginSource;
 
 pub(super) async fn run(context: &CommandContext, command: PluginCommand) -> anyhow::Result<()> {
     match command {
@@ -60,16 +54,6 @@ pub(super) async fn run(context: &CommandContext, command: PluginCommand) -> any
                 .await
         }
     }
-}
-
-/// Signature of a plugin: the file that was named, or the one beside the plugin, if
-/// there is one.
-fn read_signature(file: &Path, named: Option<&Path>) -> anyhow::Result<Option<Signature>> {
-    let beside = PathBuf::from(format!("{}.minisig", file.display()));
-    let Some(path) = named.or_else(|| beside.is_file().then_some(&beside)) else { return Ok(None) };
-    let text = std::fs::read(path)
-        .with_context(|| format!("cannot read the signature {}", path.display()))?;
-    Ok(Some(Signature::from_bytes(&text)))
 }
 
 /// The limits to check with.

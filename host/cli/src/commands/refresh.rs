@@ -48,10 +48,10 @@ fn explain_failures(reports: &[RefreshReport]) -> Option<DetailedError> {
     if failed.is_empty() {
         return None;
     }
-    let mut table = TextTable::new(&["dataset", "reason"]);
-    for report in &failed {
-        table.row([report.name.clone(), report.reason.clone().unwrap_or_default()]);
-    }
+    let rows = failed
+        .iter()
+        .map(|report| [report.name.clone(), report.reason.clone().unwrap_or_default()]);
+    let table = TextTable::new(&["dataset", "reason"]).with_rows(rows);
     let named: Vec<Value> = failed
         .iter()
         .map(|report| json!({ "name": report.name, "reason": report.reason }))

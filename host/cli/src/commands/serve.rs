@@ -144,20 +144,19 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 /// Listens at `address`, which `flag` sets, and says where that is.
 async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<(TcpListener, SocketAddr)> {
     let listener = bind(address).map_err(|error| {
-        let advice = match error.kind() {
-            ErrorKind::AddrInUse => {
-                "another program listens there; stop it, or choose another port"
-            }
-            ErrorKind::PermissionDenied => {
-                "this user may not listen there; choose a port from 1024 on"
-            }
-            ErrorKind::AddrNotAvailable => {
-                "this machine does not have that address; choose another"
-            }
-            _ => "choose another address",
-        };
+        let advice = bind_advice(error.kind());
         anyhow!("{advice} with {flag} ({error})").context(format!("cannot listen on {address}"))
     })?;
     let address = listener.local_addr().context("the listening address is unknown")?;
     Ok((listener, address))
+}
+
+/// Cause and way out where an address cannot be listened on.
+pub(super) fn bind_advice(failure: ErrorKind) -> &'static str {
+    match failure {
+        ErrorKind::AddrInUse => "another program listens there; stop it, or choose another port",
+        ErrorKind::PermissionDenied => "this user may not listen there; choose a port from 1024 on",
+        ErrorKind::AddrNotAvailable => "this machine does not have that address; choose another",
+        _ => "choose another address",
+    }
 }

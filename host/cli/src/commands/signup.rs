@@ -69,16 +69,17 @@ async fn show(context: &CommandContext, id: Option<&str>) -> anyhow::Result<()> 
         (Some(_), [mail]) => mail_text(mail),
         (_, []) => "No mails wait.".to_owned(),
         _ => {
-            let mut table = TextTable::new(&["id", "to", "created", "expires", "subject"]);
-            for mail in &mails {
-                table.row([
+            let rows = mails.iter().map(|mail| {
+                [
                     mail.id.clone(),
                     mail.to.clone(),
                     mail.created_at.to_rfc3339(),
                     mail.expires_at.to_rfc3339(),
                     mail.subject.clone(),
-                ]);
-            }
+                ]
+            });
+            let table =
+                TextTable::new(&["id", "to", "created", "expires", "subject"]).with_rows(rows);
             format!(
                 "{}\n\nRead one: yearbook signup outbox ID\nWhen it is passed on: yearbook signup outbox ID --sent",
                 table.render().trim_end()

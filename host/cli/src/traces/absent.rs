@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use anyhow::bail;
-use tracing::Subscriber;
+use tracing::{Metadata, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Identity;
 use tracing_subscriber::registry::LookupSpan;
@@ -27,7 +27,10 @@ impl Traces {
     }
 
     /// Never called: there is no value of this type.
-    pub fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(&self) -> impl Layer<S> + use<S> {
+    pub fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(
+        &self,
+        _is_ours: fn(&Metadata<'_>) -> bool,
+    ) -> impl Layer<S> + use<S> {
         let _: Infallible = match self.0 {};
         #[expect(unreachable_code, reason = "gives the return type")]
         Identity::new()

@@ -2,11 +2,14 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sqlx::Connection as _;
+use sqlx::sqlite::SqliteConnection;
 
 use crate::binary::{CommandOutput, Yearbook};
 use crate::gc::AT_ONCE;
@@ -19,6 +22,8 @@ struct SourceServer {
     rows: Arc<Mutex<Option<String>>>,
     /// Set: the body comes a byte at a time.
     slow: Arc<AtomicBool>,
+    /// Connections so far.
+    asked: Arc<AtomicUsize>,
 }
 
 impl SourceServer {
@@ -27,14 +32,19 @@ impl SourceServer {
         let port = listener.local_addr().unwrap().port();
         let rows = Arc::new(Mutex::new(Some(rows.to_owned())));
         let slow = Arc::<AtomicBool>::default();
-        let (shown, slowly) = (Arc::clone(&rows), Arc::clone(&slow));
+        let asked = Arc::<AtomicUsize>::default();
+        let (shown, slowly, counted) = (Arc::clone(&rows), Arc::clone(&slow), Arc::clone(&asked));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (rows, slow) = (shown.lock().unwrap().clone(), slowly.load(Ordering::Relaxed));
-                std::thread::spawn(move || answer(stream, rows.as_deref(), slow));
+                let (shown, slow) = (Arc::clone(&shown), slowly.load(Ordering::Relaxed));
+                counted.fetch_add(1, Ordering::Relaxed);
+                std::thread::spawn(move || {
+                    let rows = shown.lock().unwrap().clone();
+                    answer(stream, rows.as_deref(), slow)
+                });
             }
         });
-        Self { port, rows, slow }
+        Self { port, rows, slow, asked }
     }
 
     fn set(&self, rows: Option<&str>) {
@@ -212,6 +222,43 @@ fn a_loopback_address_is_refused_by_default_contract_8() {
     assert_eq!(yearbook.run(&["datasets", "list", "--json"]).ok().json(), json!([]));
     let said = yearbook.run(&["datasets", "show", "remote"]).failed(1);
     assert!(said.contains("the last check of its source failed: 127.0.0.1 leads to"), "{said}");
+}
+
+/// Longer than a request waits for a connection (`database.acquire_ms`): the sources of a command
+/// queue behind the one that waits for the lock.
+const OTHER_PROCESS_WRITES: Duration = Duration::from_millis(1_500);
+
+#[test]
+fn the_sources_of_a_refresh_wait_while_another_process_writes() {
+    let (yearbook, server) = (Yearbook::new(), SourceServer::start(ROWS));
+    let names = ["one", "two", "three", "four"];
+    for name in names {
+        remote_package(&yearbook, &server, name, "daily");
+    }
+    refresh(&yearbook, &["sources"]).ok();
+    let before = server.asked.load(Ordering::Relaxed);
+    // No source answers before the lock is held, and all do then.
+    let unanswered = server.rows.lock().unwrap();
+    let mut command = yearbook.command(&["refresh", "sources", "--json"]);
+    command.env(ALLOW_PRIVATE.0, ALLOW_PRIVATE.1).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    while server.asked.load(Ordering::Relaxed) < before + names.len() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let url = format!("sqlite:{}", yearbook.path("yearbook-data/yearbook.db").display());
+    let lock = runtime.block_on(async {
+        let mut connection = SqliteConnection::connect(&url).await.unwrap();
+        sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await.unwrap();
+        connection
+    });
+    drop(unanswered);
+    std::thread::sleep(OTHER_PROCESS_WRITES);
+    runtime.block_on(lock.close()).unwrap();
+    let said = CommandOutput::from_output(child.wait_with_output().unwrap()).ok();
+    let outcomes: Vec<Value> =
+        reports(&said).iter().map(|report| report["outcome"].clone()).collect();
+    assert_eq!(outcomes, vec![json!("unchanged"); names.len()], "{}", said.stdout);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 use super::{Finding, Status};
+use crate::commands::serve::bind_advice;
 use crate::http_client;
 
 /// Longest time for the program that listens there to answer.
@@ -21,22 +22,11 @@ pub(super) async fn check_listener(setting: &str, address: SocketAddr) -> Findin
         Ok(_) => return (Status::Ok, format!("{address} ({setting}) is free")),
         Err(error) => error,
     };
-    let wrong = |why: &str| (Status::Fail, format!("{address} ({setting}): {why}"));
-    match failed.kind() {
-        ErrorKind::AddrInUse if is_yearbook(address).await => {
-            (Status::Ok, format!("{address} ({setting}): a yearbook answers there"))
-        }
-        ErrorKind::AddrInUse => wrong(
-            "another program listens there, or a yearbook that does not answer; stop it, or choose another port",
-        ),
-        ErrorKind::PermissionDenied => {
-            wrong("this user may not listen there; choose a port from 1024 on")
-        }
-        ErrorKind::AddrNotAvailable => {
-            wrong("this machine does not have that address; choose another")
-        }
-        _ => wrong(&format!("{failed}; choose another address")),
+    if failed.kind() == ErrorKind::AddrInUse && is_yearbook(address).await {
+        return (Status::Ok, format!("{address} ({setting}): a yearbook answers there"));
     }
+    let advice = bind_advice(failed.kind());
+    (Status::Fail, format!("{address} ({setting}): {advice} ({failed})"))
 }
 
 /// True where `/health` at `address` is answered as we answer it.

@@ -6,7 +6,8 @@ use anyhow::{Context as _, bail};
 use yearbook_releases::{BenchFigure, BenchPeer, ComponentFile, bench};
 use yearbook_sandbox::{Plugin, PluginEncoder, Sandbox, SandboxConfig};
 
-use super::{PluginSource, check_limits};
+use super::check_limits;
+use crate::arguments::PluginSource;
 use crate::context::CommandContext;
 use crate::output::TextTable;
 use crate::{builtin, plugin_runtime};
@@ -71,9 +72,8 @@ fn display_name(encoder: &PluginEncoder) -> String {
 fn render(figures: &[BenchFigure]) -> String {
     let columns =
         ["table", "plugin", "#rows/s", "#MB/s", "#fresh (us)", "#memory KiB", "#crossing %"];
-    let mut table = TextTable::new(&columns);
-    for figure in figures {
-        table.row([
+    let rows = figures.iter().map(|figure| {
+        [
             figure.table.clone(),
             figure.plugin.clone(),
             figure.rows_per_second.to_string(),
@@ -81,7 +81,7 @@ fn render(figures: &[BenchFigure]) -> String {
             format!("{:.0}", figure.fresh_response_us),
             (figure.memory_bytes >> 10).to_string(),
             format!("{:.1}", 100.0 * figure.crossing_share),
-        ]);
-    }
-    table.render()
+        ]
+    });
+    TextTable::new(&columns).with_rows(rows).render()
 }

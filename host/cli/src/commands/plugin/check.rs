@@ -9,9 +9,10 @@ use yearbook_domain::Digest;
 use yearbook_releases::{CheckReport, LimitUsage, check, write_dump};
 use yearbook_sandbox::{FailureDump, SandboxConfig};
 
-use super::{PluginSource, check_limits};
+use super::check_limits;
+use crate::arguments::PluginSource;
 use crate::context::{CommandContext, create_private_dir};
-use crate::output::{TextTable, pluralize};
+use crate::output::{TextTable, pluralize, render_facts};
 use crate::plugin_runtime;
 
 pub(super) async fn run(
@@ -80,28 +81,30 @@ pub(super) fn render_report(report: &CheckReport) -> String {
     if let (Some(name), Some(version), Some(kind)) = (&report.name, &report.version, report.kind) {
         let _ = writeln!(text, "{name} {version} ({kind})");
     }
-    text.push_str(&digest_lines(&report.digest, report.wrapped));
-    let _ = writeln!(text, "imports  {}", names(report.imports.as_deref()));
-    let _ = writeln!(text, "exports  {}", names(report.exports.as_deref()));
-    let _ = writeln!(text, "tried    {}", pluralize(report.tries as u64, "response"));
+    let mut facts = digest_facts(&report.digest, report.wrapped);
+    facts.extend([
+        ("imports", names(report.imports.as_deref())),
+        ("exports", names(report.exports.as_deref())),
+        ("tried", pluralize(report.tries as u64, "response")),
+    ]);
     if !report.skipped.is_empty() {
-        let _ = writeln!(
-            text,
-            "left out {} of column types that this host hands to no plugin",
-            pluralize(report.skipped.len() as u64, "table")
-        );
+        let tables = pluralize(report.skipped.len() as u64, "table");
+        let left_out = format!("{tables} of column types that this host hands to no plugin");
+        facts.push(("left out", left_out));
     }
-    let mut table = TextTable::new(&["limit", "#used", "#of", "unit", "#share", "setting"]);
-    for budget in &report.budget {
-        table.row([
+    text.push_str(&render_facts(facts));
+    let limits = report.budget.iter().map(|budget| {
+        [
             budget.what.to_owned(),
             format_number(budget.used),
             format_number(budget.limit),
             budget.unit.to_owned(),
             format_share(budget),
             budget.setting.unwrap_or("-").to_owned(),
-        ]);
-    }
+        ]
+    });
+    let headings = ["limit", "#used", "#of", "unit", "#share", "setting"];
+    let table = TextTable::new(&headings).with_rows(limits);
     let _ = write!(text, "\n{}", table.render());
     if report.passed() {
         text.push_str("\n\nNothing is wrong.");
@@ -125,9 +128,12 @@ pub(super) fn render_report(report: &CheckReport) -> String {
 }
 
 /// Identity of the component.
-pub(super) fn digest_lines(digest: &Digest, wrapped: bool) -> String {
-    let of = if wrapped { "         of the component made of the core module\n" } else { "" };
-    format!("digest   {digest}\n{of}")
+pub(super) fn digest_facts(digest: &Digest, wrapped: bool) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("digest", digest.to_string())];
+    if wrapped {
+        facts.push(("", "of the component made of the core module".to_owned()));
+    }
+    facts
 }
 
 /// Names of interfaces, which end in their version.

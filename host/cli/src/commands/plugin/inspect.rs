@@ -1,7 +1,6 @@
 //! `yearbook plugin inspect`: parts of a plugin, and the answer of this host's settings to it.
 //! Reads the file or pulls it; never compiles or runs any of it.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -9,10 +8,11 @@ use serde_json::json;
 use yearbook_releases::{ComponentFile, Signature};
 use yearbook_sandbox::ComponentStats;
 
-use super::PluginSource;
-use super::check::{digest_lines, names};
+use super::check::{digest_facts, names};
 use super::source::LoadedPlugin;
+use crate::arguments::PluginSource;
 use crate::context::CommandContext;
+use crate::output::render_facts;
 
 pub(super) async fn run(
     context: &CommandContext,
@@ -60,30 +60,29 @@ fn render(
     key: Option<&str>,
     untrusted: Option<&str>,
 ) -> String {
-    let mut text = digest_lines(&component.digest, component.wrapped);
-    let _ = writeln!(text, "size     {} bytes", component.bytes.len());
-    let _ = writeln!(text, "imports  {}", names(component.imports.as_deref()));
-    let _ = writeln!(text, "exports  {}", names(component.exports.as_deref()));
-    match shape {
+    let mut facts = digest_facts(&component.digest, component.wrapped);
+    facts.extend([
+        ("size", format!("{} bytes", component.bytes.len())),
+        ("imports", names(component.imports.as_deref())),
+        ("exports", names(component.exports.as_deref())),
+    ]);
+    facts.push(match shape {
         Ok(shape) => {
             let ComponentStats { modules, functions, function_bytes, data_bytes, .. } = shape;
-            let _ = writeln!(
-                text,
-                "made of  {modules} core modules with {functions} functions, the largest of {function_bytes} bytes, and {data_bytes} bytes of data"
+            let made_of = format!(
+                "{modules} core modules with {functions} functions, the largest of {function_bytes} bytes, and {data_bytes} bytes of data"
             );
+            ("made of", made_of)
         }
-        Err(wrong) => drop(writeln!(text, "WRONG    {wrong}")),
-    }
+        Err(wrong) => ("WRONG", wrong.clone()),
+    });
     let signed = match (came, key) {
         (None, _) => "by nobody",
         (Some(_), None) => "unreadably",
         (Some(_), Some(key)) => key,
     };
-    let _ = writeln!(text, "signed   {signed}");
-    let _ = write!(
-        text,
-        "trusted  {}",
-        untrusted.map_or("yes: the settings let it in".to_owned(), |why| format!("no: {why}"))
-    );
-    text
+    let trusted =
+        untrusted.map_or("yes: the settings let it in".to_owned(), |why| format!("no: {why}"));
+    facts.extend([("signed", signed.to_owned()), ("trusted", trusted)]);
+    render_facts(facts)
 }

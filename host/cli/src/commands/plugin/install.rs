@@ -7,9 +7,9 @@ use yearbook_catalog::ReleaseState;
 use yearbook_releases::{InstallOptions, InstalledRelease, ReleaseError};
 
 use super::check::render_report;
+use super::check_limits;
 use super::source::LoadedPlugin;
-use super::{PluginSource, check_limits};
-use crate::arguments::Actor;
+use crate::arguments::{Actor, PluginSource};
 use crate::context::CommandContext;
 use crate::output::DetailedError;
 use crate::plugin_runtime;

@@ -47,14 +47,13 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
             "from",
             "reason",
         ];
-        let mut table = TextTable::new(&columns);
-        for release in &releases {
+        let rows = releases.iter().map(|release| {
             let serves = match (serving.contains(&release.id), release.pinned) {
                 (true, true) => "pinned",
                 (true, false) => "yes",
                 _ => "",
             };
-            table.row([
+            [
                 release.id.name.clone(),
                 release.id.kind.to_string(),
                 release.version.clone(),
@@ -69,14 +68,11 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
                 signer(release).unwrap_or_default(),
                 release.origin.as_ref().map(|from| from.reference.clone()).unwrap_or_default(),
                 release.reason.clone().unwrap_or_default(),
-            ]);
-        }
-        if table.is_empty() {
-            "No plugins are registered yet; `yearbook serve` registers the built-in ones."
-                .to_owned()
-        } else {
-            table.render()
-        }
+            ]
+        });
+        TextTable::new(&columns).with_rows(rows).render_or(
+            "No plugins are registered yet; `yearbook serve` registers the built-in ones.",
+        )
     })
 }
 
@@ -115,9 +111,8 @@ pub(super) async fn history(context: &CommandContext) -> anyhow::Result<()> {
         .await
         .context("cannot list what happened to plugins")?;
     context.output.print_result(&events, || {
-        let mut table = TextTable::new(&["when", "name", "kind", "digest", "what", "by", "reason"]);
-        for event in &events {
-            table.row([
+        let rows = events.iter().map(|event| {
+            [
                 event.at.to_rfc3339(),
                 event.id.name.clone(),
                 event.id.kind.to_string(),
@@ -125,13 +120,11 @@ pub(super) async fn history(context: &CommandContext) -> anyhow::Result<()> {
                 event.what.clone(),
                 event.by.clone(),
                 event.reason.clone().unwrap_or_default(),
-            ]);
-        }
-        if table.is_empty() {
-            "Nothing has happened to plugins yet.".to_owned()
-        } else {
-            table.render()
-        }
+            ]
+        });
+        TextTable::new(&["when", "name", "kind", "digest", "what", "by", "reason"])
+            .with_rows(rows)
+            .render_or("Nothing has happened to plugins yet.")
     })
 }
 

@@ -87,20 +87,6 @@ fn write(path: &Path, content: &str) -> std::io::Result<()> {
     std::fs::write(path, content)
 }
 
-/// Checks for a name that a format and a crate may both have.
-pub(crate) fn check_name(text: &str) -> Result<String, String> {
-    let good = text.len() <= 32
-        && text.starts_with(|first: char| first.is_ascii_lowercase())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-    if good {
-        Ok(text.to_owned())
-    } else {
-        Err("a name is lower-case letters, digits and hyphens, begins with a letter, and has at most 32 bytes".to_owned())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -134,14 +120,6 @@ mod tests {
                 );
             }
             assert!(files["README.md"].contains("release/my_plugin.wasm"));
-        }
-    }
-
-    #[test]
-    fn a_name_must_do_for_a_format_and_for_a_crate() {
-        assert!(check_name("geo-json2").is_ok());
-        for bad in ["", "Lines", "2d", "a_b", "../x", "a b", &"a".repeat(33)] {
-            assert!(check_name(bad).is_err(), "{bad}");
         }
     }
 }

@@ -53,10 +53,9 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         .collect();
     context.output.print_result(&values, || {
         let columns = ["name", "kind", "version", "serves", "digest", "newer", "installed", "from"];
-        let mut table = TextTable::new(&columns);
-        for found in &outdated {
+        let rows = outdated.iter().map(|found| {
             let yes = |yes: bool| if yes { "yes" } else { "" }.to_owned();
-            table.row([
+            [
                 found.release.id.name.clone(),
                 found.release.id.kind.to_string(),
                 found.release.version.clone(),
@@ -65,16 +64,16 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
                 found.newer.short().to_owned(),
                 yes(known(found)),
                 found.reference.to_string(),
-            ]);
-        }
-        match (asked, table.is_empty()) {
+            ]
+        });
+        match (asked, outdated.is_empty()) {
             (0, _) => "No release was installed from a tag of a registry.".to_owned(),
             (_, true) if failures.is_empty() => {
                 "Every tag names the component that is installed.".to_owned()
             }
             (_, true) => "No tag that could be read has moved.".to_owned(),
             _ => {
-                table.render()
+                TextTable::new(&columns).with_rows(rows).render()
                     + "\nInstall what is newer with `yearbook plugin install` and the reference."
             }
         }

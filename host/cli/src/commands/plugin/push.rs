@@ -6,8 +6,8 @@ use anyhow::bail;
 use serde_json::json;
 use yearbook_registry::{ComponentInterface, PushedComponent};
 
-use super::source::{open, read_component};
-use super::{PluginSource, read_signature};
+use super::source::{open, read_component, read_signature};
+use crate::arguments::PluginSource;
 use crate::context::CommandContext;
 
 /// Beginning of the interfaces that plugins export.

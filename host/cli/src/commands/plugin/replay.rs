@@ -1,17 +1,16 @@
 //! `yearbook plugin replay`: repeats a call that failed, and reports the outcome.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use yearbook_domain::Digest;
 use yearbook_releases::{CheckReport, DumpReadError, read_dump};
-use yearbook_sandbox::{FailureDump, ReplayResult, SandboxConfig};
+use yearbook_sandbox::{FailureDump, GuestLogLine, ReplayResult, SandboxConfig};
 
-use super::PluginSource;
+use crate::arguments::PluginSource;
 use crate::context::CommandContext;
-use crate::output::pluralize;
+use crate::output::{pluralize, render_facts};
 use crate::{builtin, plugin_runtime};
 
 /// Component, and the place where it was found.
@@ -70,47 +69,33 @@ pub(super) async fn run(
 
 fn render(dump: &FailureDump, found: &LocatedComponent, replayed: &ReplayResult) -> String {
     let about = &dump.about;
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "dump       {} {} ({}, {})",
-        about.component.name,
-        about.component.version,
-        about.component.kind,
-        about.component.digest.short()
-    );
-    let _ = writeln!(
-        text,
-        "failed at  {}: {} ({})",
-        describe_call(dump),
-        about.failure.message,
-        about.failure.kind
-    );
-    for line in &about.log {
-        let _ = writeln!(text, "           {}: {}", line.level, line.message);
-    }
-    let other = if found.digest == about.component.digest {
-        "the same component"
-    } else {
-        "another component"
+    let component = &about.component;
+    let logged = |line: &GuestLogLine| ("", format!("{}: {}", line.level, line.message));
+    let (failure, digest) = (&about.failure, component.digest.short());
+    let mut facts = vec![
+        (
+            "dump",
+            format!("{} {} ({}, {digest})", component.name, component.version, component.kind),
+        ),
+        ("failed at", format!("{}: {} ({})", describe_call(dump), failure.message, failure.kind)),
+    ];
+    facts.extend(about.log.iter().map(logged));
+    let same = if found.digest == component.digest { "the same" } else { "another" };
+    let called = format!("{} from {}: {same} component", found.digest.short(), found.place);
+    facts.push(("called", called));
+    facts.extend(replayed.log.iter().map(logged));
+    let now = match &replayed.failed {
+        None => format!("it succeeds, and returns {} bytes", replayed.bytes),
+        Some(failed) => {
+            format!("{}: {} ({})", failed.call, failed.failure.message, failed.failure.kind)
+        }
     };
-    let _ = writeln!(text, "called     {} from {}: {other}", found.digest.short(), found.place);
-    for line in &replayed.log {
-        let _ = writeln!(text, "           {}: {}", line.level, line.message);
-    }
-    match &replayed.failed {
-        None => drop(write!(text, "now        it succeeds, and returns {} bytes", replayed.bytes)),
-        Some(failed) => drop(write!(
-            text,
-            "now        {}: {} ({})",
-            failed.call, failed.failure.message, failed.failure.kind
-        )),
-    }
+    facts.push(("now", now));
+    let mut text = render_facts(facts);
     let unseen = about.before.parts.saturating_sub(usize::from(about.call.name() == "tail"));
     if unseen > 0 && !replayed.reproduces(dump) {
-        let _ = write!(
-            text,
-            "\nBefore, the instance had made {}, of which the dump holds nothing: a failure that depends on that is not seen here.",
+        text += &format!(
+            "Before, the instance had made {}, of which the dump holds nothing: a failure that depends on that is not seen here.",
             pluralize(unseen as u64, "part")
         );
     }

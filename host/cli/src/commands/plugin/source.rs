@@ -1,29 +1,17 @@
-//! A plugin as a command names it: a file, or a reference to a registry. Owns the way from that to
-//! a component with its signature and its origin; what a registry is believed stands in
-//! `yearbook-registry`.
+//! The way from a plugin that was named to a component with its signature and its origin; what a
+//! registry is believed stands in `yearbook-registry`.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use anyhow::Context as _;
 use yearbook_domain::{Digest, ReleaseOrigin};
 use yearbook_registry::{
-    CredentialSources, PulledComponent, ReferenceError, Registry, RegistryLimits, RegistryReference,
+    CredentialSources, PulledComponent, Registry, RegistryLimits, RegistryReference,
 };
 use yearbook_releases::{ComponentFile, Signature};
 
-use super::read_signature;
+use crate::arguments::PluginSource;
 use crate::context::CommandContext;
-
-/// A plugin on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PluginSource {
-    /// A file: a component, or a core module.
-    File(PathBuf),
-    /// A component in a registry.
-    Registry(RegistryReference),
-}
 
 /// A plugin that was read or pulled, not yet judged.
 pub(super) struct LoadedPlugin {
@@ -35,37 +23,7 @@ pub(super) struct LoadedPlugin {
     pub(super) origin: Option<ReleaseOrigin>,
 }
 
-impl FromStr for PluginSource {
-    type Err = ReferenceError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // No file has such a name, so an address of another kind is refused for what it is.
-        if text.contains("://") {
-            RegistryReference::parse(text).map(Self::Registry)
-        } else {
-            Ok(Self::File(text.into()))
-        }
-    }
-}
-
-impl fmt::Display for PluginSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(path) => path.display().fmt(f),
-            Self::Registry(reference) => reference.fmt(f),
-        }
-    }
-}
-
 impl PluginSource {
-    /// Folder of the file; the working directory for a reference.
-    pub(super) fn folder(&self) -> &Path {
-        match self {
-            Self::File(path) => path.parent().unwrap_or(Path::new("")),
-            Self::Registry(_) => Path::new(""),
-        }
-    }
-
     /// Reads or pulls the component.
     pub(super) async fn load(&self, context: &CommandContext) -> anyhow::Result<ComponentFile> {
         match self {
@@ -111,6 +69,19 @@ pub(super) fn read_component(
         .with_context(|| format!("cannot read {}; build the plugin first", file.display()))?;
     let limit = context.settings.values.sandbox.limits.component_bytes;
     ComponentFile::read(bytes, limit).with_context(|| format!("{} is no plugin", file.display()))
+}
+
+/// Signature of a plugin: the file that was named, or the one beside the plugin, if
+/// there is one.
+pub(super) fn read_signature(
+    file: &Path,
+    named: Option<&Path>,
+) -> anyhow::Result<Option<Signature>> {
+    let beside = PathBuf::from(format!("{}.minisig", file.display()));
+    let Some(path) = named.or_else(|| beside.is_file().then_some(&beside)) else { return Ok(None) };
+    let text = std::fs::read(path)
+        .with_context(|| format!("cannot read the signature {}", path.display()))?;
+    Ok(Some(Signature::from_bytes(&text)))
 }
 
 /// Opens the registry of `reference` with the credentials that this user has for it.
@@ -164,20 +135,4 @@ async fn pull_signature(
     let trusted =
         found.iter().position(|it| trust.verify(&component.bytes, Some(it)).is_ok()).unwrap_or(0);
     Ok(if found.is_empty() { None } else { Some(found.swap_remove(trusted)) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_source_is_a_file_unless_it_begins_as_a_reference_contract_14() {
-        assert_eq!("a/b.wasm".parse(), Ok(PluginSource::File("a/b.wasm".into())));
-        let reference: Result<PluginSource, _> = "oci://localhost:5000/a:1".parse();
-        assert!(matches!(reference, Ok(PluginSource::Registry(_))));
-        assert!("OCI://localhost:5000/a".parse::<PluginSource>().is_err());
-        let advice = "download it and name the file";
-        let refused = "https://example.org/lines.wasm".parse::<PluginSource>();
-        assert!(refused.is_err_and(|error| error.to_string().contains(advice)));
-    }
 }

@@ -70,12 +70,11 @@ fn render(rows: &[releases::ReleaseActivity]) -> String {
         "#failures",
         "#refused",
     ];
-    let mut table = TextTable::new(&headings);
     let ms = |seconds: Option<f64>| {
         seconds.map_or("-".to_owned(), |seconds| format!("{:.2}", seconds * 1e3))
     };
-    for row in rows {
-        table.row([
+    let cells = rows.iter().map(|row| {
+        [
             row.name.clone(),
             row.version.clone(),
             row.release.clone(),
@@ -89,7 +88,7 @@ fn render(rows: &[releases::ReleaseActivity]) -> String {
             row.traps.to_string(),
             row.failures.to_string(),
             row.refused.to_string(),
-        ]);
-    }
-    if table.is_empty() { "No plugin is loaded.".to_owned() } else { table.render() }
+        ]
+    });
+    TextTable::new(&headings).with_rows(cells).render_or("No plugin is loaded.")
 }

@@ -20,22 +20,21 @@ pub(super) fn explain(
     let mut text = match error.downcast_ref::<PublishError>() {
         Some(PublishError::Descriptor { problems, .. }) => {
             members.insert("problems".to_owned(), json!(problems));
-            let mut table = TextTable::new(&["place", "problem"]);
-            for problem in problems {
-                table.row([or_dash(Some(&problem.at)), problem.message.clone()]);
-            }
-            render_table(&table, 0)
+            let rows = problems
+                .iter()
+                .map(|problem| [or_dash(Some(&problem.at)), problem.message.clone()]);
+            render_table(TextTable::new(&["place", "problem"]).with_rows(rows), 0)
         }
         Some(PublishError::Table { faults, total, .. }) => {
             members.insert("faults".to_owned(), json!(faults));
             members.insert("total_faults".to_owned(), Value::from(*total));
-            let mut table = TextTable::new(&["#row", "column", "fault"]);
             let shown = &faults[..faults.len().min(SHOWN_FAULTS)];
-            for fault in shown {
+            let rows = shown.iter().map(|fault| {
                 let row = fault.row.map_or_else(|| "-".to_owned(), |row| row.to_string());
-                table.row([row, or_dash(fault.column.as_deref()), fault.message.clone()]);
-            }
-            render_table(&table, total.saturating_sub(shown.len() as u64))
+                [row, or_dash(fault.column.as_deref()), fault.message.clone()]
+            });
+            let table = TextTable::new(&["#row", "column", "fault"]).with_rows(rows);
+            render_table(table, total.saturating_sub(shown.len() as u64))
         }
         _ => String::new(),
     };
@@ -70,7 +69,7 @@ fn headline(error: &anyhow::Error) -> Option<String> {
     }
 }
 
-fn render_table(table: &TextTable, more: u64) -> String {
+fn render_table(table: TextTable, more: u64) -> String {
     let more = if more > 0 { format!("… and {more} more") } else { String::new() };
     format!("\n{}{more}", table.render()).trim_end().to_owned()
 }
