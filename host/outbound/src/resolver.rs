@@ -1,5 +1,6 @@
 //! Look-ups of names. A client resolves through its rules and connects to an address that was
-//! checked, so a name that resolves differently a moment later changes nothing (contract-8-private).
+//! checked, so a name that resolves differently a moment later changes nothing
+//! (contract-8-private).
 
 use std::io;
 use std::net::IpAddr;

@@ -1,7 +1,7 @@
-//! `yearbook refresh`: sources are asked again, and what changed is published (contract-8). Imports
-//! point one way: `settings`, `failure` <- `download` <- `fetch`; `packages`, `report` and `fetch` <-
-//! `refresher`. A server links none of it. Never reads arguments or
-//! environment, never speaks SQL, and never judges a table.
+//! `yearbook refresh`: sources are asked again, and what changed is published (contract-8).
+//! Imports point one way: `settings`, `failure` <- `download` <- `fetch`; `packages`, `report` and
+//! `fetch` <- `refresher`. A server links none of it. Never reads arguments or environment, never
+//! speaks SQL, and never judges a table.
 
 mod download;
 mod failure;
