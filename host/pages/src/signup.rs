@@ -112,7 +112,7 @@ pub(crate) async fn submit(
     let client = ClientAddress::from_request(&request).address;
     let (parts, form) = PostedForm::read(&app, request).await?;
     let refuse = async |stage, error: String| {
-        signup.metrics.reach(stage);
+        signup.metrics.record_stage(stage);
         refuse_form(&app, &parts.headers, &form.email, error).await
     };
     match signup.check_form(&form.stamp) {
@@ -128,7 +128,7 @@ pub(crate) async fn submit(
     }
     if !form.website.is_empty() {
         // A robot learns nothing.
-        signup.metrics.reach(SignupStage::Robot);
+        signup.metrics.record_stage(SignupStage::Robot);
         return accepted(&app, &parts.headers).await;
     }
     let address = match MailAddress::parse(&form.email) {

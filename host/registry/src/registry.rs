@@ -75,7 +75,8 @@ impl Registry {
         let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter();
         let challenge =
             challenges.filter_map(|value| Challenge::parse(value.to_str().ok()?)).next();
-        let Some(challenge) = challenge.filter(|_| response.status() == status::CHALLENGE) else {
+        let Some(challenge) = challenge.filter(|_| response.status() == status::UNAUTHORIZED)
+        else {
             return Err(self.unauthorized(response, access).await);
         };
         let actions = match access {

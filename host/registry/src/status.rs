@@ -16,7 +16,7 @@ pub(crate) const STORED: StatusCode = StatusCode::CREATED;
 pub(crate) const UPLOAD_BEGUN: StatusCode = StatusCode::ACCEPTED;
 
 /// A challenge to say who asks.
-pub(crate) const CHALLENGE: StatusCode = StatusCode::UNAUTHORIZED;
+pub(crate) const UNAUTHORIZED: StatusCode = StatusCode::UNAUTHORIZED;
 
 /// Returns whether the caller is not let in, challenged or not.
 pub(crate) fn refuses_caller(status: StatusCode) -> bool {

@@ -34,7 +34,7 @@ pub struct Reader {
     footers: Cache<(Digest, SnapshotId), Arc<ParquetFile>>,
     cache: Arc<PageCache>,
     budget: FetchBudget,
-    steps: ReadTaskLimits,
+    task_limits: ReadTaskLimits,
 }
 
 impl Reader {
@@ -51,7 +51,7 @@ impl Reader {
             footers,
             cache: Arc::new(PageCache::new()),
             budget: FetchBudget::new(FETCH_BUDGET_BYTES),
-            steps: ReadTaskLimits::default(),
+            task_limits: ReadTaskLimits::default(),
         }
     }
 
@@ -185,7 +185,7 @@ impl Reader {
             parquet,
             cache: Arc::clone(&self.cache),
             budget: self.budget.clone(),
-            steps: self.steps,
+            task_limits: self.task_limits,
         })
     }
 
@@ -216,7 +216,7 @@ impl Reader {
 }
 
 /// The schema of `plan`, of the one for all columns that the opened file has: making fields and
-/// metadata anew takes longer than finding a hundred rows.
+/// metadata again takes longer than finding a hundred rows.
 fn projected_schema(parquet: &ParquetFile, plan: &ReadPlan) -> Result<SchemaRef, StorageFailure> {
     let all = 0..plan.snapshot.columns.len();
     let whole = parquet.schema_or_make(|| schema_of(plan, &all.clone().collect::<Vec<_>>()))?;

@@ -14,7 +14,7 @@ use tantivy::{Index, ReloadPolicy, Searcher, TantivyDocument};
 use yearbook_domain::hex::encode_hex;
 
 use crate::analysis::{Word, analyzers, words};
-use crate::facet::table::{FacetTable, Narrowed};
+use crate::facet::table::{FacetTable, FacetedHits};
 use crate::{
     Facet, FacetValue, MatchKind, PAGE_SIZE, SearchDocument, SearchError, SearchHit, SearchPage,
     SearchQuery,
@@ -90,7 +90,7 @@ impl SearchIndex {
     /// [`SearchError`] of the library: no query causes one.
     pub fn search(&self, query: &SearchQuery) -> Result<SearchPage, SearchError> {
         let (found, match_kind) = self.find(&query.text)?;
-        let Narrowed { mut hits, facets } =
+        let FacetedHits { mut hits, facets } =
             self.facets.narrow(found, &query.choices, |hit| hit.number);
         let (total, pages) = (hits.len(), hits.len().div_ceil(PAGE_SIZE));
         let page = query.page.clamp(1, pages.max(1));
@@ -165,7 +165,7 @@ impl SearchIndex {
         Ok((matcher.any_word(&words)?, MatchKind::SomeWords))
     }
 
-    /// Whoever types a dataset's whole name, with spaces or without, finds it first.
+    /// A dataset's whole name, with spaces or without, finds it first.
     fn put_namesake_first(&self, words: &[Word], found: &mut [ScoredDocument]) {
         let spelled: Vec<&str> = words.iter().map(|word| word.spelled.as_str()).collect();
         let name = spelled.join("_");

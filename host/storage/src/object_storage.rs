@@ -51,20 +51,21 @@ const CHECKSUM_CACHE_BYTES: u64 = 8 << 20;
 pub struct ObjectStorage {
     store: Arc<dyn ObjectStore>,
     /// The folder, if the store is one.
-    local: Option<Arc<LocalFolder>>,
+    local_folder: Option<Arc<LocalFolder>>,
     /// Settings for a store on the network.
-    remote: RemoteSettings,
+    remote_settings: RemoteSettings,
     /// Block checksums by digest of the file.
-    sums: Cache<Digest, Arc<BlockChecksums>>,
-    counters: Arc<StorageMetrics>,
-    declare: Option<Arc<dyn UploadRegistrar>>,
+    checksums: Cache<Digest, Arc<BlockChecksums>>,
+    metrics: Arc<StorageMetrics>,
+    upload_registrar: Option<Arc<dyn UploadRegistrar>>,
 }
 
 /// Settings and state of a store that is not a folder.
 #[derive(Clone, Default)]
 struct RemoteSettings {
     settings: StorageSettings,
-    /// Address of the bucket's part that is ours, without a slash at its end; none: no bucket.
+    /// Address of the bucket's part that is ours, without a slash at its end; `None` if it is a
+    /// folder.
     address: Option<String>,
     /// The bucket, where it is one: it signs addresses.
     #[cfg(feature = "s3")]
@@ -109,7 +110,7 @@ impl ObjectStorage {
         format!("snapshots/{}.parquet", file.sha256)
     }
 
-    /// Key of the checksums beside a stored file: whoever deletes the one deletes the other.
+    /// Key of the checksums beside a stored file: one is deleted with the other.
     #[must_use]
     pub fn checksums_key(file: &StoredFile) -> String {
         format!("snapshots/{}.crc32", file.sha256)
@@ -120,7 +121,7 @@ impl ObjectStorage {
     /// # Errors
     /// The store's refusal.
     pub async fn ping(&self) -> Result<(), StorageFailure> {
-        if let Some(local) = &self.local {
+        if let Some(local) = &self.local_folder {
             let there = tokio::fs::metadata(local.folder()).await;
             return there
                 .map(drop)
@@ -140,7 +141,7 @@ impl ObjectStorage {
         Ok(self.size(file).await? == Some(file.bytes))
     }
 
-    /// Size in bytes of what the store holds under the file's key; none when there is nothing.
+    /// Size in bytes of what the store holds under the file's key; `None` when there is nothing.
     ///
     /// # Errors
     /// The store's refusal; absence is not one.
@@ -153,7 +154,7 @@ impl ObjectStorage {
         }
     }
 
-    /// Returns the stored file with this digest; none when there is nothing under its key.
+    /// Returns the stored file with this digest; `None` when there is nothing under its key.
     ///
     /// # Errors
     /// The store's refusal; absence is not one.
@@ -191,21 +192,21 @@ impl ObjectStorage {
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, StorageFailure> {
         let got = self.get_ranges_verified(file, ranges).await;
-        self.counters.count(&got);
+        self.metrics.count(&got);
         got
     }
 
     /// Returns the counters of reading so far.
     #[must_use]
     pub fn counts(&self) -> StorageMetricsSnapshot {
-        self.counters.read_with(&self.remote.requests)
+        self.metrics.read_with(&self.remote_settings.requests)
     }
 
     /// Returns whether stored files lie in a folder of this machine, so that no read waits for a
     /// network.
     #[must_use]
     pub fn is_local(&self) -> bool {
-        self.local.is_some()
+        self.local_folder.is_some()
     }
 
     /// Blocking: [`ObjectStorage::get_ranges`] on this thread, for stores that are local.
@@ -221,22 +222,29 @@ impl ObjectStorage {
             what: Self::key(file),
             why: "its store is not on this machine".to_owned(),
         };
-        let got = self.local.as_ref().ok_or_else(remote)?.read(file, ranges);
-        self.counters.count(&got);
+        let got = self.local_folder.as_ref().ok_or_else(remote)?.read(file, ranges);
+        self.metrics.count(&got);
         got
     }
 
     fn new(
         store: Arc<dyn ObjectStore>,
-        local: Option<LocalFolder>,
-        remote: RemoteSettings,
+        local_folder: Option<LocalFolder>,
+        remote_settings: RemoteSettings,
     ) -> Self {
-        let local = local.map(Arc::new);
-        let sums = Cache::builder()
+        let local_folder = local_folder.map(Arc::new);
+        let checksums = Cache::builder()
             .max_capacity(CHECKSUM_CACHE_BYTES)
             .weigher(BlockChecksums::weight)
             .build();
-        Self { store, local, remote, sums, counters: Arc::default(), declare: None }
+        Self {
+            store,
+            local_folder,
+            remote_settings,
+            checksums,
+            metrics: Arc::default(),
+            upload_registrar: None,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ pub mod project;
 pub mod reading;
 mod table;
 
-pub use encoding::{Encoded, encode, encode_apart, encode_by_turns, encode_parts, respond};
+pub use encoding::{Encoded, encode, encode_apart, encode_parts, encode_round_robin, respond};
 pub use table::Table;
 
 use encoding::Instance;

@@ -1,4 +1,4 @@
-//! The stream of batches: pulled by whoever encodes them, at most one step ahead, and none where
+//! The stream of batches: pulled by the encoder, at most one step ahead, and none where
 //! the store is local.
 
 use std::collections::VecDeque;
@@ -36,16 +36,16 @@ pub(crate) fn stream_batches(
         RowFilter::Search(_) => usize::MAX,
     };
     let small = wanted <= SMALL_SCAN_ROWS;
-    let kept_steps = source.steps.for_small_scan();
+    let kept_limits = source.task_limits.for_small_scan();
     let from = rows.start;
     let tasks =
         |limits| task_ranges(limits, Arc::clone(&source.parquet), leaves.clone(), rows.clone());
     let long_text = matches!(filter, RowFilter::All)
-        && long_text::is_kept(kept_steps, &source.parquet, &projection, tasks(kept_steps));
+        && long_text::is_kept(kept_limits, &source.parquet, &projection, tasks(kept_limits));
     if small || long_text {
-        source.steps = kept_steps;
+        source.task_limits = kept_limits;
     }
-    let tasks = tasks(source.steps);
+    let tasks = tasks(source.task_limits);
     let context = Arc::new(ScanContext { source, projection, from, filter, small, long_text });
     let steps: Box<dyn Iterator<Item = RowRange> + Send> = if long_text {
         let context = Arc::clone(&context);
@@ -117,7 +117,7 @@ impl BatchStream {
 
     /// The next range that holds a wanted row, as far as that is known.
     fn next_range(&mut self) -> Option<RowRange> {
-        self.steps.by_ref().find_map(|range| self.context.apply_selection(range))
+        self.task_limits.by_ref().find_map(|range| self.context.apply_selection(range))
     }
 
     async fn decode(&mut self, step: ReadTask) -> Result<(), StorageFailure> {

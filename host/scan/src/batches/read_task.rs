@@ -76,10 +76,10 @@ pub(super) struct FetchedRows {
 impl ScanContext {
     /// Cuts a range of a scan of long text into pieces that memory keeps.
     pub(super) fn cut(&self, range: RowRange) -> Vec<RowRange> {
-        long_text::cut(self.source.steps, &self.source.parquet, &self.projection, range)
+        long_text::cut(self.source.task_limits, &self.source.parquet, &self.projection, range)
     }
 
-    /// Fetches a step; none when nothing in it matches.
+    /// Fetches a step; `None` when nothing in it matches.
     pub(super) async fn fetch(
         &self,
         mut range: RowRange,
@@ -93,14 +93,15 @@ impl ScanContext {
         let group = range.group;
         // Steps of one row group do not share their dictionary, whatever is in memory: what
         // encoders get is the same each time.
-        let alone = || is_one_task(self.source.steps, parquet, &self.projection.leaves, group);
+        let alone =
+            || is_one_task(self.source.task_limits, parquet, &self.projection.leaves, group);
         let length = range.rows.len();
         let in_batch = || length <= batch_rows(parquet, &self.projection, group);
         // Of rows that are searched for, pages without any are left out, and so are not kept.
         let in_step = || {
             range.wanted.is_none()
                 && range_bytes(parquet, &self.projection, group, length)
-                    <= self.source.steps.kept_bytes
+                    <= self.source.task_limits.kept_bytes
         };
         let kept = self.long_text || self.small && (in_batch() || in_step());
         if kept && alone() {
@@ -235,7 +236,7 @@ impl ScanContext {
         Ok((slices, remains))
     }
 
-    /// `range` with the matches that are known; none when there are none in it.
+    /// `range` with the matches that are known; `None` when there are none in it.
     pub(super) fn apply_selection(&self, mut range: RowRange) -> Option<RowRange> {
         if let RowFilter::Selection { rows } = &self.filter {
             let first =

@@ -31,7 +31,7 @@ pub(crate) struct FileSource {
     pub(crate) parquet: Arc<ParquetFile>,
     pub(crate) cache: Arc<PageCache>,
     pub(crate) budget: FetchBudget,
-    pub(crate) steps: ReadTaskLimits,
+    pub(crate) task_limits: ReadTaskLimits,
 }
 
 impl FileSource {
@@ -94,7 +94,7 @@ impl FileSource {
         self.workers.run(job).await.map_err(|_| panic_failure(&self.parquet, group))?
     }
 
-    /// The next batch of a reader, decoded and then treated by `after` on a worker; none at the
+    /// The next batch of a reader, decoded and then treated by `after` on a worker; `None` at the
     /// end.
     pub(crate) async fn batch<T: Send + 'static>(
         &self,
@@ -153,8 +153,8 @@ fn try_next_reader(mut decoder: ParquetPushDecoder) -> Result<FetchState, Parque
     })
 }
 
-/// The wanted rows as the decoder counts them, from the beginning of the row group; none: all of
-/// it.
+/// The wanted rows as the decoder counts them, from the beginning of the row group; `None` for all
+/// of it.
 fn to_row_selection(range: RowRange, rows_of_group: usize) -> Option<RowSelection> {
     let Some(wanted) = range.wanted else {
         let whole = range.rows == (0..rows_of_group);

@@ -43,7 +43,7 @@ pub(crate) async fn find(
     let first = window.end.min(window.start.saturating_add(INITIAL_SEARCH_ROWS));
     let parts = [window.start..first, first..window.end];
     let ranges = parts.into_iter().flat_map(|part| {
-        task_ranges(source.steps, Arc::clone(parquet), parquet.dimensions.clone(), part)
+        task_ranges(source.task_limits, Arc::clone(parquet), parquet.dimensions.clone(), part)
     });
     for range in ranges {
         let at = parquet.start(range.group) + range.rows.start as u64;
@@ -68,7 +68,7 @@ pub(crate) async fn find(
     Ok(Matches { from, rows: rows.finish(), next: None })
 }
 
-/// Rows of `range` that match; none: no row does. It must have no selection. Once more than
+/// Rows of `range` that match; `None` if no row does. It must have no selection. Once more than
 /// `enough` have been found, rows further on are left unset.
 pub(crate) async fn match_rows(
     source: &FileSource,

@@ -26,7 +26,7 @@ struct FacetColumn {
 }
 
 /// Hits that keep to every choice, and counts of all facets.
-pub(crate) struct Narrowed<T> {
+pub(crate) struct FacetedHits<T> {
     pub(crate) hits: Vec<T>,
     pub(crate) facets: Vec<FacetCounts>,
 }
@@ -44,7 +44,7 @@ impl FacetTable {
         hits: Vec<T>,
         choices: &FacetChoices,
         document: impl Fn(&T) -> u32,
-    ) -> Narrowed<T> {
+    ) -> FacetedHits<T> {
         // None: nothing chosen. Some(None): a value that no document has.
         let chosen: Vec<Option<Option<u32>>> = Facet::ALL
             .into_iter()
@@ -53,7 +53,7 @@ impl FacetTable {
         if chosen.iter().all(Option::is_none) && hits.len() == self.0[0].documents() {
             // Every document is a hit.
             let counts = self.0.each_ref().map(|column| column.totals.clone());
-            return Narrowed { hits, facets: self.list(&counts, choices) };
+            return FacetedHits { hits, facets: self.list(&counts, choices) };
         }
         let mut counts = self.0.each_ref().map(|column| vec![0_usize; column.values.len()]);
         let mut kept = Vec::with_capacity(hits.len());
@@ -81,7 +81,7 @@ impl FacetTable {
                 kept.push(hit);
             }
         }
-        Narrowed { hits: kept, facets: self.list(&counts, choices) }
+        FacetedHits { hits: kept, facets: self.list(&counts, choices) }
     }
 
     /// Returns the values of every facet that occur, from the counts of each.

@@ -15,24 +15,24 @@ use crate::StorageFailure;
 const FOLDER: &str = "iceberg";
 
 impl ObjectStorage {
-    /// Address of a stored file as readers of the bucket write it, `s3://bucket/prefix/key`; none
+    /// Address of a stored file as readers of the bucket write it, `s3://bucket/prefix/key`; `None`
     /// where the store is no bucket.
     #[must_use]
     pub fn bucket_address(&self, file: &StoredFile) -> Option<String> {
         self.address(&Self::key(file))
     }
 
-    /// Address of the companion `name` of the file `sha256`; none where the store is no bucket.
+    /// Address of the companion `name` of the file `sha256`; `None` where the store is no bucket.
     #[must_use]
     pub fn companion_address(&self, sha256: &Digest, name: &str) -> Option<String> {
         self.address(&companion_key(sha256, name))
     }
 
-    /// Address of the bucket's part that is ours, without a slash at its end; none where the store
-    /// is no bucket.
+    /// Address of the bucket's part that is ours, without a slash at its end; `None` where the
+    /// store is no bucket.
     #[must_use]
     pub fn bucket_root(&self) -> Option<&str> {
-        self.remote.address.as_deref()
+        self.remote_settings.address.as_deref()
     }
 
     /// Stores the companion `name` of a file, in place of what was there. It appears whole or not
@@ -51,7 +51,7 @@ impl ObjectStorage {
         put.map(drop).map_err(|source| StorageFailure::store(&key, source))
     }
 
-    /// Reads the companion `name` of a file; none where there is nothing under its key.
+    /// Reads the companion `name` of a file; `None` where there is nothing under its key.
     ///
     /// # Errors
     /// [`StorageFailure::Damaged`] where it has more than `limit` bytes; the store's refusal.
@@ -64,7 +64,7 @@ impl ObjectStorage {
         let key = companion_key(sha256, name);
         let refused = |source| StorageFailure::store(&key, source);
         match self.store.get(&Key::from(key.as_str())).await {
-            // Judged before it is read: what lies there may have any size.
+            // Checked before it is read: what lies there may have any size.
             Ok(found) if found.meta.size > limit => Err(StorageFailure::damaged(
                 &key,
                 format!("it has {} bytes, more than {limit}", found.meta.size),
@@ -77,7 +77,7 @@ impl ObjectStorage {
 
     /// Removes every companion of `stored`; nothing happens where the store is no bucket.
     pub(super) async fn remove_companions(&self, stored: &Stored) -> Result<(), StorageFailure> {
-        if self.remote.address.is_none() || stored.kind != StoredKind::Snapshot {
+        if self.remote_settings.address.is_none() || stored.kind != StoredKind::Snapshot {
             return Ok(());
         }
         let folder = format!("{FOLDER}/{}", stored.sha256);
@@ -93,7 +93,7 @@ impl ObjectStorage {
     }
 
     fn address(&self, key: &str) -> Option<String> {
-        self.remote.address.as_ref().map(|root| format!("{root}/{key}"))
+        self.remote_settings.address.as_ref().map(|root| format!("{root}/{key}"))
     }
 }
 

@@ -95,7 +95,7 @@ impl ObjectStorage {
         age: Duration,
         dry_run: bool,
     ) -> Result<Vec<StaleUpload>, StorageFailure> {
-        let Some(local) = self.local.clone() else { return Ok(Vec::new()) };
+        let Some(local) = self.local_folder.clone() else { return Ok(Vec::new()) };
         run_blocking(move || {
             let root = local.folder();
             remove_stale_files(root, age, dry_run).map_err(|source| {

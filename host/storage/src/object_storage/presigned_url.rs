@@ -1,5 +1,5 @@
 //! Signed addresses of stored files, for stores that clients reach themselves (`storage.bulk =
-//! "redirect"`). Whoever has one reads that one file until it ends; it is never logged.
+//! "redirect"`). Its holder reads that one file until it ends; it is never logged.
 
 use std::time::Duration;
 
@@ -29,9 +29,12 @@ impl ObjectStorage {
         content_type: &str,
         disposition: &str,
     ) -> Result<Option<String>, StorageFailure> {
-        let settings = &self.remote.settings;
-        let Some(bucket) =
-            self.remote.bucket.as_ref().filter(|_| settings.bulk == BulkDelivery::Redirect)
+        let settings = &self.remote_settings.settings;
+        let Some(bucket) = self
+            .remote_settings
+            .bucket
+            .as_ref()
+            .filter(|_| settings.bulk == BulkDelivery::Redirect)
         else {
             return Ok(None);
         };
@@ -54,7 +57,7 @@ impl ObjectStorage {
         signed.map(|url| Some(url.into())).map_err(|source| StorageFailure::store(&key, source))
     }
 
-    /// An address from which anybody may read `file` for `lifetime`, by GET; none where the store
+    /// An address from which anybody may read `file` for `lifetime`, by GET; `None` where the store
     /// is no bucket. Asks no store.
     ///
     /// # Errors
@@ -65,7 +68,7 @@ impl ObjectStorage {
         file: &StoredFile,
         lifetime: Duration,
     ) -> Result<Option<String>, StorageFailure> {
-        let Some(bucket) = self.remote.bucket.as_ref() else { return Ok(None) };
+        let Some(bucket) = self.remote_settings.bucket.as_ref() else { return Ok(None) };
         let key = Self::key(file);
         let options = SignedUrlOptions::new();
         let signed =

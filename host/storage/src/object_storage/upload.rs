@@ -34,7 +34,7 @@ impl ObjectStorage {
 
     /// Declares `stored`, where anybody wants to know.
     async fn declare(&self, stored: Stored) -> Result<(), StorageFailure> {
-        let Some(declare) = &self.declare else { return Ok(()) };
+        let Some(declare) = &self.upload_registrar else { return Ok(()) };
         declare
             .declare(&stored)
             .await
@@ -66,7 +66,7 @@ impl ObjectStorage {
         named: &Path,
     ) -> Result<StoredFile, StorageFailure> {
         let (opened, (file, sums)) = hash::hash_local_file(opened, named).await?;
-        self.declare(Stored::snapshot(&file.sha256)).await?;
+        self.upload_registrar(Stored::snapshot(&file.sha256)).await?;
         // First, so that a visible file always has its checksums.
         if self.stored_checksums(&file).await?.as_ref() != Some(&sums) {
             let key = Self::checksums_key(&file);

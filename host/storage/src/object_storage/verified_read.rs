@@ -23,7 +23,7 @@ impl ObjectStorage {
         file: &StoredFile,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, StorageFailure> {
-        if let Some(local) = &self.local {
+        if let Some(local) = &self.local_folder {
             let (local, file, ranges) = (Arc::clone(local), file.clone(), ranges.to_vec());
             return run_blocking(move || local.read(&file, &ranges)).await?;
         }
@@ -92,7 +92,7 @@ impl ObjectStorage {
         file: &StoredFile,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, StorageFailure> {
-        let within = self.remote.settings.read_timeout();
+        let within = self.remote_settings.settings.read_timeout();
         let late = |_| Err(StorageFailure::Timeout { key: Self::key(file), within });
         tokio::time::timeout(within, self.request_ranges(file, ranges)).await.unwrap_or_else(late)
     }
@@ -143,13 +143,13 @@ impl ObjectStorage {
             let (found, sums) = self.hash_stored_file(file).await?;
             validate_recomputed(file, &found, sums)
         };
-        self.sums
+        self.checksums
             .try_get_with_by_ref(&file.sha256, load)
             .await
             .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
     }
 
-    /// The checksums beside the file; none when they are missing or damaged.
+    /// The checksums beside the file; `None` when they are missing or damaged.
     pub(super) async fn stored_checksums(
         &self,
         file: &StoredFile,
@@ -157,7 +157,7 @@ impl ObjectStorage {
         let key = Self::checksums_key(file);
         let size = BlockChecksums::stored_size(file.bytes);
         match self.store.get(&Key::from(key.as_str())).await {
-            // Judged before it is read: what lies there may have any size.
+            // Checked before it is read: what lies there may have any size.
             Ok(found) if found.meta.size != size => Ok(None),
             Ok(found) => {
                 let bytes =
@@ -219,7 +219,7 @@ pub(super) struct BlockRanges {
 }
 
 impl BlockRanges {
-    /// The blocks around `wanted`. Ranges are judged first: an absurd length must not become an
+    /// The blocks around `wanted`. Ranges are checked first: an absurd length must not become an
     /// allocation.
     pub(super) fn covering(
         file: &StoredFile,

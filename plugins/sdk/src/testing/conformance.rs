@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use self::cases::{Case, cases};
 
-use super::{encode, encode_apart, encode_by_turns, encode_parts};
+use super::{encode, encode_apart, encode_parts, encode_round_robin};
 use crate::{Encoder, Error};
 
 /// Runs an encoder with its default options over every case. `count_rows` reads a response back
@@ -88,7 +88,7 @@ fn faults<E: Encoder>(case: &Case, count_rows: &impl Fn(&[u8]) -> usize) -> Vec<
     if E::describe().separator.is_some() {
         let cut = table.clone().batches_of(table.rows().div_ceil(3));
         let one = encode_parts::<E>(&cut, &[]);
-        if encode_apart::<E>(&cut, &[]) != one || encode_by_turns::<E>(&cut, &[], 2) != one {
+        if encode_apart::<E>(&cut, &[]) != one || encode_round_robin::<E>(&cut, &[], 2) != one {
             faults.push(format!(
                 "{name}: a separator is promised, but parts depend on those before them"
             ));

@@ -103,7 +103,8 @@ pub fn encode_parts<E: Encoder>(
 ///
 /// let table = Table::new().text("region", &[Some("north"), Some("south")]).batches_of(1);
 /// let mut response = Vec::new();
-/// testing::respond::<Lines>(testing::batches(&table, false)?, |chunk| response.extend(chunk))?;
+/// let batches = testing::batches(&table, false)?;
+/// testing::respond::<Lines>(batches, &[], |chunk| response.extend(chunk))?;
 /// assert_eq!(response, b"north\nsouth\n");
 /// # Ok::<(), yearbook_sdk::Error>(())
 /// ```
@@ -115,10 +116,11 @@ pub fn encode_parts<E: Encoder>(
 /// Panics when there are no batches.
 pub fn respond<E: Encoder>(
     batches: Vec<Batch>,
+    options: &[(&str, Value)],
     mut take: impl FnMut(Vec<u8>),
 ) -> Result<(), Error> {
     let separator = E::describe().separator.unwrap_or_default();
-    let mut encoder = E::open(batches[0].schema().clone(), &chosen::<E>(&[]))?;
+    let mut encoder = E::open(batches[0].schema().clone(), &chosen::<E>(options))?;
     let mut progress = EncodingDriver::<E>::default();
     take(progress.head(&mut encoder)?);
     for (position, batch) in batches.into_iter().enumerate() {
@@ -169,14 +171,14 @@ pub fn encode_apart<E: Encoder>(
 /// use yearbook_sdk::testing::{self, Table};
 ///
 /// let table = Table::new().text("region", &[Some("north"), Some("south")]).batches_of(1);
-/// let turns = testing::encode_by_turns::<Lines>(&table, &[], 2)?;
+/// let turns = testing::encode_round_robin::<Lines>(&table, &[], 2)?;
 /// assert_eq!(turns, testing::encode_parts::<Lines>(&table, &[])?, "parts are independent");
 /// # Ok::<(), yearbook_sdk::Error>(())
 /// ```
 ///
 /// # Errors
 /// The error with which the encoder declines.
-pub fn encode_by_turns<E: Encoder>(
+pub fn encode_round_robin<E: Encoder>(
     table: &Table,
     options: &[(&str, Value)],
     instances: usize,

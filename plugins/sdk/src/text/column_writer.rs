@@ -62,7 +62,7 @@ impl ColumnWriter {
         match std::mem::replace(&mut column.values, Values::Null) {
             Values::Boolean(bits) => {
                 let texts = [&b"false"[..], b"true"];
-                entries.fill(1, 2, |value, sheet| {
+                entries.render_values(1, 2, |value, sheet| {
                     sheet.append(text);
                     sheet.append(value.map_or(D::NULL, |value| texts[value]));
                 });
@@ -113,14 +113,14 @@ fn dictionary<'a, D: Dialect>(
         }
         Values::Utf8(strings) => {
             let texts = Text::new(dialect, strings, nulls, text);
-            entries.fill(version, values.length, |value, sheet| match value {
+            entries.render_values(version, values.length, |value, sheet| match value {
                 Some(value) => texts.write(dialect, value, sheet),
                 None => texts.write_null(sheet),
             });
         }
         other => {
             values.values = other;
-            entries.fill(version, values.length, |value, sheet| {
+            entries.render_values(version, values.length, |value, sheet| {
                 sheet.write(|out| {
                     out.extend_from_slice(text);
                     match value {

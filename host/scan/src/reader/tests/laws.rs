@@ -50,7 +50,7 @@ fn expected(table: &RecordBatch, rows: &[u64], columns: &[usize]) -> RecordBatch
 
 async fn check(shape: FixtureOptions, ask: Ask) {
     let mut stored = StoredFixture::new(&shape).await;
-    stored.reader.steps = ask.steps;
+    stored.reader.task_limits = ask.task_limits;
     stored.reader.budget = FetchBudget::new(ask.room);
     let mut plan = plan(&stored.snapshot);
     let date = |(year, month): (u32, u32)| format!("{year}-{month:02}-15").parse().unwrap();
@@ -113,7 +113,7 @@ struct Ask {
     columns: Vec<usize>,
     first_row: u64,
     max_rows: u64,
-    steps: ReadTaskLimits,
+    task_limits: ReadTaskLimits,
     room: u64,
 }
 

@@ -91,7 +91,7 @@ async fn large() -> (StoredFixture, Reader, Arc<AtomicU64>) {
     let bytes = Arc::new(AtomicU64::new(0));
     let inner = LocalFileSystem::new_with_prefix(stored.folder.path().join("store")).unwrap();
     let mut reader = stored.afresh(Some(Arc::new(Counting { inner, bytes: Arc::clone(&bytes) })));
-    reader.steps.kept_scan_bytes = 0;
+    reader.task_limits.kept_scan_bytes = 0;
     // The footer is read once and for all.
     reader.preview(&stored.snapshot, sample(1)).await.unwrap();
     bytes.store(0, Ordering::SeqCst);

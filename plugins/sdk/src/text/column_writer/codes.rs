@@ -45,7 +45,7 @@ impl Entries {
 
     /// Renders `values` cells and null, unless what is there is of the same version. `render`
     /// appends a cell after `lead`, for null when there is no value.
-    pub(super) fn fill(
+    pub(super) fn render_values(
         &mut self,
         version: u64,
         values: usize,
@@ -153,7 +153,7 @@ mod tests {
         assert!(entries.should_render(1, 1000, 1));
         assert!(!entries.should_render(2, 1000, 499), "another dictionary");
         assert!(entries.should_render(3, 8, 100));
-        entries.fill(4, 1000, |_, _| {});
+        entries.render_values(4, 1000, |_, _| {});
         assert!(entries.should_render(4, 1000, 1), "it is rendered already");
     }
 
@@ -162,12 +162,12 @@ mod tests {
         for longest in [0, 14, 15, 16, 30, 31, 32, 62, 63, 64, 300, 3000] {
             let texts = [String::new(), "b".to_owned(), "c".repeat(longest)];
             let mut entries = Entries::default();
-            entries.fill(1, 3, |value, sheet| {
+            entries.render_values(1, 3, |value, sheet| {
                 sheet.append(b",");
                 sheet.append(value.map_or("null", |value| &texts[value]).as_bytes());
             });
             // Of the same version: nothing is rendered again.
-            entries.fill(1, 3, |_, _| panic!("rendered twice"));
+            entries.render_values(1, 3, |_, _| panic!("rendered twice"));
             let keys = vec![2, 1, 0, 2, 1, 1, 0, 0, 2];
             let codes =
                 super::key_codes(keys.into(), Some(Bits::new(&[0b1111_0111, 1], 9)), &entries);
