@@ -43,9 +43,9 @@ words! {
 }
 
 impl Cadence {
-    /// Returns the time of the check after one at `checked_at`; `None` if it never comes. Months and
-    /// years are those of the UTC calendar; the last day stands in for one that a month does not
-    /// have.
+    /// Returns the time of the check after one at `checked_at`; `None` if it never comes. Months
+    /// and years are those of the UTC calendar; the last day stands in for one that a month does
+    /// not have.
     #[must_use]
     pub fn next_check(self, checked_at: Millis) -> Option<Millis> {
         let later = |by: i64| Some(Millis(checked_at.0.saturating_add(by)));
