@@ -11,10 +11,7 @@ use arrow_schema::ffi::{FFI_ArrowSchema, Flags};
 use arrow_schema::{DataType, Field as ArrowField, Metadata, Schema as ArrowSchema, SchemaRef};
 
 use crate::batch::ColumnBuffers;
-use crate::{Batch, DataType as Kind, Error, Field, Schema, raw};
-use unpack_dictionary::TextDictionary;
-
-mod unpack_dictionary;
+use crate::{Batch, Error, Field, Schema, raw};
 
 /// The schema with its metadata, as arrow-rs has it.
 ///
@@ -43,108 +40,6 @@ pub fn schema(schema: &Schema) -> Result<SchemaRef, Error> {
     });
     let fields = fields.collect::<Result<Vec<_>, Error>>()?;
     Ok(Arc::new(ArrowSchema::new(fields).with_metadata(metadata(&schema.metadata))))
-}
-
-/// Batches without dictionaries, whatever they were when they crossed. Keeps what it made of a
-/// dictionary for the next batch.
-///
-/// ```
-/// use yearbook_sdk::testing::{Table, batches};
-///
-/// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
-/// let batch = batches(&table, true)?.remove(0);
-/// let mut unpacker = yearbook_sdk::arrow::DictionaryUnpacker::new(batch.schema())?;
-/// assert_eq!(unpacker.record_batch(batch)?.num_rows(), 2);
-/// # Ok::<(), yearbook_sdk::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct DictionaryUnpacker {
-    fields: Vec<Field>,
-    schema: SchemaRef,
-    /// One a column; unused where it crossed plain.
-    texts: Vec<TextDictionary>,
-}
-
-impl DictionaryUnpacker {
-    /// ```
-    /// use yearbook_sdk::testing::{Table, batches};
-    ///
-    /// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
-    /// let batch = batches(&table, true)?.remove(0);
-    /// let mut unpacker = yearbook_sdk::arrow::DictionaryUnpacker::new(batch.schema())?;
-    /// assert_eq!(unpacker.record_batch(batch)?.num_columns(), 1);
-    /// # Ok::<(), yearbook_sdk::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::UnsupportedSchema`] naming a column whose type arrow-rs does not know, or that is a
-    /// dictionary of anything but text.
-    pub fn new(crossing: &Schema) -> Result<Self, Error> {
-        let spelled = |field: &Field| match &field.dictionary {
-            None => Ok(field.clone()),
-            Some(values) if values.data_type == Kind::Utf8 => Ok(Field {
-                name: field.name.clone(),
-                nullable: field.nullable || values.nullable,
-                metadata: field.metadata.clone(),
-                ..(**values).clone()
-            }),
-            Some(values) => Err(Error::UnsupportedSchema(format!(
-                "column `{}` is a dictionary of the Arrow type `{}`, which cannot be written plain; leave it out with `columns`",
-                field.name, values.format
-            ))),
-        };
-        let fields = crossing.fields.iter().map(spelled).collect::<Result<_, _>>()?;
-        let plain = Schema { fields, metadata: crossing.metadata.clone() };
-        let texts = plain.fields.iter().map(|_| TextDictionary::default()).collect();
-        Ok(Self { fields: crossing.fields.clone(), schema: schema(&plain)?, texts })
-    }
-
-    /// The schema of every batch.
-    ///
-    /// ```
-    /// use yearbook_sdk::testing::{Table, batches};
-    ///
-    /// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
-    /// let batch = batches(&table, true)?.remove(0);
-    /// let unpacker = yearbook_sdk::arrow::DictionaryUnpacker::new(batch.schema())?;
-    /// assert_eq!(unpacker.schema().fields().len(), 1);
-    /// # Ok::<(), yearbook_sdk::Error>(())
-    /// ```
-    #[must_use]
-    pub fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    /// A batch of the schema that this was made of.
-    ///
-    /// ```
-    /// use yearbook_sdk::testing::{Table, batches};
-    ///
-    /// let table = Table::new().dictionary("region", &[Some("north"), Some("north")]);
-    /// let batch = batches(&table, true)?.remove(0);
-    /// let mut unpacker = yearbook_sdk::arrow::DictionaryUnpacker::new(batch.schema())?;
-    /// assert_eq!(unpacker.record_batch(batch)?.num_rows(), 2);
-    /// # Ok::<(), yearbook_sdk::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Internal`] when it is not.
-    pub fn record_batch(&mut self, batch: Batch) -> Result<RecordBatch, Error> {
-        let mut columns = Vec::with_capacity(self.fields.len());
-        for (((field, texts), array), plain) in self
-            .fields
-            .iter()
-            .zip(&mut self.texts)
-            .zip(batch.into_arrays())
-            .zip(self.schema.fields())
-        {
-            let array =
-                if field.dictionary.is_some() { texts.unpack(field, &array)? } else { array };
-            columns.push(make_array(data(plain.data_type(), array)));
-        }
-        RecordBatch::try_new(Arc::clone(&self.schema), columns)
-            .map_err(|error| Error::Internal(error.to_string()))
-    }
 }
 
 fn metadata(pairs: &[(String, String)]) -> Metadata {
