@@ -93,23 +93,18 @@ impl WktToGeoJson {
         // Twice the area that is on the left, by triangles from the first position, so that digits
         // are not lost to the distance from the origin.
         let (mut area, mut first, mut last) = (0.0, None, [0.0; 2]);
-        if !reader.open_or_empty()? {
-            out.extend_from_slice(b"[]");
-            return Ok(());
-        }
-        loop {
+        reader.members(|reader| {
+            if !starts.is_empty() {
+                ring.push(b',');
+            }
             let at = reader.position()?;
             let [x0, y0] = *first.get_or_insert([value(at[0])?, value(at[1])?]);
             let next = [value(at[0])? - x0, value(at[1])? - y0];
             area += last[0] * next[1] - next[0] * last[1];
             last = next;
             starts.push(ring.len());
-            position(at, ring)?;
-            if !reader.next_member()? {
-                break;
-            }
-            ring.push(b',');
-        }
+            position(at, ring)
+        })?;
         out.push(b'[');
         if (area < 0.0) == outer && area != 0.0 {
             let mut end = ring.len();
@@ -137,34 +132,31 @@ fn list(
     mut item: impl FnMut(&mut WktReader<'_>, &mut Vec<u8>) -> Result<(), MalformedWkt>,
 ) -> Result<(), MalformedWkt> {
     out.push(b'[');
-    if reader.open_or_empty()? {
-        let first = out.len();
-        loop {
-            let end = out.len();
-            if end > first {
-                out.push(b',');
-            }
-            let start = out.len();
-            item(reader, out)?;
-            if out[start..] == *b"[]" {
-                out.truncate(end);
-            }
-            if !reader.next_member()? {
-                break;
-            }
+    let first = out.len();
+    reader.members(|reader| {
+        let end = out.len();
+        if end > first {
+            out.push(b',');
         }
-    }
+        let start = out.len();
+        item(reader, out)?;
+        if out[start..] == *b"[]" {
+            out.truncate(end);
+        }
+        Ok(())
+    })?;
     out.push(b']');
     Ok(())
 }
 
 fn point(reader: &mut WktReader<'_>, out: &mut Vec<u8>) -> Result<(), MalformedWkt> {
-    if !reader.open_or_empty()? {
-        out.extend_from_slice(b"[]");
-        return Ok(());
+    match reader.point()? {
+        Some(at) => position(at, out),
+        None => {
+            out.extend_from_slice(b"[]");
+            Ok(())
+        }
     }
-    position(reader.position()?, out)?;
-    if reader.next_member()? { Err(MalformedWkt { at: 0 }) } else { Ok(()) }
 }
 
 fn position([x, y]: CoordinateText<'_>, out: &mut Vec<u8>) -> Result<(), MalformedWkt> {

@@ -6,9 +6,7 @@ use yearbook_parquet_writer::{Codec, ParquetWriter, ROW_GROUP_ROWS};
 use yearbook_sdk::batch::Recoder;
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::text::{Dialect as _, json::Json};
-use yearbook_sdk::{
-    Batch, Description, Encoder, Error, Kind, Note, Options, Output, Parameter, Schema,
-};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Output, Schema};
 
 use wkb::{EMPTY_EXTENT, GeometryExtent};
 
@@ -40,13 +38,7 @@ impl Encoder for GeoParquetEncoder {
             part_rows: u32::try_from(ROW_GROUP_ROWS).ok(),
             dictionaries: true,
             compressible: false,
-            parameters: vec![Parameter {
-                name: "compression",
-                kind: Kind::Text,
-                default: "snappy",
-                allowed: Codec::NAMES,
-                docs: "How columns are compressed, other than those that it would not make a tenth smaller.",
-            }],
+            parameters: vec![Codec::parameter()],
             docs: "GeoParquet 1.1 for datasets with geometry: the format `parquet` with the geometry as WKB in the column `geometry`, and the \
                    file's `geo` metadata (kinds of geometry, bounding box; coordinates are OGC:CRS84, longitude before latitude). Rings \
                    are as they were published.",
@@ -54,12 +46,7 @@ impl Encoder for GeoParquetEncoder {
     }
 
     fn open(mut schema: Schema, options: &Options) -> Result<Self, Error> {
-        let chosen = options.text("compression")?;
-        let codec = Codec::parse(chosen).ok_or_else(|| {
-            Error::InvalidOption(format!(
-                "geoparquet.compression cannot be `{chosen}`; take none, snappy or lz4_raw"
-            ))
-        })?;
+        let codec = Codec::from_options(options)?;
         let Some(column) = schema.position(Role::Geometry) else {
             return Err(Error::UnsupportedSchema(
                 "there is no geometry among the columns asked for, which GeoParquet needs; leave out `geometry=false`, add the geometry to \

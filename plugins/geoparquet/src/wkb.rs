@@ -2,7 +2,7 @@
 //! all geometries together.
 
 use yearbook_sdk::Error;
-use yearbook_wkt::{GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
+use yearbook_wkt::{CoordinateText, GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
 
 /// Bounding box and kinds of some geometries.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,9 +118,9 @@ fn body(
     match kind {
         GeometryKind::Point => point(reader, extent, out),
         GeometryKind::Polygon => write_with_count(reader, out, |reader, out| {
-            write_with_count(reader, out, |reader, out| position(reader, extent, out))
+            write_with_count(reader, out, |reader, out| position(reader.position()?, extent, out))
         }),
-        _ => write_with_count(reader, out, |reader, out| position(reader, extent, out)),
+        _ => write_with_count(reader, out, |reader, out| position(reader.position()?, extent, out)),
     }
 }
 
@@ -130,23 +130,21 @@ fn point(
     extent: &mut GeometryExtent,
     out: &mut Vec<u8>,
 ) -> Result<(), MalformedWkt> {
-    if reader.peek_number() {
-        return position(reader, extent, out);
+    let at = if reader.peek_number() { Some(reader.position()?) } else { reader.point()? };
+    match at {
+        Some(at) => position(at, extent, out),
+        None => {
+            [f64::NAN; 2].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+            Ok(())
+        }
     }
-    if !reader.open_or_empty()? {
-        [f64::NAN; 2].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
-        return Ok(());
-    }
-    position(reader, extent, out)?;
-    if reader.next_member()? { Err(MalformedWkt { at: 0 }) } else { Ok(()) }
 }
 
 fn position(
-    reader: &mut WktReader<'_>,
+    [x, y]: CoordinateText<'_>,
     extent: &mut GeometryExtent,
     out: &mut Vec<u8>,
 ) -> Result<(), MalformedWkt> {
-    let [x, y] = reader.position()?;
     let (x, y) = (value(x)?, value(y)?);
     extent.include(x, y);
     out.extend_from_slice(&x.to_le_bytes());
@@ -163,15 +161,10 @@ fn write_with_count(
     let at = out.len();
     out.extend_from_slice(&0_u32.to_le_bytes());
     let mut count = 0_u32;
-    if reader.open_or_empty()? {
-        loop {
-            item(reader, out)?;
-            count += 1;
-            if !reader.next_member()? {
-                break;
-            }
-        }
-    }
+    reader.members(|reader| {
+        count += 1;
+        item(reader, out)
+    })?;
     out[at..at + 4].copy_from_slice(&count.to_le_bytes());
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Compression of pages.
 
-use yearbook_sdk::Error;
+use yearbook_sdk::{Error, Kind, Options, Parameter};
 
 /// Codec that a client may choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,18 +15,31 @@ pub enum Codec {
 const SAMPLE: usize = 8 * 1024;
 
 impl Codec {
-    /// Names for [`Codec::parse`].
-    pub const NAMES: &[&str] = &["none", "snappy", "lz4_raw"];
-
-    /// By the name that clients write.
+    /// The parameter by which a client chooses it.
     #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "none" => Self::None,
-            "snappy" => Self::Snappy,
-            "lz4_raw" => Self::Lz4Raw,
-            _ => return None,
-        })
+    pub fn parameter() -> Parameter {
+        Parameter {
+            name: "compression",
+            kind: Kind::Text,
+            default: "snappy",
+            allowed: &["none", "snappy", "lz4_raw"],
+            docs: "How columns are compressed, other than those that it would not make a tenth smaller.",
+        }
+    }
+
+    /// The choice among a client's options.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] where it is none of those allowed.
+    pub fn from_options(options: &Options) -> Result<Self, Error> {
+        match options.text("compression")? {
+            "none" => Ok(Self::None),
+            "snappy" => Ok(Self::Snappy),
+            "lz4_raw" => Ok(Self::Lz4Raw),
+            other => Err(Error::InvalidOption(format!(
+                "compression cannot be `{other}`; take none, snappy or lz4_raw"
+            ))),
+        }
     }
 
     /// Its number in the format.

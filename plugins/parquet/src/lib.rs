@@ -1,9 +1,7 @@
 //! The format `parquet`, written by [`yearbook_parquet_writer`].
 
 use yearbook_parquet_writer::{Codec, ParquetWriter, ROW_GROUP_ROWS};
-use yearbook_sdk::{
-    Batch, Description, Encoder, Error, Kind, Note, Options, Output, Parameter, Schema,
-};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Output, Schema};
 
 yearbook_sdk::export_encoder!(ParquetEncoder);
 
@@ -21,13 +19,7 @@ impl Encoder for ParquetEncoder {
             part_rows: u32::try_from(ROW_GROUP_ROWS).ok(),
             dictionaries: true,
             compressible: false,
-            parameters: vec![Parameter {
-                name: "compression",
-                kind: Kind::Text,
-                default: "snappy",
-                allowed: Codec::NAMES,
-                docs: "How columns are compressed, other than those that it would not make a tenth smaller.",
-            }],
+            parameters: vec![Codec::parameter()],
             docs: "Parquet with statistics and a page index, in row groups of at most 131,072 rows or about 16 MiB. \
                    Columns whose values repeat are dictionary-encoded. \
                    Source, licence and attribution stand in the file's key-value metadata.",
@@ -35,12 +27,7 @@ impl Encoder for ParquetEncoder {
     }
 
     fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
-        let chosen = options.text("compression")?;
-        let codec = Codec::parse(chosen).ok_or_else(|| {
-            Error::InvalidOption(format!(
-                "parquet.compression cannot be `{chosen}`; take none, snappy or lz4_raw"
-            ))
-        })?;
+        let codec = Codec::from_options(options)?;
         ParquetWriter::open(schema, codec).map(Self)
     }
 

@@ -85,7 +85,7 @@ impl GeometrySums {
         let deeper = depth.checked_sub(1).ok_or(MalformedWkt { at: reader.at() })?;
         match reader.kind()? {
             GeometryKind::GeometryCollection => {
-                members(reader, |reader| self.geometry(reader, deeper))
+                reader.members(|reader| self.geometry(reader, deeper))
             }
             kind => self.coordinates(kind, reader),
         }
@@ -97,8 +97,8 @@ impl GeometrySums {
         reader: &mut WktReader<'_>,
     ) -> Result<(), MalformedWkt> {
         match kind {
-            GeometryKind::Point => members(reader, |reader| self.point(reader)),
-            GeometryKind::MultiPoint => members(reader, |reader| {
+            GeometryKind::Point => reader.members(|reader| self.point(reader)),
+            GeometryKind::MultiPoint => reader.members(|reader| {
                 if reader.peek_number() {
                     return self.point(reader);
                 }
@@ -107,7 +107,7 @@ impl GeometrySums {
             GeometryKind::LineString => self.path(reader).map(|_| ()),
             GeometryKind::Polygon => {
                 let mut sign = 1.0;
-                members(reader, |reader| {
+                reader.members(|reader| {
                     let ring = self.path(reader)?;
                     // Rings may run either way: the first one is the outer.
                     let sign = std::mem::replace(&mut sign, -1.0);
@@ -119,10 +119,10 @@ impl GeometrySums {
                 })
             }
             GeometryKind::MultiLineString => {
-                members(reader, |reader| self.coordinates(GeometryKind::LineString, reader))
+                reader.members(|reader| self.coordinates(GeometryKind::LineString, reader))
             }
             GeometryKind::MultiPolygon => {
-                members(reader, |reader| self.coordinates(GeometryKind::Polygon, reader))
+                reader.members(|reader| self.coordinates(GeometryKind::Polygon, reader))
             }
             GeometryKind::GeometryCollection => Err(MalformedWkt { at: reader.at() }),
         }
@@ -142,7 +142,7 @@ impl GeometrySums {
         let mut area = Moment::default();
         let (mut start, mut last) = ([0.0; 2], None::<[f64; 2]>);
         let mut extent: Option<[[f64; 2]; 2]> = None;
-        members(reader, |reader| {
+        reader.members(|reader| {
             let at = self.position(reader)?;
             let [least, most] = extent.unwrap_or([at; 2]);
             extent = Some([
@@ -183,22 +183,6 @@ impl GeometrySums {
         let [origin_x, origin_y] = *self.origin.get_or_insert([x, y]);
         [x - origin_x, y - origin_y]
     }
-}
-
-/// Items in parentheses; `None` where the text says EMPTY.
-fn members(
-    reader: &mut WktReader<'_>,
-    mut item: impl FnMut(&mut WktReader<'_>) -> Result<(), MalformedWkt>,
-) -> Result<(), MalformedWkt> {
-    if reader.open_or_empty()? {
-        loop {
-            item(reader)?;
-            if !reader.next_member()? {
-                break;
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -148,6 +148,37 @@ impl<'a> WktReader<'a> {
         if self.consume(b')') { Ok(false) } else { Err(MalformedWkt { at: self.at }) }
     }
 
+    /// Reads what is in parentheses by `read`, item by item; nothing where the text says `EMPTY`.
+    ///
+    /// # Errors
+    /// [`MalformedWkt`] for anything else, and those of `read`.
+    pub fn members(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<(), MalformedWkt>,
+    ) -> Result<(), MalformedWkt> {
+        if self.open_or_empty()? {
+            loop {
+                read(self)?;
+                if !self.next_member()? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the one position in parentheses; `None` if the text says `EMPTY`.
+    ///
+    /// # Errors
+    /// [`MalformedWkt`] for anything else.
+    pub fn point(&mut self) -> Result<Option<CoordinateText<'a>>, MalformedWkt> {
+        if !self.open_or_empty()? {
+            return Ok(None);
+        }
+        let position = self.position()?;
+        if self.next_member()? { Err(MalformedWkt { at: self.at }) } else { Ok(Some(position)) }
+    }
+
     /// Reads two numbers.
     ///
     /// # Errors
