@@ -1,6 +1,6 @@
 //! Encoding alone: every format and table, by arrow-rs's own writers, by our encoders natively and
 //! in the sandbox, and by pyarrow, polars and DuckDB, in one run and in turn, so that a noisy
-//! machine disturbs all alike. Prints one JSON object for each peer, format and table, after a line
+//! machine disturbs all alike. Prints a measurement for each peer, format and table, after a line
 //! of dashes; `cargo xtask bench encode` makes a table of them. Every output is read back and
 //! compared once. What is timed leaves as a response does, in chunks that the client owns and lets
 //! go: memory that grows with the output would be most of what is measured. Not a test: it cannot
@@ -40,7 +40,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Formats, each with an option where it is not the format as it comes: `FORMAT.OPTION=VALUE`.
 const FORMATS: [&str; 6] = ["csv", "json", "arrow", DICTIONARIES, "parquet", "geojson"];
 
-/// The encoders, in the order of the columns.
+/// The encoders, in the order of the columns; the first four are in this process.
 const CONTESTANTS: [&str; 7] =
     ["arrow-rs", "native", "sandbox", "sandbox x2", "pyarrow", "polars", "duckdb"];
 
@@ -48,7 +48,7 @@ const CONTESTANTS: [&str; 7] =
 /// noise.
 const RUN_BYTES: usize = 4 << 20;
 
-/// Time and size of one encoding, or why there is none.
+/// Seconds and bytes of one encoding, or why there is none.
 type Measured = Result<(f64, usize), String>;
 
 fn main() {
@@ -61,30 +61,27 @@ fn main() {
     let contestants = if python.is_some() { &CONTESTANTS[..] } else { &CONTESTANTS[..4] };
     let ours = YearbookEncoders::load();
     println!("---");
-    for (name, make) in tables::ALL
-        .into_iter()
-        .filter(|(name, _)| is_selected(name, &tables::ALL.map(|(name, _)| name)))
-    {
+    for (name, make) in selected(&tables::ALL, |(name, _)| *name) {
         let input = make();
         let mut peers = python.as_ref().map(|python| PeerEncoders::start(python, &input));
-        for format in FORMATS
-            .into_iter()
-            .filter(|format| is_selected(format, &FORMATS) && input.is_encoded_as(format))
-        {
+        for format in selected(&FORMATS, |format| *format) {
+            if !input.is_encoded_as(format) {
+                continue;
+            }
             let mut contest =
                 Contest { format, input: &input, ours: &ours, peers: peers.as_mut(), times: 1 };
             for (who, results) in contestants.iter().zip(contest.run(contestants, runs)) {
-                println!("{}", report(format, name, input.rows, who, results));
+                println!("{}", report(&format!("{format} {name}"), input.rows, who, results));
             }
         }
     }
 }
 
-/// Returns true if an argument names it, or none names any of its kind.
-fn is_selected(name: &str, kind: &[&str]) -> bool {
-    let mut named =
-        std::env::args().skip(1).filter(|argument| kind.contains(&argument.as_str())).peekable();
-    named.peek().is_none() || named.any(|argument| argument == name)
+/// Those that arguments name, or all if none of them is named.
+fn selected<T: Copy>(all: &[T], name: impl Fn(&T) -> &'static str) -> Vec<T> {
+    let is_named = |one: &&T| std::env::args().any(|argument| argument == name(one));
+    let named: Vec<T> = all.iter().filter(is_named).copied().collect();
+    if named.is_empty() { all.to_vec() } else { named }
 }
 
 struct Contest<'a> {
@@ -119,38 +116,25 @@ impl Contest<'_> {
         if self.lacks_format(who) {
             return;
         }
-        let mut output: Vec<u8> = Vec::new();
-        match who {
-            "native" => {
-                ours::native(self.format, &self.input.tables, 1, &mut output);
-            }
-            "arrow-rs" | "sandbox" | "sandbox x2" => output = self.encode(who, output),
-            _ => {}
+        let is_ours = CONTESTANTS[..4].contains(&who);
+        let output = if is_ours { self.encode(who, 1, Vec::new()).1 } else { Vec::new() };
+        if who == "arrow-rs" {
+            self.times = (RUN_BYTES / output.len()).max(1);
         }
-        self.times = if who == "arrow-rs" { (RUN_BYTES / output.len()).max(1) } else { self.times };
         if let Some(peers) = &mut self.peers {
             peers.check(self.format, who, &output);
         }
     }
 
     fn once(&mut self, who: &str) -> Measured {
-        let (format, input, times) = (self.format, self.input, self.times);
         if self.lacks_format(who) {
             return Err("writes no GeoJSON".to_owned());
         }
-        let mut socket = SocketSink::default();
-        if who == "native" {
-            let seconds = ours::native(format, &input.tables, times, &mut socket);
-            return Ok((seconds, socket.bytes / times));
+        if !CONTESTANTS[..4].contains(&who) {
+            return self.peers.as_mut().unwrap().measured(self.format, who, self.times);
         }
-        if !matches!(who, "arrow-rs" | "sandbox" | "sandbox x2") {
-            return self.peers.as_mut().unwrap().measured(format, who, times);
-        }
-        let start = Instant::now();
-        for _ in 0..times {
-            socket = self.encode(who, socket);
-        }
-        Ok((start.elapsed().as_secs_f64() / times as f64, socket.bytes / times))
+        let (seconds, socket) = self.encode(who, self.times, SocketSink::default());
+        Ok((seconds, socket.bytes / self.times))
     }
 
     /// Returns true for arrow-rs where it has no writer. The other peers say so themselves.
@@ -158,32 +142,46 @@ impl Contest<'_> {
         who == "arrow-rs" && self.format == "geojson"
     }
 
-    /// Encodes to `client`, and gives it back.
-    fn encode<C: ChunkSink + 'static>(&self, who: &str, mut client: C) -> C {
-        match who {
-            "arrow-rs" => {
-                let mut chunks = ChunkedWriter::new(&mut client);
-                arrow_rs::encode(self.format, &self.input.plain, &mut chunks);
-                chunks.finish();
-                client
-            }
-            "sandbox" => self.ours.sandboxed(self.format, self.input, 1, client),
-            _ => self.ours.sandboxed(self.format, self.input, 2, client),
+    /// Encodes so many times to `client`, and gives it back, after the seconds of one encoding.
+    fn encode<C: ChunkSink + 'static>(&self, who: &str, times: usize, mut client: C) -> (f64, C) {
+        if who == "native" {
+            let seconds = ours::native(self.format, &self.input.tables, times, &mut client);
+            return (seconds, client);
         }
+        let start = Instant::now();
+        for _ in 0..times {
+            client = match who {
+                "arrow-rs" => {
+                    let mut chunks = ChunkedWriter::new(&mut client);
+                    arrow_rs::encode(self.format, &self.input.plain, &mut chunks);
+                    chunks.finish();
+                    client
+                }
+                "sandbox" => self.ours.sandboxed(self.format, self.input, 1, client),
+                _ => self.ours.sandboxed(self.format, self.input, 2, client),
+            };
+        }
+        (start.elapsed().as_secs_f64() / times as f64, client)
     }
 }
 
-fn report(format: &str, table: &str, rows: usize, who: &str, results: Vec<Measured>) -> Value {
+/// A measurement as the lab reads it.
+fn report(case: &str, rows: usize, who: &str, results: Vec<Measured>) -> Value {
     let results: Result<Vec<(f64, usize)>, String> = results.into_iter().collect();
     match results {
-        Err(reason) => {
-            json!({ "format": format, "table": table, "rows": rows, "who": who, "cannot": reason })
-        }
+        Err(reason) => json!({ "part": "encode", "case": case, "who": who, "cannot": reason }),
         Ok(mut results) => {
             results.sort_by(|a, b| a.0.total_cmp(&b.0));
             let (seconds, bytes) = results[results.len() / 2];
-            let (least, most) = (results[0].0, results[results.len() - 1].0);
-            json!({ "format": format, "table": table, "rows": rows, "who": who, "seconds": seconds, "least": least, "most": most, "bytes": bytes })
+            let values = json!({
+                "rows": rows,
+                "seconds": seconds,
+                "least_seconds": results[0].0,
+                "most_seconds": results[results.len() - 1].0,
+                "megabytes": bytes as f64 / 1e6,
+                "million_rows_a_second": rows as f64 / seconds / 1e6,
+            });
+            json!({ "part": "encode", "case": case, "who": who, "values": values })
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The cost of plugins beside encoding: a fresh instance, the crossing of rows into a guest, and
-//! loading. Prints one JSON object a case after a line of dashes; `cargo xtask bench plugins` makes
+//! loading. Prints a measurement a case after a line of dashes; `cargo xtask bench plugins` makes
 //! a table of them. Not a test: it cannot fail for being slow.
 //!
 //! Variable: `YEARBOOK_BENCH_RUNS`, counted runs of each (default 5, after one that is not
@@ -14,7 +14,7 @@ use arrow::array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBa
 use arrow::datatypes::Int32Type;
 use futures::StreamExt;
 use futures::future::join_all;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use yearbook_sandbox::{EncodedBody, Limits, PluginEncoder, Sandbox, SandboxConfig};
 use yearbook_shares::CallerShare;
@@ -45,6 +45,11 @@ fn main() {
     for format in FORMATS {
         loading(format, runs);
     }
+}
+
+/// Prints a measurement as the lab reads it.
+fn print(case: &str, values: &Value) {
+    println!("{}", json!({"part": "plugins", "case": case, "who": "Yearbook", "values": values}));
 }
 
 /// Responses without a row: an instance, its calls, and clearing it away.
@@ -79,10 +84,8 @@ fn instances(runtime: &Runtime, format: &str, runs: usize) {
         }
         times.sort_unstable();
         let at = |share: usize| times[times.len() * share / 100].as_secs_f64() * 1e6;
-        println!(
-            "{}",
-            json!({"case": format!("fresh instance, {format}, {together} at once"), "p50_us": at(50), "p99_us": at(99)})
-        );
+        let case = format!("fresh instance, {format}, {together} at once");
+        print(&case, &json!({"p50_us": at(50), "p99_us": at(99)}));
     }
 }
 
@@ -94,35 +97,32 @@ fn crossing(runtime: &Runtime, runs: usize) {
     let sandbox =
         Sandbox::new(&SandboxConfig { limits, ..SandboxConfig::default() }, Workers::new(1))
             .unwrap();
-    let load = |name: &str| sandbox.load_encoder(&component(name)).unwrap();
-    let (idle, guests) = (load("evil"), FORMATS.map(|format| (format, load(format))));
+    // The first looks at no cell.
+    let names = ["evil"].into_iter().chain(FORMATS);
+    let guests = names.map(|name| (name, sandbox.load_encoder(&component(name)).unwrap()));
+    let mut guests: Vec<_> = guests.map(|(name, guest)| (name, guest, Vec::new())).collect();
     let batches: Vec<RecordBatch> = (0..BATCHES).map(|_| batch(ROWS)).collect();
-    let mut times = vec![Vec::new(); 1 + guests.len()];
     for run in 0..=runs {
-        let contestants = [&idle].into_iter().chain(guests.iter().map(|(_, guest)| guest));
-        for (guest, times) in contestants.zip(&mut times) {
+        for (_, guest, times) in &mut guests {
             let time = encode(runtime, guest, &batches);
             if run > 0 {
                 times.push(time);
             }
         }
     }
-    let median = |times: &mut Vec<f64>| {
+    let mut alone = None;
+    for (name, _, mut times) in guests {
         times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    };
-    let medians: Vec<f64> = times.iter_mut().map(median).collect();
-    let rows = (ROWS * BATCHES) as f64;
-    println!(
-        "{}",
-        json!({"case": "crossing alone", "million_rows_a_second": rows / medians[0] / 1e6})
-    );
-    for ((format, _), seconds) in guests.iter().zip(&medians[1..]) {
-        let (case, rate) = (format!("crossing in {format}"), rows / seconds / 1e6);
-        println!(
-            "{}",
-            json!({"case": case, "million_rows_a_second": rate, "crossing_percent": 100.0 * medians[0] / seconds})
-        );
+        let seconds = times[times.len() / 2];
+        let rate = (ROWS * BATCHES) as f64 / seconds / 1e6;
+        if let Some(alone) = alone {
+            let values =
+                json!({"million_rows_a_second": rate, "crossing_percent": 100.0 * alone / seconds});
+            print(&format!("crossing in {name}"), &values);
+        } else {
+            print("crossing alone", &json!({"million_rows_a_second": rate}));
+            alone = Some(seconds);
+        }
     }
 }
 
@@ -144,10 +144,7 @@ fn loading(format: &str, runs: usize) {
     }
     cached.sort_by(f64::total_cmp);
     let (case, compiled) = (format!("load {format}"), compiled.as_secs_f64() * 1e3);
-    println!(
-        "{}",
-        json!({"case": case, "compiled_ms": compiled, "cached_ms": cached[cached.len() / 2]})
-    );
+    print(&case, &json!({"compiled_ms": compiled, "cached_ms": cached[cached.len() / 2]}));
 }
 
 fn sandbox(cache: Option<std::path::PathBuf>) -> Arc<Sandbox> {

@@ -2,7 +2,6 @@
 //! and where results go; the files beneath measure. Nothing here can fail for being slow, only for
 //! wrong answers.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,17 +9,15 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use askama::Template;
 use clap::ValueEnum as _;
-use serde_json::{Map, Value};
 use yearbook_xtask::repository::{Profile, Repository};
 use yearbook_xtask::{command, tools};
 
-use crate::load::{self, LoadGenerator};
+use crate::load;
 use crate::machine::{self, CoreAssignment};
 use crate::measurements::{Measurement, Measurements};
 use crate::page::{self, PageHead};
-use crate::product;
+use crate::product::{self, Product};
 
-mod beside;
 mod cases;
 mod equivalence;
 mod exports;
@@ -33,7 +30,7 @@ mod tables;
 mod targets;
 
 use growth::PUBLISH_MEMORY_BYTES;
-use peers::YEARBOOK;
+use peers::{PeerServers, YEARBOOK};
 use targets::PerformanceTarget;
 
 /// Parts that can be measured alone.
@@ -47,7 +44,7 @@ pub(crate) enum BenchPart {
     Http,
     /// Publications and exports of 0.1 to 10 million rows, and 32 exports at once
     Growth,
-    /// One table published as SDMX-CSV and as CSV
+    /// A million rows published as CSV and as SDMX-CSV
     Inputs,
 }
 
@@ -66,9 +63,6 @@ pub(crate) struct BenchArgs {
     /// Let tables grow to 100 million rows; takes a quarter of an hour and 20 GB of disk more
     #[arg(long)]
     huge: bool,
-    /// Megabytes of SDMX-CSV, instead of 500
-    #[arg(long)]
-    megabytes: Option<u64>,
     /// Give servers and load generator a half of the cores each instead of letting them share all
     #[arg(long)]
     apart: bool,
@@ -93,9 +87,8 @@ impl BenchArgs {
         let part = part.map(|part| format!(" {}", part.get_name())).unwrap_or_default();
         let huge = if self.huge { " --huge" } else { "" };
         let apart = if self.apart { " --apart" } else { "" };
-        let megabytes = self.megabytes.map(|megabytes| format!(" --megabytes {megabytes}"));
-        let (seconds, runs, megabytes) = (self.seconds, self.runs, megabytes.unwrap_or_default());
-        format!("cargo xtask bench{part} --seconds {seconds} --runs {runs}{huge}{megabytes}{apart}")
+        let Self { seconds, runs, .. } = self;
+        format!("cargo xtask bench{part} --seconds {seconds} --runs {runs}{huge}{apart}")
     }
 }
 
@@ -117,10 +110,6 @@ impl Bench<'_> {
         println!("-- {}", command::display(&python));
         python
     }
-
-    fn generator(&self) -> LoadGenerator {
-        LoadGenerator::new(self.repository, self.args.cores().generator)
-    }
 }
 
 /// Measures a binary.
@@ -139,7 +128,7 @@ struct BenchPage<'a> {
 /// Measures, and writes the figures as Markdown and as JSON.
 pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
     load::ensure_installed()?;
-    let start = machine::MachineState::now(repository)?;
+    let machine = machine::describe(repository)?;
     let folder = repository.target().join("xtask").join("bench");
     product::empty(&folder)?;
     let python =
@@ -158,7 +147,7 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
     }
     let of_binary: [(BenchPart, MeasureBinary); 4] = [
         (BenchPart::Plugins, swaps::measure),
-        (BenchPart::Http, beside::measure),
+        (BenchPart::Http, measure_http),
         (BenchPart::Growth, growth::measure),
         (BenchPart::Inputs, inputs::measure),
     ];
@@ -169,7 +158,35 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
             measure(&bench, &binary, &mut figures)?;
         }
     }
-    write_results(&bench, &machine::line(&start), &figures)
+    write_results(&bench, &machine, &figures)
+}
+
+/// Yearbook and its peers over HTTP: the same tables for all, the same rows from all, then requests
+/// under load and whole tables.
+fn measure_http(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements) -> Result<()> {
+    let exported = bench.folder.join("tables");
+    let product = Product::new(binary, bench.folder.join("data"))?;
+    product.publish(&tables::packages(bench)?)?;
+    let key = product.key("enterprise")?;
+    product::empty(&exported)?;
+    {
+        let server = product.serve(&machine::all(), true)?;
+        let mut prepare = bench.script("prepare.py");
+        prepare.args(["--base", &server.process.base]).arg("--out").arg(&exported);
+        command::run(prepare.env("YEARBOOK_KEY", &key))?;
+    }
+    let start = |cores: &str| PeerServers::start(bench, &product, &key, &exported, cores);
+    {
+        let all = start(&bench.args.cores().server)?;
+        let mut cases = cases::requests(&all)?;
+        let found = equivalence::check(bench, &exported, &cases)?;
+        cases.extend(cases::minimal_requests(&all)?);
+        requests::measure(bench, &all, &cases, &found, figures)?;
+    }
+    let all = start(&machine::all())?;
+    let cases = cases::exports(&all)?;
+    let found = equivalence::check(bench, &exported, &cases)?;
+    exports::measure(bench.args.runs, &all, &cases, &found, figures)
 }
 
 /// Runs a benchmark of this package, which prints a line of dashes and then a measurement a line.
@@ -184,33 +201,11 @@ fn run_cargo_bench(bench: &Bench<'_>, name: &str, figures: &mut Measurements) ->
         .split_once("---\n")
         .with_context(|| format!("the benchmark `{name}` printed no results"))?;
     for line in lines.lines() {
-        let printed: Map<String, Value> = serde_json::from_str(line)
+        let measurement: Measurement = serde_json::from_str(line)
             .with_context(|| format!("the benchmark `{name}` printed {line:?}"))?;
-        figures.push(measurement(name, &printed));
+        figures.push(measurement);
     }
     Ok(())
-}
-
-/// The measurement in a line of a benchmark.
-fn measurement(part: &str, printed: &Map<String, Value>) -> Measurement {
-    let text = |name: &str| printed.get(name).and_then(Value::as_str).map(str::to_owned);
-    let numbers = printed.iter().filter_map(|(name, value)| Some((name.clone(), value.as_f64()?)));
-    let mut values: BTreeMap<String, f64> = numbers.collect();
-    if let (Some(rows), Some(seconds)) = (values.get("rows"), values.get("seconds")) {
-        values.insert("million_rows_a_second".to_owned(), rows / seconds / 1e6);
-    }
-    if let Some(bytes) = values.remove("bytes") {
-        values.insert("megabytes".to_owned(), bytes / 1e6);
-    }
-    let [format, table] = ["format", "table"].map(|name| text(name).unwrap_or_default());
-    Measurement {
-        part: part.to_owned(),
-        case: text("case").unwrap_or_else(|| format!("{format} {table}")),
-        who: text("who").unwrap_or_else(|| YEARBOOK.to_owned()),
-        cannot: text("cannot"),
-        values,
-        note: None,
-    }
 }
 
 fn write_results(bench: &Bench<'_>, machine: &str, figures: &Measurements) -> Result<()> {

@@ -71,7 +71,7 @@ pub(crate) fn send(ask: &HttpRequest) -> Result<Response<Body>> {
     answer.with_context(|| format!("no answer of {}", ask.url))
 }
 
-/// The same for an answer with status 200 whose end can be told from a cut.
+/// The same for an answer with status 200 whose end can be distinguished from a cut.
 fn send_whole(ask: &HttpRequest) -> Result<Response<Body>> {
     let answer = send(ask)?;
     let headers = answer.headers();
@@ -157,6 +157,6 @@ mod tests {
         assert_eq!(download("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab").unwrap().bytes, 2);
         assert!(download("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab").is_err());
         assert!(download("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nab").is_err());
-        assert!(download("HTTP/1.1 200 OK\r\n\r\nab").is_err(), "no end to tell from a cut");
+        assert!(download("HTTP/1.1 200 OK\r\n\r\nab").is_err(), "no end to distinguish from a cut");
     }
 }

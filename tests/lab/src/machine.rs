@@ -47,63 +47,46 @@ fn core_range(first: usize, last: usize) -> String {
     if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
-/// The tree and the machine when measuring began: a commit or a load that comes later was not
-/// measured.
-#[derive(Debug)]
-pub(crate) struct MachineState {
-    /// Load average of the last minute.
-    load: f32,
-    commit: String,
-    changed: bool,
+/// The line of a page about the machine and the commit, as of now: a commit or a load that comes
+/// later was not measured. Prints at once that the page can only be a draft, if that is so.
+///
+/// # Errors
+/// Fails when git or `/proc` does not answer.
+pub(crate) fn describe(repository: &Repository) -> Result<String> {
+    let git = |arguments: &[&str]| {
+        command::output(Command::new("git").current_dir(repository.root()).args(arguments))
+    };
+    let commit = git(&["rev-parse", "--short", "HEAD"])?;
+    let changed = !git(&["status", "--porcelain"])?.is_empty();
+    if changed {
+        println!(
+            "the tree has uncommitted changes: what is measured now is a draft; commit first for a page that says what it is of"
+        );
+    }
+    let load = LoadAverage::current().context("cannot read how busy the machine is")?.one;
+    Ok(line(commit.trim(), changed, load))
 }
 
-impl MachineState {
-    /// As of now. Prints at once that the page can only be a draft, if that is so.
-    pub(crate) fn now(repository: &Repository) -> Result<Self> {
-        let git = |arguments: &[&str]| {
-            command::output(Command::new("git").current_dir(repository.root()).args(arguments))
-        };
-        let commit = git(&["rev-parse", "--short", "HEAD"])?.trim().to_owned();
-        let changed = !git(&["status", "--porcelain"])?.is_empty();
-        if changed {
-            println!(
-                "the tree has uncommitted changes: what is measured now is a draft; commit first for a page that says what it is of"
-            );
-        }
-        let load = LoadAverage::current().context("cannot read how busy the machine is")?.one;
-        Ok(Self { load, commit, changed })
-    }
-
-    /// The commit, and a remark if the tree differed from it.
-    fn commit(&self) -> String {
-        if self.changed {
-            format!(
-                "{}{CHANGED}. {DRAFT} no commit holds what was measured; measure again on a clean tree.**",
-                self.commit
-            )
-        } else {
-            format!("{}.", self.commit)
-        }
-    }
-}
-
-/// Processor, cores, commit and how busy the machine was when the benchmark began.
-pub(crate) fn line(start: &MachineState) -> String {
+/// Processor, cores, commit, and the load average of the minute before.
+fn line(commit: &str, changed: bool, load: f32) -> String {
     let processors = CpuInfo::current().ok();
     let model = processors.as_ref().and_then(|processors| processors.model_name(0));
-    let memory = Meminfo::current().map_or(0, |memory| memory.mem_total);
-    let busy = if start.load > 0.5 {
+    let model = model.unwrap_or("an unnamed processor");
+    let (cores, memory) = (cores(), Meminfo::current().map_or(0, |memory| memory.mem_total >> 30));
+    let draft = if changed {
+        format!(
+            "{CHANGED}. {DRAFT} no commit holds what was measured; measure again on a clean tree.**"
+        )
+    } else {
+        ".".to_owned()
+    };
+    let busy = if load > 0.5 {
         " **The machine was busy with other things: believe ratios at most, and measure again.**"
     } else {
         ""
     };
     format!(
-        "Machine: {}, {} cores, {} GiB. Commit {} Load average when it began: {:.2}.{busy}",
-        model.unwrap_or("an unnamed processor"),
-        cores(),
-        memory >> 30,
-        start.commit(),
-        start.load
+        "Machine: {model}, {cores} cores, {memory} GiB. Commit {commit}{draft} Load average when it began: {load:.2}.{busy}"
     )
 }
 
@@ -113,12 +96,10 @@ mod tests {
 
     #[test]
     fn a_tree_with_changes_makes_a_draft() {
-        let line =
-            |changed| line(&MachineState { load: 0.1, commit: "abcdef1".to_owned(), changed });
-        assert!(
-            line(false).contains(" Commit abcdef1. Load average when it began: 0.10.")
-                && !line(false).contains(DRAFT)
-        );
-        assert!(line(true).contains(" Commit abcdef1 with uncommitted changes. **Draft: "));
+        let clean = line("abcdef1", false, 0.1);
+        assert!(clean.contains(" Commit abcdef1. Load average when it began: 0.10."), "{clean}");
+        assert!(!clean.contains(DRAFT), "{clean}");
+        let draft = line("abcdef1", true, 0.1);
+        assert!(draft.contains(" Commit abcdef1 with uncommitted changes. **Draft: "), "{draft}");
     }
 }

@@ -34,7 +34,7 @@ impl Measurement {
         self.cannot.clone().or_else(number).unwrap_or_default()
     }
 
-    /// Cells of a table: values, a dash for each that is not known, or why there is none.
+    /// Cells of a table: values, nothing for each that is not known, or why there is none.
     pub(crate) fn cells<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) -> String {
         let cells = names.into_iter().enumerate().map(|(at, name)| match &self.cannot {
             Some(reason) if at == 0 => reason.clone(),
@@ -111,17 +111,6 @@ impl Measurements {
         who.split(OR).filter_map(of).max_by(f64::total_cmp)
     }
 
-    /// Ratio of one peer's value to another's.
-    pub(crate) fn ratio(
-        &self,
-        part: &str,
-        case: &str,
-        [over, under]: [&str; 2],
-        name: &str,
-    ) -> Option<f64> {
-        Some(self.value(part, case, over, name)? / self.value(part, case, under, name)?)
-    }
-
     /// Cell of a table with one value.
     pub(crate) fn cell(&self, part: &str, case: &str, who: &str, name: &str) -> String {
         self.get(part, case, who).map(|figure| figure.number(name)).unwrap_or_default()
@@ -136,7 +125,8 @@ impl Measurements {
         under: &str,
         name: &str,
     ) -> String {
-        let ratio = self.ratio(part, case, [over, under], name);
+        let value = |who| self.value(part, case, who, name);
+        let ratio = value(over).zip(value(under)).map(|(over, under)| over / under);
         ratio.map(|ratio| format!("{} ×", format_number(ratio))).unwrap_or_default()
     }
 

@@ -60,7 +60,7 @@ struct ScalePage<'a> {
 pub(crate) fn run(repository: &Repository, args: &ScaleArgs) -> Result<()> {
     load::ensure_installed()?;
     let programs = tools::postgres()?;
-    let start = machine::MachineState::now(repository)?;
+    let machine = machine::describe(repository)?;
     repository.build_plugins()?;
     let profile = if args.debug { Profile::Debug } else { Profile::Release };
     let binary = repository.build_product(profile)?;
@@ -81,7 +81,7 @@ pub(crate) fn run(repository: &Repository, args: &ScaleArgs) -> Result<()> {
     let estimate =
         |times| Ok(ScaleEstimate { times, needs: model::needs(&figures, database, times)? });
     let page = ScalePage {
-        page: PageHead { command: &command, machine: &machine::line(&start), figures: &figures },
+        page: PageHead { command: &command, machine: &machine, figures: &figures },
         datasets: args.datasets.iter().max().copied().unwrap_or_default(),
         database,
         estimates: TIMES.into_iter().map(estimate).collect::<Result<_>>()?,

@@ -97,7 +97,7 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Che
     let target = traffic::SoakTarget { base: server.base(), key, datasets };
 
     // Everything once, so that what is made at first need is there.
-    for kind in ClientKind::ALL {
+    for kind in ClientKind::CLIENTS {
         let _ = target.send(kind, 0);
     }
     let idle = watcher.read()?;
@@ -172,27 +172,21 @@ fn evaluate(
         if good { tally.passed += 1 } else { tally.failed += 1 }
     };
     check(format!("the server serves to the end: {samples}"), !ended);
-    for (kind, answered) in outcomes.all() {
-        check(format!("{kind:?}: {answered}"), answered.all_as_expected());
+    for (kind, ends) in outcomes.take() {
+        check(format!("{kind:?}: {ends}"), ends.are_expected(kind));
     }
     let (early, late, allowed) = samples.memory(short);
-    check(
-        format!(
-            "memory is flat: {early:.0} MiB in the second quarter, {late:.0} MiB in the last, {allowed:.0} MiB allowed"
-        ),
-        late <= allowed,
+    let what = format!(
+        "memory is flat: {early:.0} MiB in the second quarter, {late:.0} MiB in the last, {allowed:.0} MiB allowed"
     );
-    check(
-        format!(
-            "descriptors are given back: {} idle, {} at rest",
-            idle.descriptors, after.descriptors
-        ),
-        after.descriptors <= idle.descriptors + DESCRIPTOR_SLACK,
-    );
-    check(
-        format!("threads are as they were: {} idle, {} at rest", idle.threads, after.threads),
-        after.threads <= idle.threads + THREAD_SLACK,
-    );
+    check(what, late <= allowed);
+    for (what, before, now, slack) in [
+        ("descriptors", idle.descriptors, after.descriptors, DESCRIPTOR_SLACK),
+        ("threads", idle.threads, after.threads, THREAD_SLACK),
+    ] {
+        let given_back = now <= before + slack;
+        check(format!("{what} are given back: {before} idle, {now} at rest"), given_back);
+    }
     check(format!("no request, instance or guest's memory is left: {after}"), after.is_idle());
     check("nothing panicked".to_owned(), !log.contains("panicked"));
     tally

@@ -126,7 +126,7 @@ impl ProcessSuite {
     /// Fails when a program is missing, a test fails, or the page cannot be written.
     pub(crate) fn measure(&self, repository: &Repository, args: SuiteArgs) -> Result<()> {
         self.ensure_proxy()?;
-        let start = machine::MachineState::now(repository)?;
+        let machine = machine::describe(repository)?;
         repository.build_plugins()?;
         let profile = if args.debug { Profile::Debug } else { Profile::Release };
         let binary = repository.build_product(profile)?;
@@ -144,7 +144,7 @@ impl ProcessSuite {
         let debug = if args.debug { " --debug" } else { "" };
         let page = PageHead {
             command: &format!("cargo xtask {} --seconds {seconds}{debug}", self.command),
-            machine: &machine::line(&start),
+            machine: &machine,
             figures: &read_figures(&folder)?,
         };
         (self.replace)(&repository.root().join(self.page), page)

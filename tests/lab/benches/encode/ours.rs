@@ -9,8 +9,7 @@ use futures::StreamExt;
 use tokio::runtime::Runtime;
 use yearbook_arrow::ArrowEncoder;
 use yearbook_sandbox::{EncodedBody, Limits, OptionValue, PluginEncoder, Sandbox, SandboxConfig};
-use yearbook_sdk::testing::{self, Table};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Output, Schema, View};
+use yearbook_sdk::{Batch, Encoder, Value, testing};
 use yearbook_shares::CallerShare;
 use yearbook_tests::components::component;
 use yearbook_workers::Workers;
@@ -103,60 +102,29 @@ pub(crate) fn native(
     times: usize,
     client: &mut impl ChunkSink,
 ) -> f64 {
+    let dictionaries: &[_] = &[("dictionaries", Value::Boolean(true))];
     match format {
-        "csv" => timed::<yearbook_csv::CsvEncoder>(tables, times, client),
-        "json" => timed::<yearbook_json::JsonEncoder>(tables, times, client),
-        "arrow" => timed::<ArrowEncoder>(tables, times, client),
-        super::tables::DICTIONARIES => timed::<ArrowWithDictionaries>(tables, times, client),
-        "geojson" => timed::<yearbook_geojson::GeoJsonEncoder>(tables, times, client),
-        _ => timed::<yearbook_parquet::ParquetEncoder>(tables, times, client),
+        "csv" => timed::<yearbook_csv::CsvEncoder>(tables, &[], times, client),
+        "json" => timed::<yearbook_json::JsonEncoder>(tables, &[], times, client),
+        "arrow" => timed::<ArrowEncoder>(tables, &[], times, client),
+        super::tables::DICTIONARIES => timed::<ArrowEncoder>(tables, dictionaries, times, client),
+        "geojson" => timed::<yearbook_geojson::GeoJsonEncoder>(tables, &[], times, client),
+        _ => timed::<yearbook_parquet::ParquetEncoder>(tables, &[], times, client),
     }
 }
 
-fn timed<E: yearbook_sdk::Encoder>(
+fn timed<E: Encoder>(
     tables: &BenchBatches,
+    options: &[(&str, Value)],
     times: usize,
     client: &mut impl ChunkSink,
 ) -> f64 {
-    let description = E::describe();
-    let table: &Table = &tables.with_part_rows(description.part_rows);
+    let table = &tables.with_part_rows(E::describe().part_rows);
     let inputs: Vec<Vec<Batch>> =
         (0..times).map(|_| testing::batches_for::<E>(table).unwrap()).collect();
     let start = Instant::now();
     for batches in inputs {
-        testing::respond::<E>(batches, |chunk| client.take(chunk.into())).unwrap();
+        testing::respond::<E>(batches, options, |chunk| client.take(chunk.into())).unwrap();
     }
     start.elapsed().as_secs_f64() / times as f64
-}
-
-/// The encoder of Arrow with another default, for runs that choose no option.
-struct ArrowWithDictionaries(ArrowEncoder);
-
-impl Encoder for ArrowWithDictionaries {
-    fn describe() -> Description {
-        let mut description = ArrowEncoder::describe();
-        let mut declared = description.parameters.iter_mut();
-        declared.find(|parameter| parameter.name == "dictionaries").unwrap().default = "true";
-        description
-    }
-
-    fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
-        ArrowEncoder::open(schema, options).map(Self)
-    }
-
-    fn views(&self) -> Vec<View> {
-        self.0.views()
-    }
-
-    fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.0.head(out)
-    }
-
-    fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
-        self.0.part(batch, out)
-    }
-
-    fn tail(&mut self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
-        self.0.tail(notes, out)
-    }
 }

@@ -86,9 +86,32 @@ enum ColumnCells {
     Booleans(Vec<Option<bool>>),
 }
 
+/// Columns with their names.
+type Cells = Vec<(&'static str, ColumnCells)>;
+
+/// Numbers that look random.
+type Random<'a> = &'a mut dyn FnMut() -> u32;
+
+fn few(rows: usize, text: impl Fn(usize) -> String) -> ColumnCells {
+    ColumnCells::FewTexts((0..rows).map(|row| Some(text(row))).collect())
+}
+
+fn texts(rows: usize, text: impl FnMut(usize) -> String) -> ColumnCells {
+    ColumnCells::Texts((0..rows).map(text).map(Some).collect())
+}
+
+fn numbers(rows: usize, random: Random<'_>) -> ColumnCells {
+    ColumnCells::Numbers((0..rows).map(|_| number(random)).collect())
+}
+
+/// A month, so that each comes again.
+fn month(row: usize) -> String {
+    format!("{}-{:02}", 1960 + row / 12 % 60, row % 12 + 1)
+}
+
 /// 1 date, 1 period, 2 dimensions, 1 value, 1 count, 1 flag.
 pub(crate) fn long(rows: usize) -> BenchTable {
-    let regions = [
+    const REGIONS: [&str; 8] = [
         "Northland",
         "Auckland",
         "Waikato",
@@ -98,45 +121,19 @@ pub(crate) fn long(rows: usize) -> BenchTable {
         "Ōtaki",
         "Southland",
     ];
-    build(rows, BATCH_ROWS, |from, to, random| {
-        let month = |row: usize| (1960 + row / 12 % 60, row % 12 + 1);
+    build(rows, BATCH_ROWS, |random| {
+        let measure = |row| (row % 50 != 0).then(|| format!("measure {}", row % 23));
         vec![
-            (
-                "date",
-                ColumnCells::FewTexts(
-                    (from..to)
-                        .map(|row| Some(format!("{}-{:02}-01", month(row).0, month(row).1)))
-                        .collect(),
-                ),
-            ),
-            (
-                "period",
-                ColumnCells::FewTexts(
-                    (from..to)
-                        .map(|row| Some(format!("{}-{:02}", month(row).0, month(row).1)))
-                        .collect(),
-                ),
-            ),
-            (
-                "region",
-                ColumnCells::FewTexts(
-                    (from..to).map(|row| Some(regions[row % regions.len()].to_owned())).collect(),
-                ),
-            ),
-            (
-                "measure",
-                ColumnCells::FewTexts(
-                    (from..to)
-                        .map(|row| (row % 50 != 0).then(|| format!("measure {}", row % 23)))
-                        .collect(),
-                ),
-            ),
-            ("value", ColumnCells::Numbers((from..to).map(|_| number(random)).collect())),
+            ("date", few(rows, |row| format!("{}-01", month(row)))),
+            ("period", few(rows, month)),
+            ("region", few(rows, |row| REGIONS[row % REGIONS.len()].to_owned())),
+            ("measure", ColumnCells::FewTexts((0..rows).map(measure).collect())),
+            ("value", numbers(rows, random)),
             (
                 "count",
-                ColumnCells::Integers((from..to).map(|_| Some(i64::from(random() >> 8))).collect()),
+                ColumnCells::Integers((0..rows).map(|_| Some(i64::from(random() >> 8))).collect()),
             ),
-            ("final", ColumnCells::Booleans((from..to).map(|row| Some(row % 7 != 0)).collect())),
+            ("final", ColumnCells::Booleans((0..rows).map(|row| Some(row % 7 != 0)).collect())),
         ]
     })
 }
@@ -148,69 +145,46 @@ pub(crate) fn wide(rows: usize) -> BenchTable {
         "imports", "tourism", "rates", "bonds", "equity", "credit", "savings", "taxes", "benefits",
         "pensions", "health", "schools", "roads", "power", "water", "gas", "dairy", "meat", "wool",
     ];
-    build(rows, 2048, |from, to, random| {
-        let date = ColumnCells::FewTexts(
-            (from..to)
-                .map(|row| Some(format!("{}-{:02}-01", 1960 + row / 12 % 60, row % 12 + 1)))
-                .collect(),
-        );
-        let series = NAMES.iter().map(|name| {
-            (*name, ColumnCells::Numbers((from..to).map(|_| number(random)).collect()))
-        });
-        std::iter::once(("date", date)).chain(series).collect()
+    build(rows, 2048, |random| {
+        let date = ("date", few(rows, |row| format!("{}-01", month(row))));
+        let series = NAMES.iter().map(|name| (*name, numbers(rows, random)));
+        std::iter::once(date).chain(series).collect()
     })
 }
 
 /// An id, a name and a ring of some 250 points.
 pub(crate) fn spatial(rows: usize) -> BenchTable {
-    build(rows, 90, |from, to, random| {
-        let mut ring = |_| {
-            let points: Vec<String> = (0..250)
-                .map(|_| {
-                    format!(
-                        "{:.6} {:.6}",
-                        166.0 + f64::from(random() >> 12) / 1e5,
-                        -47.0 + f64::from(random() >> 12) / 1e5
-                    )
-                })
-                .collect();
-            Some(format!("MULTIPOLYGON ((({})))", points.join(", ")))
+    build(rows, 90, |random| {
+        let mut point = |_| {
+            let [east, north] = [166.0, -47.0].map(|from| from + f64::from(random() >> 12) / 1e5);
+            format!("{east:.6} {north:.6}")
         };
-        vec![
-            ("code", ColumnCells::Texts((from..to).map(|row| Some(format!("{row:06}"))).collect())),
-            (
-                "name",
-                ColumnCells::Texts(
-                    (from..to).map(|row| Some(format!("Area {row}, \"north\""))).collect(),
-                ),
-            ),
-            (GEOMETRY, ColumnCells::Texts((from..to).map(&mut ring).collect())),
-        ]
+        areas(rows, |_| {
+            let points: Vec<String> = (0..250).map(&mut point).collect();
+            format!("MULTIPOLYGON ((({})))", points.join(", "))
+        })
     })
 }
 
 /// An id, a name and a boundary of 200 bytes to 5 MB, as `cargo xtask generate` makes them. As many
 /// rows a batch as the store reads of a table with that mean.
 pub(crate) fn boundaries(rows: usize) -> BenchTable {
-    build(rows, 4, |from, to, _| {
+    build(rows, 4, |_| {
         let mut random = SplitMix64::new(4);
-        let mut boundary =
-            |row: usize| Some(yearbook_generate::boundary(row as u64, rows as u64, &mut random));
-        vec![
-            ("code", ColumnCells::Texts((from..to).map(|row| Some(format!("{row:06}"))).collect())),
-            (
-                "name",
-                ColumnCells::Texts(
-                    (from..to).map(|row| Some(format!("Area {row}, \"north\""))).collect(),
-                ),
-            ),
-            (GEOMETRY, ColumnCells::Texts((from..to).map(&mut boundary).collect())),
-        ]
+        areas(rows, |row| yearbook_generate::boundary(row as u64, rows as u64, &mut random))
     })
 }
 
+fn areas(rows: usize, geometry: impl FnMut(usize) -> String) -> Cells {
+    vec![
+        ("code", texts(rows, |row| format!("{row:06}"))),
+        ("name", texts(rows, |row| format!("Area {row}, \"north\""))),
+        (GEOMETRY, texts(rows, geometry)),
+    ]
+}
+
 /// Three in four with at most one decimal, one in four with every digit, one in fifty missing.
-fn number(random: &mut dyn FnMut() -> u32) -> Option<f64> {
+fn number(random: Random<'_>) -> Option<f64> {
     let bits = random();
     match bits % 100 {
         0 | 1 => None,
@@ -219,18 +193,14 @@ fn number(random: &mut dyn FnMut() -> u32) -> Option<f64> {
     }
 }
 
-fn build(
-    rows: usize,
-    batch_rows: usize,
-    cells: impl Fn(usize, usize, &mut dyn FnMut() -> u32) -> Vec<(&'static str, ColumnCells)>,
-) -> BenchTable {
+fn build(rows: usize, batch_rows: usize, cells: impl Fn(Random<'_>) -> Cells) -> BenchTable {
     let mut state = 0x5DEE_CE66_u64;
     let mut random = move || {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 32) as u32
     };
-    let cells = cells(0, rows, &mut random);
+    let cells = cells(&mut random);
     let (mut batches, mut plain) = (Vec::new(), Vec::new());
     let mut schema = None;
     for from in (0..rows).step_by(GROUP_ROWS) {
@@ -239,8 +209,9 @@ fn build(
         let schema = schema.get_or_insert_with(|| stored_schema(few_valued.schema_ref(), &cells));
         for at in group.step_by(batch_rows) {
             let rows = at..rows.min(from + GROUP_ROWS).min(at + batch_rows);
-            batches.push(read_batch(schema, &cells, rows.clone(), &few_valued, at - from));
-            plain.push(record_batch(&cells, rows, false));
+            let own = record_batch(&cells, rows.clone(), false);
+            batches.push(read_batch(schema, &few_valued.slice(at - from, rows.len()), &own));
+            plain.push(own);
         }
     }
     BenchTable {
@@ -252,24 +223,12 @@ fn build(
     }
 }
 
-/// A batch as the store reads it: dictionaries are those of its row group, which has them all from
-/// row `at` on, everything else was decoded for it.
-fn read_batch(
-    schema: &SchemaRef,
-    cells: &[(&'static str, ColumnCells)],
-    rows: Range<usize>,
-    group: &RecordBatch,
-    at: usize,
-) -> RecordBatch {
-    let shared = group.slice(at, rows.len());
-    let own = record_batch(cells, rows, true);
-    let columns = shared.columns().iter().zip(own.columns());
-    let columns = columns.map(|(shared, own)| {
-        Arc::clone(if matches!(shared.data_type(), DataType::Dictionary(..)) {
-            shared
-        } else {
-            own
-        })
+/// A batch as the store reads it: dictionaries are those of its row group, everything else was
+/// decoded for it.
+fn read_batch(schema: &SchemaRef, group: &RecordBatch, own: &RecordBatch) -> RecordBatch {
+    let columns = group.columns().iter().zip(own.columns()).map(|(group, own)| {
+        let is_shared = matches!(group.data_type(), DataType::Dictionary(..));
+        Arc::clone(if is_shared { group } else { own })
     });
     RecordBatch::try_new(Arc::clone(schema), columns.collect()).unwrap()
 }

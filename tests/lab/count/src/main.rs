@@ -10,18 +10,11 @@
     reason = "a measuring program, not the product"
 )]
 
-mod encode;
 mod read;
-#[expect(
-    dead_code,
-    reason = "the native works take only one of the forms in which the benchmark makes its tables"
-)]
-#[path = "../../benches/encode/tables.rs"]
-mod tables;
 
 /// Something to count.
 struct Workload {
-    name: String,
+    name: &'static str,
     /// Divisor of the count: rows, or requests.
     units: u64,
     run: Box<dyn Fn()>,
@@ -48,15 +41,12 @@ fn count<T>(work: impl FnOnce() -> T) {
 }
 
 fn main() {
-    let works: Vec<Workload> = encode::works().into_iter().chain(read::works()).collect();
+    let works = read::works();
     let name = std::env::args().nth(1).unwrap_or_default();
     if name == "list" {
         works.iter().for_each(|work| println!("{}\t{}", work.name, work.units));
         return;
     }
-    let work = works
-        .iter()
-        .find(|work| work.name == name)
-        .unwrap_or_else(|| panic!("there is no work `{name}`"));
-    (work.run)();
+    let work = works.iter().find(|work| work.name == name);
+    (work.unwrap_or_else(|| panic!("there is no work `{name}`")).run)();
 }

@@ -31,9 +31,8 @@ const QUERY: &str = "start=2001-01-01&end=2001-12-31&limit=500&columns=date,regi
 
 /// One work for each kind of read.
 pub(crate) fn works() -> Vec<Workload> {
-    let work =
-        |name: &str, units: u64, run: Box<dyn Fn()>| Workload { name: name.to_owned(), units, run };
-    let scan = |name: &str, rows: u64, query: &'static str, scans: u64| {
+    let work = |name, units, run: Box<dyn Fn()>| Workload { name, units, run };
+    let scan = |name, rows: u64, query: &'static str, scans: u64| {
         work(name, rows * scans, Box::new(move || repeat(query, scans)))
     };
     vec![
@@ -147,23 +146,5 @@ fn package(folder: &std::path::Path) {
         .unwrap();
     }
     std::fs::write(folder.join("data.csv"), csv).unwrap();
-    let field = |name: &str, kind: &str| serde_json::json!({"name": name, "type": kind});
-    let descriptor = serde_json::json!({
-        "name": "counted",
-        "licenses": [{"name": "CC0-1.0"}],
-        "sources": [{"title": "Made up"}],
-        "resources": [{
-            "name": "counted",
-            "path": "data.csv",
-            "schema": {
-                "fields": [field("date", "date"), field("region", "string"), field("value", "number"), field("count", "integer")],
-                "primaryKey": ["date", "region"],
-            },
-        }],
-        "yearbook": {
-            "namespace": "synthetic", "source": "Made up", "attribution_text": "Synthetic", "refresh_cadence": "weekly",
-            "bulk_redistribution": true, "date_filter_column": "date", "dimensions": ["region"],
-        },
-    });
-    std::fs::write(folder.join("datapackage.json"), descriptor.to_string()).unwrap();
+    std::fs::write(folder.join("datapackage.json"), include_str!("datapackage.json")).unwrap();
 }

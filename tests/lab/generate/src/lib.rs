@@ -8,17 +8,16 @@ use std::str::FromStr;
 
 use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder};
+use serde_json::Value;
 
 mod boundaries;
 mod cell;
 mod long;
-mod observations;
 mod random;
 mod spatial;
 mod wide;
 
 pub use boundaries::boundary;
-pub use observations::{ObservationPackages, observations};
 pub use random::SplitMix64;
 
 /// Columns and rows of a table.
@@ -38,33 +37,58 @@ impl TableShape {
     /// Every name that [`str::parse`] takes.
     pub const NAMES: [&str; 3] = ["long", "wide", "spatial"];
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Long => "long",
-            Self::Wide => "wide",
-            Self::Spatial => "spatial",
-            Self::Boundaries => "boundaries",
-        }
-    }
+    /// Every shape.
+    const ALL: [Self; 4] = [Self::Long, Self::Wide, Self::Spatial, Self::Boundaries];
 
-    /// Start of the random numbers. Another seed makes other values of the same keys.
-    fn seed(self) -> u64 {
+    fn parts(self) -> ShapeParts {
+        let parts = |name, seed, title, write, descriptor| ShapeParts {
+            name,
+            seed,
+            title,
+            write,
+            descriptor,
+        };
+        let (long, wide, areas) = (
+            include_str!("descriptors/long.json"),
+            include_str!("descriptors/wide.json"),
+            include_str!("descriptors/spatial.json"),
+        );
         match self {
-            Self::Long => 1,
-            Self::Wide => 2,
-            Self::Spatial => 3,
-            Self::Boundaries => 4,
+            Self::Long => parts("long", 1, "monthly values in long form", long::write, long),
+            Self::Wide => parts("wide", 2, "daily series in wide form", wide::write, wide),
+            Self::Spatial => parts("spatial", 3, "areas with boundaries", spatial::write, areas),
+            Self::Boundaries => parts(
+                "boundaries",
+                4,
+                "areas with boundaries of very different sizes",
+                boundaries::write,
+                areas,
+            ),
         }
     }
 }
+
+/// Everything that is a shape's own.
+struct ShapeParts {
+    name: &'static str,
+    /// Start of the random numbers. Another seed makes other values of the same keys.
+    seed: u64,
+    title: &'static str,
+    write: WriteRows,
+    /// Schema and settings, as JSON.
+    descriptor: &'static str,
+}
+
+/// Writes so many rows, from a seed, below a line of names.
+type WriteRows = fn(u64, u64, &mut dyn Write) -> std::io::Result<()>;
 
 impl FromStr for TableShape {
     type Err = anyhow::Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        [Self::Long, Self::Wide, Self::Spatial, Self::Boundaries]
+        Self::ALL
             .into_iter()
-            .find(|shape| shape.name() == name)
+            .find(|shape| shape.parts().name == name)
             .with_context(|| format!("`{name}` is no shape of a table"))
     }
 }
@@ -86,15 +110,8 @@ pub fn datasets(count: u64, rows: u64, directory: &Path) -> Result<()> {
 /// # Errors
 /// Fails when a file cannot be written.
 pub fn numbered_package(number: u64, rows: u64, edition: u64, directory: &Path) -> Result<PathBuf> {
-    let name = format!("synthetic_{number:06}");
-    write_package(
-        &name,
-        TableShape::Long,
-        rows,
-        number << 20 | edition,
-        false,
-        &directory.join(&name),
-    )
+    let (name, seed) = (format!("synthetic_{number:06}"), number << 20 | edition);
+    write_package(&name, TableShape::Long, rows, seed, false, &directory.join(&name))
 }
 
 /// Writes a package of `rows` rows into `directory`, its table compressed with `gzip` or not, and
@@ -103,14 +120,8 @@ pub fn numbered_package(number: u64, rows: u64, edition: u64, directory: &Path) 
 /// # Errors
 /// Fails when a file cannot be written.
 pub fn package(rows: u64, shape: TableShape, gzip: bool, directory: &Path) -> Result<PathBuf> {
-    write_package(
-        &format!("synthetic_{}_{rows}", shape.name()),
-        shape,
-        rows,
-        shape.seed(),
-        gzip,
-        directory,
-    )
+    let ShapeParts { name, seed, .. } = shape.parts();
+    write_package(&format!("synthetic_{name}_{rows}"), shape, rows, seed, gzip, directory)
 }
 
 fn write_package(
@@ -125,82 +136,40 @@ fn write_package(
     fs::create_dir_all(directory)
         .with_context(|| format!("cannot make {}", directory.display()))?;
 
+    let ShapeParts { title, write, descriptor, .. } = shape.parts();
     let path = directory.join(&table);
     let failed = || format!("cannot write {}", path.display());
     let file = BufWriter::new(File::create(&path).with_context(failed)?);
     if gzip {
         // No time stamp: the same rows are the same bytes.
         let mut out = GzBuilder::new().mtime(0).write(file, Compression::fast());
-        write_rows(shape, rows, seed, &mut out).with_context(failed)?;
+        write(rows, seed, &mut out).with_context(failed)?;
         out.finish().and_then(|mut file| file.flush()).with_context(failed)?;
     } else {
         let mut out = file;
-        write_rows(shape, rows, seed, &mut out).and_then(|()| out.flush()).with_context(failed)?;
+        write(rows, seed, &mut out).and_then(|()| out.flush()).with_context(failed)?;
     }
 
-    let descriptor = directory.join("datapackage.json");
-    let value = match shape {
-        TableShape::Long => long::descriptor(name, &table),
-        TableShape::Wide => wide::descriptor(name, &table),
-        TableShape::Spatial => spatial::descriptor(name, &table, "areas with boundaries"),
-        TableShape::Boundaries => {
-            spatial::descriptor(name, &table, "areas with boundaries of very different sizes")
-        }
-    };
-    let text = serde_json::to_string_pretty(&value).context("cannot print the descriptor")?;
-    fs::write(&descriptor, text + "\n")
-        .with_context(|| format!("cannot write {}", descriptor.display()))?;
+    let path = directory.join("datapackage.json");
+    let text = serde_json::to_string_pretty(&describe(name, title, &table, descriptor)?)
+        .context("cannot print the descriptor")?;
+    fs::write(&path, text + "\n").with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
+}
+
+/// The descriptor that all shapes share, with what is the shape's own.
+fn describe(name: &str, title: &str, table: &str, shape: &str) -> Result<Value> {
+    let mut descriptor: Value = serde_json::from_str(include_str!("descriptors/all.json"))?;
+    let shape: Value = serde_json::from_str(shape)?;
+    descriptor["name"] = name.into();
+    descriptor["title"] = format!("SYNTHETIC: {title}").into();
+    descriptor["resources"][0]["name"] = name.into();
+    descriptor["resources"][0]["path"] = table.into();
+    descriptor["resources"][0]["schema"] = shape["schema"].clone();
+    for (setting, value) in shape["yearbook"].as_object().into_iter().flatten() {
+        descriptor["yearbook"][setting] = value.clone();
+    }
     Ok(descriptor)
-}
-
-fn write_rows(shape: TableShape, rows: u64, seed: u64, out: &mut dyn Write) -> std::io::Result<()> {
-    match shape {
-        TableShape::Long => long::write(rows, seed, out),
-        TableShape::Wide => wide::write(rows, seed, out),
-        TableShape::Spatial => spatial::write(rows, seed, out),
-        TableShape::Boundaries => boundaries::write(rows, seed, out),
-    }
-}
-
-/// The descriptor that all shapes share; `fields` and the rest of `yearbook` differ.
-fn descriptor(
-    name: &str,
-    table: &str,
-    title: &str,
-    key: &[&str],
-    fields: serde_json::Value,
-    more: &serde_json::Value,
-) -> serde_json::Value {
-    let mut yearbook = serde_json::json!({
-        "namespace": "synthetic",
-        "source": "Yearbook generator",
-        "attribution_text": "Synthetic rows made by `cargo xtask generate rows`; not a statistic",
-        "refresh_cadence": "none",
-        "bulk_redistribution": true,
-    });
-    if let (Some(into), Some(from)) = (yearbook.as_object_mut(), more.as_object()) {
-        into.extend(from.clone());
-    }
-    serde_json::json!({
-        "name": name,
-        "title": format!("SYNTHETIC: {title}"),
-        "description": "SYNTHETIC data, made up by a random number generator to try large tables with. It says nothing about the world.",
-        "licenses": [{
-            "name": "CC0-1.0",
-            "title": "CC0 1.0 Universal",
-            "path": "https://creativecommons.org/publicdomain/zero/1.0/",
-        }],
-        "sources": [{ "title": "Made by cargo xtask generate rows" }],
-        "resources": [{
-            "name": name,
-            "path": table,
-            "format": "csv",
-            "mediatype": "text/csv",
-            "encoding": "utf-8",
-            "schema": { "fields": fields, "primaryKey": key },
-        }],
-        "yearbook": yearbook,
-    })
 }
 
 #[cfg(test)]
@@ -211,25 +180,19 @@ mod tests {
 
     use super::*;
 
-    fn text(shape: TableShape, rows: u64) -> String {
+    /// A table with a seed that is so much larger than that of its shape.
+    fn seeded(shape: TableShape, rows: u64, more: u64) -> String {
+        let ShapeParts { seed, write, .. } = shape.parts();
         let mut out = Vec::new();
-        write_rows(shape, rows, shape.seed(), &mut out).unwrap();
+        write(rows, seed + more, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
-    fn the_same_rows_every_time() {
-        for shape in [TableShape::Long, TableShape::Wide, TableShape::Spatial] {
-            assert_eq!(text(shape, 500), text(shape, 500), "{shape:?}");
-        }
-    }
-
-    #[test]
-    fn another_seed_has_the_same_keys_and_other_values() {
-        for shape in [TableShape::Long, TableShape::Wide, TableShape::Spatial] {
-            let mut other = Vec::new();
-            write_rows(shape, 500, shape.seed() + 1, &mut other).unwrap();
-            let (other, text) = (String::from_utf8(other).unwrap(), text(shape, 500));
+    fn the_same_rows_every_time_and_another_seed_has_the_same_keys_and_other_values() {
+        for shape in TableShape::ALL {
+            let (text, other) = (seeded(shape, 12, 0), seeded(shape, 12, 1));
+            assert_eq!(text, seeded(shape, 12, 0), "{shape:?}");
             assert_ne!(other, text, "{shape:?}");
             assert_eq!(other.split(',').next(), text.split(',').next(), "{shape:?}");
         }
@@ -240,9 +203,9 @@ mod tests {
         for rows in [0, 1, 599, 600, 601, 5_000] {
             // Wide and spatial tables have no line break inside a cell.
             for shape in [TableShape::Wide, TableShape::Spatial] {
-                assert_eq!(text(shape, rows).lines().count() as u64, rows + 1, "{shape:?}");
+                assert_eq!(seeded(shape, rows, 0).lines().count() as u64, rows + 1, "{shape:?}");
             }
-            let starts = text(TableShape::Long, rows)
+            let starts = seeded(TableShape::Long, rows, 0)
                 .lines()
                 .filter(|line| line.get(4..5) == Some("-") && line.get(7..8) == Some("-"))
                 .count();
@@ -252,11 +215,11 @@ mod tests {
 
     #[test]
     fn primary_keys_are_unique() {
-        let wide = text(TableShape::Wide, 20_000);
+        let wide = seeded(TableShape::Wide, 20_000, 0);
         let keys: HashSet<_> =
             wide.lines().skip(1).map(|line| line.split(',').take(2).collect::<Vec<_>>()).collect();
         assert_eq!(keys.len(), 20_000);
-        let spatial = text(TableShape::Spatial, 2_000);
+        let spatial = seeded(TableShape::Spatial, 2_000, 0);
         let keys: HashSet<_> = spatial.lines().skip(1).map(|line| line.split(',').next()).collect();
         assert_eq!(keys.len(), 2_000);
     }

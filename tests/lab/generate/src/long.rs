@@ -2,8 +2,6 @@
 
 use std::io::{Result, Write};
 
-use serde_json::{Value, json};
-
 use super::cell;
 use super::random::SplitMix64;
 
@@ -55,28 +53,4 @@ pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
         out.write_all(b"\n")?;
     }
     Ok(())
-}
-
-pub(super) fn descriptor(name: &str, table: &str) -> Value {
-    let fields = json!([
-        { "name": "date", "type": "date", "description": "First day of the month." },
-        { "name": "period", "type": "string", "description": "Month, YYYY-MM." },
-        { "name": "series_code", "type": "string", "description": "Code of the series." },
-        { "name": "region", "type": "string", "description": "Region." },
-        { "name": "industry", "type": "string", "description": "Industry." },
-        { "name": "measure", "type": "string", "description": "What the value measures." },
-        { "name": "value", "type": "number", "description": "Made-up value." },
-        { "name": "count", "type": "integer", "description": "Made-up whole number, the extremes of 64 bits included.", "unit": "units" },
-        { "name": "is_provisional", "type": "boolean", "description": "Made-up flag." },
-        { "name": "note", "type": "string", "description": "Null, empty, or a text that tries quoting." },
-    ]);
-    let more = json!({ "date_filter_column": "date", "dimensions": ["series_code", "region", "industry", "measure"], "layout": "long" });
-    super::descriptor(
-        name,
-        table,
-        "monthly values in long form",
-        &["date", "series_code"],
-        fields,
-        &more,
-    )
 }

@@ -3,8 +3,6 @@
 use std::f64::consts::TAU;
 use std::io::{Result, Write};
 
-use serde_json::{Value, json};
-
 use super::cell;
 use super::random::SplitMix64;
 
@@ -55,16 +53,4 @@ fn geometry(out: &mut dyn Write, random: &mut SplitMix64) -> Result<()> {
     }
     let (east, north) = first.unwrap_or((east, north));
     write!(out, "{east:.6} {north:.6})))\"")
-}
-
-pub(super) fn descriptor(name: &str, table: &str, title: &str) -> Value {
-    let fields = json!([
-        { "name": "area_code", "type": "string", "description": "Code with leading zeros." },
-        { "name": "name", "type": "string", "description": "Made-up name." },
-        { "name": "population", "type": "integer", "description": "Made-up whole number.", "unit": "people" },
-        { "name": "density", "type": "number", "description": "Made-up value." },
-        { "name": "geometry_wkt", "type": "string", "description": "Made-up boundary, EPSG:4326, longitude before latitude." },
-    ]);
-    let more = json!({ "dimensions": ["area_code", "name"], "layout": "wide" });
-    super::descriptor(name, table, title, &["area_code"], fields, &more)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{Result, Write};
 
-use serde_json::{Value, json};
+use jiff::civil::date;
 
 use super::cell;
 use super::random::SplitMix64;
@@ -20,9 +20,13 @@ pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
     out.write_all(b"\n")?;
     let stations = rows.div_ceil(DAYS).max(1);
     let mut random = SplitMix64::new(seed);
+    let mut day = date(2000, 1, 1);
     for row in 0..rows {
-        let (year, month, day) = cell::date(row / stations);
-        write!(out, "{year:04}-{month:02}-{day:02},station {:05}", row % stations)?;
+        // Rows of a day stand together.
+        if row > 0 && row % stations == 0 {
+            day = day.tomorrow().unwrap_or(day);
+        }
+        write!(out, "{day},station {:05}", row % stations)?;
         for series in 1..=SERIES {
             out.write_all(b",")?;
             // Every tenth series is mostly null, as wide tables of statistics are.
@@ -33,23 +37,4 @@ pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
         out.write_all(b"\n")?;
     }
     Ok(())
-}
-
-pub(super) fn descriptor(name: &str, table: &str) -> Value {
-    let mut fields = vec![
-        json!({ "name": "date", "type": "date", "description": "Day." }),
-        json!({ "name": "station", "type": "string", "description": "Made-up station." }),
-    ];
-    fields.extend(
-        (1..=SERIES).map(|series| json!({ "name": format!("series_{series:02}"), "type": "number", "description": "Made-up series." })),
-    );
-    let more = json!({ "date_filter_column": "date", "dimensions": ["station"], "layout": "wide" });
-    super::descriptor(
-        name,
-        table,
-        "daily series in wide form",
-        &["date", "station"],
-        fields.into(),
-        &more,
-    )
 }

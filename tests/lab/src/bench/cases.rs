@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::peers::{CACHED, DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
 use super::tables::{AREA_ROWS, BOUNDARY_ROWS, DATASET_ROWS, LATE_MATCH, LONG_ROWS, RARE_MATCH};
 use crate::http::{self, HttpRequest};
+use crate::measurements::Measurements;
 
 /// A request, or the reason why there is none.
 type Way = Result<HttpRequest, &'static str>;
@@ -96,36 +97,40 @@ pub(super) fn minimal_requests(all: &PeerServers) -> Result<Vec<BenchCase>> {
 
 /// Whole tables.
 pub(super) fn exports(all: &PeerServers) -> Result<Vec<BenchCase>> {
+    const FORMATS: [(&str, &str); 4] =
+        [("JSON", "json"), ("CSV", "csv"), ("Parquet", "parquet"), ("Arrow", "arrow")];
+    let whole = |table| Question::whole(table, "json");
     let mut cases = Vec::new();
-    for (name, format) in
-        [("JSON", "json"), ("CSV", "csv"), ("Arrow", "arrow"), ("Parquet", "parquet")]
-    {
-        let whole = Question::whole("long", format);
-        cases.push(BenchCase::new(all, &format!("long, {name}"), whole)?);
-    }
-    for (name, format) in [("JSON", "json"), ("CSV", "csv"), ("Parquet", "parquet")] {
-        let areas = Question::whole("areas", format);
-        cases.push(BenchCase::new(all, &format!("areas with geometry, {name}"), areas)?);
-        if format != "json" {
-            let without = areas.without_geometry();
-            let never = Question::whole("places", format);
-            cases.push(BenchCase::new(all, &format!("areas, geometry=false, {name}"), without)?);
-            cases.push(BenchCase::new(
-                all,
-                &format!("areas that never had geometry, {name}"),
-                never,
-            )?);
+    for (name, question, formats) in [
+        ("long", whole("long"), &FORMATS[..]),
+        ("areas with geometry", whole("areas"), &FORMATS[..3]),
+        ("areas, geometry=false", whole("areas").without_geometry(), &FORMATS[1..3]),
+        ("areas that never had geometry", whole("places"), &FORMATS[1..3]),
+        ("boundaries of 200 B to 5 MB", whole("boundaries"), &FORMATS[..3]),
+    ] {
+        for (format_name, format) in formats {
+            let name = format!("{name}, {format_name}");
+            cases.push(BenchCase::new(all, &name, Question { format, ..question })?);
         }
-    }
-    for (name, format) in [("JSON", "json"), ("CSV", "csv"), ("Parquet", "parquet")] {
-        let boundaries = Question::whole("boundaries", format);
-        let name = format!("boundaries of 200 B to 5 MB, {name}");
-        cases.push(BenchCase::new(all, &name, boundaries)?);
     }
     Ok(cases)
 }
 
 impl BenchCase {
+    /// The peers that are asked.
+    pub(super) fn asked(&self) -> impl Iterator<Item = (&'static str, &HttpRequest)> {
+        self.ways.iter().filter_map(|(who, way)| Some((*who, way.as_ref().ok()?)))
+    }
+
+    /// Adds the reasons of those that are not.
+    pub(super) fn add_reasons(&self, part: &str, figures: &mut Measurements) {
+        for (who, way) in &self.ways {
+            if let Err(reason) = way {
+                figures.add_unsupported(part, &self.name, who, reason);
+            }
+        }
+    }
+
     fn new(all: &PeerServers, name: &str, question: Question) -> Result<Self> {
         let (path, columns) = question.path_of_roapi();
         let mut roapi = all.ask(ROAPI, &path)?;
@@ -256,7 +261,7 @@ impl Question {
             self.dimensions.map(|text| format!("&_where={}", like(text).join("+or+"))),
         ];
         let parts: String = parts.into_iter().flatten().collect();
-        // It counts rows and suggests facets unless told not to.
+        // It counts rows and suggests facets unless a setting forbids it.
         let lean = "_shape=array&_nocount=1&_nofacet=1&_nosuggest=1";
         Ok(format!("{path}.json?{lean}&_size={limit}{parts}{hidden}"))
     }

@@ -27,14 +27,11 @@ pub(super) fn measure(
     found: &[EquivalenceResult],
     figures: &mut Measurements,
 ) -> Result<()> {
-    for BenchCase { name, rows, ways, .. } in cases {
+    for case in cases {
+        let BenchCase { name, rows, .. } = case;
         println!("-- {name}");
-        let mut peers: Vec<(&str, &HttpRequest, ExportRuns)> = Vec::new();
-        for (who, way) in ways {
-            if let Ok(ask) = way {
-                peers.push((who, ask, ExportRuns::default()));
-            }
-        }
+        let mut peers: Vec<_> =
+            case.asked().map(|(who, ask)| (who, ask, ExportRuns::default())).collect();
         for run in 0..=runs {
             for (who, ask, exports) in &mut peers {
                 if run < 2 || exports.first_run < SLOW_EXPORT_SECONDS {
@@ -54,11 +51,7 @@ pub(super) fn measure(
                 equivalence::remark(found, name, who).into_iter().chain(slow).collect();
             figures.note((!remarks.is_empty()).then(|| remarks.join("; ")));
         }
-        for (who, way) in ways {
-            if let Err(reason) = way {
-                figures.add_unsupported(PART, name, who, reason);
-            }
-        }
+        case.add_reasons(PART, figures);
     }
     Ok(())
 }

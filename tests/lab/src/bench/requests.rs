@@ -8,7 +8,7 @@ use super::cases::BenchCase;
 use super::equivalence::{self, EquivalenceResult};
 use super::peers::PeerServers;
 use crate::http::HttpRequest;
-use crate::load::LoadRuns;
+use crate::load::{LoadGenerator, LoadRuns};
 use crate::measurements::Measurements;
 
 /// Part of every figure here.
@@ -34,12 +34,12 @@ pub(super) fn measure(
     found: &[EquivalenceResult],
     figures: &mut Measurements,
 ) -> Result<()> {
-    let generator = bench.generator();
-    for BenchCase { name, rows, ways, .. } in cases {
+    let generator = LoadGenerator::new(bench.repository, bench.args.cores().generator);
+    for case in cases {
+        let BenchCase { name, rows, .. } = case;
         println!("-- {name}");
         let mut peers = Vec::new();
-        for (who, way) in ways {
-            let Ok(ask) = way else { continue };
+        for (who, ask) in case.asked() {
             let slow = generator.run(ask.into(), 1)?.requests == 0.0;
             all.get(who)?.reset_peak()?;
             peers.push(PeerRuns { who, ask, slow, runs: LoadRuns::default() });
@@ -60,11 +60,7 @@ pub(super) fn measure(
             figures.add(PART, name, who, values(runs, *rows, peak));
             figures.note(equivalence::remark(found, name, who));
         }
-        for (who, way) in ways {
-            if let Err(reason) = way {
-                figures.add_unsupported(PART, name, who, reason);
-            }
-        }
+        case.add_reasons(PART, figures);
     }
     Ok(())
 }

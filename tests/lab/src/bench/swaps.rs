@@ -37,8 +37,9 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
     let (mut installs, mut waits) = (Vec::new(), Vec::new());
     for run in 0..=bench.args.runs {
         let file = bench.folder.join("release.wasm");
-        fs::write(&file, with_marker_section(&component, run))
-            .with_context(|| format!("cannot write {}", file.display()))?;
+        // A custom section of six bytes that no other has: a name of one letter, and the number.
+        let release = [&component[..], b"\x00\x06\x01n", &run.to_le_bytes()].concat();
+        fs::write(&file, release).with_context(|| format!("cannot write {}", file.display()))?;
         // The entity tag names the release that made the bytes.
         let before = http::response_header(&ask, "etag")?;
         let begun = Instant::now();
@@ -60,10 +61,4 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
     let case = "swap: install --now, until a running host serves it";
     figures.add("plugins", case, YEARBOOK, values);
     Ok(())
-}
-
-/// The same component with a custom section that no other has.
-fn with_marker_section(component: &[u8], number: u32) -> Vec<u8> {
-    // A custom section of six bytes: a name of one letter, and the number.
-    [component, b"\x00\x06\x01n", &number.to_le_bytes()].concat()
 }

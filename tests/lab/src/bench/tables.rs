@@ -58,17 +58,22 @@ fn long(bench: &Bench<'_>, folder: &Path) -> Result<PathBuf> {
     let from = generated.with_file_name(format!("synthetic_long_{LONG_ROWS}.csv"));
     let mut row = 0;
     rewrite_file(&from, &folder.join("long.csv"), |line| {
-        // A note may hold a line break; a row begins with its date.
-        if line.as_bytes().get(4) == Some(&b'-') && line.as_bytes().get(7) == Some(&b'-') {
+        if is_row(line) {
             row += 1;
             if row > LONG_ROWS * 96 / 100 {
                 *line = line.replacen(",Northland,", ",Chatham Islands,", 1);
             }
         }
     })?;
-    copy_renamed(&generated, &folder.join("datapackage.json"), "long", |resource| {
-        resource["path"] = json!("long.csv")
+    copy_renamed(&generated, &folder.join("datapackage.json"), "long", |descriptor| {
+        descriptor["resources"][0]["path"] = json!("long.csv");
     })
+}
+
+/// Returns true for the first line of a row, which begins with its date: a note may hold a line
+/// break.
+pub(super) fn is_row(line: &str) -> bool {
+    line.as_bytes().get(4) == Some(&b'-') && line.as_bytes().get(7) == Some(&b'-')
 }
 
 /// The areas without their last column.
@@ -79,7 +84,8 @@ fn places(areas: &Path, folder: &Path) -> Result<PathBuf> {
         line.truncate(geometry.unwrap_or(line.len()));
         line.push('\n');
     })?;
-    copy_renamed(areas, &folder.join("datapackage.json"), "places", |resource| {
+    copy_renamed(areas, &folder.join("datapackage.json"), "places", |descriptor| {
+        let resource = &mut descriptor["resources"][0];
         resource["path"] = json!("places.csv");
         if let Some(fields) = resource["schema"]["fields"].as_array_mut() {
             fields.retain(|field| field["name"] != "geometry_wkt");
@@ -87,8 +93,8 @@ fn places(areas: &Path, folder: &Path) -> Result<PathBuf> {
     })
 }
 
-/// A copy of a descriptor under another name; `change` is given its resource.
-fn copy_renamed(
+/// A copy of a descriptor under another name, and otherwise as `change` has it.
+pub(super) fn copy_renamed(
     from: &Path,
     to: &Path,
     name: &str,
@@ -100,7 +106,7 @@ fn copy_renamed(
         serde_json::from_str(&text).with_context(|| format!("{} is not JSON", from.display()))?;
     descriptor["name"] = json!(name);
     descriptor["resources"][0]["name"] = json!(name);
-    change(&mut descriptor["resources"][0]);
+    change(&mut descriptor);
     fs::write(to, descriptor.to_string())
         .with_context(|| format!("cannot write {}", to.display()))?;
     Ok(to.to_owned())

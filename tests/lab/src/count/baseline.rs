@@ -21,13 +21,14 @@ pub(super) struct CountBaseline {
     /// [`processor`]: libraries choose their loops by its features.
     #[serde(default)]
     pub(super) processor: String,
-    works: BTreeMap<String, BaselineEntry>,
+    /// By name.
+    pub(super) works: BTreeMap<String, BaselineEntry>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct BaselineEntry {
+pub(super) struct BaselineEntry {
     /// Instructions a row, or a request where the work says so; three decimals.
-    instructions: f64,
+    pub(super) instructions: f64,
     /// Reason of its last change.
     reason: String,
 }
@@ -51,24 +52,11 @@ impl CountBaseline {
         fs::write(&path, text + "\n").with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Returns the recorded count of the work called `name`.
-    pub(super) fn count(&self, name: &str) -> Option<f64> {
-        self.works.get(name).map(|entry| entry.instructions)
-    }
-
-    /// Every work that was recorded.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.works.keys().map(String::as_str)
-    }
-
+    /// Records what a work takes, and why.
     pub(super) fn set(&mut self, name: &str, count: f64, reason: &str) {
         let instructions = (count * 1000.0).round() / 1000.0;
         self.works
             .insert(name.to_owned(), BaselineEntry { instructions, reason: reason.to_owned() });
-    }
-
-    pub(super) fn remove(&mut self, name: &str) {
-        self.works.remove(name);
     }
 }
 

@@ -21,7 +21,7 @@ const SECONDS_A_DAY: f64 = 86_400.0;
 
 /// The assumed mix of a thousand requests, in words.
 pub(super) fn mix() -> String {
-    let parts = KINDS.iter().map(|kind| format!("{} × {}", kind.share, kind.name));
+    let parts = KINDS.iter().map(|(name, share)| format!("{share} × {name}"));
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -34,9 +34,9 @@ pub(super) fn needs(figures: &Measurements, database: &str, times: f64) -> Resul
     let load = REQUESTS * times;
     let mean = |name: &str| -> Result<f64> {
         let mut mean = 0.0;
-        for kind in &KINDS {
-            let cost = figures.value(requests::PART, kind.name, database, name);
-            mean += cost.with_context(|| format!("no {name} of {}", kind.name))? * kind.share / 1e3;
+        for (kind, share) in KINDS {
+            let cost = figures.value(requests::PART, kind, database, name);
+            mean += cost.with_context(|| format!("no {name} of {kind}"))? * share / 1e3;
         }
         Ok(mean)
     };
@@ -99,9 +99,9 @@ mod tests {
     #[test]
     fn a_load_takes_the_sum_of_its_requests_and_datasets_lie_on_a_line() {
         let mut figures = Measurements::default();
-        for kind in &KINDS {
+        for (kind, _) in KINDS {
             let cost = [("cpu_us", 100.0), ("database_us", 0.0), ("reads", 2.0), ("bytes", 1e6)];
-            figures.add(requests::PART, kind.name, "SQLite", cost);
+            figures.add(requests::PART, kind, "SQLite", cost);
         }
         for (datasets, value) in [("100", 12.0), ("600", 99.0), ("1100", 22.0)] {
             let names = ["read_ms", "resident_mib", "list_kilobytes", "start_ms"];
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_mix_is_of_a_thousand_requests() {
-        let all: f64 = KINDS.iter().map(|kind| kind.share).sum();
+        let all: f64 = KINDS.iter().map(|(_, share)| share).sum();
         assert!((all - 1_000.0).abs() < f64::EPSILON);
     }
 }

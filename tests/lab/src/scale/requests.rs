@@ -21,67 +21,36 @@ const EXPORTS: u32 = 3;
 /// Connections that stand for a few, beside a crowd of [`CONNECTIONS`].
 pub(super) const FEW: u32 = 4;
 
-/// A kind of request for the table of a million rows.
-pub(super) struct RequestKind {
-    pub(super) name: &'static str,
-    /// Of a thousand requests, so many are of this kind. Assumed.
-    pub(super) share: f64,
-    plan: &'static str,
-    /// The rest of the path after the name of the dataset.
-    path: &'static str,
-    how: RequestForm,
-}
-
-/// Special treatment of a kind.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum RequestForm {
-    Plain,
-    /// With the entity tag that the answer has.
-    NotModified,
-    /// From a server with a cache of responses.
-    Cached,
-    /// One after the other.
-    Export,
-}
-
-/// Every kind.
-pub(super) const KINDS: [RequestKind; 7] = [
-    kind("304 to `If-None-Match`", 200.0, "enterprise", "/data", RequestForm::NotModified),
-    kind(
-        "100 rows as JSON, in the response cache",
-        250.0,
-        "enterprise",
-        "/data",
-        RequestForm::Cached,
-    ),
-    kind("100 rows as JSON", 390.0, "enterprise", "/data", RequestForm::Plain),
-    kind("the same by a key with a quota", 60.0, "starter", "/data", RequestForm::Plain),
-    kind(
-        "1,000 rows of a year as JSON",
-        90.0,
-        "enterprise",
-        "/data?start=2020-01-01&end=2020-12-31&limit=1000",
-        RequestForm::Plain,
-    ),
-    kind("`/v1/datasets/{name}`", 9.0, "enterprise", "", RequestForm::Plain),
-    kind(
-        "a million rows as CSV",
-        1.0,
-        "enterprise",
-        "/data?start=0001-01-01&limit=0&format=csv",
-        RequestForm::Export,
-    ),
+/// A kind of request for the table of a million rows: its name, and how many of a thousand requests
+/// are assumed to be of this kind.
+pub(super) const KINDS: [(&str, f64); 7] = [
+    (NOT_MODIFIED, 200.0),
+    (CACHED, 250.0),
+    ("100 rows as JSON", 390.0),
+    (LIMITED, 60.0),
+    ("1,000 rows of a year as JSON", 90.0),
+    ("`/v1/datasets/{name}`", 9.0),
+    (EXPORT, 1.0),
 ];
 
-const fn kind(
-    name: &'static str,
-    share: f64,
-    plan: &'static str,
-    path: &'static str,
-    how: RequestForm,
-) -> RequestKind {
-    RequestKind { name, share, plan, path, how }
-}
+/// The rest of the path of each kind, after the name of the dataset.
+const PATHS: [&str; 7] = [
+    "/data",
+    "/data",
+    "/data",
+    "/data",
+    "/data?start=2020-01-01&end=2020-12-31&limit=1000",
+    "",
+    "/data?start=0001-01-01&limit=0&format=csv",
+];
+
+/// With the entity tag that the answer has.
+const NOT_MODIFIED: &str = "304 to `If-None-Match`";
+/// From a server with a cache of responses.
+const CACHED: &str = "100 rows as JSON, in the response cache";
+const LIMITED: &str = "the same by a key with a quota";
+/// One after the other.
+const EXPORT: &str = "a million rows as CSV";
 
 /// Pages that are asked for again and again, and with a place for a number one of a family each
 /// time.
@@ -101,18 +70,18 @@ pub(super) fn measure(
     seconds: u32,
     figures: &mut Measurements,
 ) -> Result<()> {
-    for kind in &KINDS {
-        let host = site.product.serve(&machine::all(), kind.how == RequestForm::Cached)?;
-        let key = site.product.key(kind.plan)?;
+    for ((name, _), path) in KINDS.into_iter().zip(PATHS) {
+        let host = site.product.serve(&machine::all(), name == CACHED)?;
+        let key = site.product.key(if name == LIMITED { "starter" } else { "enterprise" })?;
         let mut ask =
-            host.ask(&format!("/v1/datasets/synthetic_long_{}{}", demo::ROWS, kind.path), &key);
-        if kind.how == RequestForm::NotModified {
+            host.ask(&format!("/v1/datasets/synthetic_long_{}{}", demo::ROWS, path), &key);
+        if name == NOT_MODIFIED {
             let tag = http::response_header(&ask, "etag")?;
             ask = ask.with("If-None-Match", tag);
         }
         let mut runs = LoadRuns::default();
         let before;
-        let requests = if kind.how == RequestForm::Export {
+        let requests = if name == EXPORT {
             http::get(&ask)?;
             before = CounterReading::now(site, &host)?;
             for _ in 0..EXPORTS {
@@ -127,8 +96,8 @@ pub(super) fn measure(
         };
         let cost = CounterReading::now(site, &host)?.since(&before, requests)?;
         let [rate, ..] = runs.values();
-        let rate = (kind.how != RequestForm::Export).then_some(rate);
-        figures.add(PART, kind.name, site.database, cost.into_iter().chain(rate));
+        let rate = (name != EXPORT).then_some(rate);
+        figures.add(PART, name, site.database, cost.into_iter().chain(rate));
     }
     Ok(())
 }

@@ -2,9 +2,8 @@
 //! is observed from outside.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use yearbook_xtask::checks::postgres::Postgres;
 use yearbook_xtask::demo;
 use yearbook_xtask::repository::Repository;
@@ -53,13 +52,6 @@ impl<'a> ScaleSite<'a> {
     /// The package of a dataset; another edition has other values.
     pub(super) fn package(&self, number: u64, edition: u64) -> Result<PathBuf> {
         yearbook_generate::numbered_package(number, ROWS, edition, &self.folder.join("packages"))
-    }
-
-    /// Begins to publish a few packages and does not wait.
-    pub(super) fn begin_publish(&self, packages: &[PathBuf]) -> Result<Child> {
-        let mut publish = self.product.command();
-        publish.arg("publish").args(packages).stdout(Stdio::null()).stderr(Stdio::null());
-        publish.spawn().context("cannot run yearbook publish")
     }
 
     /// Serves without a cache of responses.

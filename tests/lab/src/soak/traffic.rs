@@ -58,19 +58,7 @@ pub(super) enum ClientKind {
 }
 
 impl ClientKind {
-    pub(super) const ALL: [Self; 9] = [
-        Self::Page,
-        Self::Export,
-        Self::Search,
-        Self::Document,
-        Self::File,
-        Self::Mistake,
-        Self::GivesUp,
-        Self::Slow,
-        Self::Swapped,
-    ];
-
-    /// One thread each.
+    /// Clients, in a thread each: the common kinds have two.
     pub(super) const CLIENTS: [Self; 12] = [
         Self::Page,
         Self::Page,
@@ -99,6 +87,7 @@ impl ClientKind {
 }
 
 /// End of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RequestEnd {
     /// With this status, and its body whole or left by the client.
     Answered(u16),
@@ -109,71 +98,54 @@ pub(super) enum RequestEnd {
 }
 
 /// Ends of the requests of one kind.
-#[derive(Debug)]
-pub(super) struct ResponseCounts {
-    kind: ClientKind,
-    statuses: BTreeMap<u16, u64>,
-    cut: u64,
-    lost: u64,
-}
+#[derive(Debug, Default)]
+pub(super) struct RequestEnds(BTreeMap<RequestEnd, u64>);
 
 /// Ends of all requests.
 #[derive(Default)]
-pub(super) struct TrafficOutcomes(Mutex<BTreeMap<ClientKind, ResponseCounts>>);
+pub(super) struct TrafficOutcomes(Mutex<BTreeMap<ClientKind, RequestEnds>>);
 
 impl TrafficOutcomes {
-    pub(super) fn count(&self, kind: ClientKind, ended: RequestEnd) {
+    pub(super) fn count(&self, kind: ClientKind, end: RequestEnd) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_kind = all.entry(kind).or_insert_with(|| ResponseCounts {
-            kind,
-            statuses: BTreeMap::new(),
-            cut: 0,
-            lost: 0,
-        });
-        match ended {
-            RequestEnd::Answered(status) => *of_kind.statuses.entry(status).or_default() += 1,
-            RequestEnd::Cut => of_kind.cut += 1,
-            RequestEnd::Lost => of_kind.lost += 1,
-        }
+        *all.entry(kind).or_default().0.entry(end).or_default() += 1;
     }
 
-    pub(super) fn all(&self) -> Vec<(ClientKind, ResponseCounts)> {
-        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        all.into_iter().collect()
+    pub(super) fn take(&self) -> BTreeMap<ClientKind, RequestEnds> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl ResponseCounts {
-    /// Some were answered, and none otherwise than it should be.
-    pub(super) fn all_as_expected(&self) -> bool {
-        let right = self.statuses.keys().all(|status| self.kind.expected().contains(status));
-        right && !self.statuses.is_empty() && self.cut == 0 && self.lost == 0
+impl RequestEnds {
+    /// Returns true if some were answered, and none otherwise than clients of this kind should be.
+    pub(super) fn are_expected(&self, kind: ClientKind) -> bool {
+        let is_expected = |end: &RequestEnd| match end {
+            RequestEnd::Answered(status) => kind.expected().contains(status),
+            RequestEnd::Cut | RequestEnd::Lost => false,
+        };
+        !self.0.is_empty() && self.0.keys().all(is_expected)
     }
 }
 
-impl fmt::Display for ResponseCounts {
+impl fmt::Display for RequestEnds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (status, count) in &self.statuses {
-            write!(f, "{count} times {status}, ")?;
-        }
-        write!(f, "{} cut, {} lost", self.cut, self.lost)
+        let counts = self.0.iter().map(|(end, count)| format!("{count} times {end:?}"));
+        f.write_str(&counts.collect::<Vec<_>>().join(", "))
     }
 }
 
 impl SoakDataset {
     pub(super) fn read(descriptor: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(descriptor)
-            .with_context(|| format!("cannot read {}", descriptor.display()))?;
-        let value: Value = serde_json::from_str(&text)
-            .with_context(|| format!("{} is not JSON", descriptor.display()))?;
-        let text = |value: &Value| {
-            value.as_str().map(str::to_owned).context("a descriptor without a name")
-        };
+        let failed = || format!("cannot read {}", descriptor.display());
+        let text = std::fs::read_to_string(descriptor).with_context(failed)?;
+        let value: Value = serde_json::from_str(&text).with_context(failed)?;
+        let text = |value: &Value| value.as_str().map(str::to_owned).with_context(failed);
+        let yearbook = &value["yearbook"];
         Ok(Self {
             name: text(&value["name"])?,
-            namespace: text(&value["yearbook"]["namespace"])?,
-            dated: value["yearbook"]["date_filter_column"].is_string(),
-            bulk: value["yearbook"]["bulk_redistribution"].as_bool() != Some(false),
+            namespace: text(&yearbook["namespace"])?,
+            dated: yearbook["date_filter_column"].is_string(),
+            bulk: yearbook["bulk_redistribution"] != false,
         })
     }
 }
@@ -199,20 +171,23 @@ impl SoakTarget {
     }
 
     fn request(&self, kind: ClientKind, turn: u64) -> HttpRequest {
-        let some =
-            |of: usize| usize::try_from(SplitMix64::new(turn).next_u64() % of as u64).unwrap_or(0);
-        let dataset = &self.datasets[some(self.datasets.len())];
-        let format = FORMATS[usize::try_from(turn % 4).unwrap_or(0)];
-        let name = &dataset.name;
-        let all = if dataset.dated { "start=0001-01-01&limit=0" } else { "limit=100000000" };
-        let path = match kind {
-            ClientKind::Page => format!("/v1/datasets/{name}/data?format={format}&limit=100"),
+        let some = |of: usize| {
+            usize::try_from(SplitMix64::new(turn).next_u64() % of as u64).unwrap_or_default()
+        };
+        let ask = |path: String| {
+            HttpRequest::get(format!("{}{path}", self.base)).with("X-API-Key", &self.key)
+        };
+        let SoakDataset { name, dated, .. } = &self.datasets[some(self.datasets.len())];
+        let format = FORMATS[usize::try_from(turn % 4).unwrap_or_default()];
+        let data = |query: &str| format!("/v1/datasets/{name}/data?{query}");
+        let all = if *dated { "start=0001-01-01&limit=0" } else { "limit=100000000" };
+        ask(match kind {
+            ClientKind::Page => data(&format!("format={format}&limit=100")),
             ClientKind::Export | ClientKind::GivesUp | ClientKind::Slow => {
-                format!("/v1/datasets/{name}/data?format={format}&{all}")
+                data(&format!("format={format}&{all}"))
             }
-            ClientKind::Search => {
-                format!("/v1/datasets/{name}/data?dimensions=a{}&limit=50", turn % 10)
-            }
+            ClientKind::Search => data(&format!("dimensions=a{}&limit=50", turn % 10)),
+            ClientKind::Swapped => data("format=ndjson&limit=1000"),
             ClientKind::Document => match turn % 5 {
                 0 => "/v1/datasets".to_owned(),
                 1 => format!("/v1/datasets/{name}"),
@@ -221,32 +196,21 @@ impl SoakTarget {
                 _ => "/openapi.json".to_owned(),
             },
             ClientKind::File => {
-                let file = self
-                    .datasets
-                    .iter()
-                    .filter(|dataset| dataset.bulk)
-                    .nth(some(8))
-                    .unwrap_or(&self.datasets[0]);
-                let ask = HttpRequest::get(format!(
-                    "{}/v1/bulk/{}/{}",
-                    self.base, file.namespace, file.name
-                ));
-                return ask
-                    .with("X-API-Key", &self.key)
+                let mut files = self.datasets.iter().filter(|dataset| dataset.bulk);
+                let file = files.nth(some(8)).unwrap_or(&self.datasets[0]);
+                return ask(format!("/v1/bulk/{}/{}", file.namespace, file.name))
                     .with("Range", format!("bytes={}-", turn % 1_000));
             }
             ClientKind::Mistake => match turn % 5 {
                 0 => "/v1/datasets/no_such_table/data".to_owned(),
-                1 => format!("/v1/datasets/{name}/data?limit=-1"),
-                2 => format!("/v1/datasets/{name}/data?cursor=%00%ff{turn}"),
-                3 => format!("/v1/datasets/{name}/data?columns={}", "x,".repeat(9_000)),
+                1 => data("limit=-1"),
+                2 => data(&format!("cursor=%00%ff{turn}")),
+                3 => data(&format!("columns={}", "x,".repeat(9_000))),
                 _ => {
                     return HttpRequest::get(format!("{}/v1/me", self.base))
                         .with("X-API-Key", "yb_no_such_key");
                 }
             },
-            ClientKind::Swapped => format!("/v1/datasets/{name}/data?format=ndjson&limit=1000"),
-        };
-        HttpRequest::get(format!("{}{path}", self.base)).with("X-API-Key", &self.key)
+        })
     }
 }
