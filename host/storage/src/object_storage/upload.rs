@@ -28,14 +28,14 @@ impl ObjectStorage {
     /// The same store, where every snapshot's file is declared before the store is asked about it.
     /// Without this nothing is declared.
     #[must_use]
-    pub fn with_upload_registrar(&self, declare: Arc<dyn UploadRegistrar>) -> Self {
-        Self { declare: Some(declare), ..self.clone() }
+    pub fn with_upload_registrar(&self, registrar: Arc<dyn UploadRegistrar>) -> Self {
+        Self { upload_registrar: Some(registrar), ..self.clone() }
     }
 
     /// Declares `stored`, where anybody wants to know.
     async fn declare(&self, stored: Stored) -> Result<(), StorageFailure> {
-        let Some(declare) = &self.upload_registrar else { return Ok(()) };
-        declare
+        let Some(registrar) = &self.upload_registrar else { return Ok(()) };
+        registrar
             .declare(&stored)
             .await
             .map_err(|why| StorageFailure::Unregistered { key: stored.to_string(), why })
@@ -66,7 +66,7 @@ impl ObjectStorage {
         named: &Path,
     ) -> Result<StoredFile, StorageFailure> {
         let (opened, (file, sums)) = hash::hash_local_file(opened, named).await?;
-        self.upload_registrar(Stored::snapshot(&file.sha256)).await?;
+        self.declare(Stored::snapshot(&file.sha256)).await?;
         // First, so that a visible file always has its checksums.
         if self.stored_checksums(&file).await?.as_ref() != Some(&sums) {
             let key = Self::checksums_key(&file);
