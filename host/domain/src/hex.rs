@@ -1,17 +1,8 @@
-//! Lower-case hexadecimal, as digests, ids and entity tags are spelled everywhere. The only such
-//! code of the host.
+//! Lower-case hexadecimal, as digests, ids and entity tags are spelled everywhere.
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
+use base16ct::lower;
 
-/// Returns two lower-case digits a byte.
-#[must_use]
-pub fn encode_hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| char::from(DIGITS[usize::from(digit)]))
-        .collect()
-}
+pub use base16ct::lower::encode_string as encode_hex;
 
 /// `N` lower-case hexadecimal digits. Orders as the text and as the bytes do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,17 +12,15 @@ impl<const N: usize> Hex<N> {
     /// Spells the first `N / 2` of `bytes`; the digits of bytes that are missing are 0.
     pub(crate) fn encode(bytes: &[u8]) -> Self {
         let mut digits = [b'0'; N];
-        for ([high, low], byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
-            *high = DIGITS[usize::from(byte >> 4)];
-            *low = DIGITS[usize::from(byte & 15)];
-        }
+        // It cannot fail: there is room for their digits.
+        let _ = lower::encode(bytes.get(..N / 2).unwrap_or(bytes), &mut digits);
         Self(digits)
     }
 
     /// None when `text` is not `N` lower-case digits.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let digits: [u8; N] = text.as_bytes().try_into().ok()?;
-        digits.iter().all(|digit| DIGITS.contains(digit)).then_some(Self(digits))
+        let digits = text.as_bytes().try_into().ok()?;
+        lower::decode(text, &mut [0; N]).is_ok().then_some(Self(digits))
     }
 
     /// Returns the digits.
@@ -39,16 +28,11 @@ impl<const N: usize> Hex<N> {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// Returns the bytes that the first `2 * B` digits spell.
+    /// Returns the bytes that all digits spell, of which there are `B`.
     pub(crate) fn decode<const B: usize>(&self) -> [u8; B] {
-        let value = |digit: u8| match digit {
-            b'a'..=b'f' => digit - b'a' + 10,
-            _ => digit.saturating_sub(b'0'),
-        };
         let mut bytes = [0; B];
-        for (byte, [high, low]) in bytes.iter_mut().zip(self.0.as_chunks::<2>().0) {
-            *byte = (value(*high) << 4) | value(*low);
-        }
+        // It cannot fail: they are digits.
+        let _ = lower::decode(self.0, &mut bytes);
         bytes
     }
 }

@@ -1,19 +1,16 @@
 //! UUIDs that a name alone decides (RFC 9562, version 8): every host writes the same one for ever.
-//! The only such code of the host; nothing here is random.
 
+use ::uuid::Uuid;
 use sha2::{Digest as _, Sha256};
-
-use crate::hex::encode_hex;
 
 /// Returns the UUID whose bits are the first of the SHA-256 of `name`, 36 characters. A name tells
 /// what it is of, so that no two uses meet.
 #[must_use]
 pub fn uuid_of_name(name: &str) -> String {
-    let mut bytes: [u8; 32] = Sha256::digest(name).into();
-    bytes[6] = bytes[6] & 0x0f | 0x80;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let groups = [&bytes[..4], &bytes[4..6], &bytes[6..8], &bytes[8..10], &bytes[10..16]];
-    groups.map(encode_hex).join("-")
+    let hash: [u8; 32] = Sha256::digest(name).into();
+    let mut bits = [0; 16];
+    bits.copy_from_slice(&hash[..16]);
+    Uuid::new_v8(bits).to_string()
 }
 
 #[cfg(test)]
