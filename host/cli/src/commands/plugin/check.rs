@@ -89,8 +89,8 @@ pub(super) fn render_report(report: &CheckReport) -> String {
     ]);
     if !report.skipped.is_empty() {
         let tables = pluralize(report.skipped.len() as u64, "table");
-        let left_out = format!("{tables} of column types that this host hands to no plugin");
-        facts.push(("left out", left_out));
+        let skipped = format!("{tables} of column types that this host hands to no plugin");
+        facts.push(("skipped", skipped));
     }
     text.push_str(&render_facts(facts));
     let limits = report.budget.iter().map(|budget| {
