@@ -123,7 +123,7 @@ fn asks() -> impl Strategy<Value = Ask> {
     let columns = prop::collection::vec(0_usize..7, 1..8);
     let bytes = || prop_oneof![1_u64..3000, Just(8 << 20)];
     let kept_scan_bytes = prop_oneof![Just(0_u64), Just(32 << 20)];
-    let steps = (bytes(), 1_usize..100, bytes(), kept_scan_bytes).prop_map(
+    let task_limits = (bytes(), 1_usize..100, bytes(), kept_scan_bytes).prop_map(
         |(bytes, rows, kept_bytes, kept_scan_bytes)| ReadTaskLimits {
             bytes,
             rows,
@@ -139,14 +139,14 @@ fn asks() -> impl Strategy<Value = Ask> {
         columns,
         prop_oneof![Just(0), 0_u64..300],
         prop_oneof![1_u64..5, 1_u64..400],
-        steps,
+        task_limits,
         room,
     )
-        .prop_map(|(start, end, needle, columns, first_row, max_rows, steps, room)| {
+        .prop_map(|(start, end, needle, columns, first_row, max_rows, task_limits, room)| {
             let mut columns = columns;
             let mut seen = std::collections::HashSet::new();
             columns.retain(|column| seen.insert(*column));
-            Ask { start, end, needle, columns, first_row, max_rows, steps, room }
+            Ask { start, end, needle, columns, first_row, max_rows, task_limits, room }
         })
 }
 
