@@ -117,7 +117,7 @@ impl BatchStream {
 
     /// The next range that holds a wanted row, as far as that is known.
     fn next_range(&mut self) -> Option<RowRange> {
-        self.task_limits.by_ref().find_map(|range| self.context.apply_selection(range))
+        self.steps.by_ref().find_map(|range| self.context.apply_selection(range))
     }
 
     async fn decode(&mut self, step: ReadTask) -> Result<(), StorageFailure> {
