@@ -105,13 +105,13 @@ impl Subject {
         let dataset = app.core.catalog_cache.dataset(request.name.as_str());
         let plan = request.plan(&cited.snapshot, dataset.as_deref())?;
         // A limit that no result of this snapshot reaches cuts nothing.
-        let limit = plan.max_rows.filter(|limit| cited.rows.is_none_or(|rows| *limit < rows));
+        let limit = plan.max_rows.filter(|limit| *limit < cited.snapshot.rows);
         let query = CanonicalQuery::new(&plan, limit);
         let base_url = links::base_url(&app.core.settings.server, parts);
         let whole = query.is_whole();
         let citation = Citation {
-            rows: cited.rows.filter(|_| whole),
-            digest: cited.digest.filter(|_| whole),
+            rows: whole.then_some(cited.snapshot.rows),
+            digest: whole.then_some(cited.digest),
             remark: remark(&cited, dataset.as_deref()),
             ..Citation::new(&request.name, &cited.snapshot, query, &base_url)
         };

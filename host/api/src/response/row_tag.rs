@@ -146,12 +146,13 @@ mod tests {
 
     /// The tag of changes in which `value` stands at `pointer`.
     fn changes_tag(pointer: &str, value: Value) -> EntityTag {
-        let column = json!({"name": "a", "type": "string", "nullable": true, "role": "value", "unit": null, "description": null});
+        let column = json!({"name": "a", "type": "string", "nullable": true, "role": "value", "unit": null, "description": null, "few_values": false, "text_traits": 0});
         let (old, new) = ("0".repeat(64), "1".repeat(64));
         let (from, to) = ("01ab".repeat(8), "02cd".repeat(8));
+        let line = json!({"attribution": "A", "licence": "A"});
         let mut plan = json!({
             "snapshot": {
-                "id": from, "created_at": 0, "rows": 1, "file": {"sha256": old, "bytes": 1}, "title": null, "description": null,
+                "id": from, "created_at": 0, "rows": 1, "file": {"sha256": old, "bytes": 1}, "title": null, "description": null, "keywords": [],
                 "credit": {
                     "source": "A", "attribution": "A", "licence": "A", "licence_title": null, "licence_url": null, "source_url": null,
                     "source_url_precision": null, "sources": [],
@@ -161,7 +162,7 @@ mod tests {
             },
             "set": {
                 "from": from, "to": to, "version": 1, "committed_at": 0, "rows": 9, "file": {"sha256": new, "bytes": 1}, "columns": [column],
-                "from_credit": null, "to_credit": null,
+                "counts": {"inserted": 9, "deleted": 0, "updated": 0}, "from_credit": line, "to_credit": line,
             },
             "geometry": true, "start": 0, "end": 5, "digest": old,
         });

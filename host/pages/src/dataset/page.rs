@@ -132,8 +132,8 @@ impl<'a> CutText<'a> {
 pub(super) fn citation(base_url: &str, dataset: &Dataset, cited: Option<&CitedSnapshot>) -> String {
     let whole = CanonicalQuery::default();
     let citation = Citation {
-        rows: cited.and_then(|cited| cited.rows),
-        digest: cited.and_then(|cited| cited.digest),
+        rows: cited.map(|cited| cited.snapshot.rows),
+        digest: cited.map(|cited| cited.digest),
         ..Citation::new(&dataset.name, &dataset.current, whole, base_url)
     };
     citation.render(CitationFormat::Text)
