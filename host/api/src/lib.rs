@@ -43,7 +43,7 @@ pub fn routes(state: &Arc<ApiState>) -> Router {
         .route("/v1/bulk/{namespace}/{name}", keyed(get(bulk::download)))
         .route("/v1/integrations/{tool}", keyed(get(integrations::generate_files)))
         .route("/v1/me", keyed(get(me::show)))
-        .route("/openapi.json", by_address(get(openapi::show)))
+        .route("/openapi.json", by_address(get(docs::openapi)))
         .route("/docs", by_address(get(docs::page)))
         .route("/docs/{asset}", by_address(get(docs::asset)))
         .with_state(Arc::clone(state))

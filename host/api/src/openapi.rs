@@ -14,16 +14,9 @@ mod schemas;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::{Request, State};
-use axum::response::Response;
 use serde_json::{Value, json};
+use yearbook_http::{CoreSettings, Error, RenderedDocument};
 use yearbook_sandbox::PluginSet;
-
-use crate::ApiState;
-use yearbook_http::CoreSettings;
-use yearbook_http::Error;
-use yearbook_http::RenderedDocument;
-use yearbook_http::document::CachePolicy;
 
 /// The description as it was last rendered, with the plugins that it tells of.
 #[derive(Default)]
@@ -31,18 +24,9 @@ pub(crate) struct OpenApiCache {
     last: Mutex<Option<(Arc<PluginSet>, RenderedDocument)>>,
 }
 
-/// `GET /openapi.json`.
-pub(crate) async fn show(
-    State(state): State<Arc<ApiState>>,
-    request: Request,
-) -> Result<Response, Error> {
-    let document = state.openapi.get(&state.core.settings, state.core.plugins.current())?;
-    document.respond(&state.core, request.headers(), CachePolicy::Public).await
-}
-
 impl OpenApiCache {
     /// Rendered again only when plugins were loaded or removed.
-    fn get(
+    pub(crate) fn get(
         &self,
         settings: &CoreSettings,
         plugins: Arc<PluginSet>,

@@ -1,10 +1,12 @@
 //! Responses with rows: plans, tags, conditions, headers, and bodies from the cache or rendered.
 
-pub(crate) mod bodies;
+mod bodies;
+pub(crate) mod body_caches;
 pub(crate) mod citation_link;
 pub(crate) mod failure_cache;
 pub(crate) mod headers;
-pub(crate) mod open_check;
+mod open_check;
+mod open_outcomes;
 mod pending;
 pub(crate) mod plan;
 pub(crate) mod render;

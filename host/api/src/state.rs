@@ -8,13 +8,13 @@ use yearbook_http::metrics::RoomCache;
 
 use crate::openapi::OpenApiCache;
 use crate::request::cursors::CursorCodec;
-use crate::response::bodies::Bodies;
+use crate::response::body_caches::BodyCaches;
 use crate::response::response_cache::ResponseCacheStats;
-use crate::routes::datasets::DatasetListCache;
-use crate::routes::health::ReadinessCache;
-use crate::routes::preview::PreviewCache;
+use crate::routes::datasets::list_cache::DatasetListCache;
+use crate::routes::health::report::ReadinessCache;
+use crate::routes::preview::cache::PreviewCache;
 
-/// What the API is told besides the settings of every room.
+/// Settings of the API besides those of every room.
 #[derive(Clone, Debug, Default)]
 pub struct ApiSettings {
     /// Formats without which readiness is degraded (spec-4.1-format).
@@ -35,7 +35,7 @@ pub struct ApiState {
     /// Rendered previews.
     pub(crate) previews: PreviewCache,
     /// Bodies with rows, and the caches before them.
-    pub(crate) bodies: Bodies,
+    pub(crate) bodies: BodyCaches,
     /// The last readiness report.
     pub(crate) readiness: ReadinessCache,
     /// The rendered machine description.
@@ -53,7 +53,7 @@ impl ApiState {
             cursors: CursorCodec::new(core.catalog.secret("cursor").await?),
             dataset_list: DatasetListCache::default(),
             previews: PreviewCache::new(server.preview_cache_bytes),
-            bodies: Bodies::new(server),
+            bodies: BodyCaches::new(server),
             readiness: ReadinessCache::default(),
             openapi: OpenApiCache::default(),
             settings,

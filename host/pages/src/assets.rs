@@ -5,13 +5,11 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::HeaderMap;
+use yearbook_http::document::CachePolicy;
+use yearbook_http::{Error, RenderedDocument, media_types};
 
 use super::html;
 use crate::PagesState;
-use yearbook_http::Error;
-use yearbook_http::RenderedDocument;
-use yearbook_http::document::CachePolicy;
-use yearbook_http::media_types;
 
 const STYLE: &str = include_str!("../assets/style.css");
 const SCRIPT: &str = include_str!("../assets/copy.js");

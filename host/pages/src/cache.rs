@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use moka::future::Cache;
-
-use yearbook_http::Error;
-use yearbook_http::RenderedDocument;
+use yearbook_http::{Error, RenderedDocument};
 
 /// Bytes that an entry takes besides its key and page: counters and allocation.
 const ENTRY_BYTES: usize = 512;

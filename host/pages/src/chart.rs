@@ -22,15 +22,13 @@ use yearbook_sandbox::{
 use yearbook_shares::CallerShare;
 
 use super::cache::PageKey;
-use super::dataset::dataset;
+use super::dataset_address::dataset;
 use crate::{PageRefusal, PagesState};
-use yearbook_http::Error;
-use yearbook_http::RenderedDocument;
-use yearbook_http::credit::write_credit;
-use yearbook_http::document::CachePolicy;
-use yearbook_http::media_types;
 
 use preview_rows::PreviewRows;
+use yearbook_http::credit::write_credit;
+use yearbook_http::document::CachePolicy;
+use yearbook_http::{Error, RenderedDocument, media_types};
 
 /// Size of a picture at most, bytes.
 const MAX_BYTES: usize = 1 << 20;

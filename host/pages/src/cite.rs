@@ -16,17 +16,17 @@ use http::request::Parts;
 use http::{HeaderValue, Method};
 use yearbook_catalog::{CitedSnapshot, CitedState};
 use yearbook_domain::{CanonicalQuery, Citation, Dataset, ReadPlan, Refusal, SnapshotId};
+use yearbook_http::document::CachePolicy;
+use yearbook_http::reservation::Patience;
+use yearbook_http::{
+    Authenticated, Core, EntityTag, Error, RenderedDocument, authentication, body, links,
+    rate_limit,
+};
 
 use self::page::CitePage;
 use self::request::CitationRequest;
 use super::html;
 use crate::PagesState;
-use yearbook_http::Error;
-use yearbook_http::document::CachePolicy;
-use yearbook_http::rate_limit;
-use yearbook_http::reservation::Patience;
-use yearbook_http::{Authenticated, authentication};
-use yearbook_http::{Core, EntityTag, RenderedDocument, body, links};
 
 /// Checks the key of a request to verify, and bounds all others by address.
 pub(super) async fn guard(State(core): State<Arc<Core>>, request: Request, next: Next) -> Response {

@@ -12,20 +12,19 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use http::header::LINK;
 use http::request::Parts;
-use percent_encoding::percent_decode_str;
 use yearbook_domain::query::{last_value, parse_pairs};
-use yearbook_domain::{Dataset, DatasetName, PreviewFacts, Refusal};
+use yearbook_domain::{Dataset, PreviewFacts};
+use yearbook_http::document::CachePolicy;
+use yearbook_http::{Error, links};
 use yearbook_sandbox::PluginSet;
 
 use super::cache::PageKey;
 use super::chart;
+use super::dataset_address::{dataset, segment};
 use super::html;
 use super::machine::{self, CatalogView, DatasetView};
+use crate::PagesState;
 use crate::dataset_formats::{self, DatasetFormats, FormatFinder};
-use crate::{PageRefusal, PagesState};
-use yearbook_http::Error;
-use yearbook_http::document::CachePolicy;
-use yearbook_http::links;
 
 /// Everything that decides the page of a dataset besides the site.
 struct DatasetInputs {
@@ -109,42 +108,10 @@ async fn inputs(
         base_url: links::base_url(&app.core.settings.server, parts),
         series,
         facts,
-        formats: FormatFinder::new(app, plugins).find(&dataset).await,
+        formats: FormatFinder::new(&app.dataset_formats, plugins).find(&dataset).await,
         dataset,
         has_picture: chart::encoder(plugins).is_some(),
     })
-}
-
-/// The dataset of a page's address.
-///
-/// # Errors
-/// 404 where there is none, 410 where it is retired.
-pub(super) fn dataset(app: &PagesState, parts: &Parts) -> Result<Arc<Dataset>, Error> {
-    find(app, segment(parts))
-}
-
-/// The dataset that `segment` of an address names.
-///
-/// # Errors
-/// 404 where there is none, 410 where it is retired.
-pub(super) fn find(app: &PagesState, segment: &str) -> Result<Arc<Dataset>, Error> {
-    let text = percent_decode_str(segment).decode_utf8_lossy();
-    let absent = |name: String| Error::from(Refusal::NoSuchDataset { name });
-    let Some(name) = DatasetName::parse(&text) else {
-        return Err(absent(text.into_owned()));
-    };
-    if let Some(dataset) = app.core.catalog_cache.dataset(name.as_str()) {
-        return Ok(dataset);
-    }
-    match app.core.catalog_cache.retired_at(name.as_str()) {
-        Some(since) => Err(PageRefusal::DatasetRetired { name, since }.into()),
-        None => Err(absent(name.to_string())),
-    }
-}
-
-/// The part of a page's address that names the dataset, as it was sent.
-pub(super) fn segment(parts: &Parts) -> &str {
-    parts.uri.path().split('/').nth(2).unwrap_or_default()
 }
 
 impl ChosenSeries {

@@ -14,8 +14,6 @@ use yearbook_sandbox::{GuestError, PluginEncoder, PluginSet};
 use yearbook_scan::Reader;
 use yearbook_shares::CallerShare;
 
-use crate::PagesState;
-
 /// Snapshots in memory, of some 200 bytes each.
 const ENTRIES: usize = 16_384;
 
@@ -38,7 +36,7 @@ pub(crate) type DatasetFormats = Arc<[Arc<PluginEncoder>]>;
 
 /// Finder of the formats of datasets, for one request.
 pub(crate) struct FormatFinder<'a> {
-    app: &'a PagesState,
+    cache: &'a DatasetFormatCache,
     /// Encoders of rows; pictures are no rows.
     encoders: DatasetFormats,
     set: u64,
@@ -54,19 +52,18 @@ impl Default for DatasetFormatCache {
 
 impl<'a> FormatFinder<'a> {
     /// A finder among the encoders of `plugins`.
-    pub(crate) fn new(app: &'a PagesState, plugins: &PluginSet) -> Self {
+    pub(crate) fn new(cache: &'a DatasetFormatCache, plugins: &PluginSet) -> Self {
         let rows = plugins.encoders().filter(|encoder| !encoder.description().is_picture());
         let encoders: DatasetFormats = rows.cloned().collect();
         let mut hasher = DefaultHasher::new();
         encoders.iter().for_each(|encoder| encoder.digest().hash(&mut hasher));
-        Self { app, set: hasher.finish(), silent: vec![false; encoders.len()], encoders }
+        Self { cache, set: hasher.finish(), silent: vec![false; encoders.len()], encoders }
     }
 
     /// Formats in which the current snapshot of `dataset` can be sent whole, without options. One
     /// whose encoder gives no answer is among them: a failure is no refusal.
     pub(crate) async fn find(&mut self, dataset: &Dataset) -> DatasetFormats {
-        let app = self.app;
-        let cache = &app.dataset_formats.0;
+        let cache = &self.cache.0;
         let key = (dataset.name.clone(), dataset.current.id, self.set);
         cache.remove_if(&key, |answers| answers.until.is_some_and(|until| until < Instant::now()));
         let taken = match cache.get_value_or_guard_async(&key).await {

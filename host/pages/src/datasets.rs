@@ -7,6 +7,8 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use yearbook_domain::Dataset;
+use yearbook_http::document::CachePolicy;
+use yearbook_http::{Error, RenderedDocument};
 use yearbook_search::{Facet, FacetCounts, MatchKind, SearchIndex, SearchPage, SearchQuery};
 
 use super::cache::PageKey;
@@ -14,9 +16,6 @@ use super::facet_link::FacetLink;
 use super::figures::{count, counted};
 use super::{Frame, Section, html};
 use crate::PagesState;
-use yearbook_http::Error;
-use yearbook_http::RenderedDocument;
-use yearbook_http::document::CachePolicy;
 
 /// Values of a facet that are shown at once; the others are behind "more".
 const SHOWN_VALUES: usize = 8;

@@ -11,13 +11,11 @@ use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use yearbook_domain::Refusal;
+use yearbook_http::middleware::request_id::RequestId;
+use yearbook_http::{Error, accept, media_types};
 
 use super::{Frame, Section, html};
 use crate::{PageRefusal, PagesState};
-use yearbook_http::Error;
-use yearbook_http::accept;
-use yearbook_http::media_types;
-use yearbook_http::middleware::request_id::RequestId;
 
 /// A refusal or a failure.
 #[derive(Template)]

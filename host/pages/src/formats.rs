@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use yearbook_http::document::CachePolicy;
+use yearbook_http::{Error, links};
 use yearbook_sandbox::{EncoderDescription, PluginSet};
 
 use super::copy_lines::curl_command;
@@ -15,9 +17,6 @@ use super::plugin_view::{PluginLine, example_dataset};
 use super::{Frame, Section, html};
 use crate::PagesState;
 use crate::dataset_formats::FormatFinder;
-use yearbook_http::Error;
-use yearbook_http::document::CachePolicy;
-use yearbook_http::links;
 
 /// `/formats`.
 #[derive(Template)]
@@ -71,7 +70,7 @@ pub(crate) async fn show(
 
 impl Examples {
     async fn find(app: &PagesState, plugins: &PluginSet) -> Self {
-        let mut finder = FormatFinder::new(app, plugins);
+        let mut finder = FormatFinder::new(&app.dataset_formats, plugins);
         let wanted = plugins.encoders().filter(|encoder| !encoder.description().is_picture());
         let wanted = wanted.count();
         let mut by_format = HashMap::new();

@@ -7,6 +7,8 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use yearbook_domain::{Dataset, PlanLimits};
+use yearbook_http::document::CachePolicy;
+use yearbook_http::{Error, RenderedDocument, links};
 use yearbook_search::{Facet, FacetValue, SearchIndex, SearchQuery};
 
 use super::cache::PageKey;
@@ -15,9 +17,6 @@ use super::figures::{count, counted};
 use super::newest::newest_first;
 use super::{Frame, Section, html};
 use crate::PagesState;
-use yearbook_http::Error;
-use yearbook_http::document::CachePolicy;
-use yearbook_http::{RenderedDocument, links};
 
 /// Datasets among the newest refreshes.
 const NEWEST: usize = 8;

@@ -4,12 +4,11 @@
 use askama::Template;
 use axum::response::Response;
 use http::HeaderMap;
-
-use crate::PagesState;
-use yearbook_http::Error;
-use yearbook_http::RenderedDocument;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::headers::insert_browser_headers;
+use yearbook_http::{Error, RenderedDocument};
+
+use crate::PagesState;
 
 /// This host alone, no inline script and no inline style (contract-9-no-other-host).
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; form-action 'self'; \

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use yearbook_http::document::CachePolicy;
+use yearbook_http::{Error, links};
 use yearbook_sandbox::GeneratorDescription;
 
 use super::copy_lines::curl_command;
 use super::plugin_view::{PluginLine, example_dataset};
 use super::{Frame, Section, html};
 use crate::PagesState;
-use yearbook_http::Error;
-use yearbook_http::document::CachePolicy;
-use yearbook_http::links;
 
 /// `/integrations`.
 #[derive(Template)]

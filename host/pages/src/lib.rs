@@ -10,6 +10,7 @@ mod cite;
 mod copy_lines;
 mod credit_view;
 mod dataset;
+mod dataset_address;
 mod dataset_formats;
 mod datasets;
 mod error_page;
@@ -26,6 +27,7 @@ mod plugin_view;
 mod refusal;
 mod search_index;
 mod signup;
+mod signup_metrics;
 mod state;
 
 use std::sync::Arc;

@@ -9,9 +9,8 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use yearbook_catalog::CatalogCache;
 use yearbook_domain::Dataset;
-use yearbook_search::{SearchDocument, SearchIndex};
-
 use yearbook_http::Error;
+use yearbook_search::{SearchDocument, SearchIndex};
 
 /// Pauses between two builds as a multiple of the time that the last one took, so that a thousand
 /// publishes in a row take at most a third of one core.

@@ -3,7 +3,6 @@
 
 mod account;
 mod confirm;
-pub(crate) mod metrics;
 mod posted_form;
 
 use std::sync::Arc;
@@ -22,10 +21,9 @@ pub(crate) use confirm::{open_account, show_link};
 use super::{Frame, Section, html};
 use crate::PagesState;
 use posted_form::PostedForm;
-use yearbook_http::Error;
 use yearbook_http::client_address::ClientAddress;
 use yearbook_http::document::CachePolicy;
-use yearbook_http::status;
+use yearbook_http::{Error, status};
 
 /// Id of the one field, which errors refer to.
 const EMAIL: &str = "email";

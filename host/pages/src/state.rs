@@ -9,8 +9,7 @@ use yearbook_http::metrics::MetricsWriter;
 use yearbook_signup::Signup;
 
 use crate::dataset_formats::DatasetFormatCache;
-use crate::signup;
-use crate::{DocumentCache, SearchIndexState, Site};
+use crate::{DocumentCache, SearchIndexState, Site, signup_metrics};
 
 /// State of every request for a page.
 pub struct PagesState {
@@ -51,6 +50,6 @@ impl PagesState {
     /// # Errors
     /// Fails where the text takes no more.
     pub fn write_metrics(&self, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
-        self.signup.as_ref().map_or(Ok(()), |signup| signup::metrics::write(signup, sheet))
+        self.signup.as_ref().map_or(Ok(()), |signup| signup_metrics::write(signup, sheet))
     }
 }

@@ -1,5 +1,5 @@
-//! Settings of an operator for the whole server: the sections of `yearbook.toml` that its rooms read
-//! (contract-6-settings). Reading files and variables is the binary's affair.
+//! Settings of an operator for the whole server: the sections of `yearbook.toml` that its rooms
+//! read (contract-6-settings). Reading files and variables is the binary's affair.
 
 use serde::{Deserialize, Serialize};
 use yearbook_domain::PlanTable;

@@ -9,13 +9,13 @@ use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use yearbook_domain::query::{last_value, scalar};
 use yearbook_domain::{Dataset, Millis, Snapshot, SnapshotSummary};
+use yearbook_http::Error;
+use yearbook_http::headers::TABLE_VERSION;
 
 use super::actions::{ActionLines, NDJSON, TableMetadata};
 use super::capabilities::Capabilities;
 use super::{ShareRefusal, identifier, schema};
 use crate::ShareState;
-use yearbook_http::Error;
-use yearbook_http::headers::TABLE_VERSION;
 
 /// The snapshot of a version.
 ///

@@ -2,9 +2,9 @@
 //! (contract-12-responses). Never touches what is sent.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use yearbook_http::headers::SHARING_CAPABILITIES;
 
 use super::ShareRefusal;
-use yearbook_http::headers::SHARING_CAPABILITIES;
 
 /// Scheme of file ids.
 const FILE_ID_HASH: HeaderName = HeaderName::from_static("fileidhash");

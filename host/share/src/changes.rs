@@ -9,6 +9,7 @@ use axum::response::Response;
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Column, Dataset, Snapshot, SnapshotSummary};
+use yearbook_http::{Authenticated, Error};
 
 use super::actions::{ActionLines, FileAction, FileKind, TableMetadata};
 use super::answer::{both, describe, instant, number, respond, shared_snapshot, truth};
@@ -19,8 +20,6 @@ use super::signed_files::AddressBook;
 use super::statistics::statistics_text;
 use super::{ShareRefusal, schema, table_path};
 use crate::ShareState;
-use yearbook_http::Authenticated;
-use yearbook_http::Error;
 
 /// Versions that one answer about changes covers at most: what bounds its text.
 const MAX_VERSIONS: u64 = 1_000;

@@ -11,17 +11,16 @@ use http::Uri;
 use moka::future::Cache;
 use yearbook_catalog::Caller;
 use yearbook_domain::{Digest, Plan, StoredFile};
+use yearbook_http::bulk_headers::BulkHead;
+use yearbook_http::byte_range::{ByteRange, requested_range};
+use yearbook_http::client_address::{ClientAddress, address_block_of};
+use yearbook_http::reservation::Patience;
+use yearbook_http::{Error, body};
 
 use super::ShareRefusal;
 use super::file_address::SignedAddress;
 use super::metrics::ShareOperation;
 use crate::ShareState;
-use yearbook_http::Error;
-use yearbook_http::body;
-use yearbook_http::bulk_headers::BulkHead;
-use yearbook_http::byte_range::{ByteRange, requested_range};
-use yearbook_http::client_address::{ClientAddress, address_block_of};
-use yearbook_http::reservation::Patience;
 
 /// Sizes of files that are remembered: a client reads one file in some ten ranges, and the store
 /// need not be asked for its size each time. A megabyte.

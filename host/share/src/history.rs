@@ -9,12 +9,12 @@ use std::ops::RangeInclusive;
 use yearbook_catalog::ChangeRange;
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, SnapshotSummary};
+use yearbook_http::Error;
 
 pub(super) use version_times::VersionTimes;
 
 use super::ShareRefusal;
 use crate::ShareState;
-use yearbook_http::Error;
 
 /// Versions that a refusal names at most, besides the newest.
 const LISTED_VERSIONS: usize = 5;

@@ -14,13 +14,12 @@ use http::Uri;
 use serde_json::{Value, json};
 use yearbook_domain::Dataset;
 use yearbook_domain::query::{last_value, parse_pairs};
+use yearbook_http::{Error, status};
 
 use super::metrics::ShareOperation;
 use super::table_path::segment;
 use super::{ShareRefusal, document, index, post_only, recipient};
 use crate::ShareState;
-use yearbook_http::Error;
-use yearbook_http::status;
 
 pub(super) use metadata_files::MetadataFiles;
 

@@ -36,10 +36,8 @@ use http::HeaderValue;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use serde::Serialize;
 use yearbook_domain::uuid::uuid_of_name;
-
-use yearbook_http::Error;
-use yearbook_http::media_types;
 use yearbook_http::middleware::ErrorLook;
+use yearbook_http::{Error, media_types};
 
 pub(crate) use refusal::ShareRefusal;
 pub use state::ShareState;

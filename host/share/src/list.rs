@@ -7,13 +7,13 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use serde_json::{Value, json};
 use yearbook_domain::Dataset;
+use yearbook_http::Error;
 
 use super::metrics::ShareOperation;
 use super::page::PageRequest;
 use super::table_path::{check_share, schema_tables};
 use super::{document, identifier, index};
 use crate::ShareState;
-use yearbook_http::Error;
 
 /// `GET /shares`.
 pub(super) async fn shares(

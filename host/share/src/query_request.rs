@@ -7,9 +7,9 @@ use axum::body::{Body, to_bytes};
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use yearbook_http::Error;
 
 use super::ShareRefusal;
-use yearbook_http::Error;
 
 /// Longest body, bytes: some thousand predicates.
 const MAX_QUERY_BYTES: usize = 256 << 10;

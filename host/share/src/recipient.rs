@@ -10,11 +10,11 @@ use axum::routing::MethodRouter;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use yearbook_domain::{Plan, Refusal};
+use yearbook_http::authentication::{self, RequestSource};
+use yearbook_http::{Core, Error};
 
 use super::ShareRefusal;
 use crate::ShareState;
-use yearbook_http::authentication::{self, RequestSource};
-use yearbook_http::{Core, Error};
 
 /// Has `route` answer recipients alone.
 pub(super) fn guard(

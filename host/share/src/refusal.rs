@@ -8,13 +8,11 @@ use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
 use yearbook_domain::Refusal;
-
 use yearbook_http::headers::{
     IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY, RATE_LIMIT, RATE_REMAINING, RATE_RESET,
 };
 use yearbook_http::middleware::error_bodies::insert_error_headers;
-use yearbook_http::{Error, RoomRefusal};
-use yearbook_http::{media_types, status};
+use yearbook_http::{Error, RoomRefusal, media_types, status};
 
 /// Seconds until a request that was refused for its speed should be repeated, where nothing better
 /// is known.

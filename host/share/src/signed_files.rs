@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use http::request::Parts;
 use yearbook_domain::{KeyId, Millis, StoredFile};
+use yearbook_http::links::base_url;
+use yearbook_http::{Authenticated, Error};
 
 use super::file_address::SignedAddress;
 use crate::ShareState;
-use yearbook_http::Authenticated;
-use yearbook_http::Error;
-use yearbook_http::links::base_url;
 
 /// Signer for the addresses of one answer: all of them end at the same time.
 pub(super) struct AddressBook<'a> {

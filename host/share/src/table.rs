@@ -10,6 +10,7 @@ use http::header::CACHE_CONTROL;
 use http::{HeaderValue, Method};
 use serde_json::json;
 use yearbook_domain::query::parse_pairs;
+use yearbook_http::{Authenticated, Error};
 
 use super::actions::{ActionLines, FileAction, FileKind};
 use super::answer::{
@@ -24,8 +25,6 @@ use super::signed_files::AddressBook;
 use super::statistics::statistics_text;
 use super::{document, hints, list, table_path};
 use crate::ShareState;
-use yearbook_http::Authenticated;
-use yearbook_http::Error;
 
 /// `HEAD /shares/{share}/schemas/{schema}/tables/{table}`, the deprecated form of the version, and
 /// the table's entry for GET.

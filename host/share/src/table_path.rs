@@ -6,11 +6,11 @@ use std::sync::Arc;
 use http::Uri;
 use percent_encoding::percent_decode_str;
 use yearbook_domain::Dataset;
+use yearbook_http::Error;
 
 use super::ShareRefusal;
 use super::index::find_table;
 use crate::ShareState;
-use yearbook_http::Error;
 
 /// Returns segment `index` of the path behind `/share/delta/` or `/share/iceberg/`, decoded. Of the
 /// former 1 is the share, 3 the schema, 5 the table; of the latter 2 is the namespace, 4 the table.

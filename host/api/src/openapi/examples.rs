@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 use yearbook_domain::Plan;
 use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, SNAPSHOT_ID};
+use yearbook_http::CoreSettings;
+use yearbook_http::media_types::JSON;
 use yearbook_sandbox::PluginSet;
 
 use crate::request::options::has_envelope;
-use yearbook_http::CoreSettings;
-use yearbook_http::media_types::JSON;
 
 /// JSON of the schema called `schema`.
 pub(super) fn json_content(schema: &str, example: &Value) -> Value {

@@ -7,13 +7,13 @@ use http::header::{
 };
 use serde_json::{Map, Value, json};
 use yearbook_domain::bulk::Freshness;
-
-use super::examples::SNAPSHOT;
 use yearbook_http::headers::{
     ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY,
     LICENCE, NAMESPACE, NEXT_PAGE, RATE_LIMIT, RATE_REMAINING, RATE_RESET, REPR_DIGEST, REQUEST_ID,
     ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK,
 };
+
+use super::examples::SNAPSHOT;
 
 /// The month's quota on keyed answers of a limited plan, the bucket's on a refused burst
 /// (contract-5-headers).

@@ -1,10 +1,10 @@
 //! One operation of the description: what a route takes, who may ask, what it answers.
 
 use serde_json::{Map, Value, json};
+use yearbook_http::media_types::{JSON, PROBLEM_JSON};
 use yearbook_sandbox::PluginSet;
 
 use super::{headers, refusals};
-use yearbook_http::media_types::{JSON, PROBLEM_JSON};
 
 /// Kind of a route, which decides its key scheme and its refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

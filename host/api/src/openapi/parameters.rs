@@ -7,10 +7,8 @@ use yearbook_domain::query::DEFAULT_LIMIT;
 use yearbook_domain::query::options::MAX_VALUE_BYTES;
 use yearbook_domain::read_plan::UNBOUNDED_ROWS;
 use yearbook_domain::{Plan, changes};
+use yearbook_http::{CoreSettings, media_types};
 use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet};
-
-use yearbook_http::CoreSettings;
-use yearbook_http::media_types;
 
 /// Query parameters of `/data`, in the order of contract-2-order; extensions after them.
 pub(super) const DATA_PARAMETERS: [&str; 11] = [

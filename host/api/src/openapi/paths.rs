@@ -3,12 +3,11 @@
 
 use serde_json::{Map, Value, json};
 use yearbook_domain::bulk::FILE_MEDIA_TYPE;
+use yearbook_http::{CoreSettings, media_types};
 use yearbook_sandbox::{GeneratorDescription, PluginSet};
 
 use super::operation::{Operation, RouteKind};
 use super::{examples, headers, parameters};
-use yearbook_http::CoreSettings;
-use yearbook_http::media_types;
 
 /// Headers of an answer that can be asked for again with its tag.
 const TAGGED: [&str; 1] = ["ETag"];

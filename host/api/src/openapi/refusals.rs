@@ -5,14 +5,13 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 use yearbook_domain::query::scalar;
 use yearbook_domain::{Digest, Millis, Refusal, SnapshotId, ValidationError};
+use yearbook_http::middleware::error_bodies;
+use yearbook_http::{CoreSettings, Error};
 use yearbook_sandbox::PluginSet;
 
 use super::examples::SNAPSHOT;
 use super::headers;
 use super::operation::RouteKind;
-use yearbook_http::CoreSettings;
-use yearbook_http::Error;
-use yearbook_http::middleware::error_bodies;
 
 /// The id in examples.
 const REQUEST_ID: &str = "6f1d0c55a3b24f9e";
@@ -106,7 +105,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         plugins.generators().last().map(|generator| generator.description().tool.as_str());
     let available = match kind {
         RouteKind::Integration => {
-            crate::routes::integrations::MEDIA_TYPES.map(str::to_owned).to_vec()
+            crate::routes::integrations::view::MEDIA_TYPES.map(str::to_owned).to_vec()
         }
         _ => plugins.encoders().map(|encoder| encoder.description().media_type.clone()).collect(),
     };

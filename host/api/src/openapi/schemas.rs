@@ -4,14 +4,14 @@
 use serde_json::{Map, Value, json};
 use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, SNAPSHOT_ID};
 use yearbook_domain::{SnapshotId, SourceEntry, ValidationError};
-
-use crate::routes::datasets::view::{ColumnView, DatasetBody, DatasetMeta};
-use crate::routes::health::{LivenessView, ReadinessView};
-use crate::routes::integrations::ProjectView;
-use crate::routes::me::AccountView;
-use crate::routes::preview::{Preview, PreviewRow};
 use yearbook_http::body_schema::{BodySchema, Rfc3339, object, reference};
 use yearbook_http::middleware::error_bodies::{ErrorBody, InvalidParametersBody, ProblemBody};
+
+use crate::routes::datasets::view::{ColumnView, DatasetBody, DatasetMeta};
+use crate::routes::health::report::{LivenessView, ReadinessView};
+use crate::routes::integrations::view::ProjectView;
+use crate::routes::me::view::AccountView;
+use crate::routes::preview::fit::{Preview, PreviewRow};
 
 /// Every schema that has a name.
 pub(super) fn components() -> Value {

@@ -8,11 +8,10 @@ use http::request::Parts;
 use yearbook_domain::bulk::{self, BulkPlan, Freshness};
 use yearbook_domain::query::parse_pairs;
 use yearbook_domain::{Dataset, DatasetName, Namespace, Refusal, Snapshot};
+use yearbook_http::{Authenticated, Error};
 
 use super::bulk_names;
 use crate::ApiState;
-use yearbook_http::Authenticated;
-use yearbook_http::Error;
 
 /// A request for the stored file of one dataset.
 pub(crate) struct BulkRequest {

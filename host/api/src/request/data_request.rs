@@ -7,12 +7,12 @@ use axum::extract::Request;
 use http::request::Parts;
 use yearbook_domain::query::{LoadedFormats, parse_pairs};
 use yearbook_domain::{DataQuery, Dataset, DatasetName, Refusal, ValidationError, changes};
+use yearbook_http::{Authenticated, Error, accept};
 use yearbook_sandbox::{OptionValue, PluginEncoder, PluginSet};
 
 use super::{dataset_name, options};
 use crate::ApiState;
 use crate::response::plan::ResponsePlan;
-use yearbook_http::{Authenticated, Error, accept};
 
 /// A request for rows of one dataset.
 pub(crate) struct DataRequest {

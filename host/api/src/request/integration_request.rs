@@ -10,11 +10,11 @@ use http::request::Parts;
 use percent_encoding::percent_decode_str;
 use yearbook_domain::query::{last_value, parse_pairs, too_many_names_message};
 use yearbook_domain::{Dataset, Refusal, ValidationError};
+use yearbook_http::Error;
 use yearbook_sandbox::{OptionValue, PluginGenerator, PluginSet};
 
 use super::options;
 use crate::ApiState;
-use yearbook_http::Error;
 
 /// Unknown names that a 422 lists.
 const LISTED_NAMES: usize = 20;

@@ -12,13 +12,12 @@ use yearbook_domain::{
     Credit, CreditLine, CursorPosition, CursorSource, Dataset, Digest, PlanLimits, Refusal,
     Snapshot, SnapshotId, ValidationError,
 };
+use yearbook_http::{Authenticated, Error};
 use yearbook_scan::ChangesPlan;
 
 use super::DataRequest;
 use crate::ApiState;
 use crate::response::plan::{ChangesSelection, ResponsePlan, RowSource};
-use yearbook_http::Authenticated;
-use yearbook_http::Error;
 
 /// The parameter `since`.
 enum Since {

@@ -8,13 +8,12 @@ use yearbook_catalog::SnapshotStatus;
 use yearbook_domain::{
     CursorPosition, Dataset, Refusal, Snapshot, SnapshotId, ValidationError, cursor, read_plan,
 };
+use yearbook_http::{Authenticated, Error};
 use yearbook_sandbox::OptionValue;
 
 use super::DataRequest;
 use crate::ApiState;
 use crate::response::plan::{ResponsePlan, RowSource};
-use yearbook_http::Authenticated;
-use yearbook_http::Error;
 
 /// A request, resolved against its dataset.
 struct ResolvedRequest {

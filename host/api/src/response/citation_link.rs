@@ -6,12 +6,12 @@ use http::header::LINK;
 use http::request::Parts;
 use yearbook_domain::query::last_value;
 use yearbook_domain::{CanonicalQuery, DatasetName, ReadPlan, SnapshotId};
+use yearbook_http::headers::append_text;
+use yearbook_http::links;
 use yearbook_scan::RowCounts;
 
 use crate::ApiState;
 use crate::request::DataRequest;
-use yearbook_http::headers::append_text;
-use yearbook_http::links;
 
 /// Appends the link to the citation of `query` in a snapshot; nothing where there are no citations
 /// (contract-9-off).

@@ -12,19 +12,18 @@ use http::header::{
 use http::{HeaderMap, HeaderValue};
 use yearbook_domain::cursor::fingerprint;
 use yearbook_domain::{CursorPosition, CursorSource, Namespace, ReadPlan, Snapshot};
+use yearbook_http::credit::write_credit;
+use yearbook_http::headers::{
+    GEOMETRY_OMITTED, HAS_MORE, NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED, WATERMARK,
+    insert_text,
+};
+use yearbook_http::{body, links, media_types, preconditions, status};
 use yearbook_scan::RowCounts;
 
 use super::citation_link;
 use super::plan::{ChangesSelection, ResponsePlan, RowSource};
 use crate::ApiState;
 use crate::request::DataRequest;
-use yearbook_http::credit::write_credit;
-use yearbook_http::headers::{
-    GEOMETRY_OMITTED, HAS_MORE, NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED, WATERMARK,
-    insert_text,
-};
-use yearbook_http::{body, links, preconditions};
-use yearbook_http::{media_types, status};
 
 /// Headers of a response, about: these and those of limits and middleware.
 const HEADERS: usize = 24;

@@ -2,55 +2,21 @@
 //! that GET would have (contract-3-head-declined), and no body is made that would tell. A plugin is
 //! pure, so an outcome holds for its digest, the schema and the options.
 
-use std::sync::Arc;
-
 use arrow::datatypes::Schema;
 use http::HeaderMap;
 use http::header::IF_NONE_MATCH;
-use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
-use quick_cache::{DefaultHashBuilder, UnitWeighter};
 use sha2::{Digest as _, Sha256};
 use yearbook_domain::Digest;
+use yearbook_http::etag::TagComparison;
+use yearbook_http::{EntityTag, Error};
 use yearbook_sandbox::{GuestError, OptionValue};
 use yearbook_shares::CallerShare;
 
+use super::open_outcomes::{OpenCheckSlot, OpenOutcome};
 use super::plan::ResponsePlan;
 use super::render::{declined_by_encoder, encoder_failure};
 use crate::ApiState;
 use crate::request::DataRequest;
-use yearbook_http::EntityTag;
-use yearbook_http::Error;
-use yearbook_http::etag::TagComparison;
-
-/// Outcomes in memory: an accepted one takes some 100 bytes, a sentence at most a few hundred more.
-const ENTRIES: usize = 8192;
-
-/// Outcomes by digest, schema and options.
-pub(crate) struct OpenCheckCache(Cache<[u8; 32], OpenOutcome>);
-
-/// The answer of an encoder to a schema with options.
-#[derive(Clone)]
-enum OpenOutcome {
-    Accepted,
-    /// With its sentence, for a 422.
-    Declined(Arc<str>),
-}
-
-/// The cache's own hold on a key: other requests for the same outcome wait while it lives.
-type Guard<'a> = PlaceholderGuard<
-    'a,
-    [u8; 32],
-    OpenOutcome,
-    UnitWeighter,
-    DefaultHashBuilder,
-    DefaultLifecycle<[u8; 32], OpenOutcome>,
->;
-
-impl Default for OpenCheckCache {
-    fn default() -> Self {
-        Self(Cache::new(ENTRIES))
-    }
-}
 
 /// Checks that the encoder of `plan` takes its schema and options: from memory, or by a call to the
 /// encoder on the account of `holder`.
@@ -76,9 +42,9 @@ pub(super) async fn check(
         Err(slot) => {
             // On the heap: most requests find an outcome in memory.
             match Box::pin(encoder.check_open(holder, schema, &plan.options)).await {
-                Ok(()) => fill(slot, OpenOutcome::Accepted),
+                Ok(()) => store(slot, OpenOutcome::Accepted),
                 Err(GuestError::Declined(sentence) | GuestError::InvalidOption(sentence)) => {
-                    fill(slot, OpenOutcome::Declined(sentence.into()))
+                    store(slot, OpenOutcome::Declined(sentence.into()))
                 }
                 Err(failure) => {
                     // The next request that waits for the slot asks again.
@@ -96,7 +62,7 @@ pub(super) async fn check(
 }
 
 /// Stores `outcome`, and returns it.
-fn fill(slot: Guard<'_>, outcome: OpenOutcome) -> OpenOutcome {
+fn store(slot: OpenCheckSlot<'_>, outcome: OpenOutcome) -> OpenOutcome {
     // An entry that others pushed out meanwhile is checked again some day.
     let _ = slot.insert(outcome.clone());
     outcome

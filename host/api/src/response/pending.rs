@@ -1,7 +1,7 @@
-//! The step between a plan and its rows: preconditions (RFC 9110, 13), the encoder's `open`, and the
-//! fallback release of a release that fails. Its result is an answer without a body, which costs
-//! nothing, or the only value that can be rendered. Never touches quotas or stored rows beyond their
-//! counts.
+//! The step between a plan and its rows: preconditions (RFC 9110, 13), the encoder's `open`, and
+//! the fallback release of a release that fails. Its result is an answer without a body, which
+//! costs nothing, or the only value that can be rendered. Never touches quotas or stored rows
+//! beyond their counts.
 
 use axum::response::Response;
 use http::Method;
@@ -10,6 +10,7 @@ use yearbook_http::reservation::Reservation;
 use yearbook_http::{Authenticated, Error, body, preconditions};
 use yearbook_shares::CallerShare;
 
+use super::bodies::body_of;
 use super::headers::ResponseHead;
 use super::open_check;
 use super::plan::ResponsePlan;
@@ -160,7 +161,7 @@ async fn render_release(
     holder: &CallerShare,
     plan: &ResponsePlan,
 ) -> Result<Response, Error> {
-    let body = app.bodies.get(app, request, plan, holder).await?;
+    let body = body_of(app, request, plan, holder).await?;
     let head = ResponseHead::new(app, request, plan);
     Ok(head.with_body(app, request, plan, body.counts, body.content.into()))
 }

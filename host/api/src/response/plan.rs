@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use yearbook_domain::{Millis, ReadPlan};
-use yearbook_http::EntityTag;
+use yearbook_http::content_coding::ContentCoding;
+use yearbook_http::{Authenticated, EntityTag};
 use yearbook_sandbox::{OptionValue, PluginEncoder, ReleasePolicy, RequestFingerprint};
 use yearbook_scan::{ChangesPlan, Reader, RowCounts, Scan};
 use yearbook_storage::StorageFailure;
 
 use super::row_tag;
 use crate::request::DataRequest;
-use yearbook_http::Authenticated;
-use yearbook_http::content_coding::ContentCoding;
 
 /// Rows of one response. Cloning it is cheap.
 #[derive(Clone)]

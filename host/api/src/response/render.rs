@@ -9,32 +9,24 @@ use futures::StreamExt;
 use tracing::Instrument;
 use yearbook_domain::ValidationError;
 use yearbook_domain::validation::ParameterLocation;
+use yearbook_http::body::{self, BodyError};
+use yearbook_http::content_coding::ContentCoding;
+use yearbook_http::{Error, open_responses};
 use yearbook_sandbox::{
     BoxError, EncodedBody, GuestError, OptionValue, PluginEncoder, ReleasePolicy,
     RequestFingerprint,
 };
+use yearbook_scan::Reader;
 use yearbook_scan::schema::PICTURE_TITLE;
-use yearbook_scan::{Reader, RowCounts};
 use yearbook_shares::CallerShare;
 use yearbook_storage::StorageFailure;
 use yearbook_workers::Workers;
 
 use super::plan::{ResponsePlan, RowSource};
+use super::response_cache::RenderedBody;
 use super::too_large;
 use crate::ApiState;
 use crate::request::DataRequest;
-use yearbook_http::Error;
-use yearbook_http::body::{self, BodyContent, BodyError};
-use yearbook_http::content_coding::ContentCoding;
-use yearbook_http::open_responses;
-
-/// A body, and the counts that only the scan knows.
-pub(crate) struct RenderedBody {
-    /// The body, in its coding.
-    pub(crate) content: BodyContent,
-    /// Number of its rows, and the row that begins the next page when rows remain.
-    pub(crate) counts: RowCounts,
-}
 
 /// Renders the body of `plan` on the account of `holder`. A failure up to the first chunk is still
 /// an honest status.

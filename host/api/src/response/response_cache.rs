@@ -7,17 +7,22 @@ use bytes::Bytes;
 use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
 use quick_cache::{DefaultHashBuilder, Weighter};
 use yearbook_counters::{Counter, Measured, Metric as _, counters};
-use yearbook_scan::RowCounts;
-
-use super::render::RenderedBody;
-use yearbook_http::EntityTag;
-use yearbook_http::Error;
 use yearbook_http::body::BodyContent;
 use yearbook_http::content_coding::ContentCoding;
 use yearbook_http::settings::ServerSettings;
+use yearbook_http::{EntityTag, Error};
+use yearbook_scan::RowCounts;
 
 /// Bytes that an entry takes besides its body: key, counters, allocation.
 const ENTRY_BYTES: u64 = 256;
+
+/// A body, and the counts that only the scan knows.
+pub(crate) struct RenderedBody {
+    /// The body, in its coding.
+    pub(crate) content: BodyContent,
+    /// Number of its rows, and the row that begins the next page when rows remain.
+    pub(crate) counts: RowCounts,
+}
 
 /// Bodies in memory.
 pub(crate) struct ResponseCache {

@@ -1,5 +1,5 @@
-//! Entity tags of bodies with rows (contract-3-etag): a hash over everything that decides the bytes.
-//! No I/O, so that a condition can be answered before anything is read or charged.
+//! Entity tags of bodies with rows (contract-3-etag): a hash over everything that decides the
+//! bytes. No I/O, so that a condition can be answered before anything is read or charged.
 
 use sha2::{Digest as _, Sha256};
 use yearbook_domain::{Column, ColumnType, Credit, Date, Digest, ReadPlan};
@@ -7,8 +7,7 @@ use yearbook_http::EntityTag;
 use yearbook_sandbox::{EncoderDescription, OptionScalar, OptionValue};
 use yearbook_scan::{BATCHING_VERSION, ChangesPlan};
 
-/// Returns the tag of the body that `plan` makes: no I/O, so that a condition can be answered before anything
-/// is read or charged.
+/// Returns the tag of the body that `plan` makes.
 pub(super) fn of_rows(
     plan: &ReadPlan,
     description: &EncoderDescription,
@@ -32,7 +31,7 @@ pub(super) fn of_rows(
     EntityTag::from_hash(hash.0.finalize().as_slice())
 }
 
-/// Returns the tag of the body with the changes of `plan`: rows, their credit, and the encoder. No I/O.
+/// Returns the tag of the body with the changes of `plan`: rows, their credit, and the encoder.
 pub(super) fn of_changes(
     plan: &ChangesPlan,
     description: &EncoderDescription,

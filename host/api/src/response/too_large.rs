@@ -3,11 +3,11 @@
 
 use yearbook_domain::query::last_value;
 use yearbook_domain::{Refusal, ValidationError};
+use yearbook_http::Error;
 use yearbook_sandbox::OptionValue;
 
 use crate::request::DataRequest;
 use crate::request::options::ENVELOPE;
-use yearbook_http::Error;
 
 /// Returns the refusal of rows in a format. `chosen`: the options that the client named.
 pub(crate) fn rows_too_large(request: &DataRequest, chosen: &[OptionValue]) -> Error {

@@ -11,16 +11,14 @@ use futures::StreamExt;
 use http::header::RANGE;
 use yearbook_domain::CanonicalQuery;
 use yearbook_domain::bulk::{BulkPlan, FILE_MEDIA_TYPE};
+use yearbook_http::bulk_headers::BulkHead;
+use yearbook_http::byte_range::{ByteRange, requested_range};
+use yearbook_http::reservation::{Patience, Reservation};
+use yearbook_http::{Authenticated, Error, body, preconditions};
 
 use crate::ApiState;
 use crate::request::BulkRequest;
 use crate::response::citation_link;
-use yearbook_http::Authenticated;
-use yearbook_http::Error;
-use yearbook_http::bulk_headers::BulkHead;
-use yearbook_http::byte_range::{ByteRange, requested_range};
-use yearbook_http::reservation::{Patience, Reservation};
-use yearbook_http::{body, preconditions};
 
 /// `GET /v1/bulk/{namespace}/{name}`.
 pub(crate) async fn download(

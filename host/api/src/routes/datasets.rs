@@ -1,31 +1,20 @@
 //! `/v1/datasets` and `/v1/datasets/{name}`: what there is (spec-2.1-list, spec-2.1-detail).
 
+pub(crate) mod list_cache;
 pub(crate) mod view;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::Method;
 use http::request::Parts;
-use yearbook_domain::Dataset;
+use yearbook_http::document::CachePolicy;
+use yearbook_http::reservation::Patience;
+use yearbook_http::{Authenticated, Error, RenderedDocument};
 
 use crate::ApiState;
 use crate::request::dataset_name;
-use yearbook_http::Authenticated;
-use yearbook_http::Error;
-use yearbook_http::RenderedDocument;
-use yearbook_http::document::CachePolicy;
-use yearbook_http::reservation::Patience;
-
-/// The list as it was last rendered, with the view of the catalog that it was made from.
-#[derive(Default)]
-pub(crate) struct DatasetListCache {
-    last: Mutex<Option<RenderedList>>,
-}
-
-/// The view that was rendered, and what came of it.
-type RenderedList = (Arc<[Arc<Dataset>]>, RenderedDocument);
 
 /// `GET /v1/datasets`.
 pub(crate) async fn list(
@@ -65,21 +54,4 @@ async fn respond(
     let reservation = app.core.reserve(auth, Patience::Queue).await?;
     let response = document.respond(&app.core, headers, CachePolicy::Private).await;
     reservation.settle(response).await
-}
-
-impl DatasetListCache {
-    /// The document of `datasets`, rendered again only when the catalog moved.
-    fn get(&self, datasets: Arc<[Arc<Dataset>]>) -> Result<RenderedDocument, Error> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((view, document)) = &*last
-            && Arc::ptr_eq(view, &datasets)
-        {
-            return Ok(document.clone());
-        }
-        let metas: Vec<view::DatasetMeta<'_>> =
-            datasets.iter().map(|dataset| view::DatasetMeta::new(dataset)).collect();
-        let document = RenderedDocument::new(&metas)?;
-        *last = Some((Arc::clone(&datasets), document.clone()));
-        Ok(document)
-    }
 }

@@ -1,19 +1,17 @@
-//! `/docs`: the machine description for people (contract-4-docs). A page, a script and a style
-//! sheet that the binary carries; the browser is forbidden to load or send anything elsewhere.
-//! Knows nothing of what the description says.
+//! `/openapi.json`: the machine description, and `/docs`: the same for people (contract-4-docs). A
+//! page, a script and a style sheet that the binary carries; the browser is forbidden to load or
+//! send anything elsewhere. Knows nothing of what the description says.
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::HeaderMap;
-
-use crate::ApiState;
-use yearbook_http::Error;
-use yearbook_http::RenderedDocument;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::headers::insert_browser_headers;
-use yearbook_http::media_types;
+use yearbook_http::{Error, RenderedDocument, media_types};
+
+use crate::ApiState;
 
 const HTML: &str = include_str!("../../assets/index.html");
 const SCRIPT: &str = include_str!("../../assets/docs.js");
@@ -22,6 +20,15 @@ const STYLE: &str = include_str!("../../assets/docs.css");
 /// This host alone; no inline script, so that nothing in a description can become one.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// `GET /openapi.json`.
+pub(crate) async fn openapi(
+    State(state): State<Arc<ApiState>>,
+    request: Request,
+) -> Result<Response, Error> {
+    let document = state.openapi.get(&state.core.settings, state.core.plugins.current())?;
+    document.respond(&state.core, request.headers(), CachePolicy::Public).await
+}
 
 /// `GET /docs`.
 pub(crate) async fn page(

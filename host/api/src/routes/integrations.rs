@@ -1,7 +1,8 @@
 //! `/v1/integrations/{tool}`: files for a data tool, made by whichever generator is loaded for it
 //! (contract-4-integration-files). Knows no tool by name.
 
-use std::collections::HashSet;
+pub(crate) mod view;
+
 use std::io::{Cursor, Write};
 use std::sync::Arc;
 
@@ -11,26 +12,17 @@ use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
 use yearbook_domain::ValidationError;
-use yearbook_sandbox::{
-    DatasetWithUrls, GeneratedProject, GuestError, ProjectFile, RequestFingerprint,
-};
+use yearbook_http::document::CachePolicy;
+use yearbook_http::reservation::{Patience, Reservation};
+use yearbook_http::{Authenticated, Error, RenderedDocument, accept, body, links};
+use yearbook_sandbox::{DatasetWithUrls, GeneratedProject, GuestError, RequestFingerprint};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
+use self::view::{MEDIA_TYPES, ProjectView};
 use crate::ApiState;
 use crate::request::IntegrationRequest;
 use crate::response::too_large;
-use yearbook_http::Error;
-use yearbook_http::body_schema::TextsByPath;
-use yearbook_http::document::CachePolicy;
-use yearbook_http::json_body;
-use yearbook_http::media_types;
-use yearbook_http::reservation::{Patience, Reservation};
-use yearbook_http::{Authenticated, accept};
-use yearbook_http::{RenderedDocument, body, links};
-
-/// Shapes of an answer, the default first.
-pub(crate) const MEDIA_TYPES: [&str; 2] = [media_types::JSON, media_types::ZIP];
 
 /// `GET /v1/integrations/{tool}`.
 pub(crate) async fn generate_files(
@@ -71,9 +63,13 @@ async fn respond(
         let bytes = packed.map_err(|failure| Error::internal("pack files", &failure))?;
         Response::new(Body::from(bytes.map_err(|failure| Error::internal("pack files", &failure))?))
     } else {
-        RenderedDocument::new(&ProjectView::new(request, &project))?
-            .respond(&app.core, &request.parts.headers, CachePolicy::NoStore)
-            .await?
+        RenderedDocument::new(&ProjectView::new(
+            &request.generator.description().tool,
+            &request.datasets,
+            &project,
+        ))?
+        .respond(&app.core, &request.parts.headers, CachePolicy::NoStore)
+        .await?
     };
     insert_headers(response.headers_mut(), request, zipped);
     Ok(response)
@@ -159,37 +155,6 @@ async fn generate(
             Error::internal("generate files", &failure)
         }
     })
-}
-
-json_body! {
-    pub(crate) struct ProjectView<'a> named "Project": "Files for a tool." {
-        tool: &'a str,
-        files: TextsByPath<'a> => {"description": "What stands in each file, by path."},
-        media_types: TextsByPath<'a> => {"description": "Media type of each file, by path."},
-        attribution: Vec<&'a str> => {"description": "Credits to be passed on with the data."},
-        warnings: &'a [String],
-    }
-}
-
-impl<'a> ProjectView<'a> {
-    /// Shows files and their media types by path, which no two files share. Credits stand once
-    /// each, in the order of the datasets.
-    fn new(request: &'a IntegrationRequest, project: &'a GeneratedProject) -> Self {
-        let by_path = |text: fn(&ProjectFile) -> &String| {
-            let texts = project.files.iter().map(|file| (file.path.as_str(), text(file).as_str()));
-            TextsByPath(texts.collect())
-        };
-        let mut seen = HashSet::new();
-        let credits =
-            request.datasets.iter().map(|dataset| dataset.current.credit.attribution.as_str());
-        Self {
-            tool: &request.generator.description().tool,
-            files: by_path(|file| &file.content),
-            media_types: by_path(|file| &file.media_type),
-            attribution: credits.filter(|credit| seen.insert(*credit)).collect(),
-            warnings: &project.warnings,
-        }
-    }
 }
 
 fn insert_headers(headers: &mut HeaderMap, request: &IntegrationRequest, zipped: bool) {

@@ -1,33 +1,17 @@
 //! `/v1/me`: what the caller's plan allows and what is left of it. Costs nothing (contract-4-me).
 
+pub(crate) mod view;
+
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
-use yearbook_domain::Plan;
-
-use crate::ApiState;
-use yearbook_http::Authenticated;
-use yearbook_http::Error;
-use yearbook_http::RenderedDocument;
 use yearbook_http::body_schema::Rfc3339;
 use yearbook_http::document::CachePolicy;
-use yearbook_http::json_body;
+use yearbook_http::{Authenticated, Error, RenderedDocument};
 
-json_body! {
-    pub(crate) struct AccountView named "Me": "The caller's plan and what is left of it." {
-        plan: Plan,
-        row_cap: Option<u64>,
-        requests: MonthView,
-    }
-
-    struct MonthView: "Requests of this month (UTC)." {
-        limit: Option<u64>,
-        used: u64,
-        left: Option<u64>,
-        resets_at: Rfc3339,
-    }
-}
+use self::view::{AccountView, MonthView};
+use crate::ApiState;
 
 /// `GET /v1/me`.
 pub(crate) async fn show(

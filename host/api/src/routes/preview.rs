@@ -1,103 +1,22 @@
 //! `/v1/datasets/{name}/preview`: up to ten rows for anybody, without geometry, in a bounded
 //! document (spec-4-preview, contract-4-preview-bounds).
 
+pub(crate) mod cache;
 mod cells;
-mod fit;
+pub(crate) mod fit;
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
-use moka::future::Cache;
-use tokio::sync::Semaphore;
-use tracing::Instrument;
-use yearbook_domain::{ColumnRole, Dataset, DatasetName, SnapshotId};
-use yearbook_scan::{PreviewLimits, Reader};
-use yearbook_shares::CallerShare;
-use yearbook_workers::Workers;
-
-use crate::ApiState;
-use crate::request::dataset_name;
 use yearbook_http::Error;
-use yearbook_http::RenderedDocument;
 use yearbook_http::credit::write_credit;
 use yearbook_http::document::CachePolicy;
 
-use self::cells::Cells;
-use self::fit::PreviewColumn;
-pub(crate) use self::fit::{Preview, PreviewRow};
+use crate::ApiState;
+use crate::request::dataset_name;
 
-/// Rows of a preview at most (spec-4-preview).
-pub(crate) const MAX_ROWS: usize = 10;
-
-/// Previews that are read at once, whoever asks: each holds a batch of rows in memory, which is one
-/// row where rows are as heavy as they may be.
-const CONCURRENT_READS: usize = 4;
-
-/// Bounds of what is read of a snapshot.
-const SAMPLE_LIMITS: PreviewLimits = PreviewLimits {
-    rows: MAX_ROWS,
-    characters: cells::MAX_TEXT_CHARACTERS,
-    row_bytes: fit::MAX_BYTES,
-};
-
-/// Rendered previews by dataset and snapshot, so that anonymous traffic reads each once.
-#[derive(Clone)]
-pub(crate) struct PreviewCache {
-    cache: Cache<(DatasetName, SnapshotId), RenderedDocument>,
-    permits: Arc<Semaphore>,
-}
-
-impl PreviewCache {
-    /// Holding up to `bytes` of documents.
-    pub(crate) fn new(bytes: u64) -> Self {
-        let weigh = |_: &(DatasetName, SnapshotId), document: &RenderedDocument| {
-            u32::try_from(document.byte_count()).unwrap_or(u32::MAX)
-        };
-        Self {
-            cache: Cache::builder().max_capacity(bytes).weigher(weigh).build(),
-            permits: Arc::new(Semaphore::new(CONCURRENT_READS)),
-        }
-    }
-
-    /// The preview of `dataset`, from memory or made on a worker. It is made once for all who ask,
-    /// and to its end: clients that go away do not have it begun again for the next.
-    ///
-    /// # Errors
-    /// Those of reading, which were logged when they were found: whoever waits for the same preview
-    /// shares them.
-    async fn get(
-        &self,
-        reader: &Reader,
-        workers: &Arc<Workers>,
-        dataset: Arc<Dataset>,
-    ) -> Result<RenderedDocument, Error> {
-        let key = (dataset.name.clone(), dataset.current.id);
-        if let Some(document) = self.cache.get(&key).await {
-            return Ok(document);
-        }
-        let (previews, reader, workers) = (self.clone(), reader.clone(), Arc::clone(workers));
-        let make = async move {
-            let _permit = previews
-                .permits
-                .acquire()
-                .await
-                .map_err(|closed| Error::internal("wait for a preview", &closed))?;
-            let rendered = workers
-                .drive(CallerShare::default(), render(reader, dataset).in_current_span())
-                .await;
-            rendered.map_err(|panicked| Error::internal("show a preview", &panicked))?
-        };
-        let cache = self.cache.clone();
-        let rendered = tokio::spawn(
-            async move { Box::pin(cache.try_get_with(key, make)).await }.in_current_span(),
-        )
-        .await;
-        rendered
-            .map_err(|stopped| Error::internal("wait for a preview", &stopped))?
-            .map_err(shared_failure)
-    }
-}
+pub(crate) use self::cache::MAX_ROWS;
 
 /// `GET /v1/datasets/{name}/preview`.
 pub(crate) async fn show(
@@ -113,33 +32,4 @@ pub(crate) async fn show(
     let mut response = document.respond(&app.core, request.headers(), CachePolicy::Public).await?;
     write_credit(response.headers_mut(), &dataset.namespace, &dataset.current);
     Ok(response)
-}
-
-/// The failure of a load that several waited for.
-fn shared_failure(failure: Arc<Error>) -> Error {
-    match *failure {
-        Error::Unavailable => Error::Unavailable,
-        _ => Error::Internal,
-    }
-}
-
-/// Reads and renders on a worker.
-async fn render(reader: Reader, dataset: Arc<Dataset>) -> Result<RenderedDocument, Error> {
-    let snapshot = &dataset.current;
-    let batch = reader.preview(snapshot, SAMPLE_LIMITS).await?;
-    let (hidden, shown): (Vec<_>, Vec<_>) =
-        snapshot.columns.iter().partition(|column| column.role == ColumnRole::Geometry);
-    let columns: Vec<PreviewColumn<'_>> = shown.into_iter().map(PreviewColumn::new).collect();
-    let broken = |failure: String| Error::internal("show a preview", &failure);
-    let cells = Cells::new(&batch, columns.iter().map(|column| column.name)).map_err(broken)?;
-    let preview = Preview {
-        name: &dataset.name,
-        snapshot_id: &snapshot.id,
-        row_count: snapshot.rows,
-        columns: &columns,
-        hidden_columns: hidden.iter().map(|column| column.name.as_str()).collect(),
-        rows: Vec::new(),
-    };
-    let rows = (0..batch.num_rows().min(MAX_ROWS)).map(|row| cells.row(row));
-    RenderedDocument::new(&preview.fill(rows).map_err(broken)?)
 }

@@ -57,7 +57,7 @@ pub fn prometheus_text(open: &str) -> String {
     text
 }
 
-/// What writes the families of one scrape.
+/// Writer of the families of one scrape.
 struct WriterCollector<W>(W);
 
 impl<W> fmt::Debug for WriterCollector<W> {

@@ -8,10 +8,7 @@ use yearbook_domain::{
     CanonicalQuery, CitationFormat, DataQuery, Dataset, DatasetName, Namespace, ReadPlan, Refusal,
     Snapshot, SnapshotId, ValidationError, read_plan,
 };
-
-use yearbook_http::Error;
-use yearbook_http::accept;
-use yearbook_http::media_types;
+use yearbook_http::{Error, accept, media_types};
 
 /// Parameters that select rows and columns; all others but `format` and `verify` are ignored.
 const SELECTION: [&str; 6] = ["start", "end", "dimensions", "columns", "geometry", "limit"];

@@ -4,11 +4,11 @@
 use futures::TryStreamExt;
 use tracing::Instrument;
 use yearbook_domain::{ReadPlan, ResultDigest};
+use yearbook_http::Error;
 use yearbook_scan::ResultHasher;
 use yearbook_shares::CallerShare;
 
 use crate::PagesState;
-use yearbook_http::Error;
 
 /// Reads on the account of `holder` what `plan` selects and returns the number of its rows and
 /// their digest.

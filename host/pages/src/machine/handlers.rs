@@ -10,6 +10,8 @@ use http::header::LINK;
 use http::request::Parts;
 use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Dataset, PreviewFacts};
+use yearbook_http::document::CachePolicy;
+use yearbook_http::{Error, RenderedDocument, links, media_types};
 
 use super::escape::json_text;
 use super::view::{CatalogView, DatasetView};
@@ -17,11 +19,7 @@ use super::{atom, croissant, dcat, open_search, robots, schema_org, sitemap};
 use crate::PagesState;
 use crate::cache::PageKey;
 use crate::dataset_formats::{self, DatasetFormats, FormatFinder};
-use crate::{dataset, html};
-use yearbook_http::Error;
-use yearbook_http::document::CachePolicy;
-use yearbook_http::media_types;
-use yearbook_http::{RenderedDocument, links};
+use crate::{dataset_address, html};
 
 /// Suffix of the address of a dataset's schema.org document.
 const JSON_LD_SUFFIX: &str = ".jsonld";
@@ -33,7 +31,7 @@ pub(crate) fn json_ld_name(segment: &str) -> Option<&str> {
 
 /// `GET /datasets/{name}.jsonld`.
 pub(crate) async fn dataset_json_ld(app: &PagesState, parts: &Parts) -> Result<Response, Error> {
-    let segment = dataset::segment(parts);
+    let segment = dataset_address::segment(parts);
     let name = json_ld_name(segment).unwrap_or(segment);
     let render = |view: &DatasetView<'_>| json_text(&schema_org::dataset(view));
     dataset_document(app, parts, name, media_types::JSON_LD, render).await
@@ -46,7 +44,8 @@ pub(crate) async fn croissant(
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
     let render = |view: &DatasetView<'_>| json_text(&croissant::dataset(view));
-    dataset_document(&app, &parts, dataset::segment(&parts), media_types::JSON_LD, render).await
+    dataset_document(&app, &parts, dataset_address::segment(&parts), media_types::JSON_LD, render)
+        .await
 }
 
 /// `GET /datasets/{name}/feed.xml`.
@@ -55,7 +54,7 @@ pub(crate) async fn dataset_feed(
     request: Request,
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
-    let name = dataset::segment(&parts);
+    let name = dataset_address::segment(&parts);
     dataset_document(&app, &parts, name, media_types::ATOM, atom::dataset_feed).await
 }
 
@@ -71,7 +70,7 @@ pub(crate) async fn catalog_json_ld(
     let page = number(&parts, "page").unwrap_or(1).clamp(1, pages);
     let mut formats = Vec::new();
     let plugins = app.core.plugins.current();
-    let mut finder = FormatFinder::new(&app, &plugins);
+    let mut finder = FormatFinder::new(&app.dataset_formats, &plugins);
     for dataset in datasets_of_page(&source.datasets, page) {
         formats.push(finder.find(dataset).await);
     }
@@ -162,10 +161,11 @@ async fn dataset_document(
     content_type: &'static str,
     render: impl Fn(&DatasetView<'_>) -> String + Send + Sync,
 ) -> Result<Response, Error> {
-    let dataset = dataset::find(app, name)?;
+    let dataset = dataset_address::find(app, name)?;
     let facts = app.core.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let base_url = links::base_url(&app.core.settings.server, parts);
-    let formats = FormatFinder::new(app, &app.core.plugins.current()).find(&dataset).await;
+    let formats =
+        FormatFinder::new(&app.dataset_formats, &app.core.plugins.current()).find(&dataset).await;
     let catalog = CatalogView::new(&base_url, &app.settings);
     let key = PageKey {
         base_url: base_url.clone(),
@@ -223,10 +223,8 @@ async fn catalog_document(
 
 /// A text that differs where a document of the dataset does.
 fn version(dataset: &Dataset, facts: Option<&PreviewFacts>, formats: &DatasetFormats) -> String {
-    // The numbers of rows changed may be filled in later, by a migration.
-    let counted = dataset.snapshots.iter().filter(|snapshot| snapshot.changes.is_some()).count();
     format!(
-        "{} {} {} {counted} {:?} {}",
+        "{} {} {} {:?} {}",
         dataset.current.id,
         dataset.current.created_at.0,
         dataset.snapshots.len(),

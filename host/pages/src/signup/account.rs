@@ -9,6 +9,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use yearbook_catalog::AccountRecord;
 use yearbook_domain::Plan;
+use yearbook_http::{Error, status};
 use yearbook_signup::{AccountAction, LinkAnswer};
 
 use super::confirm::{respond_to_link, token_of};
@@ -16,8 +17,6 @@ use super::posted_form::PostedForm;
 use super::{display_key, link_gone, note, respond, service, show_form, signup_failure};
 use crate::{Frame, Section};
 use crate::{PageRefusal, PagesState};
-use yearbook_http::Error;
-use yearbook_http::status;
 
 /// The account.
 #[derive(Template)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use yearbook_http::{Error, status};
 use yearbook_signup::{AccountAction, LinkAnswer, LinkState};
 
 use super::account::account_page;
@@ -14,8 +15,6 @@ use super::posted_form::PostedForm;
 use super::{display_key, link_gone, respond, service, show_form, signup_failure};
 use crate::PagesState;
 use crate::{Frame, Section};
-use yearbook_http::Error;
-use yearbook_http::status;
 
 /// Name of the parameter that carries the secret of a link.
 const TOKEN: &str = "token";

@@ -8,12 +8,12 @@ use axum::body::to_bytes;
 use axum::extract::Request;
 use http::header::{HeaderName, ORIGIN};
 use http::request::Parts;
-use yearbook_signup::SignupMode;
-
-use crate::{PageRefusal, PagesState};
 use yearbook_http::Error;
 use yearbook_http::request_origin::request_origin;
 use yearbook_http::settings::ServerSettings;
+use yearbook_signup::SignupMode;
+
+use crate::{PageRefusal, PagesState};
 
 /// Bytes of a form: every field of sign-up at its longest, escaped, fits three times.
 const MAX_FORM_BYTES: usize = 4_096;

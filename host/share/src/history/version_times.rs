@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use yearbook_domain::{Dataset, Millis, SnapshotSummary};
+use yearbook_http::Error;
 
 use super::{by_number, newest, version_gone};
 use crate::ShareRefusal;
 use crate::ShareState;
-use yearbook_http::Error;
 
 /// Times of the versions of a table that are known.
 pub(crate) struct VersionTimes<'a> {

@@ -5,9 +5,9 @@
 use bytes::Bytes;
 use moka::future::Cache;
 use yearbook_domain::Digest;
+use yearbook_http::Error;
 
 use crate::ShareState;
-use yearbook_http::Error;
 
 /// Bytes of a metadata file that are read: those of a thousand versions of a wide table.
 const MAX_FILE_BYTES: u64 = 16 << 20;

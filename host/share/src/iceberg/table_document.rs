@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value, json};
 use yearbook_domain::{Dataset, SnapshotSummary, iceberg_number};
+use yearbook_http::Error;
 
 use crate::ShareRefusal;
 use crate::ShareState;
 use crate::history::newest;
-use yearbook_http::Error;
 
 /// Reads and completes the metadata of `dataset`.
 ///

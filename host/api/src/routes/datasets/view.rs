@@ -8,7 +8,6 @@ use yearbook_domain::{
     BoundingBox, ColumnRole, ColumnType, Dataset, DatasetName, Date, Namespace, SnapshotId,
     SourceEntry, TableLayout,
 };
-
 use yearbook_http::body_schema::{BodySchema, Rfc3339};
 use yearbook_http::json_body;
 

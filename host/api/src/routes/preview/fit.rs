@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use yearbook_domain::{Column, ColumnRole, ColumnType, DatasetName, SnapshotId};
-
 use yearbook_http::body_schema::BodySchema;
 use yearbook_http::json_body;
 

@@ -58,7 +58,7 @@ async fn every_package_of_the_repository_publishes() {
         }
         assert!(snapshot.rows > 0, "{}", draft.name);
         assert!(
-            is_listed(&listed, &draft.name.to_string(), snapshot.rows),
+            is_listed(&listed, draft.name.as_ref(), snapshot.rows),
             "{}: {} rows are not in datasets/README.md",
             draft.name,
             snapshot.rows

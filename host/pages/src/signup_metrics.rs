@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use yearbook_signup::{MailFate, Signup, SignupStage};
-
 use yearbook_http::metrics::MetricsWriter;
+use yearbook_signup::{MailFate, Signup, SignupStage};
 
 /// Writes what sign-up has counted.
 pub(crate) fn write(signup: &Signup, sheet: &mut MetricsWriter<'_>) -> fmt::Result {

@@ -1,0 +1,28 @@
+//! Memory of what encoders made, declined and failed at. Never touches a request.
+
+use yearbook_http::settings::ServerSettings;
+
+use super::failure_cache::FailureCache;
+use super::open_outcomes::OpenCheckCache;
+use super::response_cache::ResponseCache;
+
+/// Memory of what encoders made, declined and failed at.
+pub(crate) struct BodyCaches {
+    /// Bodies of small data responses.
+    pub(crate) cache: ResponseCache,
+    /// Recent failures of encoders.
+    pub(crate) failures: FailureCache,
+    /// Schemas and options that encoders accept or decline.
+    pub(crate) open_checks: OpenCheckCache,
+}
+
+impl BodyCaches {
+    /// Empty caches, as large as the settings say.
+    pub(crate) fn new(settings: &ServerSettings) -> Self {
+        Self {
+            cache: ResponseCache::new(settings),
+            failures: FailureCache::new(settings.failed_input()),
+            open_checks: OpenCheckCache::default(),
+        }
+    }
+}
