@@ -19,7 +19,7 @@ use crate::traces::Traces;
 pub fn start(log: &LogSection, serving: bool) -> anyhow::Result<Option<Traces>> {
     let level = log.level.as_deref().unwrap_or(if serving { "info" } else { "warn" });
     let filter = EnvFilter::try_new(level).with_context(|| {
-        format!("`log.level` is {level:?}; write error, warn, info, debug or trace, or directives like info,yearbook_server=debug")
+        format!("`log.level` is {level:?}; write error, warn, info, debug or trace, or directives like info,yearbook_http=debug")
     })?;
     let traces = log.otlp_endpoint.as_ref().filter(|_| serving).map(Traces::start).transpose()?;
     let lines = Lines::default().with_writer(std::io::stderr);

@@ -22,15 +22,12 @@ pub fn app(state: AppState) -> Router {
     let routes = yearbook_api::routes(&state.api);
     #[cfg(feature = "share")]
     let routes = routes.merge(yearbook_share::routes(&state.share));
-    let mut page_folders: &[&str] = &[];
     #[cfg(feature = "pages")]
     let routes = match &state.pages {
-        Some(pages) => {
-            page_folders = &yearbook_pages::FOLDERS;
-            routes.merge(yearbook_pages::routes(pages))
-        }
+        Some(pages) => routes.merge(yearbook_pages::routes(pages)),
         None => routes,
     };
+    let page_folders = state.page_folders();
     let routes = routes
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(move |method, uri| async move { not_found(&method, &uri, page_folders) });

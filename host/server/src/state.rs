@@ -69,8 +69,8 @@ impl AppState {
     /// Fails when the database does not give the secrets.
     pub async fn new(services: Services) -> Result<Self, CatalogError> {
         metrics::start_time();
-        let ServiceSettings { pages, share, .. } = services.settings.clone();
         let settings = services.settings.core();
+        let has_pages = cfg!(feature = "pages") && services.settings.pages.enabled;
         let core = Arc::new(Core {
             catalog_cache: services.catalog_cache,
             catalog: services.catalog,
@@ -91,18 +91,28 @@ impl AppState {
         });
         let api = ApiSettings {
             required_formats: services.required_formats,
-            has_citation_pages: cfg!(feature = "pages") && pages.enabled,
+            has_citation_pages: has_pages,
         };
         Ok(Self {
             api: Arc::new(ApiState::new(Arc::clone(&core), api).await?),
             #[cfg(feature = "pages")]
-            pages: pages
-                .enabled
-                .then(|| Arc::new(PagesState::new(Arc::clone(&core), pages, services.signup))),
+            pages: has_pages.then(|| {
+                let settings = services.settings.pages;
+                Arc::new(PagesState::new(Arc::clone(&core), settings, services.signup))
+            }),
             #[cfg(feature = "share")]
-            share: Arc::new(ShareState::new(Arc::clone(&core), share).await?),
+            share: Arc::new(ShareState::new(Arc::clone(&core), services.settings.share).await?),
             core,
         })
+    }
+
+    /// First segments of the addresses of pages.
+    pub(crate) fn page_folders(&self) -> &'static [&'static str] {
+        #[cfg(feature = "pages")]
+        if self.pages.is_some() {
+            return &yearbook_pages::FOLDERS;
+        }
+        &[]
     }
 
     /// Counts of the response cache since the start.

@@ -155,7 +155,9 @@ impl Schema {
     /// ```
     /// use yearbook_sdk::testing::{Table, batches};
     ///
-    /// let table = Table::new().metadata("yearbook.source", "Stats NZ");
+    /// let table = Table::new()
+    ///     .text("day", &[Some("2026-01-31")])
+    ///     .metadata("yearbook.source", "Stats NZ");
     /// let schema = batches(&table, false)?.remove(0).schema().clone();
     /// let found: Vec<_> = schema.provenance().filter(|(_, text)| text.is_some()).collect();
     /// assert_eq!(found, [("source", Some("Stats NZ"))]);

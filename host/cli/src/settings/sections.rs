@@ -174,7 +174,7 @@ pub struct PluginsSection {
 pub struct LogSection {
     /// Shape of a line.
     pub format: LogFormat,
-    /// Least severity, or directives such as `info,yearbook_server=debug`. None: `info` while
+    /// Least severity, or directives such as `info,yearbook_http=debug`. None: `info` while
     /// serving, `warn` for every other command.
     pub level: Option<String>,
     /// Collector of OpenTelemetry traces, `http://127.0.0.1:4318`. None: no traces.

@@ -178,7 +178,7 @@ fn every_line_of_a_json_log_has_the_request_s_id_with_traces_or_without() {
         let variables = [
             ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint),
             ("YEARBOOK_LOG__FORMAT", "json"),
-            ("YEARBOOK_LOG__LEVEL", "info,yearbook_server=debug,yearbook_sandbox=debug"),
+            ("YEARBOOK_LOG__LEVEL", "info,yearbook_http=debug,yearbook_sandbox=debug"),
         ];
         let served = CliServer::start(&variables);
         assert!(
