@@ -19,7 +19,7 @@ pub enum ResponseOutcome {
     TooLarge,
     /// The plugin reported its own fault.
     Internal,
-    /// The plugin was stopped; by what, [`TrapKind`] tells.
+    /// The plugin was stopped; by what, [`TrapKind`](crate::TrapKind) tells.
     Trapped,
     /// The plugin's files break a rule.
     BadOutput,
