@@ -1,6 +1,7 @@
-//! JSON schemas of bodies, derived from the types that are serialised: [`json_body`](crate::json_body)
-//! declares a type and its schema at once, so that the machine description cannot say anything else than what
-//! is sent. Bodies that plugins make are not described here.
+//! JSON schemas of bodies, derived from the types that are serialised:
+//! [`json_body`](crate::json_body) declares a type and its schema at once, so that the machine
+//! description cannot say anything else than what is sent. Bodies that plugins make are not
+//! described here.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
