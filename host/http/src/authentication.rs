@@ -1,9 +1,8 @@
 //! Routes that need a key (spec-5-header): 401 before anything else, then the key's burst limit,
 //! which asks no database; afterwards the headers that say how much of the month is left.
 
-use std::sync::Arc;
-
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;

@@ -1,9 +1,8 @@
 //! `/formats`: what the service can encode now, as the loaded plugins describe themselves. Knows no
 //! format by name.
 
-use std::sync::Arc;
-
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Request, State};

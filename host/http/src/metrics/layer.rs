@@ -1,9 +1,8 @@
 //! The outermost layer: counts a request when it begins, when its response begins, and when that
 //! ends, with the bytes of its body and whether all of them were sent.
 
-use std::sync::Arc;
-
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 

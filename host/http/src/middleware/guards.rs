@@ -1,9 +1,8 @@
 //! Guards around every handler: panics become 500, sizes and deadlines have bounds, and long bodies
 //! are monitored on their way to the client. Never touches what a handler does.
 
-use std::sync::Arc;
-
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;

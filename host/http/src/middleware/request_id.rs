@@ -2,7 +2,6 @@
 //! its trace.
 
 use std::sync::Arc;
-
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
