@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use http::request::Parts;
 use yearbook_catalog::{Catalog, CatalogCache, KeyVerifier, Quota};
 use yearbook_domain::{Dataset, DatasetName, PlanTable, Refusal};
 use yearbook_sandbox::{PluginRegistry, ReleasePolicy, Sandbox};
@@ -10,11 +11,11 @@ use yearbook_scan::Reader;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
-use crate::Error;
 use crate::metrics::{HttpMetrics, ListenerMetrics};
 use crate::open_responses::OpenResponses;
 use crate::rate_limit::{BurstLimiter, RefusalPace};
 use crate::settings::{LimitSettings, ServerSettings};
+use crate::{Error, links};
 
 /// Settings that every room reads.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,6 +65,13 @@ pub struct Core {
 }
 
 impl Core {
+    /// Returns the beginning of absolute links in the answer to the request of `parts`
+    /// ([`links::base_url`]).
+    #[must_use]
+    pub fn base_url(&self, parts: &Parts) -> String {
+        links::base_url(&self.settings.server, parts)
+    }
+
     /// Returns the dataset called `name`.
     ///
     /// # Errors

@@ -19,8 +19,7 @@ use yearbook_domain::{CanonicalQuery, Citation, Dataset, ReadPlan, Refusal, Snap
 use yearbook_http::document::CachePolicy;
 use yearbook_http::reservation::Patience;
 use yearbook_http::{
-    Authenticated, Core, EntityTag, Error, RenderedDocument, authentication, body, links,
-    rate_limit,
+    Authenticated, Core, EntityTag, Error, RenderedDocument, authentication, body, rate_limit,
 };
 
 use self::page::CitePage;
@@ -107,7 +106,7 @@ impl Subject {
         // A limit that no result of this snapshot reaches cuts nothing.
         let limit = plan.max_rows.filter(|limit| *limit < cited.snapshot.rows);
         let query = CanonicalQuery::new(&plan, limit);
-        let base_url = links::base_url(&app.core.settings.server, parts);
+        let base_url = app.core.base_url(parts);
         let whole = query.is_whole();
         let citation = Citation {
             rows: whole.then_some(cited.snapshot.rows),

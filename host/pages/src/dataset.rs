@@ -14,8 +14,8 @@ use http::header::LINK;
 use http::request::Parts;
 use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Dataset, PreviewFacts};
+use yearbook_http::Error;
 use yearbook_http::document::CachePolicy;
-use yearbook_http::{Error, links};
 use yearbook_sandbox::PluginSet;
 
 use super::cache::PageKey;
@@ -105,7 +105,7 @@ async fn inputs(
         None => ChosenSeries::Named,
     };
     Ok(DatasetInputs {
-        base_url: links::base_url(&app.core.settings.server, parts),
+        base_url: app.core.base_url(parts),
         series,
         facts,
         formats: FormatFinder::new(&app.dataset_formats, plugins).find(&dataset).await,

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use yearbook_domain::{Dataset, PlanLimits};
 use yearbook_http::document::CachePolicy;
-use yearbook_http::{Error, RenderedDocument, links};
+use yearbook_http::{Error, RenderedDocument};
 use yearbook_search::{Facet, FacetValue, SearchIndex, SearchQuery};
 
 use super::cache::PageKey;
@@ -56,7 +56,7 @@ pub(crate) async fn show(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let base_url = links::base_url(&app.core.settings.server, &parts);
+    let base_url = app.core.base_url(&parts);
     // Before the datasets: what is cached under a revision is at least as new.
     let revision = app.core.catalog_cache.revision();
     let datasets = app.core.catalog_cache.datasets();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use yearbook_http::Error;
 use yearbook_http::document::CachePolicy;
-use yearbook_http::{Error, links};
 use yearbook_sandbox::GeneratorDescription;
 
 use super::copy_lines::curl_command;
@@ -35,7 +35,7 @@ pub(crate) async fn show(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let base_url = links::base_url(&app.core.settings.server, &parts);
+    let base_url = app.core.base_url(&parts);
     let dataset = example_dataset(&app);
     let plugins = app.core.plugins.current();
     let document = html::render(&IntegrationsPage {

@@ -215,7 +215,7 @@ async fn display_key(
     issued: &IssuedKey,
     remark: &str,
 ) -> Result<Response, Error> {
-    let base = yearbook_http::links::base_url(&app.core.settings.server, parts);
+    let base = app.core.base_url(parts);
     let page = KeyPage {
         frame: app.site.frame("Your API key", Section::Keys),
         key: issued.expose(),

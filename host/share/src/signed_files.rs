@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use http::request::Parts;
 use yearbook_domain::{KeyId, Millis, StoredFile};
-use yearbook_http::links::base_url;
 use yearbook_http::{Authenticated, Error};
 
 use super::file_address::SignedAddress;
@@ -27,7 +26,7 @@ impl<'a> AddressBook<'a> {
         let life = i64::try_from(app.settings.url_seconds).unwrap_or(i64::MAX / 2000);
         Self {
             app,
-            base: base_url(&app.core.settings.server, parts),
+            base: app.core.base_url(parts),
             key: auth.caller.id().clone(),
             expires: Millis(now.saturating_add(life).saturating_mul(1000)),
         }

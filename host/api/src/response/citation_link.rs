@@ -7,7 +7,6 @@ use http::request::Parts;
 use yearbook_domain::query::last_value;
 use yearbook_domain::{CanonicalQuery, DatasetName, ReadPlan, SnapshotId};
 use yearbook_http::headers::append_text;
-use yearbook_http::links;
 use yearbook_scan::RowCounts;
 
 use crate::ApiState;
@@ -26,7 +25,7 @@ pub(crate) fn append(
     if !app.settings.has_citation_pages {
         return;
     }
-    let base_url = links::base_url(&app.core.settings.server, parts);
+    let base_url = app.core.base_url(parts);
     let path = query.citation_path(dataset, snapshot_id);
     append_text(headers, LINK, &format!("<{base_url}{path}>; rel=\"cite-as\""));
 }

@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use yearbook_domain::ValidationError;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::reservation::{Patience, Reservation};
-use yearbook_http::{Authenticated, Error, RenderedDocument, accept, body, links};
+use yearbook_http::{Authenticated, Error, RenderedDocument, accept, body};
 use yearbook_sandbox::{DatasetWithUrls, GeneratedProject, GuestError, RequestFingerprint};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
@@ -89,7 +89,7 @@ async fn generate(
     let parts = &request.parts;
     let server = &app.core.settings.server;
     // A client that does not say what it calls us gets the address that we listen at.
-    let base_url = Some(links::base_url(server, parts)).filter(|base| !base.is_empty());
+    let base_url = Some(app.core.base_url(parts)).filter(|base| !base.is_empty());
     let base_url = base_url.unwrap_or_else(|| format!("http://{}", server.listen));
     let described = |dataset: &Arc<yearbook_domain::Dataset>| {
         let (name, namespace) = (&dataset.name, &dataset.namespace);

@@ -11,7 +11,7 @@ use http::request::Parts;
 use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Dataset, PreviewFacts};
 use yearbook_http::document::CachePolicy;
-use yearbook_http::{Error, RenderedDocument, links, media_types};
+use yearbook_http::{Error, RenderedDocument, media_types};
 
 use super::escape::json_text;
 use super::view::{CatalogView, DatasetView};
@@ -64,7 +64,7 @@ pub(crate) async fn catalog_json_ld(
     request: Request,
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
-    let base_url = links::base_url(&app.core.settings.server, &parts);
+    let base_url = app.core.base_url(&parts);
     let source = CatalogSource::read(&app);
     let pages = source.datasets.len().div_ceil(dcat::PAGE_DATASETS).max(1);
     let page = number(&parts, "page").unwrap_or(1).clamp(1, pages);
@@ -134,7 +134,7 @@ pub(crate) async fn open_search(
     request: Request,
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
-    let base_url = links::base_url(&app.core.settings.server, &parts);
+    let base_url = app.core.base_url(&parts);
     let catalog = CatalogView::new(&base_url, &app.settings);
     let text = open_search::open_search(&catalog);
     let document = RenderedDocument::text(media_types::OPEN_SEARCH, text);
@@ -147,7 +147,7 @@ pub(crate) async fn robots(
     request: Request,
 ) -> Result<Response, Error> {
     let parts = request.into_parts().0;
-    let base_url = links::base_url(&app.core.settings.server, &parts);
+    let base_url = app.core.base_url(&parts);
     let text = robots::robots(&base_url, &app.site.root);
     let document = RenderedDocument::text(media_types::TEXT, text);
     html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
@@ -163,7 +163,7 @@ async fn dataset_document(
 ) -> Result<Response, Error> {
     let dataset = dataset_address::find(app, name)?;
     let facts = app.core.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
-    let base_url = links::base_url(&app.core.settings.server, parts);
+    let base_url = app.core.base_url(parts);
     let formats =
         FormatFinder::new(&app.dataset_formats, &app.core.plugins.current()).find(&dataset).await;
     let catalog = CatalogView::new(&base_url, &app.settings);
@@ -204,7 +204,7 @@ async fn catalog_document(
     content_type: &'static str,
     render: impl Fn(&CatalogView<'_>, &[Arc<Dataset>]) -> Option<String> + Send + Sync + 'static,
 ) -> Result<Response, Error> {
-    let base_url = links::base_url(&app.core.settings.server, parts);
+    let base_url = app.core.base_url(parts);
     let key = PageKey { base_url: base_url.clone(), address, version: revision.to_string() };
     let text = async {
         let (app, base_url, workers) =
