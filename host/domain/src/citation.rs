@@ -13,7 +13,7 @@ mod text;
 
 use crate::{Credit, DatasetName, Millis, ResultDigest, Snapshot, SnapshotId};
 
-pub use canonical_query::CanonicalQuery;
+pub use canonical_query::{CanonicalQuery, selection_text};
 pub use format::CitationFormat;
 
 /// A citation.

@@ -6,7 +6,8 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{DataQuery, DatasetName, Date, Digest, SnapshotId, ValidationError};
+use crate::citation::selection_text;
+use crate::{Date, Digest, ReadPlan, Selection, SnapshotId, ValidationError};
 
 /// First byte of [`CursorPosition::to_bytes`]: the layout. Raised when it, or [`fingerprint`],
 /// changes.
@@ -80,20 +81,30 @@ impl CursorPosition {
         })
     }
 
-    /// Checks that `query` continues what this cursor began.
+    /// Checks that `plan`, made of `selection`, continues what this cursor began.
     ///
     /// # Errors
-    /// `value_error` at `cursor` when a filter changed or is missing, at `snapshot` when the
-    /// request pins another snapshot than the cursor's.
-    pub fn validate_query(
+    /// `value_error` at `cursor` when a filter changed or is missing.
+    pub fn validate_filters(
         &self,
-        dataset: &DatasetName,
-        query: &DataQuery,
+        plan: &ReadPlan,
+        selection: &Selection,
     ) -> Result<(), ValidationError> {
-        if self.filters != fingerprint(dataset, query) {
-            return Err(filters_changed(query));
+        if self.filters == fingerprint(plan, selection) {
+            return Ok(());
         }
-        match &query.snapshot {
+        Err(cursor_error(
+            selection,
+            "the cursor belongs to another dataset or to another selection; repeat start, end, dimensions, geometry, columns, conditions, bbox, first, last and sort as they were, or start again without it",
+        ))
+    }
+
+    /// Checks that `selection` pins no other snapshot than this cursor's.
+    ///
+    /// # Errors
+    /// `value_error` at `snapshot`.
+    pub fn validate_snapshot(&self, selection: &Selection) -> Result<(), ValidationError> {
+        match &selection.snapshot {
             Some(pinned) if pinned != self.source.as_str() => {
                 let sentence = format!(
                     "the cursor reads snapshot '{}'; leave snapshot out, or start again without the cursor",
@@ -108,28 +119,22 @@ impl CursorPosition {
 
 /// The problem of a cursor that the service did not issue, or that was altered on the way.
 #[must_use]
-pub fn invalid_cursor(query: &DataQuery) -> ValidationError {
+pub fn invalid_cursor(selection: &Selection) -> ValidationError {
     cursor_error(
-        query,
+        selection,
         "the cursor is not one that this service issued; send the value of X-Next-Page unchanged, or start again without it",
     )
 }
 
-fn filters_changed(query: &DataQuery) -> ValidationError {
-    cursor_error(
-        query,
-        "the cursor belongs to another dataset or to other filters; repeat start, end, dimensions, geometry and columns as they were, or start again without it",
-    )
-}
-
-fn cursor_error(query: &DataQuery, sentence: &str) -> ValidationError {
-    ValidationError::value_error("cursor", sentence, query.cursor.as_deref().unwrap_or_default())
+fn cursor_error(selection: &Selection, sentence: &str) -> ValidationError {
+    ValidationError::value_error("cursor", sentence, selection.cursor.as_deref().unwrap_or_default())
 }
 
 /// Hashes what must not change between pages: dataset, `start`, `end`, `dimensions`, `geometry` and
-/// `columns`.
+/// `columns` as they are sent, and the canonical text of the rest of the selection where there is
+/// any, so that pages of a request without it go on across releases.
 #[must_use]
-pub fn fingerprint(dataset: &DatasetName, query: &DataQuery) -> [u8; 16] {
+pub fn fingerprint(plan: &ReadPlan, selection: &Selection) -> [u8; 16] {
     let mut hash = Sha256::new();
     let mut text = |value: Option<&str>| match value {
         Some(value) => {
@@ -139,15 +144,19 @@ pub fn fingerprint(dataset: &DatasetName, query: &DataQuery) -> [u8; 16] {
         }
         None => hash.update([0]),
     };
-    text(Some(dataset.as_str()));
-    text(query.start.as_ref().map(Date::as_str));
-    text(query.end.as_ref().map(Date::as_str));
-    text(query.dimensions.as_deref());
-    text(query.geometry.then_some(""));
-    for column in query.columns.iter().flatten() {
+    text(Some(plan.dataset.as_str()));
+    text(selection.start.as_ref().map(Date::as_str));
+    text(selection.end.as_ref().map(Date::as_str));
+    text(selection.dimensions.as_deref());
+    text(selection.geometry.then_some(""));
+    for column in selection.columns.iter().flatten() {
         text(Some(column));
     }
     text(None);
+    let rest = selection_text(plan);
+    if !rest.is_empty() {
+        text(Some(&rest));
+    }
     let mut short = [0; 16];
     short.copy_from_slice(&hash.finalize()[..16]);
     short
@@ -157,25 +166,42 @@ pub fn fingerprint(dataset: &DatasetName, query: &DataQuery) -> [u8; 16] {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::sync::Arc;
+
     use super::*;
-    use crate::query::parse_pairs;
+    use crate::query::{parse_data, parse_pairs};
+    use crate::read_plan::resolve_selection;
+    use crate::{Column, ColumnRole, ColumnType, DatasetName, Namespace, fixtures};
 
     const SNAPSHOT: &str = "0123456789abcdef0123456789abcdef";
 
-    fn query(raw: &str) -> DataQuery {
-        DataQuery::parse(&parse_pairs(raw), &["json", "csv"]).unwrap()
-    }
-
-    fn name(text: &str) -> DatasetName {
-        DatasetName::parse(text).unwrap()
+    /// The selection of a query string, planned in a dataset called `name`.
+    fn planned(name: &str, raw: &str) -> (ReadPlan, Selection) {
+        let (selection, _) = parse_data(&parse_pairs(raw), &["json", "csv"]).unwrap();
+        let column = |name| Column::new(name, ColumnType::String, ColumnRole::Dimension);
+        let snapshot = fixtures::snapshot(vec![column("a"), column("b"), column("ab")]);
+        let resolved = resolve_selection(&snapshot, &selection).unwrap();
+        let all = ReadPlan::full_scan(
+            DatasetName::parse(name).unwrap(),
+            Namespace::parse("prices").unwrap(),
+            Arc::new(snapshot),
+        );
+        (resolved.into_plan(all), selection)
     }
 
     fn position(raw: &str) -> CursorPosition {
+        let (plan, selection) = planned("cpi", raw);
         CursorPosition {
             source: CursorSource::Snapshot(SnapshotId::parse(SNAPSHOT).unwrap()),
             row: 7,
-            filters: fingerprint(&name("cpi"), &query(raw)),
+            filters: fingerprint(&plan, &selection),
         }
+    }
+
+    fn check(cursor: &CursorPosition, name: &str, raw: &str) -> Result<(), ValidationError> {
+        let (plan, selection) = planned(name, raw);
+        cursor.validate_filters(&plan, &selection)?;
+        cursor.validate_snapshot(&selection)
     }
 
     #[test]
@@ -192,11 +218,7 @@ mod tests {
             "&utm=1",
             "&csv.delimiter=;",
         ] {
-            assert_eq!(
-                begun.validate_query(&name("cpi"), &query(&format!("{same}{more}"))),
-                Ok(()),
-                "{more}"
-            );
+            assert_eq!(check(&begun, "cpi", &format!("{same}{more}")), Ok(()), "{more}");
         }
     }
 
@@ -213,23 +235,41 @@ mod tests {
             "start=2020-01-01&dimensions=x&columns=a,b&geometry=false",
             "start=2020-01-01&end=2020-01-01&dimensions=x&columns=a,b",
         ] {
-            let problem = begun.validate_query(&name("cpi"), &query(other)).unwrap_err();
+            let problem = check(&begun, "cpi", other).unwrap_err();
             assert_eq!(
                 (problem.kind, problem.loc[1].as_str()),
                 ("value_error", "cursor"),
                 "{other}"
             );
         }
-        assert!(
-            begun
-                .validate_query(&name("other"), &query("start=2020-01-01&dimensions=x&columns=a,b"))
-                .is_err()
-        );
+        assert!(check(&begun, "other", "start=2020-01-01&dimensions=x&columns=a,b").is_err());
+    }
+
+    #[test]
+    fn a_cursor_holds_what_the_selection_means_contract_15() {
+        let begun = position("where.a=1&where.a=2&where.b.null=yes&sort=-a&limit=5");
+        let same = "sort=%20-a&where.b.null=true&where.a=2&where.a=1&where.a=1&limit=7";
+        assert_eq!(check(&begun, "cpi", same), Ok(()));
+        for other in [
+            "where.a=1&where.b.null=yes&sort=-a",
+            "where.a=1&where.a=2&where.b.null=no&sort=-a",
+            "where.a=1&where.a=2&where.b.null=yes&sort=a",
+            "where.a=1&where.a=2&where.b.null=yes",
+            "where.a.not=1&where.a.not=2&where.b.null=yes&sort=-a",
+        ] {
+            assert!(check(&begun, "cpi", other).is_err(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_plain_cursor_is_that_of_releases_before_contract_15() {
+        let filters = position("start=2020-01-01&dimensions=x&columns=a,b").filters;
+        assert_eq!(crate::hex::encode_hex(&filters), "6795061a6599cd7f0ce240b70cf17b77");
     }
 
     #[test]
     fn a_cursor_never_mixes_snapshots_contract_3() {
-        let problem = position("").validate_query(&name("cpi"), &query("snapshot=s2")).unwrap_err();
+        let problem = check(&position(""), "cpi", "snapshot=s2").unwrap_err();
         assert_eq!((problem.loc[1].as_str(), problem.input.as_deref()), ("snapshot", Some("s2")));
     }
 

@@ -115,6 +115,14 @@ words! { TableLayout { Long = "long", Wide = "wide" } }
 #[serde(transparent)]
 pub struct BoundingBox(pub [f64; 4]);
 
+impl BoundingBox {
+    /// Returns the value of `bbox` that asks for this box, in its canonical text.
+    #[must_use]
+    pub fn to_parameter(&self) -> String {
+        self.0.map(|degrees| format!("{degrees:?}")).join(",")
+    }
+}
+
 /// The stored Parquet file of a snapshot, addressed by its content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StoredFile {

@@ -47,7 +47,7 @@ pub use name::{DatasetName, Namespace};
 pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};
 pub use preview_facts::PreviewFacts;
-pub use query::DataQuery;
+pub use query::{OutputParameters, Selection, SeriesRows};
 pub use read_plan::ReadPlan;
 pub use refresh::{Cadence, CheckOutcome, FailureCause};
 pub use refusal::Refusal;

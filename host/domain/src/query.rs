@@ -1,16 +1,22 @@
-//! The parsed parameters of `/data` (`docs/spec/parameters.md`).
+//! The parsed parameters of `/data` (`docs/spec/parameters.md`): what is selected, and how it is
+//! sent.
 
+mod conditions;
 mod formats;
 pub mod options;
+mod order;
 mod pairs;
 mod parse;
 pub mod scalar;
+mod selection;
 
-use crate::Date;
-
+pub use conditions::{ConditionParameter, Operator, is_condition};
 pub use formats::LoadedFormats;
-pub use pairs::{last_value, parse_pairs};
-pub use parse::too_many_names_message;
+pub use pairs::{last_value, parameter_names, parse_pairs};
+pub use parse::{parse_data, too_many_names_message};
+pub use selection::{Selection, SeriesRows, SortName};
+
+pub(crate) use conditions::nearest_name;
 
 /// Rows returned when `limit` is omitted (spec-4.1-default-limit).
 pub const DEFAULT_LIMIT: u64 = 100;
@@ -19,30 +25,13 @@ pub const DEFAULT_LIMIT: u64 = 100;
 /// with names of three letters all that fits into an address of 16 KiB.
 pub const MAX_LISTED_NAMES: usize = 4_096;
 
-/// The parameters of `/data`, each right in itself. Whether they suit the dataset is decided by
-/// [`crate::read_plan`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataQuery {
-    /// Inclusive lower date bound, `YYYY-MM-DD`.
-    pub start: Option<Date>,
-    /// Inclusive upper date bound, `YYYY-MM-DD`.
-    pub end: Option<Date>,
-    /// Substring looked for in dimension columns; never empty.
-    pub dimensions: Option<String>,
-    /// Maximum rows; 0: everything.
-    pub limit: u64,
+/// How the selected rows are sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutputParameters {
     /// Format by name; `None` if `Accept` decides.
     pub format: Option<String>,
-    /// True when `geometry_wkt` is requested.
-    pub geometry: bool,
     /// True when JSON rows are wrapped (spec-2.3-envelope).
     pub envelope: bool,
-    /// A cursor as the client sent it; never empty.
-    pub cursor: Option<String>,
-    /// A pinned snapshot's id, as given.
-    pub snapshot: Option<String>,
-    /// Projection, in the order asked for.
-    pub columns: Option<Vec<String>>,
     /// Parameters whose name has a dot, for the encoder: `("csv.delimiter", ";")`; the last of a
     /// name wins.
     pub options: Vec<(String, String)>,

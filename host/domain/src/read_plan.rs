@@ -1,12 +1,21 @@
 //! Rows and columns to read for one response: decided from dataset, limits and query, without I/O.
 
+mod condition;
+mod names;
 mod planner;
+mod row_order;
+mod series;
 
 use std::sync::Arc;
 
-use crate::{DatasetName, Date, Namespace, Snapshot};
+use crate::{BoundingBox, DatasetName, Date, Namespace, SeriesRows, Snapshot};
 
-pub use planner::{UNBOUNDED_ROWS, plan_read, resolve_projection};
+pub use condition::{ColumnTest, ColumnValue, Condition, FloatKey, Side};
+pub use planner::{
+    MAX_SORTED_ROWS, ResolvedSelection, UNBOUNDED_ROWS, plan_read, resolve_selection,
+};
+pub use row_order::{RowOrder, SortKey};
+pub use series::{PeriodForm, series_columns};
 
 /// A decision about the rows and columns to read. Rows are numbered from 0 in the snapshot's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +34,16 @@ pub struct ReadPlan {
     pub end: Option<Date>,
     /// Keep rows in which a dimension column contains this, by simple Unicode case folding.
     pub search_text: Option<String>,
-    /// First row to consider: 0, or where a cursor stopped.
+    /// Conditions that every row meets.
+    pub conditions: Vec<Condition>,
+    /// Keep rows whose geometry meets this box.
+    pub bbox: Option<BoundingBox>,
+    /// Keep so many rows of each series, of those that all else leaves.
+    pub series_rows: Option<SeriesRows>,
+    /// Order of the rows.
+    pub order: RowOrder,
+    /// First row to consider: 0, or where a cursor stopped. In another order than the natural one
+    /// it is the row that comes first.
     pub first_row: u64,
     /// Rows at most; `None` for all that match.
     pub max_rows: Option<u64>,
@@ -45,9 +63,22 @@ impl ReadPlan {
             start: None,
             end: None,
             search_text: None,
+            conditions: Vec::new(),
+            bbox: None,
+            series_rows: None,
+            order: RowOrder::Natural,
             first_row: 0,
             max_rows: None,
             plan_row_cap: None,
         }
+    }
+
+    /// Returns true where only reading rows tells which of them are sent.
+    #[must_use]
+    pub fn is_filtered(&self) -> bool {
+        self.search_text.is_some()
+            || !self.conditions.is_empty()
+            || self.bbox.is_some()
+            || self.series_rows.is_some()
     }
 }

@@ -63,6 +63,11 @@ pub enum Refusal {
         /// True when the caller may download the dataset whole.
         bulk: bool,
     },
+    /// 413: rows in another order than their own, of which too many would be held.
+    SortTooLarge {
+        /// Rows that are sorted at most.
+        limit: u64,
+    },
     /// 413: the answer is more than its plugin can make within the limits of the sandbox.
     ResponseTooLarge {
         /// Format or tool of the plugin.

@@ -72,6 +72,7 @@ impl Error {
                 Refusal::UnboundedRequest { .. } => {
                     (StatusCode::PAYLOAD_TOO_LARGE, "unbounded_pull")
                 }
+                Refusal::SortTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "sort_too_large"),
                 Refusal::ResponseTooLarge { .. } => {
                     (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_large")
                 }

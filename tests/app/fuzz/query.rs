@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use yearbook_domain::{DataQuery, Plan, query::parse_pairs};
+use yearbook_domain::Plan;
+use yearbook_domain::query::{parse_data, parse_pairs};
 
 use super::{FuzzSubject, FuzzTargetSpec};
 use crate::app::{Reply, TestApp, harvest, parks};
@@ -98,7 +99,7 @@ impl FuzzSubject for QuerySubject {
             return;
         }
         let raw = path.split_once('?').map_or("", |(_, raw)| raw);
-        let _ = DataQuery::parse(&parse_pairs(raw), &["json", "csv"]);
+        let _ = parse_data(&parse_pairs(raw), &["json", "csv"]);
         let reply = self.runtime.block_on(self.app.get(&path).key(&self.key).send());
         assert_valid_reply(&path, &reply);
     }

@@ -4,6 +4,7 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 use yearbook_domain::query::scalar;
+use yearbook_domain::read_plan::MAX_SORTED_ROWS;
 use yearbook_domain::{Digest, Millis, Refusal, SnapshotId, ValidationError};
 use yearbook_http::middleware::error_bodies;
 use yearbook_http::{CoreSettings, Error};
@@ -59,9 +60,9 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             Refusal::NoSuchDataset { .. } => named,
             Refusal::NoSuchSnapshot { .. } => matches!(kind, RouteKind::Data | RouteKind::Changes),
             Refusal::WatermarkGone { .. } => kind == RouteKind::Changes,
-            Refusal::SnapshotGone { .. } | Refusal::UnboundedRequest { .. } => {
-                kind == RouteKind::Data
-            }
+            Refusal::SnapshotGone { .. }
+            | Refusal::UnboundedRequest { .. }
+            | Refusal::SortTooLarge { .. } => kind == RouteKind::Data,
             Refusal::ResponseTooLarge { .. } => {
                 matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
             }
@@ -126,6 +127,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
             advice: "Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.".to_owned(),
         },
         Refusal::UnboundedRequest { rows: 250_000, geometry: false, dated: true, bulk: false },
+        Refusal::SortTooLarge { limit: MAX_SORTED_ROWS },
         Refusal::ResponseTooLarge {
             plugin: match kind {
                 RouteKind::Integration => generator,

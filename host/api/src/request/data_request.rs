@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use http::request::Parts;
-use yearbook_domain::query::{LoadedFormats, parse_pairs};
-use yearbook_domain::{DataQuery, Dataset, DatasetName, Refusal, ValidationError, changes};
+use yearbook_domain::query::{LoadedFormats, parse_data, parse_pairs};
+use yearbook_domain::{
+    Dataset, DatasetName, OutputParameters, Refusal, Selection, ValidationError, changes,
+};
 use yearbook_http::{Authenticated, Error, accept};
 use yearbook_sandbox::{OptionValue, PluginEncoder, PluginSet};
 
@@ -20,8 +22,10 @@ pub(crate) struct DataRequest {
     pub(crate) name: DatasetName,
     /// Method, address, headers and extensions.
     pub(crate) parts: Parts,
-    /// The parameters.
-    pub(crate) query: DataQuery,
+    /// Rows and columns to send.
+    pub(crate) selection: Selection,
+    /// How they are sent.
+    pub(crate) output: OutputParameters,
     /// Names and values of all parameters as sent, for links that keep them.
     pub(crate) pairs: Vec<(String, String)>,
     /// The format's encoder, of the plugins that were loaded when the request began.
@@ -58,21 +62,21 @@ impl DataRequest {
         let rows_of = RowsOf::from_path(parts.uri.path());
         let (data, pictures) = (plugins.data_formats(), plugins.picture_formats());
         let formats = LoadedFormats { data: &data, pictures: &pictures };
-        let query = match rows_of {
-            RowsOf::Snapshot => DataQuery::parse(&pairs, formats),
+        let parameters = match rows_of {
+            RowsOf::Snapshot => parse_data(&pairs, formats),
             RowsOf::Changes => changes::parse_query(&pairs, formats),
         };
-        let (name, query) = match (dataset_name(&parts.uri), query) {
-            (Ok(name), Ok(query)) => (name, query),
-            (name, query) => {
+        let (name, (selection, output)) = match (dataset_name(&parts.uri), parameters) {
+            (Ok(name), Ok(parameters)) => (name, parameters),
+            (name, parameters) => {
                 let problems =
-                    name.err().into_iter().chain(query.err().unwrap_or_default()).collect();
+                    name.err().into_iter().chain(parameters.err().unwrap_or_default()).collect();
                 return Err(Refusal::InvalidParameters(problems).into());
             }
         };
-        let encoder = negotiate(&parts, &plugins, query.format.as_deref())?;
+        let encoder = negotiate(&parts, &plugins, output.format.as_deref())?;
         app.core.http_metrics.set_format(&parts.extensions, &encoder.description().format);
-        Ok(Self { name, parts, query, pairs, encoder, plugins, rows_of })
+        Ok(Self { name, parts, selection, output, pairs, encoder, plugins, rows_of })
     }
 
     /// Plans the response with rows of `dataset`: of a snapshot, or of what changed.
@@ -113,7 +117,7 @@ impl DataRequest {
     /// # Errors
     /// A problem for every wrong value, whichever loaded format declares its parameter.
     pub(super) fn encoder_options(&self) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
-        options::choose(&self.plugins, &self.encoder, &self.query)
+        options::choose(&self.plugins, &self.encoder, &self.output)
     }
 }
 

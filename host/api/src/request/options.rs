@@ -2,7 +2,7 @@
 
 use yearbook_domain::query::last_value;
 use yearbook_domain::query::options as rules;
-use yearbook_domain::{DataQuery, ValidationError};
+use yearbook_domain::{OutputParameters, ValidationError};
 use yearbook_sandbox::{
     EncoderDescription, GeneratorDescription, OptionScalar, OptionValue, ParameterKind,
     PluginEncoder, PluginSet,
@@ -18,21 +18,21 @@ pub(crate) const ENVELOPE: &str = "envelope";
 pub(super) fn choose(
     plugins: &PluginSet,
     encoder: &PluginEncoder,
-    query: &DataQuery,
+    output: &OutputParameters,
 ) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
     let loaded: Vec<&EncoderDescription> =
         plugins.encoders().map(|encoder| encoder.description()).collect();
-    encoder_options_of(&loaded, encoder.description(), query)
+    encoder_options_of(&loaded, encoder.description(), output)
 }
 
 fn encoder_options_of(
     loaded: &[&EncoderDescription],
     chosen: &EncoderDescription,
-    query: &DataQuery,
+    output: &OutputParameters,
 ) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
     let mut options = Vec::new();
     let mut problems = Vec::new();
-    for (name, raw) in &query.options {
+    for (name, raw) in &output.options {
         let Some((format, parameter)) = name.split_once('.') else { continue };
         let Some(description) = loaded.iter().find(|description| description.format == format)
         else {
@@ -51,7 +51,7 @@ fn encoder_options_of(
             Err(problem) => problems.push(problem),
         }
     }
-    if query.envelope && has_envelope(chosen) {
+    if output.envelope && has_envelope(chosen) {
         options.retain(|option| option.name != ENVELOPE);
         options.push(OptionValue { name: ENVELOPE.to_owned(), value: OptionScalar::Boolean(true) });
     }
@@ -90,7 +90,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use yearbook_domain::query::parse_pairs;
+    use yearbook_domain::query::{parse_data, parse_pairs};
     use yearbook_sandbox::PluginParameter;
 
     fn description(
@@ -137,8 +137,8 @@ mod tests {
                 )],
             ),
         ];
-        let query = DataQuery::parse(&parse_pairs(raw), &["json", "csv"]).unwrap();
-        let options = encoder_options_of(&[&loaded[0], &loaded[1]], &loaded[chosen], &query);
+        let (_, output) = parse_data(&parse_pairs(raw), &["json", "csv"]).unwrap();
+        let options = encoder_options_of(&[&loaded[0], &loaded[1]], &loaded[chosen], &output);
         options
             .map(|options| options.into_iter().map(|option| (option.name, option.value)).collect())
             .map_err(|problems| {

@@ -70,8 +70,8 @@ impl DataRequest {
         start: Watermark,
         limits: PlanLimits,
     ) -> ChangesSelection {
-        let cap = limits.row_cap.filter(|cap| *cap < self.query.limit);
-        let page = changes::next_page(history, start, cap.unwrap_or(self.query.limit));
+        let cap = limits.row_cap.filter(|cap| *cap < self.selection.limit);
+        let page = changes::next_page(history, start, cap.unwrap_or(self.selection.limit));
         let parts: Vec<_> = page
             .ranges
             .into_iter()
@@ -93,7 +93,7 @@ impl DataRequest {
             namespace: dataset.namespace.clone(),
             columns: snapshot.columns.clone(),
             snapshot: Arc::new(snapshot),
-            geometry: self.query.geometry,
+            geometry: self.selection.geometry,
             parts,
         };
         ChangesSelection {

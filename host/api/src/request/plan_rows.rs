@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use tracing::Instrument;
 use yearbook_catalog::SnapshotStatus;
+use yearbook_domain::read_plan::ResolvedSelection;
 use yearbook_domain::{
-    CursorPosition, Dataset, Refusal, Snapshot, SnapshotId, ValidationError, cursor, read_plan,
+    CursorPosition, Dataset, ReadPlan, Refusal, Snapshot, SnapshotId, ValidationError, cursor,
+    read_plan,
 };
 use yearbook_http::{Authenticated, Error};
 use yearbook_sandbox::OptionValue;
@@ -19,6 +21,8 @@ use crate::response::plan::{ResponsePlan, RowSource};
 struct ResolvedRequest {
     /// The version to read: a cursor's, a pinned one, or the current one.
     snapshot: Arc<Snapshot>,
+    /// The selection in this version.
+    selection: ResolvedSelection,
     /// First row to consider.
     first_row: u64,
     /// The encoder's options.
@@ -38,43 +42,53 @@ impl DataRequest {
         dataset: &Dataset,
     ) -> Result<ResponsePlan, Error> {
         let span = tracing::debug_span!("plan", dataset = self.name.as_str());
-        let ResolvedRequest { snapshot, first_row, options } =
+        let ResolvedRequest { snapshot, selection, first_row, options } =
             self.resolve(app, dataset).instrument(span).await?;
         let limits = auth.caller.limits();
-        let plan = read_plan::plan_read(dataset, snapshot, limits, &self.query, first_row)?;
+        let sent = &self.selection;
+        let plan = read_plan::plan_read(dataset, snapshot, limits, sent, selection, first_row)?;
         Ok(ResponsePlan::new(self, auth, RowSource::Snapshot(Arc::new(plan)), options))
     }
 
     async fn resolve(&self, app: &ApiState, dataset: &Dataset) -> Result<ResolvedRequest, Error> {
-        let mut problems: Vec<ValidationError> = Vec::new();
-        let position = self.cursor_position(app).unwrap_or_else(|problem| {
-            problems.push(problem);
-            None
-        });
+        let sent = &self.selection;
+        let (position, invalid) = match self.cursor_position(app) {
+            Ok(position) => (position, None),
+            Err(problem) => (None, Some(problem)),
+        };
         let pinned = position
             .as_ref()
             .map(|position| position.source.as_str())
-            .or(self.query.snapshot.as_deref());
+            .or(sent.snapshot.as_deref());
         let snapshot = match pinned {
             Some(id) => retained_snapshot(app, dataset, id).await?,
             None => Some(Arc::clone(&dataset.current)),
         };
         // Where the snapshot is gone, the current one judges: a wrong name is more useful to know
         // than a lost version.
-        problems.extend(
-            read_plan::resolve_projection(
-                snapshot.as_deref().unwrap_or(&dataset.current),
-                &self.query,
-            )
-            .err(),
-        );
+        let judge = snapshot.as_ref().unwrap_or(&dataset.current);
+        let resolved = read_plan::resolve_selection(judge, sent);
+        let changed = match (&position, &resolved) {
+            (Some(position), Ok(resolved)) => {
+                let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
+                let all = ReadPlan::full_scan(name, namespace, Arc::clone(judge));
+                let plan = resolved.clone().into_plan(all);
+                position.validate_filters(&plan, sent).err()
+            }
+            _ => None,
+        };
+        let changed = changed
+            .or_else(|| position.as_ref().and_then(|at| at.validate_snapshot(sent).err()));
+        let mut problems: Vec<ValidationError> = invalid.into_iter().chain(changed).collect();
+        let resolved =
+            resolved.map_err(|found| problems.extend(found)).ok();
         let options = self.encoder_options().unwrap_or_else(|found| {
             problems.extend(found);
             Vec::new()
         });
-        if !problems.is_empty() {
+        let Some(selection) = resolved.filter(|_| problems.is_empty()) else {
             return Err(Refusal::InvalidParameters(problems).into());
-        }
+        };
         let snapshot = match (snapshot, pinned) {
             (Some(snapshot), _) => snapshot,
             // A cursor is signed, so its snapshot was once: the database need not be asked.
@@ -85,16 +99,15 @@ impl DataRequest {
         };
         Ok(ResolvedRequest {
             snapshot,
+            selection,
             first_row: position.map_or(0, |position| position.row),
             options,
         })
     }
 
     fn cursor_position(&self, app: &ApiState) -> Result<Option<CursorPosition>, ValidationError> {
-        let Some(text) = &self.query.cursor else { return Ok(None) };
-        let position = app.cursors.open(text).ok_or_else(|| cursor::invalid_cursor(&self.query))?;
-        position.validate_query(&self.name, &self.query)?;
-        Ok(Some(position))
+        let Some(text) = &self.selection.cursor else { return Ok(None) };
+        app.cursors.open(text).map(Some).ok_or_else(|| cursor::invalid_cursor(&self.selection))
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn append_for_rows(
     counts: RowCounts,
 ) {
     let named = last_value(&request.pairs, "limit").is_some();
-    let limit = CanonicalQuery::explicit_limit(&request.query, named);
+    let limit = CanonicalQuery::explicit_limit(&request.selection, named);
     if limit.is_some() && counts.rows.is_none() {
         return;
     }

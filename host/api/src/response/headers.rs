@@ -76,8 +76,9 @@ impl ResponseHead {
         // 4.2.2).
         shared.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         // The plan of the key decides how many rows there are.
-        shared.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, X-API-Key"));
-        if !request.query.geometry {
+        let vary = "Accept, Accept-Encoding, X-API-Key, Authorization";
+        shared.insert(VARY, HeaderValue::from_static(vary));
+        if !request.selection.geometry {
             shared.insert(GEOMETRY_OMITTED, HeaderValue::from_static("true"));
         }
 
@@ -162,7 +163,7 @@ fn insert_row_counts(
         headers.extend(rows.map(|rows| (name, HeaderValue::from(rows))));
     }
     if let Some(row) = counts.next {
-        let filters = fingerprint(&read.dataset, &request.query);
+        let filters = fingerprint(read, &request.selection);
         let cursor = app.cursors.encode(&CursorPosition {
             source: CursorSource::Snapshot(read.snapshot.id),
             row,

@@ -187,7 +187,7 @@ pub(super) fn encoder_failure(
 /// Returns 422 with the guest's own `sentence`.
 pub(super) fn declined_by_encoder(request: &DataRequest, sentence: &str) -> Error {
     let format = &request.encoder.description().format;
-    let raw = request.query.format.as_deref();
+    let raw = request.output.format.as_deref();
     let problem = ValidationError::new(
         ParameterLocation::Query,
         "format",

@@ -2,6 +2,7 @@
 //! bytes. No I/O, so that a condition can be answered before anything is read or charged.
 
 use sha2::{Digest as _, Sha256};
+use yearbook_domain::citation::selection_text;
 use yearbook_domain::{Column, ColumnType, Credit, Date, Digest, ReadPlan};
 use yearbook_http::EntityTag;
 use yearbook_sandbox::{EncoderDescription, OptionScalar, OptionValue};
@@ -27,6 +28,11 @@ pub(super) fn of_rows(
     }
     hash.number(plan.first_row);
     hash.optional(plan.max_rows, FieldHasher::number);
+    // Absent where there is none of it: tags of other requests are those of releases before.
+    let selection = selection_text(plan);
+    if !selection.is_empty() {
+        hash.text(&selection);
+    }
     hash.encoder(description, digest, chosen);
     EntityTag::from_hash(hash.0.finalize().as_slice())
 }

@@ -15,7 +15,7 @@ pub(crate) fn rows_too_large(request: &DataRequest, chosen: &[OptionValue]) -> E
     let format = &description.format;
     option_problems(format, description.non_default(chosen), &request.pairs).unwrap_or_else(|| {
         let mut ways = Vec::new();
-        if request.query.limit != 1 {
+        if request.selection.limit != 1 {
             ways.push("ask for fewer rows with limit".to_owned());
         }
         if request.accepts_columns() {

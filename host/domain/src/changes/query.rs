@@ -3,8 +3,10 @@
 
 use serde_json::json;
 
-use crate::query::{LoadedFormats, last_value, scalar};
-use crate::{DataQuery, ValidationError};
+use crate::ValidationError;
+use crate::query::{
+    LoadedFormats, OutputParameters, Selection, is_condition, last_value, parse_data, scalar,
+};
 
 /// Rows of an answer when `limit` is omitted (contract-4-changes-limit).
 pub const DEFAULT_LIMIT: u64 = 10_000;
@@ -12,7 +14,7 @@ pub const DEFAULT_LIMIT: u64 = 10_000;
 /// Parameters of `/data` that mean the same here; encoders' own (with a dot) do too.
 const SHARED_PARAMETERS: [&str; 3] = ["limit", "format", "geometry"];
 
-/// Parses `pairs` (from [`crate::query::parse_pairs`]) as [`DataQuery::parse`] does, with another
+/// Parses `pairs` (from [`crate::query::parse_pairs`]) as [`parse_data`] does, with another
 /// default for `limit`, which is at least 1 here. What else `/data` knows is ignored like any other
 /// unknown parameter.
 ///
@@ -21,16 +23,22 @@ const SHARED_PARAMETERS: [&str; 3] = ["limit", "format", "geometry"];
 pub fn parse_query<'a>(
     pairs: &[(String, String)],
     formats: impl Into<LoadedFormats<'a>>,
-) -> Result<DataQuery, Vec<ValidationError>> {
+) -> Result<(Selection, OutputParameters), Vec<ValidationError>> {
     let limit = last_value(pairs, "limit").map(parse_limit);
     let shared: Vec<(String, String)> = pairs
         .iter()
-        .filter(|(name, _)| SHARED_PARAMETERS.contains(&name.as_str()) || name.contains('.'))
+        .filter(|(name, _)| {
+            let is_option = name.contains('.') && !is_condition(name);
+            SHARED_PARAMETERS.contains(&name.as_str()) || is_option
+        })
         .cloned()
         .collect();
-    let parsed = DataQuery::parse(&shared, formats);
+    let parsed = parse_data(&shared, formats);
     match (limit.transpose(), parsed) {
-        (Ok(limit), Ok(query)) => Ok(DataQuery { limit: limit.unwrap_or(DEFAULT_LIMIT), ..query }),
+        (Ok(limit), Ok((selection, output))) => {
+            let limit = limit.unwrap_or(DEFAULT_LIMIT);
+            Ok((Selection { limit, ..selection }, output))
+        }
         (limit, parsed) => {
             let others = parsed.err().unwrap_or_default();
             Err(limit
@@ -75,7 +83,7 @@ mod tests {
 
     #[test]
     fn limit_is_at_least_one_and_ten_thousand_by_default_contract_4() {
-        let limit = |raw: &str| parse_query(&parse_pairs(raw), &["json"]).unwrap().limit;
+        let limit = |raw: &str| parse_query(&parse_pairs(raw), &["json"]).unwrap().0.limit;
         assert_eq!(
             (limit(""), limit("limit=1"), limit("limit=0&limit=+7"), limit("since=x&start=y")),
             (10_000, 1, 7, 10_000)
@@ -99,15 +107,14 @@ mod tests {
 
     #[test]
     fn filters_of_data_are_ignored() {
-        let query = parse_query(
-            &parse_pairs("columns=a&dimensions=x&cursor=y&snapshot=z&envelope=true&csv.null=-"),
+        let (selection, output) = parse_query(
+            &parse_pairs("columns=a&dimensions=x&cursor=y&snapshot=z&envelope=true&csv.null=-&where.a=1&sort=a&last=0"),
             &["json"],
         )
         .unwrap();
-        assert_eq!(
-            (query.columns, query.dimensions, query.cursor, query.snapshot, query.envelope),
-            (None, None, None, None, false)
-        );
-        assert_eq!(query.options, [("csv.null".to_owned(), "-".to_owned())]);
+        let (plain, _) = parse_data(&[], &["json"]).unwrap();
+        assert_eq!(selection, Selection { limit: DEFAULT_LIMIT, ..plain });
+        assert!(!output.envelope);
+        assert_eq!(output.options, [("csv.null".to_owned(), "-".to_owned())]);
     }
 }

@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
 use crate::hex::encode_hex;
-use crate::{Column, ColumnRole, DataQuery, DatasetName, Date, ReadPlan, SnapshotId};
+use crate::{Column, ColumnRole, DatasetName, Date, ReadPlan, Selection, SeriesRows, SnapshotId};
 
 /// Characters that are escaped: all but the unreserved ones of RFC 3986.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -24,24 +24,26 @@ impl CanonicalQuery {
         let limit = limit.map(|limit| limit.to_string());
         let (columns, geometry) = projection(all, &plan.columns);
         let parameters = [
-            ("columns", columns.as_deref()),
-            ("dimensions", plan.search_text.as_deref()),
-            ("end", plan.end.as_ref().map(Date::as_str)),
-            ("geometry", geometry),
-            ("limit", limit.as_deref()),
-            ("start", plan.start.as_ref().map(Date::as_str)),
+            ("columns", columns),
+            ("dimensions", plan.search_text.clone()),
+            ("end", plan.end.as_ref().map(Date::to_string)),
+            ("geometry", geometry.map(str::to_owned)),
+            ("limit", limit),
+            ("start", plan.start.as_ref().map(Date::to_string)),
         ];
-        let pair = |(name, value): (&str, Option<&str>)| {
-            value.map(|value| format!("{name}={}", utf8_percent_encode(value, ESCAPED)))
-        };
-        Self(parameters.into_iter().filter_map(pair).collect::<Vec<_>>().join("&"))
+        let mut pairs: Vec<(String, String)> = parameters
+            .into_iter()
+            .filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)))
+            .collect();
+        pairs.extend(selection_pairs(plan));
+        Self(encode_pairs(pairs))
     }
 
     /// Returns the limit of a query where the client named a positive one and no cursor. `named`:
     /// the parameter was there.
     #[must_use]
-    pub fn explicit_limit(query: &DataQuery, named: bool) -> Option<u64> {
-        (named && query.limit > 0 && query.cursor.is_none()).then_some(query.limit)
+    pub fn explicit_limit(selection: &Selection, named: bool) -> Option<u64> {
+        (named && selection.limit > 0 && selection.cursor.is_none()).then_some(selection.limit)
     }
 
     /// The text, without a question mark.
@@ -69,6 +71,42 @@ impl CanonicalQuery {
         digest.truncate(digits);
         (!self.is_whole()).then_some(digest)
     }
+}
+
+/// Returns the canonical text of what `plan` selects by conditions, box, order and rows of each
+/// series (contract-15-canonical). Empty without any of them.
+#[must_use]
+pub fn selection_text(plan: &ReadPlan) -> String {
+    encode_pairs(selection_pairs(plan).collect())
+}
+
+/// Names and values of the parameters of section 15.
+fn selection_pairs(plan: &ReadPlan) -> impl Iterator<Item = (String, String)> {
+    let named = |(name, value): (&str, String)| (name.to_owned(), value);
+    let conditions = plan.conditions.iter().flat_map(|condition| {
+        let column = plan.snapshot.columns.get(condition.column).map_or("", |column| &column.name);
+        let (dot, operator) = match condition.test.operator() {
+            "" => ("", ""),
+            operator => (".", operator),
+        };
+        let name = format!("where.{column}{dot}{operator}");
+        condition.test.values().into_iter().map(move |value| (name.clone(), value))
+    });
+    let bbox = plan.bbox.as_ref().map(|bbox| ("bbox", bbox.to_parameter()));
+    let sort = plan.order.to_parameter(&plan.snapshot).map(|sort| ("sort", sort));
+    let others = [bbox, plan.series_rows.map(SeriesRows::to_pair), sort];
+    conditions.chain(others.into_iter().flatten().map(named))
+}
+
+/// `pairs` sorted by name, then by value, each once, encoded.
+fn encode_pairs(mut pairs: Vec<(String, String)>) -> String {
+    pairs.sort_unstable();
+    pairs.dedup();
+    let encode = |(name, value): &(String, String)| {
+        let [name, value] = [name, value].map(|text| utf8_percent_encode(text, ESCAPED));
+        format!("{name}={value}")
+    };
+    pairs.iter().map(encode).collect::<Vec<_>>().join("&")
 }
 
 /// Returns the values of `columns` and `geometry` that select `chosen` of `all`, the shorter way

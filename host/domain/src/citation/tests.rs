@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::query::{last_value, parse_pairs};
+use crate::query::{last_value, parse_data, parse_pairs};
 use crate::{
-    Column, ColumnRole, ColumnType, DataQuery, Namespace, ReadPlan, Snapshot, fixtures, read_plan,
+    Column, ColumnRole, ColumnType, Namespace, ReadPlan, Snapshot, fixtures, read_plan,
 };
 
 fn column(name: &str, role: ColumnRole) -> Column {
@@ -52,17 +52,13 @@ fn snapshot() -> Snapshot {
 /// The canonical text of a query string, whose limit cut the result if `cut`.
 fn canonical(raw: &str, cut: bool) -> CanonicalQuery {
     let pairs = parse_pairs(raw);
-    let query = DataQuery::parse(&pairs, &["json", "csv"]).unwrap();
+    let (selection, _) = parse_data(&pairs, &["json", "csv"]).unwrap();
     let snapshot = Arc::new(snapshot());
     let name = DatasetName::parse("cpi").unwrap();
-    let plan = ReadPlan {
-        columns: read_plan::resolve_projection(&snapshot, &query).unwrap(),
-        start: query.start,
-        end: query.end,
-        search_text: query.dimensions.clone(),
-        ..ReadPlan::full_scan(name, Namespace::parse("prices").unwrap(), snapshot)
-    };
-    let limit = CanonicalQuery::explicit_limit(&query, last_value(&pairs, "limit").is_some());
+    let resolved = read_plan::resolve_selection(&snapshot, &selection).unwrap();
+    let all = ReadPlan::full_scan(name, Namespace::parse("prices").unwrap(), snapshot);
+    let plan = resolved.into_plan(all);
+    let limit = CanonicalQuery::explicit_limit(&selection, last_value(&pairs, "limit").is_some());
     CanonicalQuery::new(&plan, limit.filter(|_| cut))
 }
 

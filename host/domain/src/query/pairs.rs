@@ -14,7 +14,7 @@ pub fn parse_pairs(raw: &str) -> Vec<(String, String)> {
         .filter(|part| !part.is_empty())
         .map(|part| {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            (decode(name), decode(value))
+            (decode(name).into_owned(), decode(value).into_owned())
         })
         .collect()
 }
@@ -25,10 +25,18 @@ pub fn last_value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a s
     pairs.iter().rev().find(|(candidate, _)| candidate == name).map(|(_, value)| value.as_str())
 }
 
-fn decode(text: &str) -> String {
-    let spaced =
-        if text.contains('+') { Cow::Owned(text.replace('+', " ")) } else { Cow::Borrowed(text) };
-    percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+/// Names in the order sent, as [`parse_pairs`] has them. One without escapes is not copied.
+pub fn parameter_names(raw: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let parts = raw.split('&').filter(|part| !part.is_empty());
+    parts.map(|part| decode(part.split_once('=').map_or(part, |(name, _)| name)))
+}
+
+fn decode(text: &str) -> Cow<'_, str> {
+    if text.contains('+') {
+        let spaced = text.replace('+', " ");
+        return Cow::Owned(percent_decode_str(&spaced).decode_utf8_lossy().into_owned());
+    }
+    percent_decode_str(text).decode_utf8_lossy()
 }
 
 #[cfg(test)]
@@ -41,6 +49,9 @@ mod tests {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
         assert_eq!(parse_pairs(raw), expected, "{raw}");
+        let names: Vec<_> = parameter_names(raw).collect();
+        let expected: Vec<_> = expected.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, expected, "{raw}");
     }
 
     #[test]
@@ -59,6 +70,7 @@ mod tests {
         check("d=%4", &[("d", "%4")]);
         check("d=%zz", &[("d", "%zz")]);
         check("%73tart=x", &[("start", "x")]);
+        check("a+b&a%2Cb=1", &[("a b", ""), ("a,b", "1")]);
     }
 
     #[test]

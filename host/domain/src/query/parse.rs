@@ -3,85 +3,94 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::conditions::{is_condition, parse_conditions};
+use super::order::{parse_box, parse_series_rows, parse_sort};
 use super::pairs::last_value;
-use super::{DEFAULT_LIMIT, DataQuery, LoadedFormats, MAX_LISTED_NAMES, scalar};
+use super::{
+    DEFAULT_LIMIT, LoadedFormats, MAX_LISTED_NAMES, OutputParameters, Selection, scalar,
+};
 use crate::ValidationError;
 
-impl DataQuery {
-    /// Parses `pairs` (from [`super::parse_pairs`]). `formats` are those loaded now. Unknown
-    /// parameters are ignored.
-    ///
-    /// # Errors
-    /// Every problem there is.
-    pub fn parse<'a>(
-        pairs: &[(String, String)],
-        formats: impl Into<LoadedFormats<'a>>,
-    ) -> Result<Self, Vec<ValidationError>> {
-        Self::parse_known(pairs, formats.into())
-    }
+/// Parses `pairs` (from [`super::parse_pairs`]). `formats` are those loaded now. Unknown parameters
+/// are ignored.
+///
+/// # Errors
+/// Every problem there is.
+pub fn parse_data<'a>(
+    pairs: &[(String, String)],
+    formats: impl Into<LoadedFormats<'a>>,
+) -> Result<(Selection, OutputParameters), Vec<ValidationError>> {
+    let formats = formats.into();
+    let mut problems = Vec::new();
+    let mut note = |problem: ValidationError| problems.push(problem);
+    let get = |name: &str| last_value(pairs, name);
 
-    fn parse_known(
-        pairs: &[(String, String)],
-        formats: LoadedFormats<'_>,
-    ) -> Result<Self, Vec<ValidationError>> {
-        let mut problems = Vec::new();
-        let mut note = |problem: ValidationError| problems.push(problem);
-        let get = |name: &str| last_value(pairs, name);
-
-        let start = get("start").map(|raw| scalar::parse_date("start", raw));
-        let end = get("end").map(|raw| scalar::parse_date("end", raw));
-        let start = match (start, &end) {
-            (Some(Ok(start)), Some(Ok(end))) if start > *end => {
-                note(ValidationError::value_error(
-                    "start",
-                    &format!("start must not be after end ({end})"),
-                    start.as_str(),
-                ));
-                None
-            }
-            (start, _) => collect_error(start, &mut note),
-        };
-        let end = collect_error(end, &mut note);
-        let limit =
-            collect_error(get("limit").map(|raw| scalar::parse_count("limit", raw)), &mut note)
-                .unwrap_or(DEFAULT_LIMIT);
-        let format = get("format").map(|raw| {
-            if formats.contains(raw) {
-                return Ok(raw.to_owned());
-            }
-            let named = formats.data.iter().copied();
-            scalar::check_literal("format", raw, named).map(|()| raw.to_owned())
-        });
-        let format = collect_error(format, &mut note);
-        let geometry = collect_error(
-            get("geometry").map(|raw| scalar::parse_boolean("geometry", raw)),
-            &mut note,
-        )
-        .unwrap_or(true);
-        let envelope = collect_error(
-            get("envelope").map(|raw| scalar::parse_boolean("envelope", raw)),
-            &mut note,
-        )
-        .unwrap_or(false);
-        let columns = collect_error(get("columns").map(parse_columns), &mut note);
-
-        if !problems.is_empty() {
-            return Err(problems);
+    let start = get("start").map(|raw| scalar::parse_date("start", raw));
+    let end = get("end").map(|raw| scalar::parse_date("end", raw));
+    let start = match (start, &end) {
+        (Some(Ok(start)), Some(Ok(end))) if start > *end => {
+            note(ValidationError::value_error(
+                "start",
+                &format!("start must not be after end ({end})"),
+                start.as_str(),
+            ));
+            None
         }
-        Ok(Self {
-            start,
-            end,
-            dimensions: non_empty(get("dimensions")),
-            limit,
-            format,
-            geometry,
-            envelope,
-            cursor: non_empty(get("cursor")),
-            snapshot: get("snapshot").map(str::to_owned),
-            columns,
-            options: plugin_parameters(pairs),
-        })
+        (start, _) => collect_error(start, &mut note),
+    };
+    let end = collect_error(end, &mut note);
+    let limit =
+        collect_error(get("limit").map(|raw| scalar::parse_count("limit", raw)), &mut note)
+            .unwrap_or(DEFAULT_LIMIT);
+    let format = get("format").map(|raw| {
+        if formats.contains(raw) {
+            return Ok(raw.to_owned());
+        }
+        let named = formats.data.iter().copied();
+        scalar::check_literal("format", raw, named).map(|()| raw.to_owned())
+    });
+    let format = collect_error(format, &mut note);
+    let geometry = collect_error(
+        get("geometry").map(|raw| scalar::parse_boolean("geometry", raw)),
+        &mut note,
+    )
+    .unwrap_or(true);
+    let envelope = collect_error(
+        get("envelope").map(|raw| scalar::parse_boolean("envelope", raw)),
+        &mut note,
+    )
+    .unwrap_or(false);
+    let columns = collect_error(get("columns").map(parse_columns), &mut note);
+
+    let conditions = parse_conditions(pairs).unwrap_or_else(|found| {
+        found.into_iter().for_each(&mut note);
+        Vec::new()
+    });
+    let sort = collect_error(get("sort").map(parse_sort), &mut note).unwrap_or_default();
+    let series_rows = parse_series_rows(pairs).unwrap_or_else(|found| {
+        found.into_iter().for_each(&mut note);
+        None
+    });
+    let bbox = collect_error(get("bbox").map(parse_box), &mut note);
+
+    if !problems.is_empty() {
+        return Err(problems);
     }
+    let selection = Selection {
+        start,
+        end,
+        dimensions: non_empty(get("dimensions")),
+        limit,
+        geometry,
+        cursor: non_empty(get("cursor")),
+        snapshot: get("snapshot").map(str::to_owned),
+        columns,
+        conditions,
+        sort,
+        series_rows,
+        bbox,
+    };
+    Ok((selection, OutputParameters { format, envelope, options: plugin_parameters(pairs) }))
 }
 
 fn collect_error<T>(
@@ -133,12 +142,12 @@ pub fn too_many_names_message(parameter: &str, raw: &str) -> Option<String> {
     })
 }
 
-/// Parameters whose name has a dot, each once with its last value, in the order of first
-/// appearance.
+/// Parameters of plugins: those whose name has a dot, each once with its last value, in the order of
+/// first appearance.
 fn plugin_parameters(pairs: &[(String, String)]) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
     let mut positions: HashMap<&str, usize> = HashMap::new();
-    for (name, value) in pairs.iter().filter(|(name, _)| name.contains('.')) {
+    for (name, value) in pairs.iter().filter(|(name, _)| name.contains('.') && !is_condition(name)) {
         let position = *positions.entry(name).or_insert(options.len());
         match options.get_mut(position) {
             Some((_, known)) => known.clone_from(value),

@@ -82,6 +82,51 @@ pub fn parse_integer(name: &str, raw: &str) -> Result<i64, ValidationError> {
     signed.parse().map_err(|_| integer_too_large_error(name, raw))
 }
 
+/// An integer of 64 bits, also where it is written with an exponent: `1e+05`, as R and spreadsheets
+/// write large ones.
+///
+/// # Errors
+/// Those of [`parse_integer`].
+pub fn parse_whole_number(name: &str, raw: &str) -> Result<i64, ValidationError> {
+    match without_exponent(raw.trim()) {
+        Some(digits) => parse_integer(name, &digits).map_err(|problem| ValidationError {
+            input: Some(raw.to_owned()),
+            ..problem
+        }),
+        None => parse_integer(name, raw),
+    }
+}
+
+/// `1.5e3` as `1500`. `None` without an exponent, for what is no whole number, and for more digits
+/// than any integer of 64 bits has.
+fn without_exponent(text: &str) -> Option<String> {
+    const MAX_EXPONENT: usize = 32;
+    let (mantissa, exponent) = text.split_once(['e', 'E'])?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let has_digits = whole.bytes().any(|byte| byte.is_ascii_digit());
+    if !has_digits || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    match usize::try_from(exponent) {
+        Ok(exponent) if exponent <= MAX_EXPONENT => {
+            let fraction = fraction.trim_end_matches('0');
+            let zeros = exponent.checked_sub(fraction.len())?;
+            Some(format!("{whole}{fraction}{}", "0".repeat(zeros)))
+        }
+        Ok(_) => None,
+        Err(_) => {
+            let shift = usize::try_from(exponent.unsigned_abs()).ok()?;
+            let is_whole = fraction.bytes().all(|byte| byte == b'0');
+            let kept = whole.len().checked_sub(shift).filter(|_| is_whole)?;
+            let (kept, dropped) = whole.split_at_checked(kept)?;
+            let is_integer = dropped.bytes().all(|byte| byte == b'0')
+                && kept.bytes().any(|byte| byte.is_ascii_digit());
+            is_integer.then(|| kept.to_owned())
+        }
+    }
+}
+
 /// Sign and digits without leading zeros, of what Pydantic reads as an integer: surrounded by white
 /// space, signed, with single underscores between digits, followed by a fraction of zeros.
 fn parse_integer_digits(name: &str, raw: &str) -> Result<(bool, String), ValidationError> {
@@ -157,19 +202,45 @@ pub fn parse_number(name: &str, raw: &str) -> Result<f64, ValidationError> {
     let parsed: Option<f64> = without_underscores(raw.trim()).and_then(|text| text.parse().ok());
     match parsed {
         Some(number) if number.is_finite() => Ok(number),
-        Some(_) => Err(ValidationError::invalid_query_parameter(
-            name,
-            "finite_number",
-            "Input should be a finite number",
-            raw,
-        )),
-        None => Err(ValidationError::invalid_query_parameter(
-            name,
-            "float_parsing",
-            "Input should be a valid number, unable to parse string as a number",
-            raw,
-        )),
+        Some(_) => Err(not_finite(name, raw)),
+        None => Err(not_a_number(name, raw)),
     }
+}
+
+/// A number, or one of the words `NaN`, `INF` and `-INF`.
+///
+/// # Errors
+/// `float_parsing` for any other word; `finite_number` for more than a double holds.
+pub fn parse_any_number(name: &str, raw: &str) -> Result<f64, ValidationError> {
+    match raw {
+        "NaN" => Ok(f64::NAN),
+        "INF" => Ok(f64::INFINITY),
+        "-INF" => Ok(f64::NEG_INFINITY),
+        _ if raw.bytes().any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E')) => {
+            Err(not_a_number(name, raw))
+        }
+        _ => parse_number(name, raw),
+    }
+}
+
+/// The problem of a number that is not finite.
+#[must_use]
+pub fn not_finite(name: &str, raw: &str) -> ValidationError {
+    ValidationError::invalid_query_parameter(
+        name,
+        "finite_number",
+        "Input should be a finite number",
+        raw,
+    )
+}
+
+fn not_a_number(name: &str, raw: &str) -> ValidationError {
+    ValidationError::invalid_query_parameter(
+        name,
+        "float_parsing",
+        "Input should be a valid number, unable to parse string as a number",
+        raw,
+    )
 }
 
 /// One of `allowed`, as written there.

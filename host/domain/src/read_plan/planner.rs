@@ -1,54 +1,125 @@
 //! The rules that turn a query into a [`ReadPlan`]: projection, the unbounded-pull guard, the
 //! plan's row cap (spec-8-guard, spec-8-cap).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::ReadPlan;
+use super::condition::resolve_conditions;
+use super::names::{ColumnNames, listed, quoted};
+use super::row_order::{check_series_rows, resolve_order};
+use super::{Condition, ReadPlan, RowOrder};
 use crate::dataset::GEOMETRY_COLUMN;
 use crate::plan::BulkEntitlement;
-use crate::{ColumnRole, DataQuery, Dataset, PlanLimits, Refusal, Snapshot, ValidationError};
+use crate::{
+    BoundingBox, ColumnRole, Dataset, Date, PlanLimits, Refusal, Selection, SeriesRows, Snapshot,
+    ValidationError,
+};
 
 /// Rows up to which `limit=0` is served without a date filter (spec-8-guard).
 pub const UNBOUNDED_ROWS: u64 = 100_000;
 
-/// Names of columns that a problem lists at most.
-const MAX_LISTED: usize = 40;
+/// Rows up to which any order is served: their keys are held (contract-15-order).
+pub const MAX_SORTED_ROWS: u64 = 10_000;
 
-/// Names that are looked for one by one: for so few a table of all columns costs more than it
-/// saves.
-const MAX_LINEAR_NAMES: usize = 8;
+/// A selection of rows and columns of one snapshot, its parameters checked against it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedSelection {
+    /// Positions of the columns to send, in output order.
+    columns: Vec<usize>,
+    start: Option<Date>,
+    end: Option<Date>,
+    search_text: Option<String>,
+    conditions: Vec<Condition>,
+    bbox: Option<BoundingBox>,
+    series_rows: Option<SeriesRows>,
+    order: RowOrder,
+}
 
-/// Decides what to read of `snapshot`, a version of `dataset`, from `first_row` on (0, or a
-/// cursor's). `limits` are those of the plan of the key that was checked.
+/// Resolves `selection` against a snapshot.
 ///
 /// # Errors
-/// [`Refusal::InvalidParameters`] for `columns` that the snapshot does not have, then
-/// [`Refusal::UnboundedRequest`].
+/// Every problem that only the dataset can judge, in the order of contract-15-order-of-problems.
+pub fn resolve_selection(
+    snapshot: &Snapshot,
+    selection: &Selection,
+) -> Result<ResolvedSelection, Vec<ValidationError>> {
+    let lookups = selection.columns.as_ref().map_or(0, Vec::len)
+        + selection.conditions.len()
+        + selection.sort.len();
+    let names = ColumnNames::new(snapshot, lookups);
+    let columns = resolve_projection(&names, snapshot, selection);
+    let conditions = resolve_conditions(&names, &selection.conditions);
+    let order = resolve_order(&names, snapshot, &selection.sort);
+    let series_rows = check_series_rows(snapshot, selection);
+    let bbox = check_box(snapshot, selection);
+    match (columns, conditions, order, series_rows, bbox) {
+        (Ok(columns), Ok(conditions), Ok(order), Ok(()), Ok(())) => {
+            let dated = snapshot.date_column.is_some();
+            Ok(ResolvedSelection {
+                columns,
+                start: selection.start.filter(|_| dated),
+                end: selection.end.filter(|_| dated),
+                search_text: selection.dimensions.clone(),
+                conditions,
+                bbox: selection.bbox,
+                series_rows: selection.series_rows,
+                order,
+            })
+        }
+        (columns, conditions, order, series_rows, bbox) => {
+            let problems = columns.err().into_iter();
+            Err(problems
+                .chain(conditions.err().into_iter().flatten())
+                .chain(order.err())
+                .chain(series_rows.err())
+                .chain(bbox.err())
+                .collect())
+        }
+    }
+}
+
+impl ResolvedSelection {
+    /// Plans the whole selection in `plan`'s snapshot, without pages or a row cap.
+    #[must_use]
+    pub fn into_plan(self, plan: ReadPlan) -> ReadPlan {
+        let Self { columns, start, end, search_text, conditions, bbox, series_rows, order } = self;
+        ReadPlan {
+            columns,
+            start,
+            end,
+            search_text,
+            conditions,
+            bbox,
+            series_rows,
+            order,
+            ..plan
+        }
+    }
+}
+
+/// Decides what to read of `snapshot`, a version of `dataset`, for `resolved`, which is `selection`
+/// in this snapshot, from `first_row` on (0, or a cursor's). `limits` are those of the plan of the
+/// key that was checked.
+///
+/// # Errors
+/// [`Refusal::UnboundedRequest`], then [`Refusal::SortTooLarge`].
 pub fn plan_read(
     dataset: &Dataset,
     snapshot: Arc<Snapshot>,
     limits: PlanLimits,
-    query: &DataQuery,
+    selection: &Selection,
+    resolved: ResolvedSelection,
     first_row: u64,
 ) -> Result<ReadPlan, Refusal> {
-    let columns = resolve_projection(&snapshot, query)
-        .map_err(|problem| Refusal::InvalidParameters(vec![problem]))?;
-    guard(dataset, &snapshot, limits, query)?;
-    let dated = snapshot.date_column.is_some();
-    let (max_rows, plan_row_cap) = bound(query.limit, limits.row_cap);
-    Ok(ReadPlan {
-        dataset: dataset.name.clone(),
-        namespace: dataset.namespace.clone(),
-        columns,
-        start: query.start.filter(|_| dated),
-        end: query.end.filter(|_| dated),
-        search_text: query.dimensions.clone(),
-        first_row,
-        max_rows,
-        plan_row_cap,
-        snapshot,
-    })
+    guard(dataset, &snapshot, limits, selection)?;
+    let (max_rows, plan_row_cap) = bound(selection.limit, limits.row_cap);
+    let all = ReadPlan::full_scan(dataset.name.clone(), dataset.namespace.clone(), snapshot);
+    let plan = ReadPlan { first_row, max_rows, plan_row_cap, ..resolved.into_plan(all) };
+    let is_large = |rows: u64| rows > MAX_SORTED_ROWS;
+    if !plan.order.is_streamed() && is_large(plan.snapshot.rows) && plan.max_rows.is_none_or(is_large)
+    {
+        return Err(Refusal::SortTooLarge { limit: MAX_SORTED_ROWS });
+    }
+    Ok(plan)
 }
 
 /// Returns positions of the columns to send: the requested ones, in that order, or all;
@@ -56,20 +127,22 @@ pub fn plan_read(
 ///
 /// # Errors
 /// `value_error` at `columns` for names that the snapshot does not have, or when nothing is left.
-pub fn resolve_projection(
+fn resolve_projection(
+    names: &ColumnNames<'_>,
     snapshot: &Snapshot,
-    query: &DataQuery,
+    selection: &Selection,
 ) -> Result<Vec<usize>, ValidationError> {
     let selected = |position: &usize| {
-        query.geometry || snapshot.columns[*position].role != ColumnRole::Geometry
+        selection.geometry || snapshot.columns[*position].role != ColumnRole::Geometry
     };
-    let Some(names) = &query.columns else {
+    let Some(wanted) = &selection.columns else {
         return Ok((0..snapshot.columns.len()).filter(selected).collect());
     };
     let problem =
-        |sentence: String| ValidationError::value_error("columns", &sentence, &names.join(","));
-    let positions = positions(snapshot, names);
-    let unknown: Vec<&str> = names
+        |sentence: String| ValidationError::value_error("columns", &sentence, &wanted.join(","));
+    let positions: Vec<Option<usize>> =
+        wanted.iter().map(|name| names.find(name).map(|(position, _)| position)).collect();
+    let unknown: Vec<&str> = wanted
         .iter()
         .zip(&positions)
         .filter(|(_, position)| position.is_none())
@@ -91,36 +164,15 @@ pub fn resolve_projection(
     Ok(columns)
 }
 
-/// Returns the position of each of `names` in the snapshot, in time that grows with the columns and
-/// the names, not with one times the other.
-fn positions(snapshot: &Snapshot, names: &[String]) -> Vec<Option<usize>> {
-    if names.len() <= MAX_LINEAR_NAMES {
-        return names.iter().map(|name| snapshot.column_index(name)).collect();
+/// Checks that there is geometry for a box to meet.
+fn check_box(snapshot: &Snapshot, selection: &Selection) -> Result<(), ValidationError> {
+    match selection.bbox.filter(|_| !snapshot.has_geometry()) {
+        None => Ok(()),
+        Some(bbox) => {
+            let sentence = "this dataset has no geometry; leave bbox out";
+            Err(ValidationError::value_error("bbox", sentence, &bbox.to_parameter()))
+        }
     }
-    let all: HashMap<&str, usize> = snapshot
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(position, column)| (column.name.as_str(), position))
-        .collect();
-    names.iter().map(|name| all.get(name.as_str()).copied()).collect()
-}
-
-/// `'a', 'b' and 7 more`.
-fn quoted(names: &[&str]) -> String {
-    let shown: Vec<String> =
-        names.iter().take(MAX_LISTED).map(|name| format!("'{name}'")).collect();
-    let more = names.len() - shown.len();
-    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
-}
-
-fn listed(snapshot: &Snapshot) -> String {
-    let mut names: Vec<&str> =
-        snapshot.columns.iter().take(MAX_LISTED).map(|column| column.name.as_str()).collect();
-    if snapshot.columns.len() > MAX_LISTED {
-        names.push("…");
-    }
-    names.join(", ")
 }
 
 /// spec-8-guard, spec-8-relief: `limit=0` needs a date filter when there are many rows or geometry;
@@ -130,12 +182,12 @@ fn guard(
     dataset: &Dataset,
     snapshot: &Snapshot,
     limits: PlanLimits,
-    query: &DataQuery,
+    selection: &Selection,
 ) -> Result<(), Refusal> {
     let dated = snapshot.date_column.is_some();
-    let filtered = dated && (query.start.is_some() || query.end.is_some());
-    let geometry = query.geometry && snapshot.has_geometry();
-    if query.limit == 0 && !filtered && (snapshot.rows > UNBOUNDED_ROWS || geometry) {
+    let filtered = dated && (selection.start.is_some() || selection.end.is_some());
+    let geometry = selection.geometry && snapshot.has_geometry();
+    if selection.limit == 0 && !filtered && (snapshot.rows > UNBOUNDED_ROWS || geometry) {
         return Err(Refusal::UnboundedRequest {
             rows: snapshot.rows,
             geometry,

@@ -38,7 +38,7 @@ pub(super) fn render(error: &Error, request_id: &str) -> String {
 fn refusal_message(refusal: &Refusal) -> String {
     match refusal {
         Refusal::KeyMissing => "An API key is needed; send it in the X-API-Key header.".to_owned(),
-        Refusal::KeyInvalid => "The API key is malformed, unknown or revoked; check what is sent in the X-API-Key header.".to_owned(),
+        Refusal::KeyInvalid => "The API key is malformed, unknown or revoked; check what is sent in the X-API-Key or Authorization header.".to_owned(),
         Refusal::InvalidParameters(_) => "Some parameters are wrong.".to_owned(),
         Refusal::NotAcceptable { available } => {
             format!("Nothing that Accept asks for can be made; accept one of {}, or use the format parameter.", available.join(", "))
@@ -62,6 +62,9 @@ fn refusal_message(refusal: &Refusal) -> String {
         Refusal::BulkForbidden => "The licence of this dataset forbids bulk redistribution on every plan; use /data.".to_owned(),
         Refusal::PaymentRequired { advice } => advice.clone(),
         Refusal::UnboundedRequest { rows, geometry, dated, bulk } => unbounded_message(*rows, *geometry, *dated, *bulk),
+        Refusal::SortTooLarge { limit } => {
+            format!("In another order than the natural one and newest first an answer has at most {limit} rows; give a positive limit of at most {limit}.")
+        }
         Refusal::ResponseTooLarge { plugin, ways } => {
             let ways = if ways.is_empty() { "ask the operator".to_owned() } else { ways.join(", or ") };
             format!("The answer is larger than '{plugin}' can make; {ways}.")

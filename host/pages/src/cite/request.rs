@@ -3,22 +3,24 @@
 use http::Uri;
 use http::request::Parts;
 use percent_encoding::percent_decode_str;
-use yearbook_domain::query::{last_value, parse_pairs, scalar};
+use yearbook_domain::query::{is_condition, last_value, parse_data, parse_pairs, scalar};
 use yearbook_domain::{
-    CanonicalQuery, CitationFormat, DataQuery, Dataset, DatasetName, Namespace, ReadPlan, Refusal,
+    CanonicalQuery, CitationFormat, Dataset, DatasetName, Namespace, ReadPlan, Refusal, Selection,
     Snapshot, SnapshotId, ValidationError, read_plan,
 };
 use yearbook_http::{Error, accept, media_types};
 
 /// Parameters that select rows and columns; all others but `format` and `verify` are ignored.
-const SELECTION: [&str; 6] = ["start", "end", "dimensions", "columns", "geometry", "limit"];
+const SELECTION: [&str; 10] = [
+    "start", "end", "dimensions", "columns", "geometry", "limit", "sort", "first", "last", "bbox",
+];
 
 /// A request for a citation.
 #[derive(Clone, Debug)]
 pub(super) struct CitationRequest {
     pub(super) name: DatasetName,
     pub(super) snapshot_id: SnapshotId,
-    pub(super) query: DataQuery,
+    pub(super) selection: Selection,
     /// Limit that the client named, where it is positive.
     limit: Option<u64>,
     /// None: a page.
@@ -52,17 +54,17 @@ impl CitationRequest {
             return Err(Refusal::NoSuchSnapshot { id: snapshot_id }.into());
         };
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
-        let (selection, _): (Vec<_>, Vec<_>) =
-            pairs.iter().cloned().partition(|(name, _)| SELECTION.contains(&name.as_str()));
-        let query = DataQuery::parse(&selection, &[]);
+        let selects = |name: &str| SELECTION.contains(&name) || is_condition(name);
+        let selecting: Vec<_> = pairs.iter().filter(|(name, _)| selects(name)).cloned().collect();
+        let selection = parse_data(&selecting, &[]);
         let format = last_value(&pairs, "format").map(parse_format).transpose();
         let verify = last_value(&pairs, "verify")
             .map(|raw| scalar::parse_boolean("verify", raw))
             .transpose();
-        let (query, format, verify) = match (query, format, verify) {
-            (Ok(query), Ok(format), Ok(verify)) => (query, format, verify),
-            (query, format, verify) => {
-                let problems = query.err().unwrap_or_default();
+        let (selection, format, verify) = match (selection, format, verify) {
+            (Ok((selection, _)), Ok(format), Ok(verify)) => (selection, format, verify),
+            (selection, format, verify) => {
+                let problems = selection.err().unwrap_or_default();
                 let others = format.err().into_iter().chain(verify.err());
                 let problems = problems.into_iter().chain(others).collect();
                 return Err(Refusal::InvalidParameters(problems).into());
@@ -72,9 +74,9 @@ impl CitationRequest {
             Some(format) => Some(format),
             None => negotiate(parts)?,
         };
-        let named = last_value(&selection, "limit").is_some();
-        let limit = CanonicalQuery::explicit_limit(&query, named);
-        Ok(Self { name, snapshot_id, query, limit, format, verify: verify.unwrap_or(false) })
+        let named = last_value(&pairs, "limit").is_some();
+        let limit = CanonicalQuery::explicit_limit(&selection, named);
+        Ok(Self { name, snapshot_id, selection, limit, format, verify: verify.unwrap_or(false) })
     }
 
     /// Plans the whole selection in `snapshot`, without pages or a row cap.
@@ -86,25 +88,18 @@ impl CitationRequest {
         snapshot: &std::sync::Arc<Snapshot>,
         dataset: Option<&Dataset>,
     ) -> Result<ReadPlan, Error> {
-        let columns = read_plan::resolve_projection(snapshot, &self.query)
-            .map_err(Error::invalid_parameter)?;
-        let dated = snapshot.date_column.is_some();
+        let resolved = read_plan::resolve_selection(snapshot, &self.selection)
+            .map_err(Refusal::InvalidParameters)?;
         // A retired dataset has no rows to read, so its namespace is never shown.
         let namespace = dataset.map(|dataset| dataset.namespace.clone());
         let namespace = namespace.or_else(|| Namespace::parse(self.name.as_str()));
         let absent = || Refusal::NoSuchDataset { name: self.name.to_string() };
-        Ok(ReadPlan {
-            columns,
-            start: self.query.start.filter(|_| dated),
-            end: self.query.end.filter(|_| dated),
-            search_text: self.query.dimensions.clone(),
-            max_rows: self.limit,
-            ..ReadPlan::full_scan(
-                self.name.clone(),
-                namespace.ok_or_else(absent)?,
-                std::sync::Arc::clone(snapshot),
-            )
-        })
+        let all = ReadPlan::full_scan(
+            self.name.clone(),
+            namespace.ok_or_else(absent)?,
+            std::sync::Arc::clone(snapshot),
+        );
+        Ok(ReadPlan { max_rows: self.limit, ..resolved.into_plan(all) })
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use tokio::runtime::Runtime;
-use yearbook_domain::query::parse_pairs;
+use yearbook_domain::query::{parse_data, parse_pairs};
 use yearbook_domain::{
-    DataQuery, Dataset, Millis, PlanTable, ReadPlan, SnapshotSummary, read_plan,
+    Dataset, Millis, PlanTable, ReadPlan, SnapshotSummary, read_plan,
 };
 use yearbook_publish::{DataPackage, SilentReporter, publish};
 use yearbook_scan::Reader;
@@ -100,16 +100,12 @@ impl Stored {
     }
 
     fn plan(&self, query: &str) -> ReadPlan {
-        let query =
-            DataQuery::parse(&parse_pairs(query), &["json", "csv", "arrow", "parquet"]).unwrap();
-        read_plan::plan_read(
-            &self.dataset,
-            Arc::clone(&self.dataset.current),
-            PlanTable::default().enterprise,
-            &query,
-            0,
-        )
-        .unwrap()
+        let formats = ["json", "csv", "arrow", "parquet"];
+        let (selection, _) = parse_data(&parse_pairs(query), &formats).unwrap();
+        let snapshot = Arc::clone(&self.dataset.current);
+        let resolved = read_plan::resolve_selection(&snapshot, &selection).unwrap();
+        let limits = PlanTable::default().enterprise;
+        read_plan::plan_read(&self.dataset, snapshot, limits, &selection, resolved, 0).unwrap()
     }
 
     fn scan(&self, plan: &ReadPlan) -> usize {

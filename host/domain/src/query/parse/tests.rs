@@ -12,11 +12,15 @@ use crate::query::parse_pairs;
 const FORMATS: [&str; 5] = ["json", "csv", "arrow", "parquet", "ndjson"];
 
 fn problems(raw: &str) -> Value {
-    serde_json::to_value(DataQuery::parse(&parse_pairs(raw), &FORMATS).unwrap_err()).unwrap()
+    serde_json::to_value(parse_data(&parse_pairs(raw), &FORMATS).unwrap_err()).unwrap()
 }
 
-fn parsed(raw: &str) -> DataQuery {
-    DataQuery::parse(&parse_pairs(raw), &FORMATS).unwrap()
+fn parsed(raw: &str) -> Selection {
+    parse_data(&parse_pairs(raw), &FORMATS).unwrap().0
+}
+
+fn output(raw: &str) -> OutputParameters {
+    parse_data(&parse_pairs(raw), &FORMATS).unwrap().1
 }
 
 #[test]
@@ -24,20 +28,22 @@ fn defaults_are_those_of_spec_4_1() {
     let query = parsed("");
     assert_eq!(
         query,
-        DataQuery {
+        Selection {
             start: None,
             end: None,
             dimensions: None,
             limit: 100,
-            format: None,
             geometry: true,
-            envelope: false,
             cursor: None,
             snapshot: None,
             columns: None,
-            options: Vec::new(),
+            conditions: Vec::new(),
+            sort: Vec::new(),
+            series_rows: None,
+            bbox: None,
         }
     );
+    assert_eq!(output(""), OutputParameters::default());
 }
 
 #[test]
@@ -71,7 +77,7 @@ fn problems_have_pydantics_shape_contract_2() {
 
 #[test]
 fn unknown_formats_get_the_loaded_ones_listed_contract_2() {
-    let four = DataQuery::parse(&parse_pairs("format=xml"), &FORMATS[..4]).unwrap_err();
+    let four = parse_data(&parse_pairs("format=xml"), &FORMATS[..4]).unwrap_err();
     assert_eq!(four[0].msg, "Input should be 'json', 'csv', 'arrow' or 'parquet'");
     assert_eq!(
         four[0].ctx.as_deref(),
@@ -103,10 +109,10 @@ fn empty_values_are_judged_as_given_except_two_contract_2() {
 
 #[test]
 fn the_last_of_a_repeated_parameter_wins_and_unknown_ones_are_ignored_contract_2() {
-    let query = parsed("limit=x&limit=5&_sdc_page=9&csv.delimiter=,&json.indent=2&csv.delimiter=;");
-    assert_eq!(query.limit, 5);
+    let query = "limit=x&limit=5&_sdc_page=9&csv.delimiter=,&json.indent=2&csv.delimiter=;";
+    assert_eq!(parsed(query).limit, 5);
     assert_eq!(
-        query.options,
+        output(query).options,
         [("csv.delimiter".to_owned(), ";".to_owned()), ("json.indent".to_owned(), "2".to_owned())]
     );
     assert_eq!(problems("limit=5&limit=x").as_array().unwrap().len(), 1);
@@ -144,7 +150,7 @@ fn a_list_of_more_names_than_any_table_has_is_refused_before_it_is_read_contract
 #[test]
 fn many_options_keep_their_order_and_their_last_values_contract_2() {
     let raw: String = (0..2_000).map(|index| format!("x.{}={index}&", index % 1_000)).collect();
-    let options = parsed(&raw).options;
+    let options = output(&raw).options;
     let expected: Vec<_> =
         (0..1_000).map(|index| (format!("x.{index}"), (index + 1_000).to_string())).collect();
     assert_eq!(options, expected);
@@ -153,7 +159,7 @@ fn many_options_keep_their_order_and_their_last_values_contract_2() {
 proptest::proptest! {
     #[test]
     fn no_query_string_makes_the_parser_panic(raw in ".{0,80}") {
-        let _ = DataQuery::parse(&parse_pairs(&raw), &FORMATS);
-        let _ = DataQuery::parse(&parse_pairs(&format!("start={raw}&limit={raw}&columns={raw}&end={raw}")), &FORMATS);
+        let _ = parse_data(&parse_pairs(&raw), &FORMATS);
+        let _ = parse_data(&parse_pairs(&format!("start={raw}&limit={raw}&columns={raw}&end={raw}")), &FORMATS);
     }
 }

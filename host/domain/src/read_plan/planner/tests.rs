@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::fixtures::snapshot;
-use crate::query::parse_pairs;
+use crate::query::{parse_data, parse_pairs};
 use crate::{
     Column, ColumnType, DatasetName, Date, Digest, Millis, Namespace, Plan, PlanTable, SnapshotId,
 };
@@ -38,14 +38,20 @@ fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
 }
 
 fn decide(dataset: &Dataset, plan_of: Plan, raw: &str) -> Result<ReadPlan, Refusal> {
-    let query = DataQuery::parse(&parse_pairs(raw), &["json"]).unwrap();
-    plan_read(
-        dataset,
-        Arc::clone(&dataset.current),
-        PlanTable::default().limits(plan_of),
-        &query,
-        0,
-    )
+    plan_snapshot(dataset, Arc::clone(&dataset.current), plan_of, raw)
+}
+
+fn plan_snapshot(
+    dataset: &Dataset,
+    snapshot: Arc<Snapshot>,
+    plan_of: Plan,
+    raw: &str,
+) -> Result<ReadPlan, Refusal> {
+    let (selection, _) = parse_data(&parse_pairs(raw), &["json"]).unwrap();
+    let resolved =
+        resolve_selection(&snapshot, &selection).map_err(Refusal::InvalidParameters)?;
+    let limits = PlanTable::default().limits(plan_of);
+    plan_read(dataset, snapshot, limits, &selection, resolved, 0)
 }
 
 #[test]
@@ -107,9 +113,7 @@ fn bulk_is_advised_where_plan_and_licence_have_it_contract_3() {
                 let mut older = Snapshot::clone(&dataset.current);
                 older.id = SnapshotId::from_digest(Digest::of(b"s0"));
                 let read = if pinned { Arc::new(older) } else { Arc::clone(&dataset.current) };
-                let query = DataQuery::parse(&parse_pairs("limit=0"), &["json"]).unwrap();
-                let answer =
-                    plan_read(&dataset, read, PlanTable::default().limits(plan_of), &query, 0);
+                let answer = plan_snapshot(&dataset, read, plan_of, "limit=0");
                 let Err(Refusal::UnboundedRequest { bulk, .. }) = answer else {
                     panic!("{answer:?}")
                 };
@@ -203,11 +207,11 @@ fn wrong_columns_come_before_the_guard_contract_1() {
 fn many_names_are_found_like_few_and_unknown_ones_are_told_in_part_contract_3() {
     let dataset = dataset(5, true, true);
     let select = |names: &[&str]| {
-        let columns = Some(names.iter().map(|name| (*name).to_owned()).collect());
-        resolve_projection(
-            &dataset.current,
-            &DataQuery { columns, ..DataQuery::parse(&[], &[]).unwrap() },
-        )
+        let raw = format!("columns={}", names.join(","));
+        decide(&dataset, Plan::Free, &raw).map(|plan| plan.columns).map_err(|refusal| match refusal {
+            Refusal::InvalidParameters(mut problems) => problems.remove(0),
+            other => panic!("{other:?}"),
+        })
     };
     assert_eq!(select(&["region", "date"]).unwrap(), [2, 0]);
     let strangers: Vec<String> = (0..60).map(|index| format!("x{index}")).collect();

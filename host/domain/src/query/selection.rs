@@ -1,0 +1,70 @@
+//! What a request selects of a dataset (contract-15-one-selection). Every way to ask for rows is
+//! parsed into one [`Selection`]; whether it suits the dataset is decided by [`crate::read_plan`].
+
+use super::conditions::ConditionParameter;
+use crate::{BoundingBox, Date};
+
+/// Rows and columns that a request asks for, each parameter right in itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selection {
+    /// Inclusive lower date bound, `YYYY-MM-DD`.
+    pub start: Option<Date>,
+    /// Inclusive upper date bound, `YYYY-MM-DD`.
+    pub end: Option<Date>,
+    /// Substring looked for in dimension columns; never empty.
+    pub dimensions: Option<String>,
+    /// Maximum rows; 0: everything.
+    pub limit: u64,
+    /// True when `geometry_wkt` is requested.
+    pub geometry: bool,
+    /// A cursor as the client sent it; never empty.
+    pub cursor: Option<String>,
+    /// A pinned snapshot's id, as given.
+    pub snapshot: Option<String>,
+    /// Projection, in the order asked for.
+    pub columns: Option<Vec<String>>,
+    /// Conditions on columns, one for each pair of column and operator, in the order sent.
+    pub conditions: Vec<ConditionParameter>,
+    /// Columns to sort by; empty: the natural order.
+    pub sort: Vec<SortName>,
+    /// Rows of each series; `None` for all.
+    pub series_rows: Option<SeriesRows>,
+    /// Box that the geometry meets.
+    pub bbox: Option<BoundingBox>,
+}
+
+/// A name in `sort`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortName {
+    /// Name of a column.
+    pub column: String,
+    /// True behind a `-`.
+    pub descending: bool,
+}
+
+/// Rows of each series, in the natural order (`first`, `last`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeriesRows {
+    /// The oldest.
+    First(u64),
+    /// The newest.
+    Last(u64),
+}
+
+impl SeriesRows {
+    /// Name of the parameter.
+    #[must_use]
+    pub fn parameter(self) -> &'static str {
+        match self {
+            Self::First(_) => "first",
+            Self::Last(_) => "last",
+        }
+    }
+
+    /// Rows of each series at most.
+    #[must_use]
+    pub fn rows(self) -> u64 {
+        let (Self::First(rows) | Self::Last(rows)) = self;
+        rows
+    }
+}

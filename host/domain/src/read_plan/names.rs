@@ -1,0 +1,68 @@
+//! Columns of a snapshot by name, and sentences about names that it does not have.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use crate::query::nearest_name;
+use crate::{Column, Snapshot};
+
+/// Names of columns that a problem lists at most.
+const MAX_LISTED: usize = 40;
+
+/// Look-ups that are made one by one: for so few a table of all columns costs more than it saves.
+const MAX_LINEAR: usize = 8;
+
+/// Columns of a snapshot by name, for a known number of look-ups.
+pub(super) struct ColumnNames<'a> {
+    snapshot: &'a Snapshot,
+    is_linear: bool,
+    table: OnceCell<HashMap<&'a str, usize>>,
+}
+
+impl<'a> ColumnNames<'a> {
+    /// Names of `snapshot`, of which about `lookups` are looked for. Time grows with the columns
+    /// and the look-ups, not with one times the other.
+    pub(super) fn new(snapshot: &'a Snapshot, lookups: usize) -> Self {
+        Self { snapshot, is_linear: lookups <= MAX_LINEAR, table: OnceCell::new() }
+    }
+
+    /// Returns the column called `name`, with its position.
+    pub(super) fn find(&self, name: &str) -> Option<(usize, &'a Column)> {
+        let columns = &self.snapshot.columns;
+        let position = if self.is_linear {
+            self.snapshot.column_index(name)
+        } else {
+            let by_name = || {
+                columns.iter().enumerate().map(|(at, column)| (column.name.as_str(), at)).collect()
+            };
+            self.table.get_or_init(by_name).get(name).copied()
+        };
+        position.and_then(|position| Some((position, columns.get(position)?)))
+    }
+
+    /// Returns the sentence about a name that is not there: the nearest one, and all of them.
+    pub(super) fn unknown(&self, name: &str) -> String {
+        let known = self.snapshot.columns.iter().map(|column| column.name.as_str());
+        let nearest = nearest_name(name, known);
+        let nearest = nearest.map(|name| format!("the nearest is '{name}'; ")).unwrap_or_default();
+        format!("unknown column '{name}'; {nearest}this dataset has {}", listed(self.snapshot))
+    }
+}
+
+/// `'a', 'b' and 7 more`.
+pub(super) fn quoted(names: &[&str]) -> String {
+    let shown: Vec<String> =
+        names.iter().take(MAX_LISTED).map(|name| format!("'{name}'")).collect();
+    let more = names.len() - shown.len();
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
+/// Names of the columns, as many as fit.
+pub(super) fn listed(snapshot: &Snapshot) -> String {
+    let mut names: Vec<&str> =
+        snapshot.columns.iter().take(MAX_LISTED).map(|column| column.name.as_str()).collect();
+    if snapshot.columns.len() > MAX_LISTED {
+        names.push("…");
+    }
+    names.join(", ")
+}
