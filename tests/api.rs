@@ -1,5 +1,6 @@
 //! Routes in process, mirroring `host/api/src/routes`. A test names the rule it proves.
 
+mod authorization;
 mod bulk;
 mod changes;
 mod citations;
@@ -17,6 +18,7 @@ mod failures;
 mod formats;
 mod guests;
 mod health;
+mod ignored;
 mod integrations;
 mod linear;
 mod links;

@@ -45,7 +45,7 @@ async fn the_file_is_the_stored_one_with_its_digest_and_credit_contract_4() {
         ("content-disposition", "attachment; filename=\"harvest-2026-11-22.parquet\"".to_owned()),
         ("x-service-freshness", "current".to_owned()),
         ("cache-control", "private, no-cache, no-transform".to_owned()),
-        ("vary", "X-API-Key".to_owned()),
+        ("vary", "X-API-Key, Authorization".to_owned()),
         ("x-service-snapshot-id", id),
         ("x-service-attribution", "Ahuwhenua Māori, CC BY 4.0".to_owned()),
         ("x-service-licence", "CC-BY-4.0".to_owned()),

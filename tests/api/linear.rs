@@ -158,6 +158,8 @@ fn headers(bytes: usize) -> Vec<(&'static str, String)> {
         same("access-control-request-headers", "a,"),
         same("user-agent", "("),
         same("authorization", "Basic "),
+        led("authorization", "Basic ", |_| "eWJf".to_owned()),
+        led("authorization", "Bearer ", |_| "yb_".to_owned()),
         same("content-length", "1"),
         same("expect", "100-continue,"),
     ]
@@ -254,7 +256,8 @@ async fn no_header_costs_more_than_its_length_contract_2() {
             let plain = || app.get(&address).peer("10.0.0.1");
             for ((name, short), (_, long)) in shorts.iter().zip(&longs) {
                 let ask = |value: &str| {
-                    let keyed = if *name == "x-api-key" { plain() } else { plain().key(&key) };
+                    let carries_key = ["x-api-key", "authorization"].contains(name);
+                    let keyed = if carries_key { plain() } else { plain().key(&key) };
                     keyed.header(name, value)
                 };
                 if let Err(slower) = growth(|| ask(short), || ask(long)).await {

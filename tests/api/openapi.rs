@@ -86,13 +86,14 @@ async fn formats_and_their_parameters_are_those_loaded_now_contract_4() {
 #[tokio::test]
 async fn routes_name_the_key_schemes_that_spec_5_5_gives_them() {
     let document = described(&TestApp::start().await).await;
+    let keyed = |header: &str| json!([{header: []}, {"BearerAuth": []}, {"BasicAuth": []}]);
     for (path, item) in document["paths"].as_object().unwrap() {
         let expected = match path.as_str() {
             "/health" | "/health/full" => json!([]),
             // Named there, and not needed.
             "/v1/datasets/{name}/preview" => json!([{}, {"ApiKeyAuth": []}]),
-            path if path.starts_with("/v1/integrations/") => json!([{"APIKeyHeader": []}]),
-            _ => json!([{"ApiKeyAuth": []}]),
+            path if path.starts_with("/v1/integrations/") => keyed("APIKeyHeader"),
+            _ => keyed("ApiKeyAuth"),
         };
         assert_eq!(item["get"]["security"], expected, "{path}");
         assert_eq!(item["head"]["security"], expected, "{path}");

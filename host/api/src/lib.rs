@@ -16,33 +16,38 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
+use yearbook_http::ignored_parameters::NameIgnored;
 use yearbook_http::{authentication, rate_limit};
 
+use crate::request::known_parameters::{BULK, CHANGES, DATA, INTEGRATION, NONE};
 use crate::routes::{bulk, datasets, docs, health, integrations, me, preview, rows};
 
 pub use openapi::openapi;
 pub use response::response_cache::ResponseCacheStats;
 pub use state::{ApiSettings, ApiState};
 
-/// Every route, one a line.
+/// Every route, one a line, with the parameters that it knows.
 pub fn routes(state: &Arc<ApiState>) -> Router {
+    let core = || Arc::clone(&state.core);
     // Laid under each route alone, so that an unknown route or method is told so without a key.
-    let keyed = |route: MethodRouter<Arc<ApiState>>| {
-        route.route_layer(from_fn_with_state(Arc::clone(&state.core), authentication::check))
+    let keyed = |parameters, route: MethodRouter<Arc<ApiState>>| {
+        let check = from_fn_with_state(core(), authentication::check);
+        route.route_layer((check, NameIgnored::new(&state.core, parameters)))
     };
     let by_address = |route: MethodRouter<Arc<ApiState>>| {
-        route.route_layer(from_fn_with_state(Arc::clone(&state.core), rate_limit::limit_by_address))
+        route.route_layer(from_fn_with_state(core(), rate_limit::limit_by_address))
     };
+    let preview = get(preview::show).route_layer(NameIgnored::new(&state.core, NONE));
     Router::new()
-        .route("/v1/datasets", keyed(get(datasets::list)))
-        .route("/v1/datasets/{name}", keyed(get(datasets::show)))
-        .route("/v1/datasets/{name}/preview", by_address(get(preview::show)))
-        .route("/v1/datasets/{name}/data", keyed(get(rows::show)))
-        .route("/v1/series/{name}/data", keyed(get(rows::show)))
-        .route("/v1/datasets/{name}/changes", keyed(get(rows::show)))
-        .route("/v1/bulk/{namespace}/{name}", keyed(get(bulk::download)))
-        .route("/v1/integrations/{tool}", keyed(get(integrations::generate_files)))
-        .route("/v1/me", keyed(get(me::show)))
+        .route("/v1/datasets", keyed(NONE, get(datasets::list)))
+        .route("/v1/datasets/{name}", keyed(NONE, get(datasets::show)))
+        .route("/v1/datasets/{name}/preview", by_address(preview))
+        .route("/v1/datasets/{name}/data", keyed(DATA, get(rows::show)))
+        .route("/v1/series/{name}/data", keyed(DATA, get(rows::show)))
+        .route("/v1/datasets/{name}/changes", keyed(CHANGES, get(rows::show)))
+        .route("/v1/bulk/{namespace}/{name}", keyed(BULK, get(bulk::download)))
+        .route("/v1/integrations/{tool}", keyed(INTEGRATION, get(integrations::generate_files)))
+        .route("/v1/me", keyed(NONE, get(me::show)))
         .route("/openapi.json", by_address(get(docs::openapi)))
         .route("/docs", by_address(get(docs::page)))
         .route("/docs/{asset}", by_address(get(docs::asset)))

@@ -68,6 +68,8 @@ pub fn openapi(settings: &CoreSettings, plugins: &PluginSet) -> Value {
         "components": {
             "securitySchemes": {
                 "ApiKeyAuth": scheme("An API key, `yb_…`."),
+                "BearerAuth": {"type": "http", "scheme": "bearer", "description": "The same key as bearer token, where no `X-API-Key` is sent."},
+                "BasicAuth": {"type": "http", "scheme": "basic", "description": "The same key as user name or as password, where no `X-API-Key` is sent."},
                 "APIKeyHeader": scheme("The same key in the same header, under the name that the integration routes give it."),
             },
             "parameters": parameters::components(settings, plugins),
@@ -90,14 +92,17 @@ fn service_description(settings: &CoreSettings) -> String {
          Credit comes in the `X-Service-Attribution` header, and inside Arrow and Parquet files; it must be passed on with the data.\n\n\
          Whatever is not answered with data is answered with a sentence that says what to do next, and a code in \
          `X-Service-Error-Code`. Whoever accepts `application/problem+json` gets RFC 9457. Wrong parameters are listed all at once.\n\n\
-         Unknown parameters are ignored; of a parameter that is sent twice the last counts.\n\n\
+         Unknown parameters are ignored and named in `X-Service-Ignored`; of a parameter that is sent twice the last counts.\n\n\
          Warehouses read tables by Delta Sharing at `/share/delta`, with the key as bearer token; its protocol describes these addresses, and this document does not."
     )
 }
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
+    use crate::request::known_parameters::{BULK, CHANGES, DATA, NONE};
 
     #[test]
     fn the_machine_description_names_both_key_schemes_and_its_version_spec_5_5_and_9_2() {
@@ -111,6 +116,41 @@ mod tests {
                 document["components"]["securitySchemes"][scheme]["name"], "X-API-Key",
                 "{scheme}"
             );
+        }
+        for (scheme, name) in [("BearerAuth", "bearer"), ("BasicAuth", "basic")] {
+            let described = &document["components"]["securitySchemes"][scheme];
+            assert_eq!((&described["type"], &described["scheme"]), (&json!("http"), &json!(name)));
+        }
+    }
+
+    #[test]
+    fn no_parameter_is_described_that_its_route_ignores_contract_15() {
+        let document = openapi(&CoreSettings::default(), &PluginSet::default());
+        let routes = [
+            ("/v1/datasets", NONE),
+            ("/v1/datasets/{name}", NONE),
+            ("/v1/datasets/{name}/preview", NONE),
+            ("/v1/datasets/{name}/data", DATA),
+            ("/v1/series/{name}/data", DATA),
+            ("/v1/datasets/{name}/changes", CHANGES),
+            ("/v1/bulk/{namespace}/{name}", BULK),
+            ("/v1/me", NONE),
+        ];
+        let paths = document["paths"].as_object().unwrap();
+        let described = paths.keys().filter(|path| path.starts_with("/v1/"));
+        assert_eq!(described.count(), routes.len(), "a route is missing here");
+        for (path, known) in routes {
+            let parameters = paths[path]["get"]["parameters"].as_array().into_iter().flatten();
+            let resolved = parameters.map(|parameter| {
+                let reference = parameter["$ref"].as_str().unwrap();
+                document.pointer(reference.trim_start_matches('#')).unwrap()
+            });
+            for parameter in resolved.filter(|parameter| parameter["in"] == "query") {
+                let name = parameter["name"].as_str().unwrap();
+                let begins =
+                    known.prefix.is_some_and(|prefix| prefix.trim_end_matches('.') == name);
+                assert!(begins || known.names.contains(&name), "{path}: {name}");
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ mod bulk_request;
 pub(crate) mod cursors;
 mod data_request;
 mod integration_request;
+pub(crate) mod known_parameters;
 pub(crate) mod options;
 mod path;
 mod plan_changes;

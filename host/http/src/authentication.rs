@@ -1,6 +1,9 @@
 //! Routes that need a key (spec-5-header): 401 before anything else, then the key's burst limit,
 //! which asks no database; afterwards the headers that say how much of the month is left.
 
+mod authorization;
+
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -92,7 +95,7 @@ impl RequestSource {
 pub async fn admit(
     state: &Core,
     source: RequestSource,
-    text: Result<&str, Refusal>,
+    text: Result<Cow<'_, str>, Refusal>,
 ) -> Result<Authenticated, Response> {
     let caller = find_caller(state, source.client, text).await?;
     if let Some(labels) = &source.labels {
@@ -114,13 +117,13 @@ pub async fn admit(
 async fn find_caller(
     state: &Core,
     client: ClientAddress,
-    text: Result<&str, Refusal>,
+    text: Result<Cow<'_, str>, Refusal>,
 ) -> Result<Caller, Response> {
     let bursts = &state.burst_limiter;
     let refuse =
         |error: Error| bursts.take_for_client(client).unwrap_or_else(|| error.into_response());
     let text = text.map_err(|refusal| refuse(refusal.into()))?;
-    let key = match state.keys.check_cached(text).await {
+    let key = match state.keys.check_cached(&text).await {
         Ok(KeyLookup::Valid(caller)) => return Ok(caller),
         Ok(KeyLookup::Invalid) => return Err(refuse(Refusal::KeyInvalid.into())),
         Ok(KeyLookup::Uncached(key)) => key,
@@ -149,8 +152,13 @@ async fn find_caller(
     }
 }
 
-fn key_text(headers: &HeaderMap) -> Result<&str, Refusal> {
-    let value =
-        headers.get(&API_KEY).filter(|value| !value.is_empty()).ok_or(Refusal::KeyMissing)?;
-    value.to_str().map(str::trim).map_err(|_| Refusal::KeyInvalid)
+/// Returns the text of `X-API-Key`; where that is missing or empty, of `Authorization`.
+fn key_text(headers: &HeaderMap) -> Result<Cow<'_, str>, Refusal> {
+    match headers.get(&API_KEY).filter(|value| !value.is_empty()) {
+        Some(value) => {
+            let text = value.to_str().map_err(|_| Refusal::KeyInvalid)?;
+            Ok(Cow::Borrowed(text.trim()))
+        }
+        None => authorization::key_text(headers),
+    }
 }

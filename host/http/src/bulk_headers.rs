@@ -52,7 +52,7 @@ impl BulkHead {
         shared.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache, no-transform"));
         shared.insert(FRESHNESS, HeaderValue::from_static(plan.freshness.as_str()));
         // The key decides by its plan which snapshot it is.
-        shared.insert(VARY, HeaderValue::from_static("X-API-Key"));
+        shared.insert(VARY, HeaderValue::from_static("X-API-Key, Authorization"));
         shared.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         insert_text(&mut shared, REPR_DIGEST, &repr_digest(snapshot.file.sha256));
         let mut content = HeaderMap::new();

@@ -182,7 +182,9 @@ impl RenderedDocument {
         policy: CachePolicy,
     ) {
         let (cache, vary) = match policy {
-            CachePolicy::Private => ("private, no-cache", "Accept-Encoding, X-API-Key"),
+            CachePolicy::Private => {
+                ("private, no-cache", "Accept-Encoding, X-API-Key, Authorization")
+            }
             CachePolicy::Public => ("no-cache", "Accept-Encoding"),
             CachePolicy::NoStore => ("no-store", "Accept-Encoding"),
         };

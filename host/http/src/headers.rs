@@ -5,6 +5,12 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// API key of a request (spec-5-header).
 pub const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// Relation of the page that made a browser send a request to the service (Fetch Metadata).
+pub const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Mode of a browser's request: `navigate` for an address that a person opened.
+pub const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+/// Use that a browser has for an answer: `document` for a page of its own.
+pub const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 /// Identifies a request in answers and logs.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// snake_case name of a refusal.
@@ -41,6 +47,8 @@ pub const WATERMARK: HeaderName = HeaderName::from_static("x-service-watermark")
 pub const HAS_MORE: HeaderName = HeaderName::from_static("x-service-has-more");
 /// Freshness of a stored file: `monthly` or `current` (contract-4-bulk-tier).
 pub const FRESHNESS: HeaderName = HeaderName::from_static("x-service-freshness");
+/// Names of parameters that the route does not know (contract-15-ignored).
+pub const IGNORED: HeaderName = HeaderName::from_static("x-service-ignored");
 /// Digest of a whole stored file, whatever part of it is sent (RFC 9530).
 pub const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 
@@ -61,7 +69,7 @@ pub const SHARING_CAPABILITIES: HeaderName = HeaderName::from_static("delta-shar
 pub const TABLE_VERSION: HeaderName = HeaderName::from_static("delta-table-version");
 
 /// Headers that scripts in browsers may read, besides those that Fetch always lets them read.
-pub const CORS_EXPOSED: [HeaderName; 34] = [
+pub const CORS_EXPOSED: [HeaderName; 35] = [
     REQUEST_ID,
     ERROR_CODE,
     ATTRIBUTION,
@@ -78,6 +86,7 @@ pub const CORS_EXPOSED: [HeaderName; 34] = [
     NEXT_PAGE,
     WATERMARK,
     HAS_MORE,
+    IGNORED,
     FRESHNESS,
     REPR_DIGEST,
     SHARING_CAPABILITIES,

@@ -19,6 +19,7 @@ mod error;
 pub mod etag;
 mod forwarded;
 pub mod headers;
+pub mod ignored_parameters;
 pub mod links;
 pub mod media_types;
 pub mod metrics;

@@ -8,7 +8,8 @@ use crate::request_origin::request_origin;
 use crate::settings::ServerSettings;
 
 /// Characters that are escaped in a query: all but RFC 3986's unreserved ones.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+pub(crate) const ESCAPED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The value of a `Link` header to the page that `cursor` begins: the same path and parameters
 /// otherwise.

@@ -1,6 +1,7 @@
 //! Recipients of the share (contract-12-plan): holders of an Enterprise key, sent as bearer token.
 //! The check of keys is that of every other route.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -27,7 +28,7 @@ pub(super) fn guard(
 /// Lets recipients pass.
 async fn check(State(core): State<Arc<Core>>, mut request: Request, next: Next) -> Response {
     let source = RequestSource::new(&request);
-    let token = bearer_token(request.headers());
+    let token = bearer_token(request.headers()).map(Cow::Borrowed);
     let authenticated = match authentication::admit(&core, source, token).await {
         Ok(authenticated) => authenticated,
         Err(refused) => return refused,

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use yearbook_domain::bulk::Freshness;
 use yearbook_http::headers::{
     ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY,
-    LICENCE, NAMESPACE, NEXT_PAGE, RATE_LIMIT, RATE_REMAINING, RATE_RESET, REPR_DIGEST, REQUEST_ID,
-    ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK,
+    IGNORED, LICENCE, NAMESPACE, NEXT_PAGE, RATE_LIMIT, RATE_REMAINING, RATE_RESET, REPR_DIGEST,
+    REQUEST_ID, ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK,
 };
 
 use super::examples::SNAPSHOT;
@@ -69,7 +69,7 @@ pub(super) fn components() -> Value {
         ),
         (
             TOTAL_ROWS,
-            "Rows of the whole selection, on all its pages; left out with `dimensions`.",
+            "Rows of the whole selection, on all its pages; left out with `dimensions`, conditions, `bbox`, `first` and `last`.",
             count(12_345),
             false,
         ),
@@ -80,6 +80,12 @@ pub(super) fn components() -> Value {
             "Whether changes remain after the watermark.",
             json!({"type": "string", "enum": ["true", "false"]}),
             true,
+        ),
+        (
+            IGNORED,
+            "Names of parameters that were sent and that this route does not know, percent-encoded, the first 20.",
+            text("region,order%20by"),
+            false,
         ),
         (
             LINK,
@@ -98,7 +104,7 @@ pub(super) fn components() -> Value {
         (
             VARY,
             "Request headers that the answer depends on.",
-            text("Accept, Accept-Encoding, X-API-Key"),
+            text("Accept, Accept-Encoding, X-API-Key, Authorization"),
             true,
         ),
         (
@@ -178,7 +184,7 @@ pub(super) fn components() -> Value {
         (RETRY_AFTER, "Whole seconds to wait.", count(5), true),
         (
             WWW_AUTHENTICATE,
-            "How to send a key.",
+            "How to send a key; on a second line `Basic`, but not to scripts in browsers.",
             text("ApiKey realm=\"yearbook\", header=\"X-API-Key\""),
             true,
         ),

@@ -57,12 +57,17 @@ impl RouteKind {
             Self::Health => json!([]),
             // Named, as the specification has it, and not needed (contract-4-openapi-headers).
             Self::Preview => json!([{}, {"ApiKeyAuth": []}]),
-            Self::Integration => json!([{"APIKeyHeader": []}]),
+            Self::Integration => alternatives("APIKeyHeader"),
             Self::Listing | Self::Dataset | Self::Data | Self::Changes | Self::Bulk | Self::Me => {
-                json!([{"ApiKeyAuth": []}])
+                alternatives("ApiKeyAuth")
             }
         }
     }
+}
+
+/// Ways to send a key, of which each does (contract-15-authorization); `header` is the first.
+fn alternatives(header: &str) -> Value {
+    json!([{header: []}, {"BearerAuth": []}, {"BasicAuth": []}])
 }
 
 /// An operation in the making.
@@ -117,6 +122,9 @@ impl Operation {
         let mut names: Vec<&str> = headers.to_vec();
         if self.kind.charged() {
             names.extend(headers::RATE_LIMIT_HEADERS);
+        }
+        if (200..300).contains(&status) && self.kind != RouteKind::Health {
+            names.push("X-Service-Ignored");
         }
         let mut response =
             json!({"description": description, "headers": headers::references(&names)});

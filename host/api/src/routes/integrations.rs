@@ -160,7 +160,8 @@ async fn generate(
 fn insert_headers(headers: &mut HeaderMap, request: &IntegrationRequest, zipped: bool) {
     // The addresses in the files follow the host of the request, their warnings the plan of the
     // key.
-    headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, Host, X-API-Key"));
+    let vary = "Accept, Accept-Encoding, Host, X-API-Key, Authorization";
+    headers.insert(VARY, HeaderValue::from_static(vary));
     // What a run costs is of the moment, whichever way the files travel.
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPES[usize::from(zipped)]));

@@ -42,6 +42,9 @@ fn traced(trusted: &str) -> (CollectedSpans, String) {
     );
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     let key = served.key.clone();
+    let line = format!("Authorization: Bearer {key}");
+    let me = format!("GET /v1/me HTTP/1.1\r\nHost: x\r\n{line}\r\nConnection: close\r\n\r\n");
+    assert!(served.raw(me.as_bytes()).starts_with("HTTP/1.1 200"), "{line}");
     // What is left is sent when the server stops.
     served.stop();
     (collector.spans(), key)
@@ -93,6 +96,7 @@ fn a_request_is_a_span_with_plan_scan_and_plugin_below_it() {
         "{}",
         seen.heads[0]
     );
+    only(&seen, "GET /v1/me");
     let everything = format!("{:?}{:?}", seen.spans, seen.service);
     for secret in [&key, "127.0.0.1", "203.0.113.77", "secretword"] {
         assert!(!everything.contains(secret), "{secret} in {everything}");

@@ -19,7 +19,7 @@ use super::request_id::RequestId;
 use crate::Error;
 use crate::accept;
 use crate::body_schema::BodySchema;
-use crate::headers::{ERROR_CODE, WATERMARK};
+use crate::headers::{ERROR_CODE, SEC_FETCH_MODE, WATERMARK};
 use crate::json_body;
 use crate::media_types::{JSON, PROBLEM_JSON};
 
@@ -89,6 +89,9 @@ pub async fn render(
     let look = look.map(|look| (look.render, path.to_owned()));
     let problem = accept::names(request.headers(), PROBLEM_JSON);
     let id = request.extensions().get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
+    // No script may have its browser ask a person for a key (contract-15-challenge).
+    let mode = request.headers().get(SEC_FETCH_MODE);
+    let may_ask = mode.is_none_or(|mode| mode == "navigate");
     let mut response = next.run(request).await;
     let Some(error) = response.extensions().get::<Arc<Error>>().cloned() else { return response };
     if let Some((render, path)) = look {
@@ -116,6 +119,10 @@ pub async fn render(
             WWW_AUTHENTICATE,
             HeaderValue::from_static("ApiKey realm=\"yearbook\", header=\"X-API-Key\""),
         );
+        if may_ask {
+            let basic = HeaderValue::from_static("Basic realm=\"yearbook\", charset=\"UTF-8\"");
+            headers.append(WWW_AUTHENTICATE, basic);
+        }
     }
     *response.body_mut() = Body::from(body.to_string());
     response

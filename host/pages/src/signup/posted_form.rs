@@ -9,6 +9,7 @@ use axum::extract::Request;
 use http::header::{HeaderName, ORIGIN};
 use http::request::Parts;
 use yearbook_http::Error;
+use yearbook_http::headers::SEC_FETCH_SITE;
 use yearbook_http::request_origin::request_origin;
 use yearbook_http::settings::ServerSettings;
 use yearbook_signup::SignupMode;
@@ -20,9 +21,6 @@ const MAX_FORM_BYTES: usize = 4_096;
 
 /// Time within which a form has to arrive.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Relation of the page that sends to the page that is asked (Fetch Metadata).
-const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Fields of the forms of sign-up; those that a form does not have are empty.
 #[derive(Debug, Default)]

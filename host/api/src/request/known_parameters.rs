@@ -1,0 +1,42 @@
+//! Query parameters that each route knows. All others are ignored, and named in
+//! `X-Service-Ignored`; the description of the service has the same ones.
+
+use yearbook_http::ignored_parameters::RouteParameters;
+
+/// Routes without parameters.
+pub(crate) const NONE: RouteParameters =
+    RouteParameters { names: &[], prefix: None, has_tool: false };
+
+/// `/data`, in the order of contract-2-order; extensions after them.
+pub(crate) const DATA: RouteParameters = RouteParameters {
+    names: &[
+        "start",
+        "end",
+        "dimensions",
+        "limit",
+        "format",
+        "geometry",
+        "envelope",
+        "cursor",
+        "snapshot",
+        "columns",
+        "sort",
+        "first",
+        "last",
+        "bbox",
+    ],
+    // Conditions on columns; one that is none is refused, not ignored.
+    prefix: Some("where."),
+    ..NONE
+};
+
+/// `/changes`.
+pub(crate) const CHANGES: RouteParameters =
+    RouteParameters { names: &["since", "limit", "format", "geometry"], ..NONE };
+
+/// `/v1/bulk`.
+pub(crate) const BULK: RouteParameters = RouteParameters { names: &["freshness"], ..NONE };
+
+/// `/v1/integrations`.
+pub(crate) const INTEGRATION: RouteParameters =
+    RouteParameters { names: &["datasets"], has_tool: true, ..NONE };
