@@ -64,6 +64,8 @@ class Asked:
     query: dict
     headers: dict
     charged: bool = False
+    # The query as it came, with what is repeated.
+    pairs: list = dataclasses.field(default_factory=list)
 
 
 class Service:
@@ -77,6 +79,8 @@ class Service:
         self.bulk_refusal = None
         self.bulk_snapshot = None
         self.citation = None
+        # Names that it does not know.
+        self.ignored = None
         # A store that gives a file to whoever has its address.
         self.keyless = False
         self.faults = {}
@@ -142,8 +146,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def answer(self):
         service = self.owner
         parts = urllib.parse.urlsplit(self.path)
-        query = dict(urllib.parse.parse_qsl(parts.query))
-        asked = Asked(self.command, parts.path, query, dict(self.headers.items()))
+        pairs = urllib.parse.parse_qsl(parts.query, keep_blank_values=True)
+        asked = Asked(self.command, parts.path, dict(pairs), dict(self.headers.items()), pairs=pairs)
         service.asked.append(asked)
         path = parts.path
         if path.endswith("/preview"):
@@ -158,6 +162,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             kind = "changes"
         elif path.startswith("/cite/"):
             kind = "cite"
+        elif path.endswith("/values"):
+            kind = "values"
         else:
             kind = "other"
         if self.command == "HEAD":
@@ -201,6 +207,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         text = service.citation if verify or not selected else "Nobody (2026). Table."
         self.send(200, {}, text.encode(), fault)
 
+    def answer_values(self, asked, fault):
+        value = {"value": "Otago", "label": None, "rows": 3, "first": "2000-01-01", "last": "2000-03-01"}
+        column = {"name": "region", "role": "dimension", "distinct": 2, "nulls": 1, "values": [value], "next": "Otago"}
+        document = {"name": "table", "snapshot_id": self.owner.current, "selection": "", "rows": 4, "columns": [column]}
+        self.send(200, {"ETag": '"values"'}, json.dumps(document).encode(), fault)
+
     def answer_other(self, asked, fault):
         self.refuse(404, "no_such_route", fault)
 
@@ -219,7 +231,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             cited["limit"] = query["limit"]
         cited = "?" * bool(cited) + urllib.parse.urlencode(sorted(cited.items()))
         page = rows[start : start + limit]
-        tag = '"' + hashlib.sha256(json.dumps([snapshot, start, limit, query.get("columns")]).encode()).hexdigest()[:16] + '"'
+        tag = '"' + hashlib.sha256(json.dumps([snapshot, start, limit, sorted(asked.pairs)]).encode()).hexdigest()[:16] + '"'
         shown = service.current if fault.mixed else snapshot
         headers = {
             "ETag": tag, "X-Service-Snapshot-Id": shown, "X-Service-Rows": fault.rows_header or str(len(page)),
@@ -227,6 +239,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             "X-Service-Licence": "CC0-1.0", "X-Service-Source": "Nobody", "X-Service-Namespace": "tests",
             "Link": f'<{service.base}/cite/table/{shown}{cited}>; rel="cite-as"', "Last-Modified": "Sun, 01 Nov 2026 00:00:00 GMT",
         }
+        # Of what only reading tells, HEAD tells no number of rows.
+        if any(name.startswith("where.") or name in ("first", "last", "bbox") for name in query):
+            del headers["X-Service-Total-Rows"]
+            if self.command == "HEAD":
+                del headers["X-Service-Rows"]
         if start + limit < len(rows):
             headers["X-Next-Page"] = f"{snapshot}-{start + limit}"
             headers["Link"] += f', <{service.base}/x>; rel="next"'
@@ -281,6 +298,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def send(self, status, headers, body, fault):
         self.send_response_only(status)
+        if self.owner.ignored and status < 300:
+            headers = {**headers, "X-Service-Ignored": self.owner.ignored}
         for name, value in headers.items():
             self.wfile_header(name, value)
         bodiless = self.command == "HEAD" or status == 304

@@ -54,6 +54,18 @@ abort <- function(class, message, advice = NULL, ...) {
   ))
 }
 
+# `headers`, after a warning where they name parameters that the service does not know.
+warn_ignored <- function(headers) {
+  ignored <- headers[["x-service-ignored"]]
+  if (!is.null(ignored)) {
+    warning(structure(
+      class = c("yb_warning_ignored", "warning", "condition"),
+      list(message = paste("The service ignored parameters:", ignored), call = NULL)
+    ))
+  }
+  headers
+}
+
 abort_usage <- function(message, advice = NULL) abort("yb_error_usage", message, advice)
 
 abort_unreadable <- function(why) {

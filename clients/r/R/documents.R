@@ -8,6 +8,7 @@ document <- function(budget, address, query = list(), keyed = TRUE, simplify = T
   answer <- fetch(budget, address, query, list(Accept = "application/json"), keyed,
                   verify = function(path, headers) check_json(path))
   on.exit(release(answer))
+  warn_ignored(answer$headers)
   parse_json(answer$path, simplify)
 }
 
@@ -135,6 +136,56 @@ yb_preview <- function(name) {
   rows <- as_result_frame(rows)
   attr(rows, "preview") <- found[c("snapshot_id", "row_count", "columns", "hidden_columns")]
   rows
+}
+
+#' Values of columns
+#'
+#' The values that columns have, with how many rows have each: what there is to ask for. Without a
+#' selection they are stored and cost nothing; counted over one they cost a request.
+#'
+#' @inheritParams yb_get
+#' @param columns Names of columns; all dimensions unless given.
+#' @param limit Number of values of a column at most.
+#' @param after Values behind this one, of one column.
+#' @return A data frame with a row for each value: `column`, `value` (text), `label`, `rows` and the
+#'   `first` and `last` date of its rows. The attribute `columns` has a row for each column:
+#'   `column`, `role`, `distinct` (`NA` where there are too many to count), `nulls`, and `after`, to
+#'   be given for more values; `NA` at the end.
+#' @export
+#' @examples
+#' if (nzchar(Sys.getenv("SERVICE_API_KEY"))) {
+#'   try(yb_values("us_unemployment_by_industry", columns = "industry"))
+#' }
+yb_values <- function(name, columns = NULL, where = NULL, start = NULL, end = NULL,
+                      dimensions = NULL, bbox = NULL, snapshot = NULL, limit = NULL, after = NULL) {
+  check_name(name)
+  query <- c(
+    selection(start, end, dimensions, columns, TRUE, snapshot, where, bbox = bbox),
+    list(
+      limit = if (!is.null(limit)) sprintf("%.0f", check_limit(limit)),
+      after = if (!is.null(after)) value_texts(after, "after")
+    )
+  )
+  found <- document(retry_budget(), sprintf("/v1/datasets/%s/values", name), query, simplify = FALSE)
+  text <- function(value) if (is.null(value)) NA_character_ else value_texts(value, "value")
+  number <- function(value) if (is.null(value)) NA_real_ else as.numeric(value)
+  rows <- lapply(found$columns, function(column) {
+    field <- function(name, of, type) vapply(column$values, function(one) of(one[[name]]), type)
+    data.frame(
+      column = rep(column$name, length(column$values)), value = field("value", text, ""),
+      label = field("label", text, ""), rows = field("rows", number, 0),
+      first = as.Date(field("first", text, "")), last = as.Date(field("last", text, ""))
+    )
+  })
+  field <- function(name, of, type) vapply(found$columns, function(one) of(one[[name]]), type)
+  structure(
+    as_result_frame(do.call(rbind, rows)),
+    columns = as_result_frame(data.frame(
+      column = field("name", text, ""), role = field("role", text, ""),
+      distinct = field("distinct", number, 0), nulls = field("nulls", number, 0),
+      after = field("next", text, "")
+    ))
+  )
 }
 
 preview_document <- function(budget, name) {

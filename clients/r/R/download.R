@@ -23,7 +23,8 @@
 #' }
 yb_download <- function(name, path = NULL, format = "parquet", start = NULL, end = NULL,
                         dimensions = NULL, columns = NULL, geometry = TRUE, snapshot = NULL,
-                        limit = Inf, options = list()) {
+                        limit = Inf, options = list(), where = NULL, sort = NULL, last = NULL,
+                        first = NULL, bbox = NULL) {
   check_name(name)
   check_text(format, "format")
   if (is.null(path)) path <- file.path(tempdir(), paste0(name, ".", format))
@@ -32,7 +33,7 @@ yb_download <- function(name, path = NULL, format = "parquet", start = NULL, end
   if (file.exists(path) && !is_file(path)) {
     abort_usage(sprintf("%s is there and no file.", path), "Name a file that may be replaced.")
   }
-  query <- selection(start, end, dimensions, columns, geometry, snapshot)
+  query <- selection(start, end, dimensions, columns, geometry, snapshot, where, sort, last, first, bbox)
   limit <- check_limit(limit)
   budget <- retry_budget()
   plan <- plan_pull(budget, name, query, limit)

@@ -21,6 +21,15 @@
 #' @param geometry `FALSE` leaves `geometry_wkt` out, which is then not sent.
 #' @param snapshot Id of a retained snapshot; the current one unless given.
 #' @param limit Number of rows at most; all unless given.
+#' @param where Named list of conditions, all of which a row meets: by column, or by column and
+#'   operator, as in `list(region = c("Otago", "Nelson"), value.ge = 0.1, note = NA)`. Several values
+#'   are any of them, `NA` is a null. The service knows the operators: `not`, `ge`, `gt`, `le`, `lt`,
+#'   `contains`, `starts` and `null`.
+#' @param sort Names of columns to order by; `"-value"` has the largest first.
+#' @param last,first Number of the newest or the oldest rows of each series, of those that meet
+#'   everything else.
+#' @param bbox West, south, east and north in degrees, such as `sf::st_bbox()` has them: rows whose
+#'   geometry meets this box.
 #' @param to `"tibble"`, `"data.frame"` or `"sf"`. Unless given, a tibble where that package is
 #'   installed, else a data frame. `"sf"` turns the WKT text into geometry.
 #' @param integers The type of integer columns. `"auto"`: `integer` where all values have room in
@@ -36,7 +45,8 @@
 #'   try(yb_get("us_macro_quarterly", start = "2009-01-01", columns = c("period", "unemp")))
 #' }
 yb_get <- function(name, start = NULL, end = NULL, dimensions = NULL, columns = NULL,
-                   geometry = TRUE, snapshot = NULL, limit = Inf, to = NULL, integers = "auto") {
+                   geometry = TRUE, snapshot = NULL, limit = Inf, to = NULL, integers = "auto",
+                   where = NULL, sort = NULL, last = NULL, first = NULL, bbox = NULL) {
   check_name(name)
   check_choice(to, TABLE_CHOICES, "to")
   check_choice(integers, INTEGER_CHOICES, "integers")
@@ -44,7 +54,7 @@ yb_get <- function(name, start = NULL, end = NULL, dimensions = NULL, columns = 
   if (identical(to, "sf")) require_package("sf", "to = \"sf\"")
   if (identical(to, "tibble")) require_package("tibble", "to = \"tibble\"")
   if (integers == "integer64") require_package("bit64", "integers = \"integer64\"")
-  query <- selection(start, end, dimensions, columns, geometry, snapshot)
+  query <- selection(start, end, dimensions, columns, geometry, snapshot, where, sort, last, first, bbox)
   limit <- check_limit(limit)
   pulled <- pull(retry_budget(), name, query, limit)
   if (is.finite(limit)) query$limit <- limit

@@ -7,16 +7,88 @@ PAGE_ROWS <- 100000
 
 # The query of a selection, in the service's words. NULLs are left out.
 selection <- function(start = NULL, end = NULL, dimensions = NULL, columns = NULL, geometry = TRUE,
-                      snapshot = NULL) {
+                      snapshot = NULL, where = NULL, sort = NULL, last = NULL, first = NULL,
+                      bbox = NULL) {
   check_flag(geometry, "geometry")
-  list(
+  c(list(
     start = bound_text(start, "start"),
     end = bound_text(end, "end"),
     dimensions = check_text(dimensions, "dimensions"),
     columns = if (!is.null(columns)) paste(check_columns(columns), collapse = ","),
     geometry = if (!geometry) "false",
-    snapshot = check_text(snapshot, "snapshot")
-  )
+    snapshot = check_text(snapshot, "snapshot"),
+    sort = if (!is.null(sort)) paste(check_columns(sort, "sort"), collapse = ","),
+    last = if (!is.null(last)) sprintf("%.0f", check_limit(last, "last")),
+    first = if (!is.null(first)) sprintf("%.0f", check_limit(first, "first")),
+    bbox = box_text(bbox)
+  ), conditions(where))
+}
+
+# Parameters of conditions by column; a text for each value.
+conditions <- function(where) {
+  if (length(where) == 0) return(NULL)
+  if (!is.list(where) || is.null(names(where)) || !all(nzchar(names(where)))) {
+    abort_usage("`where` must be a named list.", "Give a value for each column: list(region = \"Otago\").")
+  }
+  names(where) <- paste0("where.", names(where))
+  texts <- Map(value_texts, where, names(where))
+  missing <- vapply(texts, anyNA, NA)
+  names(texts)[missing] <- paste0(names(texts)[missing], ".null")
+  texts[missing] <- "true"
+  texts
+}
+
+# Texts of the values of a condition; one NA stands for a null.
+value_texts <- function(value, name) {
+  if (is.list(value) && !is.data.frame(value) && !inherits(value, "POSIXlt")) {
+    if (all(vapply(value, function(one) is.atomic(one) && length(one) == 1, NA))) {
+      return(check_values(unlist(lapply(value, value_texts, name)), name))
+    }
+    value <- NULL
+  }
+  value <- plain_text(value)
+  if (inherits(value, "integer64")) {
+    require_package("bit64", "a value of integer64")
+    return(check_values(as.character(value), name))
+  }
+  if (inherits(value, c("Date", "POSIXt"))) {
+    days <- lapply(seq_along(value), function(i) if (is.na(value[i])) NA else bound_text(value[i], name))
+    return(check_values(as.character(unlist(days)), name))
+  }
+  if (is.object(value)) value <- NULL
+  if (is.numeric(value)) value <- vapply(as.double(value), number_text, "")
+  if (is.logical(value)) value <- tolower(as.character(value))
+  check_values(if (is.character(value)) unname(value), name)
+}
+
+check_values <- function(text, name) {
+  if (length(text) == 0 || (anyNA(text) && length(text) > 1)) {
+    abort_usage(
+      sprintf("`%s` must be texts, numbers, dates or TRUE and FALSE.", name),
+      "Give one value, several without NA, or NA alone for a null."
+    )
+  }
+  text
+}
+
+# The shortest text that is read as the same number.
+number_text <- function(number) {
+  if (is.nan(number)) return("NaN")
+  if (is.na(number)) return(NA_character_)
+  if (is.infinite(number)) return(if (number > 0) "INF" else "-INF")
+  for (digits in 15:17) {
+    text <- sprintf("%.*g", digits, number)
+    if (as.double(text) == number) return(text)
+  }
+  text
+}
+
+box_text <- function(bbox) {
+  if (is.null(bbox)) return(NULL)
+  if (!is.numeric(bbox) || length(bbox) != 4 || anyNA(bbox)) {
+    abort_usage("`bbox` must be four numbers.", "Give west, south, east and north in degrees.")
+  }
+  paste(vapply(as.double(bbox), number_text, ""), collapse = ",")
 }
 
 # Text of a factor, and of a list of texts; else `value`.
@@ -34,10 +106,10 @@ check_text <- function(value, name) {
   value
 }
 
-check_columns <- function(columns) {
+check_columns <- function(columns, name = "columns") {
   columns <- plain_text(columns)
   if (!is.character(columns) || length(columns) == 0 || anyNA(columns) || any(grepl(",", columns))) {
-    abort_usage("`columns` must be names of columns.", "`yb_preview()` shows them at no charge.")
+    abort_usage(sprintf("`%s` must be names of columns.", name), "`yb_preview()` shows them at no charge.")
   }
   columns
 }
@@ -48,10 +120,10 @@ check_flag <- function(value, name) {
   }
 }
 
-check_limit <- function(limit) {
+check_limit <- function(limit, name = "limit") {
   if (is.numeric(limit)) limit <- as.double(limit)
   if (!is.numeric(limit) || length(limit) != 1 || is.na(limit) || limit < 1 || limit != floor(limit)) {
-    abort_usage("`limit` must be a whole number of rows, at least 1.", "Leave it out for all rows.")
+    abort_usage(sprintf("`%s` must be a whole number of rows, at least 1.", name), "Leave it out for all rows.")
   }
   limit
 }
@@ -74,7 +146,7 @@ head_of <- function(budget, address, query) {
     abort_refusal(if (again$status %in% EXPLAINED) again else answer)
   }
   if (!answer$status %in% 200:299) abort_refusal(answer)
-  answer$headers
+  warn_ignored(answer$headers)
 }
 
 count_in <- function(headers, name) {

@@ -176,13 +176,14 @@ headers_of <- function(response) {
   joined
 }
 
-# `?a=b&...` in the order of `query`, without its NULLs. Only RFC 3986's unreserved characters are
+# `?a=b&...` in the order of `query`, without its NULLs; several values repeat their name. Only RFC 3986's unreserved characters are
 # left as they are.
 query_text <- function(query) {
   query <- Filter(Negate(is.null), query)
   if (length(query) == 0) return("")
-  values <- vapply(query, function(value) percent_encoded(as.character(value)), "")
-  paste0("?", paste0(names(query), "=", values, collapse = "&"))
+  names <- rep(names(query), lengths(query))
+  values <- vapply(unlist(lapply(query, as.character)), percent_encoded, "")
+  paste0("?", paste0(names, "=", values, collapse = "&"))
 }
 
 percent_encoded <- function(text) {

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from .change_feed import Changes, LocalTable
     from .credits import Credit, credit
     from .downloads import Download
-    from .models import Account, Column, Dataset, DatasetSummary, Integration, Preview, Snapshot
+    from .models import (
+        Account,
+        Column,
+        Dataset,
+        DatasetSummary,
+        Integration,
+        Preview,
+        Snapshot,
+        Values,
+    )
     from .pivot import pivot_longer, pivot_wider
     from .results import ColumnType, Rows
     from .verification import Verification, digest
@@ -32,7 +41,7 @@ _MODULES = {
     "change_feed": "Changes LocalTable",
     "credits": "Credit credit",
     "downloads": "Download",
-    "models": "Account Column Dataset DatasetSummary Integration Preview Snapshot",
+    "models": "Account Column Dataset DatasetSummary Integration Preview Snapshot Values",
     "pivot": "pivot_longer pivot_wider",
     "results": "ColumnType Rows",
     "verification": "Verification digest",
@@ -53,6 +62,7 @@ download = _client.download
 sync = _client.sync
 library = _client.library
 cite = _client.cite
+values = _client.values
 verify = _client.verify
 integration = _client.integration
 clear_cache = _client.clear_cache
@@ -85,6 +95,7 @@ __all__ = [
     "Preview",
     "Rows",
     "Snapshot",
+    "Values",
     "Verification",
     "YearbookError",
     "__version__",
@@ -107,5 +118,6 @@ __all__ = [
     "preview",
     "search",
     "sync",
+    "values",
     "verify",
 ]

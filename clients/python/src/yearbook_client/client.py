@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsInt, TypeVar, overload
 
 from .errors import UsageError
 from .http import Transport
-from .selection import Criteria, Selection, selecting, text, whole
+from .selection import Criteria, Selection, selecting, text, value_text, whole
 from .settings import ApiKey, PathLike, api_key, cache_bytes, cache_dir, library_dir, origin
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .change_feed import Changes, LocalTable, Sync
     from .credits import CitationFormat, Credit
     from .downloads import Download
-    from .models import Account, Dataset, DatasetSummary, Integration, Preview
+    from .models import Account, Dataset, DatasetSummary, Integration, Preview, Values
     from .results import Rows, To
     from .session import Progress, Session
     from .verification import Verification
@@ -93,6 +93,23 @@ class Client:
         """Returns the newest rows, at most ten: free, and without a key."""
         return self._session().preview(Selection.of(name).name)
 
+    @selecting
+    def values(
+        self, name: str, *, after: Any = None, **criteria: Unpack[Criteria]
+    ) -> dict[str, Values]:
+        """Returns the values of columns, by default of the dimensions, with how many of the selected
+        rows have each. `limit` bounds the values of a column, which begin behind `after`."""
+        from .models import Values
+
+        selection = Selection.of(name, **criteria)
+        query = selection.query()
+        if after is not None:
+            query["after"] = value_text("after", after)
+        if selection.limit is not None:
+            query["limit"] = str(selection.limit)
+        path = f"/v1/datasets/{selection.name}/values"
+        return Values.parse(self._session().document(path, query))
+
     def me(self) -> Account:
         """Returns the plan and what is left of the month: free."""
         return self._session().account()
@@ -128,7 +145,10 @@ class Client:
         `geopandas`; without `to`, pandas where it is installed.
 
         `start` and `end` are inclusive dates, `dimensions` a text that any dimension contains,
-        `snapshot` a version to read. Raises an exception rather than return a short table."""
+        `snapshot` a version to read. `where` has conditions by column, {"region": ["Otago", "Nelson"],
+        "value.ge": 0.1}: a list is any of its values, None a null. `sort` names columns, "-value" the
+        largest first; `last` and `first` are rows of each series; `bbox` is west, south, east, north
+        in degrees. Raises an exception rather than return a short table."""
         from .pull import pull
         from .results import choose, convert, reads_parquet
 
@@ -311,6 +331,9 @@ class AsyncClient:
 
     async def preview(self, name: str) -> Preview:
         return await _in_thread(self.client.preview, name)
+
+    async def values(self, name: str, **selected: Any) -> dict[str, Values]:
+        return await _in_thread(lambda: self.client.values(name, **selected))
 
     async def me(self) -> Account:
         return await _in_thread(self.client.me)

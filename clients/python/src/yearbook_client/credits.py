@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, cast, get_args
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from .errors import NotFoundError, UsageError
 from .http import Response
@@ -39,11 +39,11 @@ class Credit:
     snapshot_date: str = ""
     cite_as: str = ""
     service: str = ""
-    query: Mapping[str, str] = field(default_factory=dict[str, str])
+    query: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @classmethod
     def from_headers(
-        cls, dataset: str, service: str, query: Mapping[str, str], headers: Mapping[str, str]
+        cls, dataset: str, service: str, query: Mapping[str, Any], headers: Mapping[str, str]
     ) -> Credit:
         """Makes it of an answer's headers; `service` is the base address."""
         known = Headers(headers.items())
@@ -136,10 +136,10 @@ FORMATS: tuple[str, ...] = get_args(CitationFormat)
 _DIGEST = re.compile(r"yb1:[0-9a-f]{64}")
 
 
-def _cite_path(credit: Credit) -> tuple[str, dict[str, str]]:
+def _cite_path(credit: Credit) -> tuple[str, dict[str, Any]]:
     path = f"/cite/{credit.dataset}/{credit.snapshot_id}"
     if credit.cite_as:
-        return path, dict(parse_qsl(urlsplit(credit.cite_as).query, keep_blank_values=True))
+        return path, dict(parse_qs(urlsplit(credit.cite_as).query, keep_blank_values=True))
     return path, dict(credit.query)
 
 
@@ -221,7 +221,7 @@ def known_digest(
 
 def _address(credit: Credit) -> str:
     query = sorted({**credit.query, "snapshot": credit.snapshot_id}.items())
-    text = urlencode(query, quote_via=quote, safe="")
+    text = urlencode(query, doseq=True, quote_via=quote, safe="")
     return f"{credit.service}/v1/datasets/{credit.dataset}/data?{text}"
 
 

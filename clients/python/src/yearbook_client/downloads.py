@@ -8,7 +8,7 @@ import os
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from .completeness import checker, joiner
 from .credits import Credit
@@ -112,7 +112,7 @@ def _write_answers(
 
 
 def _answer(
-    session: Session, plan: PullPlan, query: dict[str, str], file: BinaryIO, start: int
+    session: Session, plan: PullPlan, query: dict[str, Any], file: BinaryIO, start: int
 ) -> tuple[Headers, int | None]:
     """Appends one answer at `start`, again from there where it was cut; its rows where they can be
     counted."""

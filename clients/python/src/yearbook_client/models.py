@@ -156,6 +156,34 @@ class Preview:
 
 
 @dataclass(frozen=True)
+class Values:
+    """Values that a column has, ascending, each with its number of rows. `distinct` is None where
+    they are too many to count; `next` is the value to give as `after`, None at the end."""
+
+    name: str
+    role: str
+    distinct: int | None
+    nulls: int
+    values: tuple[Document, ...]
+    next: Any
+
+    @classmethod
+    def parse(cls, document: Document) -> dict[str, Values]:
+        found = (
+            cls(
+                _get(one, "name", str),
+                _get(one, "role", str),
+                _opt(one, "distinct", int),
+                _get(one, "nulls", int),
+                tuple(_list(one, "values")),
+                one.get("next"),
+            )
+            for one in _list(document, "columns")
+        )
+        return {one.name: one for one in found}
+
+
+@dataclass(frozen=True)
 class Account:
     """The plan of a key and what is left of its month. None means unlimited."""
 

@@ -5,6 +5,7 @@ is free; moves no row."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .errors import LicenceForbidsError, MonthUsedUpError, PlanRequiredError, PullTooExpensiveError
 from .http.answers import Headers
@@ -58,11 +59,11 @@ class PullPlan:
     def snapshot(self) -> str:
         return self.headers.get("X-Service-Snapshot-Id", "")
 
-    def request(self, rows: int) -> dict[str, str]:
+    def request(self, rows: int) -> dict[str, Any]:
         """Returns the name under which pages of `rows` rows are kept, without the cursor."""
         return {"base": self.base, "path": self.selection.path, **self.query(rows)}
 
-    def query(self, rows: int) -> dict[str, str]:
+    def query(self, rows: int) -> dict[str, Any]:
         return {**self.selection.query(), "format": "arrow", "limit": str(rows)}
 
     @property

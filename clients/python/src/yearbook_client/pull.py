@@ -178,7 +178,7 @@ def _fetch(session: Session, plan: PullPlan, rows: int, cursor: str) -> Page:
 
 
 def fetch_stream(
-    session: Session, path: str, query: dict[str, str], request: dict[str, str], cursor: str
+    session: Session, path: str, query: dict[str, Any], request: dict[str, Any], cursor: str
 ) -> Page:
     """Writes one answer to the disk, under the name `request` and `cursor`, and checks it."""
     wanted = int(query["limit"])

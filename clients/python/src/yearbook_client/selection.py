@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 import inspect
+import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Protocol, SupportsInt, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, SupportsInt, TypedDict, TypeVar, cast
 
 from .errors import UsageError
 
@@ -39,8 +40,7 @@ DateLike = str | datetime.date | Scalar | Period
 
 
 class Criteria(TypedDict, total=False):
-    """Keywords of every verb that reads rows. `start` and `end` are inclusive, `dimensions` is a text
-    that any dimension contains, `snapshot` a version to read, `limit` None every row."""
+    """Keywords of every verb that reads rows: `Client.get` says what they mean."""
 
     start: DateLike | None
     end: DateLike | None
@@ -49,6 +49,11 @@ class Criteria(TypedDict, total=False):
     geometry: bool
     snapshot: str | None
     limit: SupportsInt | None
+    where: Mapping[str, Any] | None
+    sort: Iterable[str] | None
+    last: SupportsInt | None
+    first: SupportsInt | None
+    bbox: Iterable[float] | None
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,11 @@ class Selection:
     geometry: bool = True
     snapshot: str | None = None
     limit: int | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    sort: tuple[str, ...] | None = None
+    last: int | None = None
+    first: int | None = None
+    bbox: str | None = None
 
     @classmethod
     def of(cls, name: str, **criteria: Unpack[Criteria]) -> Selection:
@@ -74,15 +84,17 @@ class Selection:
             raise UsageError(
                 f"{name!r} is no name of a dataset.", "Look the name up with `search`."
             )
-        columns = criteria.get("columns")
         checked: dict[str, Any] = {
             **criteria,
             "start": _day("start", criteria.get("start")),
             "end": _day("end", criteria.get("end")),
             "dimensions": text("dimensions", criteria.get("dimensions"), empty=True),
-            "columns": None if columns is None else _names(columns),
+            "columns": _names("columns", criteria.get("columns")),
             "snapshot": text("snapshot", criteria.get("snapshot")),
-            "limit": whole("limit", criteria.get("limit")),
+            "where": _conditions(criteria.get("where")),
+            "sort": _names("sort", criteria.get("sort")),
+            "bbox": _box(criteria.get("bbox")),
+            **{name: whole(name, criteria.get(name)) for name in ("limit", "last", "first")},
         }
         return cls(name, **checked)
 
@@ -93,24 +105,30 @@ class Selection:
     @property
     def filtered(self) -> bool:
         """True where less than the whole table is selected."""
-        parts = (self.start, self.end, self.dimensions, self.columns, self.limit)
-        return not self.geometry or any(part is not None for part in parts)
+        return bool(self.query().keys() - {"snapshot"}) or self.limit is not None
 
-    def query(self) -> dict[str, str]:
-        """Returns the parameters that decide rows and columns, in the order of their names."""
-        found = {
-            "columns": ",".join(self.columns) if self.columns is not None else None,
+    def query(self) -> dict[str, Any]:
+        """Returns the parameters that decide rows and columns; a list repeats its own."""
+        found: dict[str, Any] = {
+            "bbox": self.bbox,
+            "columns": self.columns and ",".join(self.columns),
             "dimensions": self.dimensions,
             "end": self.end,
+            "first": self.first and str(self.first),
             "geometry": None if self.geometry else "false",
+            "last": self.last and str(self.last),
             "snapshot": self.snapshot,
+            "sort": self.sort and ",".join(self.sort),
             "start": self.start,
+            **{name: list(values) for name, values in self.where},
         }
         return {name: value for name, value in found.items() if value is not None}
 
 
 def _plain(value: Any) -> Any:
     """Returns Python's own value of a scalar of numpy or pyarrow, which need not be installed."""
+    if type(value).__name__ == "datetime64":
+        value = value.astype("datetime64[us]")
     method = getattr(value, "item", None) or getattr(value, "as_py", None)
     try:
         return method() if method else value
@@ -126,7 +144,6 @@ def _day(name: str, value: Any) -> str | None:
     if type(value).__name__ == "datetime64":
         if name == "end" and value.dtype.str.endswith(("[M]", "[Y]")):
             day = (value + 1).astype("datetime64[D]") - 1
-        day = day.astype("datetime64[us]")
     elif hasattr(value, "end_time"):
         day = getattr(value, f"{name}_time").date()
     day = _plain(day)
@@ -149,7 +166,9 @@ def text(name: str, value: Any, *, empty: bool = False) -> str | None:
     raise UsageError(f"`{name}` is no text: {value!r:.60}.", "Give one text, or leave it away.")
 
 
-def _names(value: Any) -> tuple[str, ...]:
+def _names(name: str, value: Any) -> tuple[str, ...] | None:
+    if value is None:
+        return None
     if isinstance(value, str):
         value = [one.strip() for one in value.split(",")]
     try:
@@ -158,10 +177,65 @@ def _names(value: Any) -> tuple[str, ...]:
         found = ()
     if not found or not all(isinstance(one, str) and one and "," not in one for one in found):
         raise UsageError(
-            f"`columns` has no names of columns, or one with a comma: {value!r:.60}.",
+            f"`{name}` has no names of columns, or one with a comma: {value!r:.60}.",
             'Give a list of names, such as ["date", "value"].',
         )
     return found
+
+
+def value_text(name: str, value: Any) -> str | None:
+    """Returns the text of a value that rows are compared with; None of a null."""
+    value = _plain(value)
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
+    if isinstance(value, (str, int, float)):
+        return str(value)
+    if isinstance(value, datetime.date):
+        return _day(name, value)
+    raise UsageError(f"`{name}` has no value: {value!r:.60}.", "Give texts, numbers or dates.")
+
+
+def _list(value: Any) -> list[Any]:
+    found: Any = _plain(value)
+    many = isinstance(found, Iterable) and not isinstance(found, (str, bytes, Mapping))
+    return list(cast("Iterable[Any]", found)) if many else [found]
+
+
+def _conditions(where: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Returns parameters and their values, by name."""
+    if where is not None and not isinstance(where, dict):
+        raise UsageError(
+            f"`where` has no conditions by column: {where!r:.60}.", 'Give {"column": value}.'
+        )
+    found: dict[str, tuple[str, ...]] = {}
+    for column, given in cast("dict[str, Any]", where or {}).items():
+        name = f"where.{column}"
+        values = [value_text(name, one) for one in _list(given)]
+        if values == [None]:
+            name, values = f"{name}.null", ["true"]
+        found[name] = tuple(one for one in values if one is not None)
+        if not values or None in values:
+            raise UsageError(
+                f"`{name}` has no values, or a null among them: {given!r:.60}.",
+                "Give one value, a list of some, or None for rows without one.",
+            )
+    return tuple(sorted(found.items()))
+
+
+def _box(value: Any) -> str | None:
+    if value is None:
+        return None
+    given = value.split(",") if isinstance(value, str) else _list(value)
+    found = [value_text("bbox", one) for one in given]
+    if len(found) != 4 or None in found:
+        raise UsageError(
+            f"`bbox` has no four numbers: {value!r:.60}.", "Give west, south, east and north."
+        )
+    return ",".join(map(str, found))
 
 
 def whole(name: str, value: Any) -> int | None:

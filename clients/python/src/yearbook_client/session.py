@@ -29,7 +29,8 @@ FIRST_SECONDS = 1.0
 BETWEEN_SECONDS = 0.1
 _WIDTH = 24
 
-Query = Mapping[str, str]
+# A list repeats the parameter.
+Query = Mapping[str, Any]
 Progress = Callable[[str, int, int | None], None]
 _Result = TypeVar("_Result")
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from .http.answers import Headers
 
@@ -51,11 +51,11 @@ class Store:
         self.folder = folder / LAYOUT
         self._bound = bound
 
-    def find(self, request: Mapping[str, str], snapshot: str, cursor: str = "") -> Page | None:
+    def find(self, request: Mapping[str, Any], snapshot: str, cursor: str = "") -> Page | None:
         """Returns the page of `request` that begins at `cursor`, if it is here."""
         return _load(self.place(request, snapshot, cursor))
 
-    def first_pages(self, request: Mapping[str, str]) -> list[Page]:
+    def first_pages(self, request: Mapping[str, Any]) -> list[Page]:
         """Returns the first pages of `request` that are here, of all snapshots, newest first."""
         try:
             snapshots = sorted(
@@ -68,7 +68,7 @@ class Store:
         found = (_load(folder / file_name("")) for folder in snapshots[:8])
         return [page for page in found if page is not None]
 
-    def write(self, request: Mapping[str, str]) -> Part:
+    def write(self, request: Mapping[str, Any]) -> Part:
         """Begins a page. Raises OSError where the folder cannot be written."""
         folder = self.folder / file_name(request)
         folder.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ class Store:
     def size(self) -> int:
         return sum(size for _, size, _ in self._entries())
 
-    def place(self, request: Mapping[str, str], snapshot: str, cursor: str) -> Path:
+    def place(self, request: Mapping[str, Any], snapshot: str, cursor: str) -> Path:
         """Returns the path of a page without its suffix."""
         return self.folder / file_name(request) / file_name(snapshot) / file_name(cursor)
 
@@ -121,7 +121,7 @@ class Store:
 class Part:
     """A body that is being written, under a name of its own."""
 
-    def __init__(self, store: Store, request: Mapping[str, str], folder: Path) -> None:
+    def __init__(self, store: Store, request: Mapping[str, Any], folder: Path) -> None:
         import tempfile
 
         self._store = store
@@ -174,7 +174,7 @@ def _load(place: Path) -> Page | None:
     return page
 
 
-def file_name(named: Mapping[str, str] | str) -> str:
+def file_name(named: Mapping[str, Any] | str) -> str:
     """Returns a name for the file of what is named so."""
     text = named if isinstance(named, str) else json.dumps(dict(named), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

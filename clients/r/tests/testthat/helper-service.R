@@ -35,7 +35,7 @@ slept <- new.env()
 # `plan`: the answer of /v1/me. `faults`: by number of the GET on rows, a fault in place of the
 # answer. `snapshots`: by number of the GET, a letter; the last one counts for all later ones.
 fake_service <- function(plan = list(), faults = list(), snapshots = "a", total = 12, other = NULL,
-                         bulk = list(status = 402), cite = NULL, refuse_head = NULL, totals = TRUE) {
+                         bulk = list(status = 402), cite = NULL, refuse_head = NULL, totals = TRUE, ignored = NULL) {
   app <- webfakes::new_app()
   app$locals$log <- list()
   app$locals$gets <- 0L
@@ -52,7 +52,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
   app$locals$settings <- list(
     plan = utils::modifyList(list(plan = "free", row_cap = 5, limit = 10, left = 10), plan),
     faults = faults, snapshots = snapshots, total = total, other = other, bulk = bulk, cite = cite,
-    refuse_head = refuse_head, totals = totals
+    refuse_head = refuse_head, totals = totals, ignored = ignored
   )
   names <- c(a = "demo", b = "demo_next")
   app$locals$streams <- lapply(names, function(name) {
@@ -67,7 +67,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
       key <- req$get_header("x-api-key")
       app <- req$app
       app$locals$log <- c(app$locals$log, list(list(
-        method = req$method, path = req$path, query = req$query,
+        method = req$method, path = req$path, query = req$query, text = req$query_string,
         key = if (is.null(key)) "" else key,
         tag = req$get_header("if-none-match"), range = req$get_header("range"),
         proxy = req$get_header("proxy-authorization")
@@ -135,8 +135,25 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
     ))
   })
 
+  app$get("/v1/datasets/demo/values", function(req, res) {
+    value <- function(value, rows) {
+      list(value = value, label = NULL, rows = rows, first = "2020-01-01", last = "2021-01-01")
+    }
+    res$send_json(auto_unbox = TRUE, null = "null", list(
+      name = "demo", snapshot_id = strrep("a", 32), selection = "", rows = 12, columns = list(
+        list(name = "region", role = "dimension", distinct = 3, nulls = 1, "next" = "south",
+             values = list(value("north", 5), value("south", 6))),
+        list(name = "flag", role = "attribute", distinct = NULL, nulls = 11, "next" = NULL,
+             values = list(value(TRUE, 1)))
+      )
+    ))
+  })
+
   # Rows: page by cursor, `c2a` for the second page of snapshot a.
   app$locals$rows <- function(req, res) {
+    if (!is.null(req$app$locals$settings$ignored)) {
+      res$set_header("X-Service-Ignored", req$app$locals$settings$ignored)
+    }
     locals <- req$app$locals
     settings <- locals$settings
     get <- req$method == "get"

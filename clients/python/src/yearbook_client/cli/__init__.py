@@ -36,6 +36,7 @@ VERBS: dict[str, str] = {
     "search": "find datasets by words",
     "describe": "show columns, versions and provenance of a dataset",
     "preview": "show the newest rows, free and without a key",
+    "values": "list the values of columns",
     "get": "print rows as CSV or JSON, or write them to a file",
     "changes": "print what changed since a version",
     "download": "write rows to a file in any format of the service",
@@ -52,7 +53,7 @@ VERBS: dict[str, str] = {
     "mcp": "serve these verbs to an assistant over the Model Context Protocol",
 }
 # Verbs whose argument is the name of a dataset.
-_NAMED = "describe|preview|get|changes|download|sync|cite|verify"
+_NAMED = "describe|preview|values|get|changes|download|sync|cite|verify"
 FUNCTION = "_yearbook_client"
 COMMAND = "yearbook-py"
 
@@ -193,7 +194,7 @@ def parser() -> argparse.ArgumentParser:
         for verb in named.split():
             made[verb].add_argument(*flags, **how)
 
-    every, rows = " ".join(VERBS), "get download verify"
+    every, rows = " ".join(VERBS), "values get download verify"
     add(every, "--json", action="store_true", help="print JSON for machines")
     add(every, "--quiet", action="store_true", help="show no progress")
     add(f"describe preview changes cite {rows}", "name", help="name of a dataset")
@@ -204,6 +205,12 @@ def parser() -> argparse.ArgumentParser:
     add(rows, "--dimensions", metavar="TEXT", help="text that a dimension contains")
     add(rows, "--columns", metavar="A,B", help="columns, in the order that you want")
     add(f"changes {rows}", "--no-geometry", action="store_true", help="leave geometry out")
+    text = "condition, such as region=Otago or value.ge=2; repeat it for more"
+    add(rows, "--where", type=_condition, action="append", metavar="A=VALUE", help=text)
+    add(rows, "--sort", metavar="A,-B", help="order, such as --sort=-value")
+    add(rows, "--last", type=_positive, metavar="N", help="newest rows of each series")
+    add(rows, "--first", type=_positive, metavar="N", help="oldest rows of each series")
+    add(rows, "--bbox", metavar="W,S,E,N", help="box, as --bbox=-80,35,-75,40")
     add(rows, "--snapshot", metavar="ID", help="a version that is kept")
     add(rows, "--limit", type=_positive, metavar="N", help="rows at most; default: all")
     add("get", "-o", "--output", type=_filled, metavar="FILE", help="write to a file instead")
@@ -223,6 +230,13 @@ def parser() -> argparse.ArgumentParser:
     add("cache", "--clear", action="store_true", help="delete every page")
     add("completion", "shell", choices=("bash", "zsh", "fish", "names"))
     return top
+
+
+def _condition(text: str) -> tuple[str, str]:
+    column, sign, value = text.partition("=")
+    if not (column and sign):
+        raise ValueError
+    return column, value
 
 
 def _filled(text: str) -> str:

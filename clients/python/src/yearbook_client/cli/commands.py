@@ -12,6 +12,7 @@ from typing import Any
 from ..client import Client
 from ..downloads import replacing
 from ..errors import IntegrityError, UsageError, YearbookError
+from ..selection import Criteria
 from ..settings import ApiKey, cache_bytes, cache_dir, forget_key, library_dir, origin, store_key
 from ..store import Store
 from . import cached_names, json_text, print_rows, script, table_text
@@ -25,11 +26,11 @@ def _print(given: Given, value: Any, text: str) -> None:
 
 
 def _selection(given: Given) -> dict[str, Any]:
-    same = ("start", "end", "dimensions", "columns", "snapshot", "limit")
-    return {
-        **{name: getattr(given, name) for name in same},
-        "geometry": not given.no_geometry,
-    }
+    where: dict[str, list[str]] = {}
+    for column, value in given.where or ():
+        where.setdefault(column, []).append(value)
+    own = {"geometry": not given.no_geometry, "where": where}
+    return {name: getattr(given, name) for name in Criteria.__annotations__.keys() - own} | own
 
 
 def _rows(number: int) -> str:
@@ -65,6 +66,12 @@ def _preview(client: Client, given: Given) -> None:
     found = client.preview(given.name)
     text = f"{_rows(found.row_count)}, snapshot {found.snapshot_id}\n"
     _print(given, found, text + table_text(found.rows))
+
+
+def _values(client: Client, given: Given) -> None:
+    found = client.values(given.name, **_selection(given))
+    rows = [{"column": name, **value} for name, one in found.items() for value in one.values]
+    _print(given, found, table_text(rows))
 
 
 def _get(client: Client, given: Given) -> None:
@@ -222,6 +229,7 @@ COMMANDS: dict[str, Callable[[Client, Given], None]] = {
     "search": _datasets,
     "describe": _describe,
     "preview": _preview,
+    "values": _values,
     "get": _get,
     "changes": _changes,
     "download": _download,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import os
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlencode, urljoin, urlsplit
@@ -132,7 +133,7 @@ class Transport:
         origin: Origin,
         key: ApiKey | None,
         path: str,
-        query: Mapping[str, str] | None = None,
+        query: Mapping[str, Any] | None = None,
         *,
         method: str = "GET",
         headers: Mapping[str, str] | None = None,
@@ -145,7 +146,7 @@ class Transport:
         `refusal` for every other status, and TransportError where the network fails."""
         url = f"{origin.base}{path}"
         if query:
-            url = f"{url}?{urlencode(query)}"
+            url = f"{url}?{urlencode(query, doseq=True)}"
         for _ in range(MAX_REDIRECTS):
             own = origin.owns(url)
             if not own and not path.startswith("/v1/bulk/"):
@@ -153,6 +154,8 @@ class Transport:
             raw = self._send(method, url, headers or {}, key if own else None)
             response = Response(raw, self.timeout, own=own, head=method == "HEAD")
             if response.status in accepted:
+                if ignored := response.headers.get("X-Service-Ignored"):
+                    warnings.warn(f"The service ignored parameters: {ignored}", stacklevel=2)
                 return response
             target = response.headers.get("Location")
             if response.status in _REDIRECTS and target:
