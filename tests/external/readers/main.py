@@ -20,6 +20,7 @@ import in_r
 import memory
 import metrics
 import readback
+import selections
 import service
 import slow
 import source
@@ -28,6 +29,8 @@ from tally import Tally
 MIB = 1024 * 1024
 # Memory that a response may add to the server's: the promise for a table of a million rows.
 ALLOWED_GROWTH = 128 * MIB
+# Random selections of each dataset: twenty thousand over the demo's.
+SELECTIONS = 520
 # Memory that each of many slow clients may add: chunks of a file, or a sandbox with a batch of rows and chunks of its answer.
 ALLOWED_A_FILE, ALLOWED_A_TABLE = 2 * MIB, 16 * MIB
 
@@ -47,6 +50,7 @@ def check_dataset(tally, server, package, expected, downloads, with_r):
         in_r.check(tally, server, package, expected, downloads)
     formats.check(tally, server, package, expected, downloads)
     bulk.check(tally, server, package, expected)
+    tally.group(f"{package.name} selections", lambda: selections.selections_are_those_of_duckdb(tally, server, package, expected, SELECTIONS))
 
 
 def check_difficult(tally, server, package, downloads, with_r):
