@@ -1,5 +1,5 @@
 //! Reading stored Parquet: row groups are pruned, pages decoded and record batches cut for a plan.
-//! Imports point one way: `schema` and `search_pattern` <- `decode` <- `date_window`, `search` <-
+//! Imports point one way: `schema` and `search_pattern` <- `decode` <- `date_window`, `filter` <-
 //! `batches` <- `scan` <- `reader` <- `changes`, `preview`, `statistics`. Never touches SQL, HTTP
 //! or guests, and writes nothing.
 
@@ -7,13 +7,13 @@ mod batches;
 mod changes;
 mod date_window;
 mod decode;
+mod filter;
 mod preview;
 mod reader;
 mod result_digest;
 mod row_counts;
 mod scan;
 pub mod schema;
-mod search;
 mod search_pattern;
 mod statistics;
 

@@ -1,5 +1,6 @@
-//! The reader of snapshots (spec-4.1-bounds, spec-4.1-dimensions). Turns a [`ReadPlan`] into a
-//! [`Scan`] that reads nothing but what the plan asks for. Knows nothing of formats, plans or HTTP.
+//! The reader of snapshots (spec-4.1-bounds, spec-4.1-dimensions, contract-15-conditions). Turns a
+//! [`ReadPlan`] into a [`Scan`] that reads nothing but what the plan asks for. Knows nothing of
+//! formats, plans or HTTP.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,9 +17,9 @@ use crate::decode::{
     self, FETCH_BUDGET_BYTES, FetchBudget, FileSource, PageCache, ParquetFile, Projection,
     ReadMetricsSnapshot, ReadTaskLimits,
 };
+use crate::filter::RowPredicate;
 use crate::row_counts::RowCounts;
 use crate::scan::{self, Scan};
-use crate::search_pattern::SearchPattern;
 use crate::{StorageFailure, date_window, schema};
 
 /// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs
@@ -79,7 +80,7 @@ impl Reader {
     /// A [`StorageFailure`] that names the stored file. The stream ends after its first failure.
     pub async fn scan(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
         let snapshot = &plan.snapshot;
-        let span = tracing::debug_span!("scan", snapshot = %snapshot.id, columns = plan.columns.len(), searched = plan.search_text.is_some());
+        let span = tracing::debug_span!("scan", snapshot = %snapshot.id, columns = plan.columns.len(), filtered = plan.is_filtered());
         self.find(plan).instrument(span).await
     }
 
@@ -90,18 +91,15 @@ impl Reader {
         let schema = projected_schema(&source.parquet, plan)?;
         let selection = self.selection(&source, plan).await?;
         let projection = Projection::new(&source.parquet, &plan.columns, schema)?;
-        let Some(text) = &plan.search_text else {
-            return Ok(scan::scan_window(
-                source,
-                projection,
-                &selection,
-                plan.first_row,
-                plan.max_rows,
-            ));
-        };
-        let window = selection.start.max(plan.first_row).min(selection.end)..selection.end;
-        scan::search_window(source, projection, window, SearchPattern::new(text), plan.max_rows)
-            .await
+        if plan.search_text.is_none() && plan.conditions.is_empty() {
+            let (first_row, max_rows) = (plan.first_row, plan.max_rows);
+            return Ok(scan::scan_window(source, projection, &selection, first_row, max_rows));
+        }
+        let start = selection.start.max(plan.first_row).min(selection.end);
+        let window = start..selection.end;
+        let predicate =
+            RowPredicate::new(&source.parquet, plan.search_text.as_deref(), &plan.conditions)?;
+        scan::filter_window(source, projection, window, predicate, plan.max_rows).await
     }
 
     /// The schema of [`Reader::scan`], with the credits as metadata. No I/O.
@@ -130,15 +128,14 @@ impl Reader {
     }
 
     /// The counts of [`Reader::scan`] without its rows: from the catalog where `plan` has no
-    /// dates, else from the file's statistics and at most the pages at both dates. Tells nothing of
-    /// a search, which would have to read.
+    /// dates, else from the file's statistics and at most the pages at both dates. Tells nothing
+    /// where only reading rows tells which are sent.
     ///
     /// # Errors
     /// A [`StorageFailure`] that names the stored file.
     pub async fn row_counts(&self, plan: &ReadPlan) -> Result<RowCounts, StorageFailure> {
-        if plan.search_text.is_some() {
-            let empty = plan.snapshot.dimensions.is_empty();
-            return Ok(if empty { RowCounts::from_search(0, None) } else { RowCounts::default() });
+        if plan.is_filtered() {
+            return Ok(RowCounts::default());
         }
         let selection = match (&plan.start, &plan.end) {
             (None, None) => 0..plan.snapshot.rows,

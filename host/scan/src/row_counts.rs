@@ -8,8 +8,8 @@ use std::ops::Range;
 pub struct RowCounts {
     /// Rows of this read; `None` if only reading all of them would tell.
     pub rows: Option<u64>,
-    /// Rows that the plan's dates leave, before its first row and its maximum; `None` where a text
-    /// is searched.
+    /// Rows that the plan's dates leave, before its first row and its maximum; `None` where
+    /// only reading rows tells which of them are sent.
     pub total: Option<u64>,
     /// Row of the snapshot at which reading goes on when rows remain after the plan's `max_rows`;
     /// none: all rows that the plan asks for are in this read, as far as it is known.
@@ -36,8 +36,8 @@ impl RowCounts {
         (counts, start..end)
     }
 
-    /// Counts of a search that found `rows` and goes on at `next`.
-    pub(crate) fn from_search(rows: u64, next: Option<u64>) -> Self {
+    /// Counts of a filter that left `rows` and goes on at `next`.
+    pub(crate) fn from_filter(rows: u64, next: Option<u64>) -> Self {
         Self { rows: Some(rows), total: None, next }
     }
 }

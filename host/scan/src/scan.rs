@@ -1,4 +1,4 @@
-//! Scans: the rows of a window of a file, or those of them that match a search, with their counts.
+//! Scans: the rows of a window of a file, or those of them that match, with their counts.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,9 +10,8 @@ use futures::stream::BoxStream;
 use crate::StorageFailure;
 use crate::batches::{RowFilter, stream_batches};
 use crate::decode::{FileSource, Projection};
+use crate::filter::{self, RowPredicate};
 use crate::row_counts::RowCounts;
-use crate::search::{self, DimensionSearch};
-use crate::search_pattern::SearchPattern;
 
 /// Rows of a snapshot, to be read once.
 pub struct Scan {
@@ -38,36 +37,23 @@ pub(crate) fn scan_window(
     build_scan(source, projection, counts, rows, RowFilter::All)
 }
 
-/// The rows of `window` with `pattern` in a dimension, up to `max_rows`. With a maximum, the filter
-/// columns are read now and only they; without, step by step as the stream is polled.
-pub(crate) async fn search_window(
+/// The rows of `window` that match `predicate`, up to `max_rows`. With a maximum, the filter columns
+/// are read now and only they; without, step by step as the stream is polled.
+pub(crate) async fn filter_window(
     source: FileSource,
     projection: Projection,
     window: Range<u64>,
-    pattern: SearchPattern,
+    predicate: RowPredicate,
     max_rows: Option<u64>,
 ) -> Result<Scan, StorageFailure> {
-    if source.parquet.dimensions.is_empty() {
-        return Ok(build_scan(
-            source,
-            projection,
-            RowCounts::from_search(0, None),
-            0..0,
-            RowFilter::All,
-        ));
-    }
+    let predicate = Arc::new(predicate);
     let Some(max_rows) = max_rows else {
-        return Ok(build_scan(
-            source,
-            projection,
-            RowCounts::default(),
-            window,
-            RowFilter::Search(Arc::new(DimensionSearch::new(pattern))),
-        ));
+        let filter = RowFilter::Predicate(predicate);
+        return Ok(build_scan(source, projection, RowCounts::default(), window, filter));
     };
-    let found = search::find(&source, window, pattern, max_rows).await?;
+    let found = filter::find(&source, window, &predicate, max_rows).await?;
     let rows = found.from..found.from + found.rows.len() as u64;
-    let counts = RowCounts::from_search(found.rows.count_set_bits() as u64, found.next);
+    let counts = RowCounts::from_filter(found.rows.count_set_bits() as u64, found.next);
     Ok(build_scan(source, projection, counts, rows, RowFilter::Selection { rows: found.rows }))
 }
 

@@ -1,6 +1,6 @@
-//! Pattern that `dimensions` searches (spec-4.1-dimensions, contract-3-folding): a literal
-//! substring, case folded by simple Unicode case folding, nothing normalised. Text is folded and
-//! searched in bulk, not value by value.
+//! Pattern that `dimensions`, `contains` and `starts` look for (spec-4.1-dimensions,
+//! contract-3-folding, contract-15-conditions-folding): literal text, case folded by simple Unicode
+//! case folding, nothing normalised. Text is folded and searched in bulk, not value by value.
 
 use std::sync::Arc;
 
@@ -31,6 +31,14 @@ impl SearchPattern {
         self.for_each_match(texts, |index| bit_util::set_bit(&mut hits, index));
         let hits = BooleanBuffer::new(hits.into(), 0, texts.len());
         nulls.map_or_else(|| hits.clone(), |nulls| &hits & nulls.inner())
+    }
+
+    /// Returns one bit for each of `texts`, set where it begins with the pattern.
+    pub(crate) fn prefix_hits(&self, texts: &CaseFolded) -> BooleanBuffer {
+        BooleanBuffer::collect_bool(texts.len(), |index| {
+            let text = texts.text.get(texts.start(index)..texts.start(index + 1));
+            text.is_some_and(|text| text.starts_with(self.0.needle()))
+        })
     }
 
     /// Calls `hit` with the index of every text that contains it. One search runs over all texts: a
@@ -96,7 +104,7 @@ impl CaseFolded {
     }
 
     /// Number of texts.
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 

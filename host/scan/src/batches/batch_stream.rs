@@ -25,15 +25,13 @@ pub(crate) fn stream_batches(
     filter: RowFilter,
 ) -> BoxStream<'static, Result<RecordBatch, StorageFailure>> {
     let mut leaves = projection.leaves.clone();
-    if matches!(filter, RowFilter::Search(_)) {
-        leaves.extend(
-            source.parquet.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)),
-        );
+    if let RowFilter::Predicate(predicate) = &filter {
+        leaves.extend(predicate.leaves().iter().filter(|leaf| !projection.leaves.contains(leaf)));
     }
     let wanted = match &filter {
         RowFilter::All => usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX),
         RowFilter::Selection { rows } => rows.count_set_bits(),
-        RowFilter::Search(_) => usize::MAX,
+        RowFilter::Predicate(_) => usize::MAX,
     };
     let small = wanted <= SMALL_SCAN_ROWS;
     let kept_limits = source.task_limits.for_small_scan();

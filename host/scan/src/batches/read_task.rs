@@ -19,7 +19,7 @@ use crate::decode::{
     BudgetPermit, CachedColumn, FileSource, ParquetFile, Projection, RowRange,
     is_dictionary_encoded, is_one_task,
 };
-use crate::search::{DimensionSearch, match_rows};
+use crate::filter::{RowPredicate, match_rows};
 
 /// Rows of a scan that is small: it takes decoded pages from memory and leaves what it decodes
 /// there. Larger ones would only drive out what others come back for.
@@ -29,8 +29,8 @@ pub(super) const SMALL_SCAN_ROWS: usize = 16 << 10;
 pub(crate) enum RowFilter {
     /// All of them.
     All,
-    /// Those that contain this, to be found step by step.
-    Search(Arc<DimensionSearch>),
+    /// Those that match this, to be found step by step.
+    Predicate(Arc<RowPredicate>),
     /// Those whose bit is set; the first bit stands for the first row of the range.
     Selection {
         /// One bit a row.
@@ -85,8 +85,8 @@ impl ScanContext {
         mut range: RowRange,
     ) -> Result<Option<ReadTask>, StorageFailure> {
         let parquet = &self.source.parquet;
-        if let RowFilter::Search(search) = &self.filter {
-            let wanted = match_rows(&self.source, range.clone(), search, usize::MAX).await?;
+        if let RowFilter::Predicate(predicate) = &self.filter {
+            let wanted = match_rows(&self.source, range.clone(), predicate, usize::MAX).await?;
             let Some(wanted) = wanted else { return Ok(None) };
             range.wanted = Some(wanted);
         }

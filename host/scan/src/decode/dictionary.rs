@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use arrow::buffer::{BooleanBuffer, OffsetBuffer};
+use arrow::buffer::OffsetBuffer;
 use bytes::Bytes;
 use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageReader};
@@ -16,7 +16,7 @@ use parquet::file::page_index::offset_index::PageLocation;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use crate::search_pattern::{CaseFolded, SearchPattern};
+use crate::search_pattern::CaseFolded;
 
 /// The distinct values of a column chunk that stores every value by its number.
 pub(crate) struct ColumnDictionary {
@@ -37,11 +37,15 @@ impl ColumnDictionary {
         &self.values
     }
 
-    /// Values that contain `pattern`, one bit each; `None` when the values are not text.
-    pub(crate) fn hits(&self, pattern: &SearchPattern) -> Option<BooleanBuffer> {
-        let texts = self.values.as_string_opt::<i32>()?;
-        let folded = self.folded.get_or_init(|| CaseFolded::new(texts));
-        Some(pattern.hits(folded, texts.nulls()))
+    /// The same as text; `None` when they are not text.
+    pub(crate) fn texts(&self) -> Option<&StringArray> {
+        self.values.as_string_opt::<i32>()
+    }
+
+    /// The same folded; `None` when they are not text.
+    pub(crate) fn folded(&self) -> Option<&CaseFolded> {
+        let texts = self.texts()?;
+        Some(self.folded.get_or_init(|| CaseFolded::new(texts)))
     }
 
     /// Bytes in memory, the folded copy counted before it is made.

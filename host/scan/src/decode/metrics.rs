@@ -16,13 +16,14 @@ counters! {
         pages: Counter,
         /// Bytes of these pages once decoded.
         page_bytes: Counter,
-        /// Row groups that a text was looked for in.
+        /// Row groups that matches were looked for in.
         groups_searched: Counter,
-        /// Those of them whose dictionaries showed that it is not there, so that no row was read.
+        /// Those of them whose statistics and dictionaries showed that there is none, so that no row
+        /// was read.
         groups_ruled_out: Counter,
-        /// Values of dictionaries in which a text was looked for.
+        /// Values of dictionaries that were tested.
         values_searched: Counter,
-        /// Rows, decoded of any number of columns, in which a text was looked for.
+        /// Rows, decoded of any number of columns, that were tested.
         rows_searched: Counter,
         /// Decoded pages of small reads.
         kept_pages: CacheMetrics,

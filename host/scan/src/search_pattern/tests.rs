@@ -44,6 +44,17 @@ fn folding_is_simple_unicode_folding_contract_3() {
 }
 
 #[test]
+fn prefixes_are_folded_contract_15() {
+    let texts = StringArray::from(vec![Some("Māori"), Some("MĀ"), None, Some("xmā"), Some("m"), None]);
+    let hits = |prefix: &str| {
+        SearchPattern::new(prefix).prefix_hits(&CaseFolded::new(&texts)).iter().collect::<Vec<_>>()
+    };
+    assert_eq!(hits("mā"), [true, true, false, false, false, false]);
+    assert_eq!(hits("māori land"), [false; 6]);
+    assert_eq!(hits(""), [true; 6], "a null is left out by those who know of it");
+}
+
+#[test]
 fn metacharacters_stand_for_themselves_spec_4_1() {
     for text in [
         ".", "*", "a.c", "[a-z]", "(", ")", "\\", "\\d", "^", "$", "|", "+?", "{2}", "#", " ",

@@ -1,0 +1,155 @@
+//! A condition on one column: a test of single values, of dictionaries and of decoded columns
+//! (contract-15-types).
+
+use std::cmp::Ordering;
+
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, StringArray};
+use arrow::buffer::BooleanBuffer;
+use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use yearbook_domain::read_plan::{ColumnTest, ColumnValue, FloatKey};
+
+use crate::decode::ColumnDictionary;
+use crate::search_pattern::{CaseFolded, SearchPattern};
+
+/// A value that is not null, compared with those of conditions without a copy of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum ValueRef<'a> {
+    Boolean(bool),
+    Integer(i64),
+    Number(FloatKey),
+    Text(&'a [u8]),
+}
+
+impl ValueRef<'_> {
+    /// Compares it with `value` in the order of [`ColumnValue`]. A plan has no values of another
+    /// type than its column's; they would be greater.
+    pub(super) fn compare(self, value: &ColumnValue) -> Ordering {
+        match (self, value) {
+            (Self::Boolean(one), ColumnValue::Boolean(other)) => one.cmp(other),
+            (Self::Integer(one), ColumnValue::Integer(other)) => one.cmp(other),
+            (Self::Number(one), ColumnValue::Number(other)) => one.cmp(other),
+            (Self::Text(one), ColumnValue::Text(other)) => one.cmp(other.as_bytes()),
+            _ => Ordering::Less,
+        }
+    }
+
+    fn is_nan(self) -> bool {
+        matches!(self, Self::Number(number) if number.is_nan())
+    }
+}
+
+/// A test of the values of a column.
+pub(super) struct ColumnPredicate {
+    /// Column of the file.
+    pub(super) leaf: usize,
+    /// The test.
+    pub(super) test: ColumnTest,
+    /// Its texts, folded, where it compares folded text.
+    patterns: Vec<SearchPattern>,
+}
+
+impl ColumnPredicate {
+    /// The `test` of column `leaf` of the file.
+    pub(super) fn new(leaf: usize, test: ColumnTest) -> Self {
+        let patterns = match &test {
+            ColumnTest::Contains(texts) | ColumnTest::Starts(texts) => {
+                texts.iter().map(|text| SearchPattern::new(text)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Self { leaf, test, patterns }
+    }
+
+    /// Returns true where `value` passes a test that compares with values.
+    pub(super) fn accepts(&self, value: ValueRef<'_>) -> bool {
+        let is_in = |values: &[ColumnValue]| {
+            values.binary_search_by(|other| value.compare(other).reverse()).is_ok()
+        };
+        match &self.test {
+            ColumnTest::AnyOf(values) => is_in(values),
+            ColumnTest::NoneOf(values) => !is_in(values),
+            ColumnTest::Bound(side, bound) => !value.is_nan() && side.holds(value.compare(bound)),
+            ColumnTest::IsNull(is_null) => !is_null,
+            ColumnTest::Contains(_) | ColumnTest::Starts(_) => false,
+        }
+    }
+
+    /// The values of `dictionary` that pass, one bit each; `None` where they are not text.
+    pub(super) fn dictionary_hits(&self, dictionary: &ColumnDictionary) -> Option<BooleanBuffer> {
+        let texts = dictionary.texts()?;
+        if self.patterns.is_empty() {
+            return Some(self.text_hits(texts));
+        }
+        dictionary.folded().map(|folded| self.folded_hits(folded))
+    }
+
+    /// The rows of a decoded column that pass; `hits` are those of its dictionary.
+    pub(super) fn rows(
+        &self,
+        column: &ArrayRef,
+        hits: Option<&BooleanBuffer>,
+    ) -> Result<BooleanBuffer, ParquetError> {
+        let length = column.len();
+        let nulls = column.nulls();
+        if let ColumnTest::IsNull(is_null) = self.test {
+            let valid =
+                nulls.map_or_else(|| BooleanBuffer::new_set(length), |all| all.inner().clone());
+            return Ok(if is_null { !&valid } else { valid });
+        }
+        let rows = match column.data_type() {
+            DataType::Boolean => {
+                let values = column.as_boolean().values();
+                self.hits(length, |row| ValueRef::Boolean(values.value(row)))
+            }
+            DataType::Int64 => {
+                let values = column.as_primitive::<Int64Type>().values();
+                self.hits(length, |row| ValueRef::Integer(values[row]))
+            }
+            DataType::Float64 => {
+                let values = column.as_primitive::<Float64Type>().values();
+                self.hits(length, |row| ValueRef::Number(FloatKey::new(values[row])))
+            }
+            DataType::Utf8 if self.patterns.is_empty() => self.text_hits(column.as_string()),
+            DataType::Utf8 => self.folded_hits(&CaseFolded::new(column.as_string())),
+            _ => return keyed_rows(column, hits),
+        };
+        Ok(nulls.map_or_else(|| rows.clone(), |nulls| &rows & nulls.inner()))
+    }
+
+    fn text_hits(&self, texts: &StringArray) -> BooleanBuffer {
+        self.hits(texts.len(), |row| ValueRef::Text(texts.value(row).as_bytes()))
+    }
+
+    fn hits<'a>(&self, length: usize, value: impl Fn(usize) -> ValueRef<'a>) -> BooleanBuffer {
+        BooleanBuffer::collect_bool(length, |row| self.accepts(value(row)))
+    }
+
+    fn folded_hits(&self, texts: &CaseFolded) -> BooleanBuffer {
+        let is_prefix = matches!(self.test, ColumnTest::Starts(_));
+        let hits = |pattern: &SearchPattern| {
+            if is_prefix { pattern.prefix_hits(texts) } else { pattern.hits(texts, None) }
+        };
+        let all = self.patterns.iter().map(hits).reduce(|one, other| &one | &other);
+        all.unwrap_or_else(|| BooleanBuffer::new_unset(texts.len()))
+    }
+}
+
+/// The rows of a dictionary-encoded column whose value is among `hits` of its dictionary; null never
+/// is.
+pub(super) fn keyed_rows(
+    column: &ArrayRef,
+    hits: Option<&BooleanBuffer>,
+) -> Result<BooleanBuffer, ParquetError> {
+    let keyed = column.as_dictionary_opt::<Int32Type>();
+    let (Some(keys), Some(hits)) = (keyed.map(DictionaryArray::keys), hits) else {
+        let what = column.data_type();
+        return Err(ParquetError::General(format!("a filter column is {what}, without values")));
+    };
+    let hit = |row: usize| {
+        let key = keys.values().get(row).and_then(|key| usize::try_from(*key).ok());
+        key.is_some_and(|key| key < hits.len() && hits.value(key))
+    };
+    let rows = BooleanBuffer::collect_bool(keys.len(), hit);
+    Ok(keys.nulls().map_or_else(|| rows.clone(), |nulls| &rows & nulls.inner()))
+}
