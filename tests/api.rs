@@ -6,6 +6,7 @@ mod changes;
 mod citations;
 mod concurrency;
 mod conditional;
+mod conditions;
 mod connections;
 mod counts;
 mod cursors;

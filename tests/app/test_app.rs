@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
@@ -319,7 +320,12 @@ impl TestApp {
     /// The same as of `at`, or a second after the snapshot before it.
     pub async fn publish_at(&self, table: &TestTable, at: Millis) -> String {
         let folder = TempDir::new().unwrap();
-        let package = DataPackage::open(&table.write(folder.path())).unwrap();
+        self.publish_package(&table.write(folder.path()), at).await
+    }
+
+    /// The same for a package on disk.
+    pub async fn publish_package(&self, package: &Path, at: Millis) -> String {
+        let package = DataPackage::open(package).unwrap();
         let (store, workers) = (Arc::clone(&self.store), Arc::clone(&self.workers));
         let mut publisher =
             Publisher::new(store, &self.files, workers, Retention::default()).with_created_at(at);

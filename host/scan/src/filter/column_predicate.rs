@@ -135,8 +135,8 @@ impl ColumnPredicate {
     }
 }
 
-/// The rows of a dictionary-encoded column whose value is among `hits` of its dictionary; null never
-/// is.
+/// The rows of a dictionary-encoded column whose value is among `hits` of its dictionary; null
+/// never is.
 pub(super) fn keyed_rows(
     column: &ArrayRef,
     hits: Option<&BooleanBuffer>,

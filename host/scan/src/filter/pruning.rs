@@ -30,7 +30,7 @@ struct Bounds<'a> {
     greatest: Option<ValueRef<'a>>,
 }
 
-/// What the footer says of row group `group`.
+/// Rows of row group `group` that satisfy a condition, as far as its footer tells.
 pub(super) fn group_coverage(
     parquet: &ParquetFile,
     group: usize,
@@ -56,8 +56,8 @@ pub(super) fn group_coverage(
     coverage(predicate, &Bounds { rows, nulls, least, greatest })
 }
 
-/// The rows of row group `group` on pages that may satisfy a condition; `None` for all, as where the
-/// file has no index of pages.
+/// The rows of row group `group` on pages that may satisfy a condition; `None` for all, as where
+/// the file has no index of pages.
 pub(super) fn page_rows(
     parquet: &ParquetFile,
     group: usize,
@@ -133,8 +133,7 @@ fn coverage(predicate: &ColumnPredicate, bounds: &Bounds<'_>) -> Coverage {
     let membership = |values: &[ColumnValue]| {
         let first = values.partition_point(|value| least.compare(value).is_gt());
         let meets = values.get(first).is_some_and(|value| greatest.compare(value).is_ge());
-        let has_nan =
-            matches!(values.last(), Some(ColumnValue::Number(number)) if number.is_nan());
+        let has_nan = matches!(values.last(), Some(ColumnValue::Number(number)) if number.is_nan());
         (!(meets || has_nan), meets && least == greatest && (!may_be_nan || has_nan))
     };
     let (nothing, everything) = match &predicate.test {

@@ -45,7 +45,8 @@ fn folding_is_simple_unicode_folding_contract_3() {
 
 #[test]
 fn prefixes_are_folded_contract_15() {
-    let texts = StringArray::from(vec![Some("Māori"), Some("MĀ"), None, Some("xmā"), Some("m"), None]);
+    let texts =
+        StringArray::from(vec![Some("Māori"), Some("MĀ"), None, Some("xmā"), Some("m"), None]);
     let hits = |prefix: &str| {
         SearchPattern::new(prefix).prefix_hits(&CaseFolded::new(&texts)).iter().collect::<Vec<_>>()
     };

@@ -27,6 +27,8 @@ pub(super) struct FixtureOptions {
     /// Extent of dictionary encoding: fully, until its dictionary is full, or never.
     pub(super) dictionary: Option<usize>,
     pub(super) statistics: bool,
+    /// Columns that never have a dictionary.
+    pub(super) plain: &'static [&'static str],
     /// A row whose geometry is 5 MiB.
     pub(super) huge: Option<usize>,
 }
@@ -40,6 +42,7 @@ impl Default for FixtureOptions {
             page: 10,
             dictionary: Some(1 << 20),
             statistics: true,
+            plain: &["geometry_wkt"],
             huge: None,
         }
     }
@@ -61,10 +64,14 @@ pub(super) struct StoredFixture {
 
 impl StoredFixture {
     pub(super) async fn new(shape: &FixtureOptions) -> Self {
+        Self::of_table(table(shape), shape).await
+    }
+
+    /// `table`, which has the columns of the fixture, stored as `shape` says.
+    pub(super) async fn of_table(table: RecordBatch, shape: &FixtureOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let files =
             ObjectStorage::open(&format!("file:{}/store", folder.path().display())).unwrap();
-        let table = table(shape);
         let path = folder.path().join("table.parquet");
         write(&table, shape, &path);
         let file = files.put_snapshot(&path).await.unwrap();
@@ -224,22 +231,24 @@ fn table(shape: &FixtureOptions) -> RecordBatch {
 }
 
 fn write(table: &RecordBatch, shape: &FixtureOptions, path: &std::path::Path) {
-    let properties = WriterProperties::builder()
+    let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_max_row_group_row_count(Some(shape.group))
         .set_data_page_row_count_limit(shape.page)
         .set_write_batch_size(shape.page)
         .set_dictionary_enabled(shape.dictionary.is_some())
         .set_dictionary_page_size_limit(shape.dictionary.unwrap_or(1))
-        .set_column_dictionary_enabled(ColumnPath::from("geometry_wkt"), false)
         .set_statistics_enabled(if shape.statistics {
             EnabledStatistics::Page
         } else {
             EnabledStatistics::None
-        })
-        .build();
+        });
+    for &column in shape.plain {
+        properties = properties.set_column_dictionary_enabled(ColumnPath::from(column), false);
+    }
     let file = std::fs::File::create(path).unwrap();
-    let mut writer = ArrowWriter::try_new(file, table.schema(), Some(properties)).unwrap();
+    let properties = Some(properties.build());
+    let mut writer = ArrowWriter::try_new(file, table.schema(), properties).unwrap();
     writer.write(table).unwrap();
     writer.close().unwrap();
 }
@@ -260,7 +269,7 @@ impl FixtureRandom {
         (0..length).map(|_| LETTERS[self.below(LETTERS.len())]).collect()
     }
 
-    fn some<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+    pub(super) fn some<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let present = self.below(5) > 0;
         let value = make(self);
         present.then_some(value)

@@ -150,7 +150,7 @@ fn asks() -> impl Strategy<Value = Ask> {
         })
 }
 
-fn shapes() -> impl Strategy<Value = FixtureOptions> {
+pub(super) fn shapes() -> impl Strategy<Value = FixtureOptions> {
     let dictionary = prop_oneof![Just(None), Just(Some(1 << 20)), Just(Some(200))];
     (0_usize..300, any::<u64>(), 1_usize..150, 1_usize..60, dictionary, prop::bool::weighted(0.9))
         .prop_map(|(rows, seed, group, page, dictionary, statistics)| FixtureOptions {
@@ -160,7 +160,7 @@ fn shapes() -> impl Strategy<Value = FixtureOptions> {
             page,
             dictionary,
             statistics,
-            huge: None,
+            ..FixtureOptions::default()
         })
 }
 
