@@ -178,14 +178,13 @@ yb_values <- function(name, columns = NULL, where = NULL, start = NULL, end = NU
     )
   })
   field <- function(name, of, type) vapply(found$columns, function(one) of(one[[name]]), type)
-  structure(
-    as_result_frame(do.call(rbind, rows)),
-    columns = as_result_frame(data.frame(
-      column = field("name", text, ""), role = field("role", text, ""),
-      distinct = field("distinct", number, 0), nulls = field("nulls", number, 0),
-      after = field("next", text, "")
-    ))
-  )
+  values <- as_result_frame(do.call(rbind, rows))
+  attr(values, "columns") <- as_result_frame(data.frame(
+    column = field("name", text, ""), role = field("role", text, ""),
+    distinct = field("distinct", number, 0), nulls = field("nulls", number, 0),
+    after = field("next", text, "")
+  ))
+  values
 }
 
 preview_document <- function(budget, name) {
