@@ -1,6 +1,7 @@
 //! Routes in process, mirroring `host/api/src/routes`. A test names the rule it proves.
 
 mod authorization;
+mod boxes;
 mod bulk;
 mod changes;
 mod citations;
@@ -28,10 +29,12 @@ mod metering;
 mod metrics;
 mod openapi;
 mod opening;
+mod ordered;
 mod pages;
 mod pictures;
 mod preview;
 mod protocol;
+mod request_page;
 mod responses;
 mod retention;
 mod router;
@@ -41,5 +44,6 @@ mod shares;
 mod signup;
 mod slow_readers;
 mod statements;
+mod values;
 mod weight;
 mod wire;

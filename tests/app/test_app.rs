@@ -61,7 +61,8 @@ pub struct TestApp {
     fixture: HostFixture,
     state: AppState,
     settings: ServiceSettings,
-    reader: Reader,
+    /// Reader of its snapshots.
+    pub reader: Reader,
 }
 
 /// Database, storage and settings that the hosts of one service share.
@@ -219,7 +220,8 @@ impl TestApp {
             ReleaseMonitor::new(Arc::clone(&store), Arc::clone(&sandbox), release_settings)
                 .unwrap();
         let signup = Signup::open(Arc::clone(&store), signup, BASE_URL).await.unwrap();
-        let reader = Reader::new(files.clone(), Arc::clone(&workers));
+        let reader = Reader::new(files.clone(), Arc::clone(&workers))
+            .with_selection_budget(settings.limits.selection_bytes);
         let state = AppState::new(Services {
             keys: KeyVerifier::new(
                 Arc::clone(&store),

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use crate::{BoundingBox, DatasetName, Date, Namespace, SeriesRows, Snapshot};
 
-pub use condition::{ColumnTest, ColumnValue, Condition, FloatKey, Side};
+pub use condition::{ColumnTest, ColumnValue, Condition, FloatKey, Side, parse_value};
 pub use planner::{
     MAX_SORTED_ROWS, ResolvedSelection, UNBOUNDED_ROWS, plan_read, resolve_selection,
 };
 pub use row_order::{RowOrder, SortKey};
-pub use series::{PeriodForm, series_columns};
+pub use series::{MAX_SERIES, PeriodForm, series_columns, series_positions};
 
 /// A decision about the rows and columns to read. Rows are numbered from 0 in the snapshot's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,9 +42,8 @@ pub struct ReadPlan {
     pub series_rows: Option<SeriesRows>,
     /// Order of the rows.
     pub order: RowOrder,
-    /// First row to consider: 0, or where a cursor stopped. In another order than the natural one
-    /// it is the row that comes first.
-    pub first_row: u64,
+    /// Row that comes first, where a cursor stopped; `None` from the beginning.
+    pub first_row: Option<u64>,
     /// Rows at most; `None` for all that match.
     pub max_rows: Option<u64>,
     /// The plan's row cap, where it is what bounds `max_rows`.
@@ -67,7 +66,7 @@ impl ReadPlan {
             bbox: None,
             series_rows: None,
             order: RowOrder::Natural,
-            first_row: 0,
+            first_row: None,
             max_rows: None,
             plan_row_cap: None,
         }

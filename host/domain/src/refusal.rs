@@ -68,6 +68,11 @@ pub enum Refusal {
         /// Rows that are sorted at most.
         limit: u64,
     },
+    /// 413: the first or last rows of more series than are held.
+    TooManySeries {
+        /// Series of a dataset at most.
+        limit: u64,
+    },
     /// 413: the answer is more than its plugin can make within the limits of the sandbox.
     ResponseTooLarge {
         /// Format or tool of the plugin.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use yearbook_catalog::{Catalog, CatalogCache, KeyVerifier, Quota};
-use yearbook_domain::{Dataset, DatasetName, PlanTable, Refusal};
+use yearbook_domain::read_plan::MAX_SERIES;
+use yearbook_domain::{Dataset, DatasetName, PlanTable, ReadPlan, Refusal};
 use yearbook_sandbox::{PluginRegistry, ReleasePolicy, Sandbox};
 use yearbook_scan::Reader;
 use yearbook_storage::ObjectStorage;
@@ -79,5 +80,23 @@ impl Core {
     pub fn dataset(&self, name: &DatasetName) -> Result<Arc<Dataset>, Error> {
         let dataset = self.catalog_cache.dataset(name.as_str());
         dataset.ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() }.into())
+    }
+
+    /// Checks that the dataset has no more series than are held where `plan` asks for rows of each.
+    /// Publishing stored their number; the first check of an older snapshot reads it.
+    ///
+    /// # Errors
+    /// 413 for too many series; those of the catalog and of reading.
+    pub async fn check_series(&self, dataset: &Dataset, plan: &ReadPlan) -> Result<(), Error> {
+        if plan.series_rows.is_none() {
+            return Ok(());
+        }
+        let snapshot = &plan.snapshot;
+        let facts = self.catalog_cache.preview_facts(dataset, &snapshot.id).await?;
+        let stored = facts.and_then(|facts| facts.series_number);
+        if self.reader.count_series(snapshot, stored).await? > MAX_SERIES {
+            return Err(Refusal::TooManySeries { limit: MAX_SERIES }.into());
+        }
+        Ok(())
     }
 }

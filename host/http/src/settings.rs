@@ -119,6 +119,9 @@ pub struct LimitSettings {
     /// that are sent at once, a tenth of them together; further ones come about a second late.
     /// Default 500. 0: all at once.
     pub refusals_per_second: u32,
+    /// Memory that selections may hold: sort keys, counts of series, masks of rows. Default
+    /// 268,435,456. A selection waits for its part before it reads a row.
+    pub selection_bytes: u64,
 }
 
 /// An absolute `http` or `https` address without query, fragment or slash at its end.
@@ -201,6 +204,7 @@ impl Default for LimitSettings {
             key_share_percent: 25,
             address_share_percent: 50,
             refusals_per_second: 500,
+            selection_bytes: 256 << 20,
         }
     }
 }

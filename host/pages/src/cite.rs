@@ -64,6 +64,9 @@ pub(crate) async fn show(
         // The length is not known without the read.
         return Ok(response.map(|_| body::empty()));
     }
+    if let Some(dataset) = &subject.dataset {
+        Box::pin(app.core.check_series(dataset, &subject.plan)).await?;
+    }
     let reservation = app.core.reserve(&auth, Patience::Queue).await?;
     let holder = reservation.holder().clone();
     let verified = async {

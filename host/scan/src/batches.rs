@@ -6,8 +6,11 @@ mod batching;
 mod compact_dictionary;
 mod long_text;
 mod read_task;
+mod row_batches;
 
 pub use batching::BATCHING_VERSION;
 
 pub(crate) use batch_stream::stream_batches;
+pub(crate) use batching::split_by_weight;
 pub(crate) use read_task::RowFilter;
+pub(crate) use row_batches::RowBatches;

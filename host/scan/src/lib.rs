@@ -1,13 +1,15 @@
 //! Reading stored Parquet: row groups are pruned, pages decoded and record batches cut for a plan.
 //! Imports point one way: `schema` and `search_pattern` <- `decode` <- `date_window`, `filter` <-
-//! `batches` <- `scan` <- `reader` <- `changes`, `preview`, `statistics`. Never touches SQL, HTTP
-//! or guests, and writes nothing.
+//! `batches` <- `scan` <- `order` <- `reader` <- `changes`, `preview`, `statistics`, `values`.
+//! Never touches SQL, HTTP or guests, and writes nothing.
 
 mod batches;
 mod changes;
 mod date_window;
 mod decode;
 mod filter;
+mod geometry_box;
+mod order;
 mod preview;
 mod reader;
 mod result_digest;
@@ -16,6 +18,7 @@ mod scan;
 pub mod schema;
 mod search_pattern;
 mod statistics;
+mod values;
 
 use yearbook_storage::StorageFailure;
 
@@ -28,3 +31,4 @@ pub use result_digest::ResultHasher;
 pub use row_counts::RowCounts;
 pub use scan::Scan;
 pub use statistics::{ColumnStatistics, FileStatistics, StatisticValue};
+pub use values::ValueCounter;

@@ -9,6 +9,7 @@ use arrow::datatypes::SchemaRef;
 use moka::future::Cache;
 use tracing::Instrument;
 use yearbook_counters::Metric as _;
+use yearbook_domain::read_plan::{MAX_SERIES, RowOrder};
 use yearbook_domain::{Digest, ReadPlan, Snapshot, SnapshotId};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
@@ -18,13 +19,20 @@ use crate::decode::{
     ReadMetricsSnapshot, ReadTaskLimits,
 };
 use crate::filter::RowPredicate;
+use crate::order::{
+    self, OrderedScan, SELECTION_BUDGET_BYTES, SelectionBudget, WantedRows,
+};
 use crate::row_counts::RowCounts;
 use crate::scan::{self, Scan};
+use crate::values::StoredValuesCache;
 use crate::{StorageFailure, date_window, schema};
 
 /// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs
 /// about 100 kB.
 const FOOTER_CACHE_BYTES: u64 = 64 << 20;
+
+/// Snapshots of which the number of series is kept.
+const KNOWN_SERIES: u64 = 10_000;
 
 /// Reads snapshots. Cheap to clone; clones share what is kept in memory.
 #[derive(Clone)]
@@ -36,6 +44,10 @@ pub struct Reader {
     cache: Arc<PageCache>,
     budget: FetchBudget,
     task_limits: ReadTaskLimits,
+    pub(crate) values: StoredValuesCache,
+    /// Number of series by id of the snapshot.
+    series: Cache<SnapshotId, u64>,
+    pub(crate) selections: SelectionBudget,
 }
 
 impl Reader {
@@ -47,12 +59,15 @@ impl Reader {
         };
         let footers = Cache::builder().max_capacity(FOOTER_CACHE_BYTES).weigher(weigh).build();
         Self {
+            values: StoredValuesCache::new(files.clone(), Arc::clone(&workers)),
             files,
             workers,
             footers,
             cache: Arc::new(PageCache::new()),
             budget: FetchBudget::new(FETCH_BUDGET_BYTES),
             task_limits: ReadTaskLimits::default(),
+            series: Cache::new(KNOWN_SERIES),
+            selections: SelectionBudget::new(SELECTION_BUDGET_BYTES),
         }
     }
 
@@ -62,6 +77,14 @@ impl Reader {
     #[must_use]
     pub fn with_fetch_budget(self, bytes: u64) -> Self {
         Self { budget: FetchBudget::new(bytes), ..self }
+    }
+
+    /// The same with room for `bytes` that selections hold, over all scans together: sort keys,
+    /// counts of series, masks of rows. Default 256 MiB. A scan waits for its room before it reads
+    /// a row.
+    #[must_use]
+    pub fn with_selection_budget(self, bytes: u64) -> Self {
+        Self { selections: SelectionBudget::new(bytes), ..self }
     }
 
     /// Returns whether stored files lie on this machine. Then the [`Scan`] of a plan is ready when
@@ -91,15 +114,60 @@ impl Reader {
         let schema = projected_schema(&source.parquet, plan)?;
         let selection = self.selection(&source, plan).await?;
         let projection = Projection::new(&source.parquet, &plan.columns, schema)?;
-        if plan.search_text.is_none() && plan.conditions.is_empty() {
-            let (first_row, max_rows) = (plan.first_row, plan.max_rows);
-            return Ok(scan::scan_window(source, projection, &selection, first_row, max_rows));
+        let predicate = RowPredicate::new(&source.parquet, plan)?;
+        if plan.order != RowOrder::Natural || plan.series_rows.is_some() {
+            let wanted =
+                predicate.map_or(WantedRows::All, |test| WantedRows::Tested(Arc::new(test)));
+            let scan = OrderedScan { source, projection, window: selection, wanted };
+            return Box::pin(self.scan_ordered(plan, scan)).await;
         }
-        let start = selection.start.max(plan.first_row).min(selection.end);
+        let Some(predicate) = predicate else {
+            let (first_row, max_rows) = (plan.first_row.unwrap_or(0), plan.max_rows);
+            return Ok(scan::scan_window(source, projection, &selection, first_row, max_rows));
+        };
+        let start = selection.start.max(plan.first_row.unwrap_or(0)).min(selection.end);
         let window = start..selection.end;
-        let predicate =
-            RowPredicate::new(&source.parquet, plan.search_text.as_deref(), &plan.conditions)?;
         scan::filter_window(source, projection, window, predicate, plan.max_rows).await
+    }
+
+    async fn scan_ordered(
+        &self,
+        plan: &ReadPlan,
+        scan: OrderedScan,
+    ) -> Result<Scan, StorageFailure> {
+        let series = match plan.series_rows {
+            Some(_) => self.count_series(&plan.snapshot, None).await?,
+            None => 0,
+        };
+        if series > MAX_SERIES {
+            return Err(StorageFailure::Mismatch {
+                what: format!("a plan for rows of {series} series"),
+                why: "they were not checked".to_owned(),
+            });
+        }
+        order::scan_ordered(plan, scan, series, &self.selections).await
+    }
+
+    /// Returns the number of series of `snapshot`, which has a date axis; more than [`MAX_SERIES`]
+    /// are not counted to their end. Reads their columns the first time where `stored`, the number
+    /// that publishing stored, is not known.
+    ///
+    /// # Errors
+    /// A [`StorageFailure`] that names the stored file.
+    pub async fn count_series(
+        &self,
+        snapshot: &Snapshot,
+        stored: Option<u64>,
+    ) -> Result<u64, StorageFailure> {
+        let count = async {
+            if let Some(stored) = stored {
+                return Ok(stored);
+            }
+            let source = self.open_file(snapshot).await?;
+            order::count_series(&source, snapshot).await
+        };
+        let counted = self.series.try_get_with(snapshot.id, count).await;
+        counted.map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
     }
 
     /// The schema of [`Reader::scan`], with the credits as metadata. No I/O.
@@ -141,7 +209,14 @@ impl Reader {
             (None, None) => 0..plan.snapshot.rows,
             _ => self.selection(&self.open_file(&plan.snapshot).await?, plan).await?,
         };
-        Ok(RowCounts::from_range(&selection, plan.first_row, plan.max_rows).0)
+        let (counts, _) =
+            RowCounts::from_range(&selection, plan.first_row.unwrap_or(0), plan.max_rows);
+        let is_whole = plan.first_row.is_none() && counts.next.is_none();
+        if plan.order == RowOrder::Natural || is_whole {
+            return Ok(counts);
+        }
+        // Rows tell which one a page of another order ends with.
+        Ok(RowCounts { rows: None, next: None, ..counts })
     }
 
     /// Returns the counters of reading so far.

@@ -4,7 +4,7 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 use yearbook_domain::query::scalar;
-use yearbook_domain::read_plan::MAX_SORTED_ROWS;
+use yearbook_domain::read_plan::{MAX_SERIES, MAX_SORTED_ROWS};
 use yearbook_domain::{Digest, Millis, Refusal, SnapshotId, ValidationError};
 use yearbook_http::middleware::error_bodies;
 use yearbook_http::{CoreSettings, Error};
@@ -48,6 +48,7 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             | RouteKind::Preview
             | RouteKind::Data
             | RouteKind::Changes
+            | RouteKind::Values
             | RouteKind::Bulk
     );
     match error {
@@ -58,11 +59,14 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
                 matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
             }
             Refusal::NoSuchDataset { .. } => named,
-            Refusal::NoSuchSnapshot { .. } => matches!(kind, RouteKind::Data | RouteKind::Changes),
+            Refusal::NoSuchSnapshot { .. } => {
+                matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Values)
+            }
             Refusal::WatermarkGone { .. } => kind == RouteKind::Changes,
-            Refusal::SnapshotGone { .. }
-            | Refusal::UnboundedRequest { .. }
-            | Refusal::SortTooLarge { .. } => kind == RouteKind::Data,
+            Refusal::SnapshotGone { .. } => matches!(kind, RouteKind::Data | RouteKind::Values),
+            Refusal::UnboundedRequest { .. }
+            | Refusal::SortTooLarge { .. }
+            | Refusal::TooManySeries { .. } => kind == RouteKind::Data,
             Refusal::ResponseTooLarge { .. } => {
                 matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
             }
@@ -128,6 +132,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         },
         Refusal::UnboundedRequest { rows: 250_000, geometry: false, dated: true, bulk: false },
         Refusal::SortTooLarge { limit: MAX_SORTED_ROWS },
+        Refusal::TooManySeries { limit: MAX_SERIES },
         Refusal::ResponseTooLarge {
             plugin: match kind {
                 RouteKind::Integration => generator,
@@ -176,6 +181,7 @@ fn example_problems(kind: RouteKind, formats: &[&str]) -> Vec<ValidationError> {
         | RouteKind::Dataset
         | RouteKind::Preview
         | RouteKind::Changes
+        | RouteKind::Values
         | RouteKind::Bulk
         | RouteKind::Me => {
             vec![ValidationError::name_pattern_mismatch("name", "Consumer-Prices")]
@@ -244,8 +250,9 @@ fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
         410 => "The pinned snapshot, or the one of the cursor, is not kept any more.",
         412 => "`If-Match` or `If-Unmodified-Since` is false: there is another version now.",
         413 if kind == RouteKind::Data => {
-            "`limit=0` on a large or spatial dataset without an effective bound (`unbounded_pull`), or an answer that is larger than its \
-             format can make (`answer_too_large`); the sentence says what helps."
+            "`limit=0` on a large or spatial dataset without an effective bound (`unbounded_pull`), too many rows in another order than their \
+             own (`sort_too_large`), `first` or `last` of too many series (`too_many_series`), or an answer that is larger than its format can \
+             make (`answer_too_large`); the sentence says what helps."
         }
         413 => "The answer is larger than its plugin can make; the sentence says what helps.",
         414 => "The address is too long.",

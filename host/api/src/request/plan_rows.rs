@@ -23,8 +23,8 @@ struct ResolvedRequest {
     snapshot: Arc<Snapshot>,
     /// The selection in this version.
     selection: ResolvedSelection,
-    /// First row to consider.
-    first_row: u64,
+    /// Row of a cursor.
+    first_row: Option<u64>,
     /// The encoder's options.
     options: Vec<OptionValue>,
 }
@@ -34,7 +34,8 @@ impl DataRequest {
     ///
     /// # Errors
     /// 422 in the order in which the parameters are declared, then 410 for a snapshot that was
-    /// dropped and 404 for one that never was; then the refusals of the caller's plan.
+    /// dropped and 404 for one that never was; then the refusals of the caller's plan, and 413
+    /// for `first` and `last` of too many series.
     pub(super) async fn plan_rows(
         &self,
         app: &ApiState,
@@ -47,6 +48,7 @@ impl DataRequest {
         let limits = auth.caller.limits();
         let sent = &self.selection;
         let plan = read_plan::plan_read(dataset, snapshot, limits, sent, selection, first_row)?;
+        Box::pin(app.core.check_series(dataset, &plan)).await?;
         Ok(ResponsePlan::new(self, auth, RowSource::Snapshot(Arc::new(plan)), options))
     }
 
@@ -100,7 +102,7 @@ impl DataRequest {
         Ok(ResolvedRequest {
             snapshot,
             selection,
-            first_row: position.map_or(0, |position| position.row),
+            first_row: position.map(|position| position.row),
             options,
         })
     }
@@ -113,7 +115,7 @@ impl DataRequest {
 
 /// Returns the retained snapshot called `id`. The list in memory answers for those that are not
 /// retained, without a query.
-async fn retained_snapshot(
+pub(super) async fn retained_snapshot(
     app: &ApiState,
     dataset: &Dataset,
     id: &str,
@@ -128,7 +130,7 @@ async fn retained_snapshot(
 ///
 /// # Errors
 /// 410 for one that was dropped, 404 for one that never was.
-async fn unlisted_snapshot(
+pub(super) async fn unlisted_snapshot(
     app: &ApiState,
     dataset: &Dataset,
     id: &str,

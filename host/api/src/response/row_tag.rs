@@ -26,12 +26,14 @@ pub(super) fn of_rows(
     for text in [start, end, plan.search_text.as_deref()] {
         hash.optional(text, FieldHasher::text);
     }
-    hash.number(plan.first_row);
+    hash.number(plan.first_row.unwrap_or(0));
     hash.optional(plan.max_rows, FieldHasher::number);
     // Absent where there is none of it: tags of other requests are those of releases before.
     let selection = selection_text(plan);
     if !selection.is_empty() {
         hash.text(&selection);
+        // In another order than the natural one, row 0 may come first on a later page.
+        hash.number(u64::from(plan.first_row.is_some()));
     }
     hash.encoder(description, digest, chosen);
     EntityTag::from_hash(hash.0.finalize().as_slice())

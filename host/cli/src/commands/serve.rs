@@ -55,7 +55,8 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         catalog_cache: live,
         catalog: Arc::clone(&store),
         quota: Arc::clone(&meter),
-        reader: Reader::new(files.clone(), Arc::clone(&workers)),
+        reader: Reader::new(files.clone(), Arc::clone(&workers))
+            .with_selection_budget(context.settings.values.limits.selection_bytes),
         storage: files,
         plugins: Arc::clone(&kept.registry),
         sandbox: Arc::clone(&kept.sandbox),

@@ -37,7 +37,7 @@ pub struct ResolvedSelection {
 /// Resolves `selection` against a snapshot.
 ///
 /// # Errors
-/// Every problem that only the dataset can judge, in the order of contract-15-order-of-problems.
+/// Every problem that only the dataset can judge, in the order of contract-15-problems.
 pub fn resolve_selection(
     snapshot: &Snapshot,
     selection: &Selection,
@@ -97,7 +97,7 @@ impl ResolvedSelection {
 }
 
 /// Decides what to read of `snapshot`, a version of `dataset`, for `resolved`, which is `selection`
-/// in this snapshot, from `first_row` on (0, or a cursor's). `limits` are those of the plan of the
+/// in this snapshot, from `first_row` on (that of a cursor). `limits` are those of the plan of the
 /// key that was checked.
 ///
 /// # Errors
@@ -108,7 +108,7 @@ pub fn plan_read(
     limits: PlanLimits,
     selection: &Selection,
     resolved: ResolvedSelection,
-    first_row: u64,
+    first_row: Option<u64>,
 ) -> Result<ReadPlan, Refusal> {
     guard(dataset, &snapshot, limits, selection)?;
     let (max_rows, plan_row_cap) = bound(selection.limit, limits.row_cap);

@@ -1,7 +1,10 @@
-//! Series of a table (contract-15-series): rows that have one combination of values of some columns,
-//! and period codes of one form.
+//! Series of a table (contract-15-series): rows that have one combination of values of some
+//! columns, and period codes of one form.
 
-use crate::{ColumnRole, Snapshot};
+use crate::{Column, ColumnRole, Snapshot};
+
+/// Series of a snapshot of which `first` and `last` keep rows at most: their counts are held.
+pub const MAX_SERIES: u64 = 1_000_000;
 
 /// Form of a period code (spec-2.2-period).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,17 +41,23 @@ impl PeriodForm {
 #[must_use]
 pub fn series_columns(snapshot: &Snapshot) -> Option<Vec<usize>> {
     snapshot.date_column.as_ref()?;
-    let role = |position: usize| snapshot.columns.get(position).map(|column| column.role);
+    Some(series_positions(&snapshot.columns, &snapshot.primary_key))
+}
+
+/// Returns the same positions for the columns of a table with a date axis.
+#[must_use]
+pub fn series_positions(columns: &[Column], primary_key: &[String]) -> Vec<usize> {
+    let role = |position: usize| columns.get(position).map(|column| column.role);
     let is_time = |position: &usize| {
         matches!(role(*position), Some(ColumnRole::Date | ColumnRole::Period))
     };
-    let key: Vec<usize> =
-        snapshot.primary_key.iter().filter_map(|name| snapshot.column_index(name)).collect();
+    let position = |name: &String| columns.iter().position(|column| column.name == *name);
+    let key: Vec<usize> = primary_key.iter().filter_map(position).collect();
     if key.iter().any(is_time) {
-        return Some(key.into_iter().filter(|position| !is_time(position)).collect());
+        return key.into_iter().filter(|position| !is_time(position)).collect();
     }
     let is_dimension = |position: &usize| {
         role(*position) == Some(ColumnRole::Dimension) && !key.contains(position)
     };
-    Some((0..snapshot.columns.len()).filter(is_dimension).collect())
+    (0..columns.len()).filter(is_dimension).collect()
 }

@@ -65,6 +65,9 @@ fn refusal_message(refusal: &Refusal) -> String {
         Refusal::SortTooLarge { limit } => {
             format!("In another order than the natural one and newest first an answer has at most {limit} rows; give a positive limit of at most {limit}.")
         }
+        Refusal::TooManySeries { limit } => {
+            format!("This dataset has more than {limit} series, of which first and last would keep rows; leave first and last out and use start, end or conditions.")
+        }
         Refusal::ResponseTooLarge { plugin, ways } => {
             let ways = if ways.is_empty() { "ask the operator".to_owned() } else { ways.join(", or ") };
             format!("The answer is larger than '{plugin}' can make; {ways}.")

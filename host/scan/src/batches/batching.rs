@@ -127,7 +127,7 @@ fn fixed_bytes(data_type: &DataType) -> usize {
 
 /// `batch` in slices that weigh [`json_size::BATCH_BYTES`] at most, each of one row at least.
 /// Nothing is copied.
-pub(super) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
+pub(crate) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
     if max_weight(&batch) <= json_size::BATCH_BYTES {
         return vec![batch];
     }

@@ -82,6 +82,12 @@ impl ParquetFile {
         self.starts.get(index).copied().unwrap_or(self.rows())
     }
 
+    /// The row group that holds `row`; the last one past the end.
+    pub(crate) fn group_of(&self, row: u64) -> usize {
+        let behind = self.starts.partition_point(|&start| start <= row);
+        behind.saturating_sub(1).min(self.starts.len().saturating_sub(2))
+    }
+
     /// Number of rows of row group `index`.
     pub(crate) fn rows_of(&self, index: usize) -> usize {
         usize::try_from(self.start(index + 1) - self.start(index)).unwrap_or(usize::MAX)

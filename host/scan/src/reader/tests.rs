@@ -2,12 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod boxes;
 mod conditions;
 mod counted;
 mod damage;
 mod fixture;
 mod laws;
 mod less;
+mod ordered;
+mod ordered_reads;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::DataType;

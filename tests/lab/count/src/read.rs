@@ -105,7 +105,7 @@ impl Stored {
         let snapshot = Arc::clone(&self.dataset.current);
         let resolved = read_plan::resolve_selection(&snapshot, &selection).unwrap();
         let limits = PlanTable::default().enterprise;
-        read_plan::plan_read(&self.dataset, snapshot, limits, &selection, resolved, 0).unwrap()
+        read_plan::plan_read(&self.dataset, snapshot, limits, &selection, resolved, None).unwrap()
     }
 
     fn scan(&self, plan: &ReadPlan) -> usize {

@@ -4,6 +4,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use yearbook_domain::credit::SourceUrlPrecision;
+use yearbook_domain::read_plan::series_columns;
 use yearbook_domain::{
     BoundingBox, ColumnRole, ColumnType, Dataset, DatasetName, Date, Namespace, SnapshotId,
     SourceEntry, TableLayout,
@@ -44,6 +45,9 @@ json_body! {
         columns: Vec<ColumnView<'a>>,
         primary_key: &'a [String],
         dimensions: &'a [String],
+        series: Option<Vec<&'a str>> => {
+            "description": "Columns whose values tell series apart, for `first` and `last`; null without dates."
+        },
         layout: TableLayout,
         has_geometry: bool,
         bbox: Option<BoundingBox> => {
@@ -154,6 +158,10 @@ impl<'a> DatasetBody<'a> {
             columns: snapshot.columns.iter().map(column).collect(),
             primary_key: &snapshot.primary_key,
             dimensions: &snapshot.dimensions,
+            series: series_columns(snapshot).map(|positions| {
+                let column = |position: usize| snapshot.columns.get(position);
+                positions.into_iter().filter_map(column).map(|column| &*column.name).collect()
+            }),
             layout: snapshot.layout,
             has_geometry: snapshot.has_geometry(),
             bbox: snapshot.bbox,

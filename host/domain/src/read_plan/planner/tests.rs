@@ -51,7 +51,7 @@ fn plan_snapshot(
     let resolved =
         resolve_selection(&snapshot, &selection).map_err(Refusal::InvalidParameters)?;
     let limits = PlanTable::default().limits(plan_of);
-    plan_read(dataset, snapshot, limits, &selection, resolved, 0)
+    plan_read(dataset, snapshot, limits, &selection, resolved, None)
 }
 
 #[test]
@@ -229,4 +229,50 @@ fn many_names_are_found_like_few_and_unknown_ones_are_told_in_part_contract_3() 
         "{many}"
     );
     assert!(!many.contains("'region'"), "{many}");
+}
+
+#[test]
+fn problems_of_a_selection_come_in_one_order_contract_15() {
+    let names = |problems: Vec<ValidationError>| {
+        problems.into_iter().map(|problem| problem.loc[1].clone()).collect::<Vec<_>>()
+    };
+    let wrong = "bbox=1&first=0&last=0&sort=&where=1&columns=";
+    assert_eq!(
+        names(parse_data(&parse_pairs(wrong), &["json"]).unwrap_err()),
+        ["columns", "where", "sort", "first", "last", "bbox"]
+    );
+    let wrong = "bbox=1,2,3,4&last=1&sort=nowhere&where.nowhere=1&where.also_nowhere=1&columns=none";
+    let Err(Refusal::InvalidParameters(problems)) =
+        decide(&dataset(10, false, false), Plan::Free, wrong)
+    else {
+        panic!("{wrong} was taken");
+    };
+    assert_eq!(
+        names(problems),
+        ["columns", "where.nowhere", "where.also_nowhere", "sort", "last", "bbox"]
+    );
+}
+
+#[test]
+fn only_what_is_held_bounds_an_order_contract_15() {
+    // (rows, query, refused)
+    let cases = [
+        (10_001, "sort=value&limit=0", true),
+        (10_001, "sort=value&limit=10001", true),
+        (10_001, "sort=value&limit=10000", false),
+        (10_001, "sort=value", false),
+        (10_000, "sort=value&limit=0", false),
+        (10_001, "sort=-date&limit=0&end=2020-01-01", false),
+        (10_001, "sort=date&limit=0&end=2020-01-01", false),
+        (10_001, "sort=-date,-value&limit=0", true),
+    ];
+    for (rows, raw, refused) in cases {
+        let answer = decide(&dataset(rows, true, false), Plan::Enterprise, raw);
+        let is_too_large = matches!(answer, Err(Refusal::SortTooLarge { .. }));
+        assert_eq!(is_too_large, refused, "{rows} rows, {raw}: {answer:?}");
+    }
+    let capped = decide(&dataset(60_000, true, false), Plan::Free, "sort=value&limit=0");
+    assert!(matches!(capped, Err(Refusal::SortTooLarge { .. })), "the cap is more than is held");
+    let both = decide(&dataset(100_001, true, false), Plan::Enterprise, "sort=value&limit=0");
+    assert!(matches!(both, Err(Refusal::UnboundedRequest { .. })), "the guard comes first");
 }

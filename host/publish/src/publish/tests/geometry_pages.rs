@@ -53,7 +53,7 @@ async fn read(
     let (name, namespace) =
         (DatasetName::parse("a_table").unwrap(), Namespace::parse("tests").unwrap());
     let mut plan = ReadPlan::full_scan(name, namespace, Arc::new(snapshot.clone()));
-    (plan.first_row, plan.max_rows) = (first, Some(AREAS));
+    (plan.first_row, plan.max_rows) = (Some(first), Some(AREAS));
     let batches = reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
     (batches, reader.counts())
 }

@@ -95,7 +95,7 @@ async fn a_table_of_long_text_that_memory_can_hold_is_decoded_once() {
     let mut afresh = stored.afresh(None);
     afresh.task_limits = stored.reader.task_limits;
     stored
-        .read(&ReadPlan { max_rows: Some(5_000), first_row: 3_000, ..plan.clone() })
+        .read(&ReadPlan { max_rows: Some(5_000), first_row: Some(3_000), ..plan.clone() })
         .await
         .unwrap();
     assert_eq!(sizes(&afresh).await, first, "batches do not depend on what is kept");

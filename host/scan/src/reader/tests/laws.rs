@@ -21,7 +21,7 @@ pub(super) fn folded(text: &str) -> String {
 }
 
 /// Rows that a plan asks for, found the slow way.
-fn matching(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
+pub(super) fn matching(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
     let text = |column: usize, row: usize| {
         table.column(column).as_string::<i32>().iter().nth(row).flatten()
     };
@@ -39,12 +39,12 @@ fn matching(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
             && plan.end.is_none_or(|end| date <= end.as_str())
     };
     let rows = 0..table.num_rows();
-    rows.filter(|&row| row as u64 >= plan.first_row && dated(row) && contains(row))
+    rows.filter(|&row| row as u64 >= plan.first_row.unwrap_or(0) && dated(row) && contains(row))
         .map(|row| row as u64)
         .collect()
 }
 
-fn expected(table: &RecordBatch, rows: &[u64], columns: &[usize]) -> RecordBatch {
+pub(super) fn expected(table: &RecordBatch, rows: &[u64], columns: &[usize]) -> RecordBatch {
     take_record_batch(&table.project(columns).unwrap(), &UInt64Array::from(rows.to_vec())).unwrap()
 }
 
@@ -58,7 +58,7 @@ async fn check(shape: FixtureOptions, ask: Ask) {
     plan.search_text =
         ask.needle.map(|letters| letters.into_iter().map(|letter| LETTERS[letter]).collect());
     plan.columns = ask.columns;
-    plan.first_row = ask.first_row;
+    plan.first_row = Some(ask.first_row);
 
     // Without a maximum: everything, and nothing remains.
     let all = matching(&stored.table, &plan);
@@ -80,7 +80,7 @@ async fn check(shape: FixtureOptions, ask: Ask) {
         if plan.search_text.is_some() {
             assert_eq!(next, all[seen], "the first match that was not returned");
         }
-        plan.first_row = next;
+        plan.first_row = Some(next);
     }
     assert_eq!(seen, all.len());
 }
@@ -88,7 +88,7 @@ async fn check(shape: FixtureOptions, ask: Ask) {
 /// A plan's statements about its rows, before they are read and while they are, are true;
 /// `remaining` are the rows from its first on.
 async fn check_counts(stored: &StoredFixture, plan: &ReadPlan, remaining: &[u64]) {
-    let whole = ReadPlan { first_row: 0, ..plan.clone() };
+    let whole = ReadPlan { first_row: None, ..plan.clone() };
     let rows =
         plan.max_rows.map_or(remaining.len() as u64, |rows| rows.min(remaining.len() as u64));
     let scanned = stored.reader.scan(plan).await.unwrap().counts;
@@ -178,7 +178,7 @@ proptest! {
 async fn no_rows_at_most_still_says_where_to_go_on() {
     let stored = StoredFixture::new(&FixtureOptions::rows(100)).await;
     let mut plan = plan(&stored.snapshot);
-    (plan.max_rows, plan.first_row) = (Some(0), 7);
+    (plan.max_rows, plan.first_row) = (Some(0), Some(7));
     assert_eq!(stored.read(&plan).await.unwrap().1, Some(7));
     plan.search_text = Some("k".to_owned());
     let first = matching(&stored.table, &plan)[0];

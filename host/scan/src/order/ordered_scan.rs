@@ -1,0 +1,242 @@
+//! Scans with an order or with the first or last rows of each series: what is held for them, their
+//! counts, and their rows.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::buffer::BooleanBuffer;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+use yearbook_domain::ReadPlan;
+use yearbook_domain::read_plan::{MAX_SORTED_ROWS, RowOrder};
+
+use super::budget::SelectionBudget;
+use super::date_runs::DateRuns;
+use super::newest_first::NewestFirst;
+use super::numbered_rows::NumberedRows;
+use super::series::{SERIES_BYTES, SeriesKeys};
+use super::series_rows::select_series_rows;
+use super::sort_keys::SortKeys;
+use super::sorted::Sorted;
+use super::wanted_rows::WantedRows;
+use crate::StorageFailure;
+use crate::batches::{RowFilter, stream_batches};
+use crate::decode::{FileSource, Projection};
+use crate::row_counts::RowCounts;
+use crate::scan::Scan;
+
+/// Bytes of a row number.
+const NUMBER_BYTES: u64 = 8;
+
+/// A scan in parts: where rows are, and which of them are wanted.
+pub(crate) struct OrderedScan {
+    /// The file.
+    pub(crate) source: FileSource,
+    /// Columns to send.
+    pub(crate) projection: Projection,
+    /// Rows that dates leave.
+    pub(crate) window: Range<u64>,
+    /// Rows of the window that conditions leave.
+    pub(crate) wanted: WantedRows,
+}
+
+type RowStream = BoxStream<'static, Result<RecordBatch, StorageFailure>>;
+
+/// Finds the rows of `plan`. `series` is the number of series of the whole file, where some rows of
+/// each are asked for. Room for what is held is taken before the first row is read, and held
+/// by the scan.
+pub(crate) async fn scan_ordered(
+    plan: &ReadPlan,
+    scan: OrderedScan,
+    series: u64,
+    budget: &SelectionBudget,
+) -> Result<Scan, StorageFailure> {
+    let OrderedScan { source, projection, window, mut wanted } = scan;
+    let schema = Arc::clone(&projection.schema);
+    let parquet = &source.parquet;
+    let series_keys = match plan.series_rows {
+        Some(rows) => Some((rows, SeriesKeys::new(parquet, &plan.snapshot)?)),
+        None => None,
+    };
+    let sort_keys = match &plan.order {
+        RowOrder::By(keys) => Some(SortKeys::new(parquet, keys)?),
+        RowOrder::Natural | RowOrder::NewestFirst => None,
+    };
+    let most = plan.max_rows.map_or(MAX_SORTED_ROWS, |most| most.min(MAX_SORTED_ROWS));
+    let numbers = most.min(parquet.rows()) + 1;
+    let mask_bytes = if plan.is_filtered() { (window.end - window.start).div_ceil(8) } else { 0 };
+    let held_bytes = mask_bytes + if sort_keys.is_some() { numbers * NUMBER_BYTES } else { 0 };
+    let series_bytes = if series_keys.is_some() { series * SERIES_BYTES } else { 0 };
+    let key_bytes = sort_keys.as_ref().map_or(0, |keys| keys.held_bytes(parquet, numbers));
+    let mut permit = budget.take(held_bytes.saturating_add(series_bytes.max(key_bytes))).await;
+    if let Some((rows, keys)) = series_keys {
+        wanted = select_series_rows(&source, &keys, window.clone(), &wanted, rows, series).await?;
+    }
+    let (counts, batches) = match (&plan.order, sort_keys) {
+        (RowOrder::NewestFirst, _) => {
+            newest_first(plan, source, projection, window, wanted).await?
+        }
+        (_, Some(keys)) => sorted(plan, source, projection, keys, window, wanted).await?,
+        (_, None) => natural(plan, source, projection, window, &wanted),
+    };
+    permit.shrink(held_bytes);
+    let batches = batches
+        .inspect(move |_| {
+            let _held = &permit;
+        })
+        .boxed();
+    Ok(Scan { schema, counts, batches })
+}
+
+/// The rows whose bits are known, as they are stored.
+fn natural(
+    plan: &ReadPlan,
+    source: FileSource,
+    projection: Projection,
+    window: Range<u64>,
+    wanted: &WantedRows,
+) -> (RowCounts, RowStream) {
+    let WantedRows::Known { from, rows } = wanted else {
+        let rows = RowFilter::All;
+        return (RowCounts::default(), stream_batches(source, projection, window, rows));
+    };
+    let first = plan.first_row.unwrap_or(0).clamp(window.start, window.end);
+    let known = |row: u64| usize::try_from(row.saturating_sub(*from)).unwrap_or(usize::MAX);
+    let rows = rows.slice(known(first), rows.len().saturating_sub(known(first)));
+    let (counts, rows) = match plan.max_rows {
+        None => (RowCounts::default(), rows),
+        Some(most) => {
+            let (rows, next) = cut(rows, most);
+            let next = next.map(|index| first + index as u64);
+            (RowCounts::from_filter(rows.count_set_bits() as u64, next), rows)
+        }
+    };
+    let range = first..first + rows.len() as u64;
+    (counts, stream_batches(source, projection, range, RowFilter::Selection { rows }))
+}
+
+/// The first `most` bits that are set, and the place of the one behind them.
+fn cut(rows: BooleanBuffer, most: u64) -> (BooleanBuffer, Option<usize>) {
+    let next = rows.set_indices().nth(usize::try_from(most).unwrap_or(usize::MAX));
+    (next.map_or_else(|| rows.clone(), |end| rows.slice(0, end)), next)
+}
+
+async fn newest_first(
+    plan: &ReadPlan,
+    source: FileSource,
+    projection: Projection,
+    window: Range<u64>,
+    wanted: WantedRows,
+) -> Result<(RowCounts, RowStream), StorageFailure> {
+    let column = plan.snapshot.date_column.as_deref().unwrap_or_default();
+    let mut runs = DateRuns::new(source.clone(), column, window.clone())?;
+    if let Some(first) = plan.first_row {
+        runs.skip_to(first).await?;
+    }
+    let all = runs.rows();
+    let (counts, wanted, rows) = match (plan.max_rows, wanted) {
+        (most, WantedRows::All) => {
+            let rows = most.map_or(all, |most| most.min(all));
+            let total = Some(window.end - window.start);
+            let counts = RowCounts { rows: Some(rows), total, next: runs.row_behind(rows).await? };
+            (counts, WantedRows::All, rows)
+        }
+        (None, wanted) => (RowCounts::default(), wanted, all),
+        (Some(most), wanted) => {
+            let behind = most.saturating_add(1);
+            let found = NewestFirst::new(source.clone(), runs.clone(), wanted, behind);
+            let found = found.find(window).await?;
+            (RowCounts::from_filter(found.rows, found.next), found.wanted, found.rows)
+        }
+    };
+    let numbers = RowNumbers::Newest(NewestFirst::new(source.clone(), runs, wanted, rows));
+    Ok((counts, stream_numbers(numbers, NumberedRows::new(source, projection, rows))))
+}
+
+async fn sorted(
+    plan: &ReadPlan,
+    source: FileSource,
+    projection: Projection,
+    keys: SortKeys,
+    window: Range<u64>,
+    wanted: WantedRows,
+) -> Result<(RowCounts, RowStream), StorageFailure> {
+    let total = (!plan.is_filtered()).then_some(window.end - window.start);
+    let (first, most) = (plan.first_row, plan.max_rows.unwrap_or(u64::MAX));
+    let sorted = Sorted::start(source.clone(), keys, window, wanted, first, most).await?;
+    let is_whole = sorted.is_whole();
+    let rows = sorted.found_rows();
+    // Of a filtered selection without a limit the number of rows is not told, whatever its order.
+    let is_told = is_whole && (plan.max_rows.is_some() || total.is_some());
+    let counts = RowCounts {
+        rows: is_told.then_some(rows),
+        total,
+        next: sorted.next_row().filter(|_| is_whole),
+    };
+    let expected = if is_whole { rows } else { u64::MAX };
+    let rows = NumberedRows::new(source, projection, expected);
+    Ok((counts, stream_numbers(RowNumbers::Sorted(sorted), rows)))
+}
+
+/// Numbers of rows in the order in which they are sent.
+enum RowNumbers {
+    Newest(NewestFirst),
+    Sorted(Sorted),
+}
+
+/// Rows on their way out.
+struct NumberedScan {
+    numbers: RowNumbers,
+    rows: NumberedRows,
+    /// Numbers of rows that have not been read.
+    block: VecDeque<u64>,
+    /// Slices of the batch read last.
+    ready: VecDeque<RecordBatch>,
+}
+
+/// The rows `numbers` as batches. Must be called in a tokio runtime unless the store is local; may
+/// be polled anywhere.
+fn stream_numbers(numbers: RowNumbers, rows: NumberedRows) -> RowStream {
+    let runtime = (!rows.is_local()).then(Handle::current);
+    let (block, ready) = (VecDeque::new(), VecDeque::new());
+    let scan = NumberedScan { numbers, rows, block, ready };
+    stream::try_unfold(scan, move |mut scan| {
+        let runtime = runtime.clone();
+        let step = async move { Ok(scan.next().await?.map(|batch| (batch, scan))) };
+        async move {
+            let Some(runtime) = runtime else { return step.await };
+            // Ends with the stream.
+            let mut tasks = JoinSet::new();
+            tasks.spawn_on(step, &runtime);
+            let stopped = || StorageFailure::ShuttingDown { what: "a scan".to_owned() };
+            tasks.join_next().await.and_then(Result::ok).unwrap_or_else(|| Err(stopped()))
+        }
+    })
+    .into_stream()
+    .boxed()
+}
+
+impl NumberedScan {
+    async fn next(&mut self) -> Result<Option<RecordBatch>, StorageFailure> {
+        loop {
+            if let Some(batch) = self.ready.pop_front() {
+                return Ok(Some(batch));
+            }
+            if self.block.is_empty() {
+                let numbers = match &mut self.numbers {
+                    RowNumbers::Newest(numbers) => numbers.next().await?,
+                    RowNumbers::Sorted(numbers) => numbers.next().await?,
+                };
+                let Some(numbers) = numbers else { return Ok(None) };
+                self.block = numbers.into();
+            }
+            let rows = self.block.len().min(self.rows.batch_rows());
+            let batch: Vec<u64> = self.block.drain(..rows).collect();
+            self.ready = self.rows.read(&batch).await?.into();
+        }
+    }
+}

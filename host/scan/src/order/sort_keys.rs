@@ -1,0 +1,84 @@
+//! Keys of rows in Arrow's row format, whose bytes sort as rows do: nulls last in either direction,
+//! NaN before them, -0 as 0, false before true, text by bytes.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt64Array};
+use arrow::compute::SortOptions;
+use arrow::datatypes::{DataType, Float64Type, UInt64Type};
+use arrow::error::ArrowError;
+use arrow::row::{RowConverter, Rows, SortField};
+use yearbook_domain::read_plan::{FloatKey, SortKey};
+
+use super::column_reader::ColumnReader;
+use crate::StorageFailure;
+use crate::decode::ParquetFile;
+
+/// Bytes that a held key takes beside its columns: its place in the heap, and its allocation.
+const KEY_OVERHEAD_BYTES: u64 = 64;
+
+/// Encoder of the sort key of each row.
+pub(super) struct SortKeys {
+    reader: ColumnReader,
+    /// Place of each column in a batch, and its direction.
+    columns: Vec<(usize, bool)>,
+    converter: RowConverter,
+}
+
+impl SortKeys {
+    /// Keys of the columns that `keys` name.
+    pub(super) fn new(parquet: &ParquetFile, keys: &[SortKey]) -> Result<Self, StorageFailure> {
+        let leaf = |key: &SortKey| Ok((parquet.column_index(key.column)?, key.descending));
+        let leaves = keys.iter().map(leaf).collect::<Result<Vec<_>, StorageFailure>>()?;
+        let reader = ColumnReader::new(leaves.iter().map(|(leaf, _)| *leaf));
+        let field =
+            |&(leaf, descending): &(usize, bool)| match ColumnReader::data_type(parquet, leaf) {
+                DataType::Float64 => {
+                    SortField::new_with_options(DataType::UInt64, ascending(false))
+                }
+                other => SortField::new_with_options(other, ascending(descending)),
+            };
+        let converter = RowConverter::new(leaves.iter().map(field).collect())
+            .map_err(|error| StorageFailure::damaged(&parquet.key, error.to_string()))?;
+        let columns =
+            leaves.iter().map(|&(leaf, descending)| (reader.place(leaf), descending)).collect();
+        Ok(Self { reader, columns, converter })
+    }
+
+    /// Reader of the sort columns.
+    pub(super) fn reader(&self) -> &ColumnReader {
+        &self.reader
+    }
+
+    /// The keys of a batch of the sort columns.
+    pub(super) fn encode(&self, batch: &RecordBatch) -> Result<Rows, ArrowError> {
+        let column = |&(place, descending): &(usize, bool)| {
+            let column = batch.columns().get(place).cloned();
+            column.map(|column| comparable(column, descending))
+        };
+        let columns: Vec<ArrayRef> = self.columns.iter().filter_map(column).collect();
+        self.converter.convert_columns(&columns)
+    }
+
+    /// Bytes that `keys` held keys take, by the averages of the file.
+    pub(super) fn held_bytes(&self, parquet: &ParquetFile, keys: u64) -> u64 {
+        keys.saturating_mul(self.reader.mean_bytes(parquet).saturating_add(KEY_OVERHEAD_BYTES))
+    }
+}
+
+fn ascending(descending: bool) -> SortOptions {
+    SortOptions { descending, nulls_first: false }
+}
+
+/// `column` with numbers as integers that sort like them, ascending in either direction, since NaN
+/// comes last in both.
+fn comparable(column: ArrayRef, descending: bool) -> ArrayRef {
+    let Some(numbers) = column.as_primitive_opt::<Float64Type>() else { return column };
+    let key = |number: f64| {
+        let key = FloatKey::new(number);
+        if descending && !key.is_nan() { !key.sort_key() } else { key.sort_key() }
+    };
+    let keys: UInt64Array = numbers.unary::<_, UInt64Type>(key);
+    debug_assert_eq!(keys.null_count(), numbers.null_count());
+    Arc::new(keys)
+}

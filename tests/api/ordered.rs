@@ -1,0 +1,181 @@
+//! Order, and the first or last rows of each series, at `/data` (`docs/spec/selections.md`).
+
+use serde_json::{Value, json};
+use yearbook_domain::Plan;
+use yearbook_domain::read_plan::MAX_SERIES;
+use yearbook_tests::app::{Reply, TestApp, big, harvest, parks};
+use yearbook_tests::components::root;
+
+const UNEMPLOYMENT: &str = "us_unemployment_by_industry";
+
+async fn get(app: &TestApp, key: &str, path: &str) -> Reply {
+    app.get(path).key(key).send().await
+}
+
+async fn rows(app: &TestApp, key: &str, path: &str) -> Vec<Value> {
+    let reply = get(app, key, path).await;
+    assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+    reply.json().as_array().unwrap().clone()
+}
+
+fn next_path(reply: &Reply) -> Option<String> {
+    let mut links = reply.headers.get_all("link").iter().map(|link| link.to_str().unwrap());
+    let next = links.find(|link| link.ends_with("rel=\"next\""))?;
+    let (_, path) = next.split_once("http://test.example")?;
+    path.split_once('>').map(|(path, _)| path.to_owned())
+}
+
+#[tokio::test]
+async fn the_example_of_last_and_sort_contract_15() {
+    let app = TestApp::start().await;
+    let package = root().join("datasets").join(UNEMPLOYMENT);
+    app.publish_package(&package, yearbook_catalog::clock::now()).await;
+    let key = app.key(Plan::Free).await;
+    let path = format!(
+        "/v1/datasets/{UNEMPLOYMENT}/data?where.measure=rate&last=1&sort=-value&limit=2\
+         &columns=period,industry,value"
+    );
+    let reply = get(&app, &key, &path).await;
+    let expected = json!([
+        {"period": "2010-02", "industry": "Construction", "value": 0.271},
+        {"period": "2010-02", "industry": "Agriculture", "value": 0.188},
+    ]);
+    assert_eq!((reply.status.as_u16(), reply.json()), (200, expected));
+    assert_eq!(reply.header("x-service-rows"), "2");
+    assert!(reply.headers.get("x-service-total-rows").is_none(), "rows would have to tell");
+
+    let mut all = reply.json().as_array().unwrap().clone();
+    let mut page = reply;
+    while let Some(next) = next_path(&page) {
+        page = get(&app, &key, &next).await;
+        all.extend(page.json().as_array().unwrap().clone());
+    }
+    assert!(all.len() > 10 && all.iter().all(|row| row["period"] == "2010-02"), "{all:?}");
+    let values: Vec<f64> = all.iter().map(|row| row["value"].as_f64().unwrap()).collect();
+    assert!(values.is_sorted_by(|one, other| one >= other), "{values:?}");
+}
+
+#[tokio::test]
+async fn pages_of_any_order_join_to_the_whole_contract_15() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Enterprise).await;
+    let all = rows(&app, &key, "/v1/datasets/harvest/data?limit=0").await;
+    let mut newest = all.clone();
+    newest.sort_by(|one, other| other["date"].as_str().cmp(&one["date"].as_str()));
+    assert_eq!(rows(&app, &key, "/v1/datasets/harvest/data?sort=-date&limit=0").await, newest);
+    for query in [
+        "sort=-value",
+        "sort=final,-region",
+        "sort=-date",
+        "sort=-date&where.region.not=Auckland",
+        "last=2",
+        "first=3&sort=-value",
+        "last=4&sort=-date&where.value.ge=50",
+        "last=5&dimensions=land&end=2021-06-01&columns=value",
+    ] {
+        let whole = rows(&app, &key, &format!("/v1/datasets/harvest/data?limit=0&{query}")).await;
+        let mut path = Some(format!("/v1/datasets/harvest/data?limit=5&{query}"));
+        let mut joined = Vec::new();
+        while let Some(now) = path {
+            let page = get(&app, &key, &now).await;
+            assert_eq!(page.status, 200, "{now}: {}", page.text());
+            let of_page = page.json().as_array().unwrap().clone();
+            assert_eq!(page.header("x-service-rows"), of_page.len().to_string(), "{now}");
+            joined.extend(of_page);
+            path = next_path(&page);
+        }
+        assert!(joined.len() > 5 && joined == whole, "{query}: {joined:?}");
+    }
+    let last = rows(&app, &key, "/v1/datasets/harvest/data?last=1").await;
+    assert_eq!(last.len(), 3, "a region is a series: {last:?}");
+    assert!(last.iter().all(|row| row["date"] == all[all.len() - 1]["date"]), "{last:?}");
+}
+
+#[tokio::test]
+async fn a_large_table_is_sorted_up_to_ten_thousand_rows_contract_15() {
+    let app = TestApp::start().await;
+    app.publish(&big(10_050)).await;
+    let key = app.key(Plan::Enterprise).await;
+    for (query, outcome) in [
+        ("sort=-value&limit=10000", (200, String::new())),
+        ("sort=-value&limit=10001", (413, "sort_too_large".to_owned())),
+        ("sort=-value&limit=0", (413, "sort_too_large".to_owned())),
+        ("sort=-value&limit=0&last=1", (413, "sort_too_large".to_owned())),
+        ("sort=-date&limit=0", (200, String::new())),
+        ("sort=-date,series&limit=0", (200, String::new())),
+        ("sort=date,series&limit=0", (200, String::new())),
+    ] {
+        let path = format!("/v1/datasets/big/data?{query}&format=csv");
+        assert_eq!(get(&app, &key, &path).await.outcome(), outcome, "{query}");
+        assert_eq!(app.head(&path).key(&key).send().await.status, outcome.0, "{query}");
+    }
+    let refused = get(&app, &key, "/v1/datasets/big/data?sort=-value&limit=0").await;
+    assert!(refused.text().contains("10000"), "{}", refused.text());
+    let best = rows(&app, &key, "/v1/datasets/big/data?sort=-value&limit=3&columns=value").await;
+    assert_eq!(best, [json!({"value": 30147}), json!({"value": 30144}), json!({"value": 30141})]);
+}
+
+#[tokio::test]
+async fn more_series_than_are_held_are_refused_contract_15() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Enterprise).await;
+    let snapshot = app.catalog_cache.dataset("harvest").unwrap().current.clone();
+    // As if publishing had stored this number.
+    app.reader.count_series(&snapshot, Some(MAX_SERIES + 1)).await.unwrap();
+    for query in ["last=1", "first=1&limit=1", "last=1&start=2022-01-01&sort=-date"] {
+        let path = format!("/v1/datasets/harvest/data?{query}");
+        let refused = (413, "too_many_series".to_owned());
+        assert_eq!(get(&app, &key, &path).await.outcome(), refused, "{query}");
+        assert_eq!(app.head(&path).key(&key).send().await.status, 413, "{query}");
+    }
+    assert_eq!(get(&app, &key, "/v1/datasets/harvest/data?sort=-date").await.status, 200);
+}
+
+#[tokio::test]
+async fn head_reads_nothing_and_tags_hold_the_place_of_a_page_contract_15() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Enterprise).await;
+    let head = async |query: &str| {
+        let reply = app.head(&format!("/v1/datasets/harvest/data?{query}")).key(&key).send().await;
+        assert_eq!(reply.status, 200, "{query}");
+        (reply.header("x-service-rows"), reply.header("x-service-total-rows"))
+    };
+    let total = rows(&app, &key, "/v1/datasets/harvest/data?limit=0").await.len();
+    let nothing = (String::new(), String::new());
+    let scans = app.reads().scans;
+    assert_eq!(head("last=1&limit=2").await, nothing);
+    assert_eq!(head("first=1&limit=0&sort=-value").await, nothing);
+    assert_eq!(head("sort=-value&limit=2").await, (String::new(), total.to_string()));
+    assert_eq!(head("sort=-value&limit=0").await, (total.to_string(), total.to_string()));
+    assert_eq!(app.reads().scans, scans, "HEAD reads no row");
+
+    // Two thirds of the rows come before row 0 in this order.
+    let limit = total / 3 * 2;
+    let first =
+        get(&app, &key, &format!("/v1/datasets/harvest/data?sort=-region&limit={limit}")).await;
+    let second = get(&app, &key, &next_path(&first).unwrap()).await;
+    assert_eq!(second.json().as_array().unwrap().len(), total - limit);
+    assert_eq!(second.json()[0], rows(&app, &key, "/v1/datasets/harvest/data?limit=1").await[0]);
+    assert_ne!(first.header("etag"), second.header("etag"));
+}
+
+#[tokio::test]
+async fn metadata_lists_the_columns_of_series_contract_15() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    app.publish(&parks()).await;
+    let package = root().join("datasets").join(UNEMPLOYMENT);
+    app.publish_package(&package, yearbook_catalog::clock::now()).await;
+    let key = app.key(Plan::Free).await;
+    for (name, series) in [
+        ("harvest", json!(["region"])),
+        ("parks", Value::Null),
+        (UNEMPLOYMENT, json!(["industry", "measure"])),
+    ] {
+        let metadata = get(&app, &key, &format!("/v1/datasets/{name}")).await.json();
+        assert_eq!(metadata["series"], series, "{name}");
+    }
+}
