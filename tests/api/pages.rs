@@ -9,7 +9,7 @@ use yearbook_tests::app::{HostFixture, Reply, TestApp, TestTable, harvest, parks
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 /// Pages that are there once `harvest` and `parks` are published.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 11] = [
     "/",
     "/datasets",
     "/datasets?q=harvest",
@@ -17,6 +17,8 @@ const PAGES: [&str; 9] = [
     "/datasets/harvest",
     "/datasets/parks",
     "/datasets/harvest/versions",
+    "/datasets/harvest/request",
+    "/datasets/harvest/request?where.region=Auckland&start=2020-02-01",
     "/formats",
     "/integrations",
 ];

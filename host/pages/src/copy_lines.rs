@@ -2,8 +2,11 @@
 //! address of the page and an environment variable or a placeholder in place of a key. A line that
 //! needs a format is left out where the dataset has none of its media type.
 
+use std::fmt::Write as _;
+
+use yearbook_domain::query::parse_pairs;
 use yearbook_domain::read_plan::UNBOUNDED_ROWS;
-use yearbook_domain::{Dataset, DatasetName};
+use yearbook_domain::{CanonicalQuery, Dataset, DatasetName};
 
 use crate::dataset_formats::DatasetFormats;
 
@@ -30,20 +33,12 @@ pub(crate) struct CopyLine {
     pub(crate) text: String,
 }
 
-/// The lines for `dataset`, for a service at `base_url`.
-pub(crate) fn copy_lines(
-    base_url: &str,
-    dataset: &Dataset,
-    formats: &DatasetFormats,
-) -> Vec<CopyLine> {
-    let snapshot = &dataset.current;
-    let whole = snapshot.rows <= UNBOUNDED_ROWS && !snapshot.has_geometry();
-    let request =
-        LineRequest { base_url, name: &dataset.name, limit: if whole { 0 } else { SOME_ROWS } };
+/// The lines of `request`, in `formats`.
+pub(crate) fn copy_lines(request: &LineRequest<'_>, formats: &DatasetFormats) -> Vec<CopyLine> {
     let of = |media_type: &str, line: fn(&LineRequest<'_>, &str) -> CopyLine| {
         let mut described = formats.iter().map(|encoder| encoder.description());
         let found = described.find(|description| description.essence() == media_type)?;
-        Some(line(&request, &found.format))
+        Some(line(request, &found.format))
     };
     [
         of(COMMA_SEPARATED, curl),
@@ -58,18 +53,107 @@ pub(crate) fn copy_lines(
 }
 
 /// Facts that every line is made of.
-struct LineRequest<'a> {
+pub(crate) struct LineRequest<'a> {
     base_url: &'a str,
     name: &'a DatasetName,
     /// 0: all rows.
     limit: u64,
+    /// What is selected, in its canonical text; empty: everything.
+    selection: &'a str,
 }
 
-impl LineRequest<'_> {
-    fn url(&self, format: &str) -> String {
-        let Self { base_url, name, limit } = self;
-        format!("{base_url}/v1/series/{name}/data?format={format}&limit={limit}")
+impl<'a> LineRequest<'a> {
+    /// A request for what `selection` selects of `dataset`, for a service at `base_url`.
+    pub(crate) fn new(
+        base_url: &'a str,
+        dataset: &'a Dataset,
+        selection: &'a CanonicalQuery,
+    ) -> Self {
+        let snapshot = &dataset.current;
+        let whole = snapshot.rows <= UNBOUNDED_ROWS && !snapshot.has_geometry();
+        let limit = if whole { 0 } else { SOME_ROWS };
+        Self { base_url, name: &dataset.name, limit, selection: selection.as_str() }
     }
+
+    /// Address of the rows in a format.
+    pub(crate) fn url(&self, format: &str) -> String {
+        let Self { base_url, name, limit, selection } = self;
+        let separator = if selection.is_empty() { "" } else { "&" };
+        format!(
+            "{base_url}/v1/series/{name}/data?{selection}{separator}format={format}&limit={limit}"
+        )
+    }
+
+    /// Parameters of the selection, the values of each together, in the order of the canonical
+    /// text.
+    fn parameters(&self) -> Vec<(String, Vec<String>)> {
+        let mut parameters: Vec<(String, Vec<String>)> = Vec::new();
+        for (name, value) in parse_pairs(self.selection) {
+            match parameters.last_mut() {
+                Some((last, values)) if *last == name => values.push(value),
+                _ => parameters.push((name, vec![value])),
+            }
+        }
+        parameters
+    }
+
+    /// Further arguments of a client's call.
+    fn arguments(&self, syntax: &Syntax) -> String {
+        let Syntax { list: [begin, end], object: [open, close], is } = syntax;
+        let listed = |values: &[String]| {
+            let quoted: Vec<String> = values.iter().map(|value| quote(value)).collect();
+            format!("{begin}{}{end}", quoted.join(", "))
+        };
+        let (mut conditions, mut arguments) = (String::new(), String::new());
+        for (name, values) in self.parameters() {
+            match (name.strip_prefix("where."), values.as_slice()) {
+                (Some(column), values) => {
+                    let separator = if conditions.is_empty() { "" } else { ", " };
+                    let _ =
+                        write!(conditions, "{separator}{}{is}{}", quote(column), listed(values));
+                }
+                (None, [value]) if name == "columns" => {
+                    let names: Vec<String> = value.split(',').map(str::to_owned).collect();
+                    let _ = write!(arguments, ", columns={}", listed(&names));
+                }
+                (None, [value]) if matches!(name.as_str(), "first" | "last") => {
+                    let _ = write!(arguments, ", {name}={value}");
+                }
+                (None, values) => {
+                    for value in values {
+                        let _ = write!(arguments, ", {name}={}", quote(value));
+                    }
+                }
+            }
+        }
+        if !conditions.is_empty() {
+            let _ = write!(arguments, ", where={open}{conditions}{close}");
+        }
+        arguments
+    }
+}
+
+/// How a language writes lists.
+struct Syntax {
+    list: [&'static str; 2],
+    /// Of values with names.
+    object: [&'static str; 2],
+    /// What stands between a name and its value.
+    is: &'static str,
+}
+
+const PYTHON: Syntax = Syntax { list: ["[", "]"], object: ["{", "}"], is: ": " };
+
+const R: Syntax = Syntax { list: ["c(", ")"], object: ["list(", ")"], is: " = " };
+
+/// A text as a literal of Python and of R, which both read the escapes of JSON.
+fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// A text as a literal of Power Query's language, which doubles quotes.
+fn quote_m(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\"").replace("#(", "#(#)("))
 }
 
 /// A command that saves `url` as `file`, with the key from the environment. `headers` are further
@@ -94,7 +178,8 @@ fn python(request: &LineRequest<'_>, _: &str) -> CopyLine {
         advice: "The key comes from SERVICE_API_KEY. The result is a data frame where pandas is installed.",
         text: format!(
             "# pip install yearbook_client\nimport os\nimport yearbook_client\n\nos.environ[\"SERVICE_BASE_URL\"] = \"{base_url}\"\n\
-             table = yearbook_client.get(\"{name}\")"
+             table = yearbook_client.get(\"{name}\"{})",
+            request.arguments(&PYTHON)
         ),
     }
 }
@@ -105,7 +190,8 @@ fn r(request: &LineRequest<'_>, _: &str) -> CopyLine {
         tool: "R",
         advice: "The key comes from SERVICE_API_KEY, for instance in your .Renviron.",
         text: format!(
-            "library(yearbook)\nSys.setenv(SERVICE_BASE_URL = \"{base_url}\")\ntable <- yb_get(\"{name}\")"
+            "library(yearbook)\nSys.setenv(SERVICE_BASE_URL = \"{base_url}\")\ntable <- yb_get(\"{name}\"{})",
+            request.arguments(&R)
         ),
     }
 }
@@ -123,13 +209,18 @@ fn duckdb(request: &LineRequest<'_>, format: &str) -> CopyLine {
 }
 
 fn excel(request: &LineRequest<'_>, format: &str) -> CopyLine {
-    let LineRequest { base_url, name, limit } = request;
+    let LineRequest { base_url, name, limit, .. } = request;
+    let mut query = String::new();
+    for (name, values) in request.parameters() {
+        let values: Vec<String> = values.iter().map(|value| quote_m(value)).collect();
+        let _ = write!(query, "#{} = {{{}}}, ", quote_m(&name), values.join(", "));
+    }
     CopyLine {
         tool: "Excel",
         advice: "Data, Get Data, From Other Sources, Blank Query, Advanced Editor: paste this and put your key in. Sign in as Anonymous.",
         text: format!(
             "let\n  Answer = Web.Contents(\"{base_url}\", [\n    RelativePath = \"v1/series/{name}/data\",\n    \
-             Query = [format = \"{format}\", limit = \"{limit}\"],\n    Headers = [#\"X-API-Key\" = \"your key\"]\n  ]),\n  \
+             Query = [{query}format = \"{format}\", limit = \"{limit}\"],\n    Headers = [#\"X-API-Key\" = \"your key\"]\n  ]),\n  \
              Rows = Csv.Document(Answer, [Delimiter = \",\", Encoding = 65001, QuoteStyle = QuoteStyle.Csv]),\n  \
              Table = Table.PromoteHeaders(Rows, [PromoteAllScalars = true])\nin\n  Table"
         ),
@@ -143,7 +234,26 @@ mod tests {
     use super::*;
 
     fn request<'a>(name: &'a DatasetName, limit: u64) -> LineRequest<'a> {
-        LineRequest { base_url: "https://data.example.org", name, limit }
+        LineRequest { base_url: "https://data.example.org", name, limit, selection: "" }
+    }
+
+    #[test]
+    fn lines_of_a_selection_ask_for_it_contract_15() {
+        let name = DatasetName::parse("cpi").unwrap();
+        let selection = "columns=date%2Cvalue&last=1&where.region=a%20%22b%22&where.region=c&where.value.ge=1.5";
+        let request = LineRequest { selection, ..request(&name, 0) };
+        let url =
+            format!("https://data.example.org/v1/series/cpi/data?{selection}&format=F&limit=0");
+        assert!(curl(&request, "F").text.ends_with(&format!("\"{url}\"")));
+        assert!(python(&request, "F").text.ends_with(
+            r#"get("cpi", columns=["date", "value"], last=1, where={"region": ["a \"b\"", "c"], "value.ge": ["1.5"]})"#
+        ));
+        assert!(r(&request, "F").text.ends_with(
+            r#"yb_get("cpi", columns=c("date", "value"), last=1, where=list("region" = c("a \"b\"", "c"), "value.ge" = c("1.5")))"#
+        ));
+        assert!(excel(&request, "F").text.contains(
+            r##"#"where.region" = {"a ""b""", "c"}, #"where.value.ge" = {"1.5"}, format = "F""##
+        ));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod page;
 mod preview;
+mod request;
 mod versions;
 
 use std::sync::Arc;
@@ -90,6 +91,29 @@ pub(crate) async fn versions(
     let dataset = dataset(&app, &parts)?;
     let document = html::render(&versions::VersionsPage::new(&app.site, &dataset))?;
     html::respond(&app, &parts.headers, &document, CachePolicy::Public).await
+}
+
+/// `GET /datasets/{name}/request`.
+pub(crate) async fn request(
+    State(app): State<Arc<PagesState>>,
+    request: Request,
+) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    let dataset = dataset(&app, &parts)?;
+    let plugins = app.core.plugins.current();
+    let formats = FormatFinder::new(&app.dataset_formats, &plugins).find(&dataset).await;
+    let values = app.core.reader.stored_values(&dataset.current).await?;
+    let input = request::FormInput::new(parse_pairs(parts.uri.query().unwrap_or_default()));
+    let base_url = app.core.base_url(&parts);
+    let page = request::RequestPage::new(
+        &app.site,
+        &base_url,
+        &dataset,
+        &formats,
+        values.as_deref(),
+        &input,
+    );
+    html::respond(&app, &parts.headers, &html::render(&page)?, CachePolicy::Public).await
 }
 
 async fn inputs(

@@ -64,6 +64,7 @@ pub fn routes(state: &Arc<PagesState>) -> Router {
         .route("/datasets/{name}", by_address(get(dataset::show)))
         .route("/datasets/{name}/chart.svg", by_address(get(chart::show)))
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
+        .route("/datasets/{name}/request", by_address(get(dataset::request)))
         .route("/cite/{name}/{snapshot}", guarded(get(cite::show)))
         .merge(machine::routes(by_address))
         .route("/formats", by_address(get(formats::show)))

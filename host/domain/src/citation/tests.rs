@@ -205,3 +205,28 @@ fn hostile_titles_break_out_of_no_format_contract_13() {
     let text = citation.render(CitationFormat::Text);
     assert_eq!(text.lines().count(), 1, "{text}");
 }
+
+#[test]
+fn a_selection_has_one_canonical_text_contract_15() {
+    // (as sent, canonical text)
+    let cases = [
+        ("where.region=b&where.region=a&where.region=b", "where.region=a&where.region=b"),
+        ("where.value.ge=2&where.value.ge=1", "where.value.ge=1"),
+        ("where.region.null=no&last=+1", "last=1&where.region.null=false"),
+        ("where.region.starts=M%C4%81&start=2020-01-01", "start=2020-01-01&where.region.starts=M%C4%81"),
+        ("sort=-value,%20region&limit=5", "sort=-value%2Cregion"),
+        ("sort=date", ""),
+        ("sort=-date", "sort=-date"),
+        ("bbox=-80,35,-75.0,4e1", "bbox=-80.0%2C35.0%2C-75.0%2C40.0"),
+        ("bbox=-0,0,1,1", "bbox=0.0%2C0.0%2C1.0%2C1.0"),
+        ("where.date.ge=2020-01-01", "where.date.ge=2020-01-01"),
+    ];
+    for (raw, expected) in cases {
+        assert_eq!(canonical(raw, false).as_str(), expected, "{raw}");
+        assert_eq!(
+            canonical(expected, false).as_str(),
+            expected,
+            "the canonical text means itself"
+        );
+    }
+}

@@ -8,7 +8,7 @@ use yearbook_domain::{Column, ColumnType, Dataset, Snapshot};
 use super::DatasetInputs;
 use super::preview::{ChartAddress, PreviewView};
 use super::versions::{LISTED_VERSIONS, VersionList};
-use crate::copy_lines::{CopyLine, copy_lines};
+use crate::copy_lines::{CopyLine, LineRequest, copy_lines};
 use crate::credit_view::CreditView;
 use crate::figures::{and_more, bytes, count};
 use crate::{Frame, Section, Site};
@@ -97,7 +97,10 @@ impl<'a> DatasetPage<'a> {
                 .iter()
                 .map(|encoder| encoder.description().format.as_str())
                 .collect(),
-            lines: copy_lines(&inputs.base_url, dataset, &inputs.formats),
+            lines: copy_lines(
+                &LineRequest::new(&inputs.base_url, dataset, &CanonicalQuery::default()),
+                &inputs.formats,
+            ),
             citation,
             json_ld,
         }

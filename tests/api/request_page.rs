@@ -1,0 +1,74 @@
+//! The page that makes a request for rows (contract-15-request-page).
+
+use yearbook_domain::Plan;
+use yearbook_tests::app::{TestApp, harvest, parks};
+
+async fn started() -> TestApp {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    app.publish(&parks()).await;
+    app
+}
+
+/// The address that a page shows, as a path.
+fn shown_address(page: &str) -> String {
+    let start = page.find("/v1/series/").unwrap_or_else(|| panic!("no address in {page}"));
+    let end = page[start..].find('<').unwrap() + start;
+    page[start..end].replace("&#38;", "&").replace("&amp;", "&")
+}
+
+#[tokio::test]
+async fn a_page_lists_what_there_is_to_choose_and_needs_no_key_contract_15() {
+    let app = started().await;
+    let page = app.get("/datasets/harvest/request").send().await;
+    assert_eq!(page.status, 200, "{}", page.text());
+    let text = page.text();
+    for part in [
+        "name=\"where.region\" multiple",
+        "<option value=\"Māori land\">",
+        "<option value=\"Waikato, north\">",
+        "name=\"start\" type=\"date\"",
+        "name=\"last\" value=\"1\"",
+        "<option value=\"value\">value</option>",
+        "<option value=\"csv\">",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    assert!(!text.contains("Your request"), "nothing was asked for");
+    let parks = app.get("/datasets/parks/request").send().await.text();
+    assert!(!parks.contains("type=\"date\""), "there is no date axis");
+}
+
+#[tokio::test]
+async fn the_address_that_a_form_makes_reads_what_was_chosen_contract_15() {
+    let app = started().await;
+    let key = app.key(Plan::Pro).await;
+    let form = "where.region=M%C4%81ori+land&where.region=Auckland&where.final=&start=&end=2021-12-31\
+                &columns=region&columns=date&last=1&format=csv";
+    let page = app.get(&format!("/datasets/harvest/request?{form}")).send().await.text();
+    let address = shown_address(&page);
+    let rows = app.get(&address).key(&key).send().await;
+    assert_eq!(rows.status, 200, "{address}: {}", rows.text());
+    assert_eq!(
+        rows.text().lines().collect::<Vec<_>>(),
+        ["region,date", "Auckland,2021-12-01", "Māori land,2021-12-01"],
+        "{address}"
+    );
+    // What was chosen stays chosen.
+    assert!(page.contains("<option value=\"Auckland\" selected>"), "{page}");
+    assert!(page.contains("<option value=\"date\" selected>"), "{page}");
+    assert!(page.contains("name=\"last\" value=\"1\" checked"), "{page}");
+}
+
+#[tokio::test]
+async fn a_form_says_what_is_wrong_with_it_contract_15() {
+    let app = started().await;
+    let wrong = "start=2021-13-01&where.nowhere=%3Cscript%3E";
+    let page = app.get(&format!("/datasets/harvest/request?{wrong}")).send().await;
+    assert_eq!(page.status, 200);
+    let text = page.text();
+    assert!(text.contains("Please mend this first"), "{text}");
+    assert!(text.contains("start: Input should be a valid date"), "{text}");
+    assert!(!text.contains("Your request") && !text.contains("<script>"), "{text}");
+    assert_eq!(app.get("/datasets/none/request").send().await.status, 404);
+}
