@@ -1,6 +1,6 @@
-//! The test of rows of a plan: a text in any dimension, and conditions that all must hold. What the
-//! statistics, pages and dictionaries of a row group decide is not read; each value of a dictionary
-//! is tested once.
+//! The test of rows of a plan: a text in any dimension, conditions that all must hold, and a box
+//! that geometry meets. What the statistics, pages and dictionaries of a row group decide is not
+//! read; each value of a dictionary is tested once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,26 +8,31 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::DataType;
 use parquet::errors::ParquetError;
+use yearbook_domain::ReadPlan;
+use yearbook_domain::dataset::GEOMETRY_COLUMN;
 use yearbook_domain::read_plan::{ColumnTest, Condition};
 
 use super::column_predicate::{ColumnPredicate, keyed_rows};
 use super::pruning::{Coverage, group_coverage, page_rows};
 use crate::StorageFailure;
 use crate::decode::{ColumnDictionary, FileSource, ParquetFile};
+use crate::geometry_box::GeometryBox;
 use crate::search_pattern::{CaseFolded, SearchPattern};
 
-/// What rows must satisfy, and what is known of the row group looked at last.
+/// A test of rows, and what is known of the row group looked at last.
 pub(crate) struct RowPredicate {
     /// Text that a dimension must contain.
     search: Option<SearchPattern>,
-    /// All of these must hold.
+    /// Conditions that all must hold.
     conditions: Vec<ColumnPredicate>,
+    /// Column of the file whose geometry must meet a box, and the box.
+    geometry: Option<(usize, GeometryBox)>,
     /// Columns of the file that it reads, ascending.
     leaves: Vec<usize>,
     last: Mutex<Option<(usize, Option<Arc<GroupPredicate>>)>>,
 }
 
-/// What is left to test of a row group in which rows may match.
+/// A test of a row group in which rows may match: what statistics and dictionaries left of it.
 pub(super) struct GroupPredicate {
     /// Columns of the file to decode, ascending; none where all of `candidates` match.
     pub(super) leaves: Vec<usize>,
@@ -37,6 +42,8 @@ pub(super) struct GroupPredicate {
     dimensions: Vec<TestedColumn>,
     /// Conditions that are open, by their place among all.
     conditions: Vec<(usize, TestedColumn)>,
+    /// Geometry, where a box is asked for.
+    geometry: Option<TestedColumn>,
 }
 
 /// A column to test.
@@ -52,27 +59,36 @@ struct TestedColumn {
 type Dictionaries = Vec<(usize, Option<Arc<ColumnDictionary>>)>;
 
 impl RowPredicate {
-    /// A predicate for the rows of `parquet`, of which nothing is known yet.
+    /// A test of the rows of `parquet`: all that `plan` asks of them besides dates. `None` if that
+    /// is nothing.
     ///
     /// # Errors
     /// [`StorageFailure::Damaged`] for a condition on a column that the file does not have.
     pub(crate) fn new(
         parquet: &ParquetFile,
-        search_text: Option<&str>,
-        conditions: &[Condition],
-    ) -> Result<Self, StorageFailure> {
-        let search = search_text.map(SearchPattern::new);
+        plan: &ReadPlan,
+    ) -> Result<Option<Self>, StorageFailure> {
+        let search = plan.search_text.as_deref().map(SearchPattern::new);
         let compile = |condition: &Condition| {
             let leaf = parquet.column_index(condition.column)?;
             Ok(ColumnPredicate::new(leaf, condition.test.clone()))
         };
-        let conditions = conditions.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
+        let conditions = plan.conditions.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
+        let geometry = |bbox| {
+            let leaf = parquet.column_index_by_name(GEOMETRY_COLUMN)?;
+            Ok::<_, StorageFailure>((leaf, GeometryBox::new(bbox)))
+        };
+        let geometry = plan.bbox.map(geometry).transpose()?;
+        if search.is_none() && conditions.is_empty() && geometry.is_none() {
+            return Ok(None);
+        }
         let mut leaves: Vec<usize> = conditions.iter().map(|condition| condition.leaf).collect();
+        leaves.extend(geometry.map(|(leaf, _)| leaf));
         if search.is_some() {
             leaves.extend(&parquet.dimensions);
         }
         sort_distinct(&mut leaves);
-        Ok(Self { search, conditions, leaves, last: Mutex::new(None) })
+        Ok(Some(Self { search, conditions, geometry, leaves, last: Mutex::new(None) }))
     }
 
     /// Columns of the file that it reads, ascending.
@@ -80,7 +96,7 @@ impl RowPredicate {
         &self.leaves
     }
 
-    /// What is left to test of row group `group`; `None` where no row of it matches.
+    /// Tests that are left for row group `group`; `None` where no row of it matches.
     pub(super) async fn prune_row_group(
         self: &Arc<Self>,
         source: &FileSource,
@@ -125,8 +141,8 @@ impl RowPredicate {
         (!none).then_some((open, candidates))
     }
 
-    /// What dictionaries leave of the conditions `open` and of the search; `None` where no row
-    /// matches.
+    /// Tests that dictionaries leave of the conditions `open`, the search and the box; `None` where
+    /// no row matches.
     async fn by_dictionaries(
         self: &Arc<Self>,
         source: &FileSource,
@@ -135,16 +151,17 @@ impl RowPredicate {
         candidates: Option<BooleanBuffer>,
     ) -> Result<Option<GroupPredicate>, StorageFailure> {
         let schema = source.parquet.filter.schema();
+        let is_keyed = |leaf: usize| {
+            let field = schema.fields().get(leaf);
+            field.is_some_and(|field| matches!(field.data_type(), DataType::Dictionary(..)))
+        };
         let is_decided_by_values = |&place: &usize| {
             let condition = self.conditions.get(place)?;
-            let is_text = schema
-                .fields()
-                .get(condition.leaf)
-                .is_some_and(|field| matches!(field.data_type(), DataType::Dictionary(..)));
-            let of_values = is_text && !matches!(condition.test, ColumnTest::IsNull(_));
-            of_values.then_some(condition.leaf)
+            let of_values = !matches!(condition.test, ColumnTest::IsNull(_));
+            (of_values && is_keyed(condition.leaf)).then_some(condition.leaf)
         };
         let mut leaves: Vec<usize> = open.iter().filter_map(is_decided_by_values).collect();
+        leaves.extend(self.geometry.map(|(leaf, _)| leaf).filter(|&leaf| is_keyed(leaf)));
         if self.search.is_some() {
             leaves.extend(&source.parquet.dimensions);
         }
@@ -155,9 +172,8 @@ impl RowPredicate {
         let found = source.load_dictionaries(group, &leaves).await?;
         let dictionaries: Dictionaries = leaves.into_iter().zip(found).collect();
         let (predicate, of_job) = (Arc::clone(self), source.clone());
-        let job = move || {
-            Ok(predicate.group_predicate(&of_job, group, &open, candidates, &dictionaries))
-        };
+        let job =
+            move || Ok(predicate.group_predicate(&of_job, group, &open, candidates, &dictionaries));
         source.run_on_worker(group, job).await
     }
 
@@ -205,11 +221,21 @@ impl RowPredicate {
                 conditions.push((place, TestedColumn { leaf, hits }));
             }
         }
-        let of_conditions = conditions.iter().map(|(_, column)| column.leaf);
-        let mut leaves: Vec<usize> =
-            dimensions.iter().map(|column| column.leaf).chain(of_conditions).collect();
+        let geometry = self.geometry.map(|(leaf, area)| {
+            let texts = dictionary(leaf).and_then(|dictionary| dictionary.texts());
+            // Text that is no geometry fails where a row has it.
+            let hits = texts.and_then(|texts| area.hits(texts, None).ok());
+            TestedColumn { leaf, hits }
+        });
+        let hits = geometry.as_ref().and_then(|column| column.hits.as_ref());
+        if hits.is_some_and(|hits| !hits.has_true()) {
+            return None;
+        }
+        let of_conditions = conditions.iter().map(|(_, column)| column);
+        let tested = dimensions.iter().chain(of_conditions).chain(&geometry);
+        let mut leaves: Vec<usize> = tested.map(|column| column.leaf).collect();
         sort_distinct(&mut leaves);
-        Some(GroupPredicate { leaves, candidates, dimensions, conditions })
+        Some(GroupPredicate { leaves, candidates, dimensions, conditions, geometry })
     }
 
     /// The rows of `batch`, the decoded columns [`GroupPredicate::leaves`], that match.
@@ -236,6 +262,17 @@ impl RowPredicate {
         for (place, TestedColumn { leaf, hits }) in &group.conditions {
             let condition = self.conditions.get(*place).ok_or_else(missing)?;
             rows = &rows & &condition.rows(column(*leaf)?, hits.as_ref())?;
+        }
+        if let (Some(TestedColumn { leaf, hits }), Some((_, area))) =
+            (&group.geometry, &self.geometry)
+        {
+            let geometry = column(*leaf)?;
+            rows = match geometry.as_string_opt::<i32>() {
+                Some(texts) => area.hits(texts, Some(&rows)).map_err(|error| {
+                    ParquetError::General(format!("column {GEOMETRY_COLUMN}: {error}"))
+                })?,
+                None => &rows & &keyed_rows(geometry, hits.as_ref())?,
+            };
         }
         Ok(rows)
     }
