@@ -155,3 +155,68 @@ fn coverage(predicate: &ColumnPredicate, bounds: &Bounds<'_>) -> Coverage {
         () => Coverage::Unknown,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use yearbook_domain::read_plan::Side;
+
+    use super::*;
+
+    fn number(value: f64) -> ColumnValue {
+        ColumnValue::Number(FloatKey::new(value))
+    }
+
+    fn text(value: &str) -> ColumnValue {
+        ColumnValue::Text(value.to_owned())
+    }
+
+    #[test]
+    fn bounds_decide_what_holds_whatever_they_leave_out_contract_15() {
+        use Coverage::{Everything, Nothing, Unknown};
+        let floats = |least, greatest| {
+            let [least, greatest] = [least, greatest].map(|value| super::number(&value));
+            (least, greatest)
+        };
+        let words = |least: &'static str, greatest: &'static str| {
+            let [least, greatest] = [least, greatest].map(|word| ValueRef::Text(word.as_bytes()));
+            (Some(least), Some(greatest))
+        };
+        let any = |values: Vec<ColumnValue>| ColumnTest::AnyOf(values);
+        let none = |values: Vec<ColumnValue>| ColumnTest::NoneOf(values);
+        let bound = ColumnTest::Bound;
+        // (test, bounds, coverage without nulls and with some)
+        let cases = [
+            (any(vec![number(1.0), number(9.0)]), floats(2.0, 8.0), [Nothing; 2]),
+            (any(vec![number(1.0), number(f64::NAN)]), floats(2.0, 8.0), [Unknown; 2]),
+            (any(vec![number(3.0)]), floats(3.0, 3.0), [Unknown; 2]),
+            (any(vec![number(3.0), number(f64::NAN)]), floats(3.0, 3.0), [Everything, Unknown]),
+            (any(vec![number(0.0)]), floats(-0.0, -0.0), [Unknown; 2]),
+            (any(vec![number(5.0)]), floats(f64::NAN, f64::NAN), [Unknown; 2]),
+            (none(vec![number(3.0)]), floats(3.0, 3.0), [Unknown; 2]),
+            (none(vec![number(3.0), number(f64::NAN)]), floats(3.0, 3.0), [Nothing; 2]),
+            (none(vec![number(1.0)]), floats(2.0, 8.0), [Everything, Unknown]),
+            (none(vec![number(f64::NAN)]), floats(2.0, 8.0), [Unknown; 2]),
+            (bound(Side::AtLeast, number(2.0)), floats(2.0, 8.0), [Unknown; 2]),
+            (bound(Side::Above, number(8.0)), floats(2.0, 8.0), [Nothing; 2]),
+            (bound(Side::Below, number(0.0)), floats(-0.0, 1.0), [Nothing; 2]),
+            (any(vec![text("m")]), words("b", "y"), [Unknown; 2]),
+            (any(vec![text("m")]), words("m", "m"), [Everything, Unknown]),
+            (none(vec![text("m")]), words("m", "m"), [Nothing; 2]),
+            (bound(Side::AtLeast, text("b")), words("b", "y"), [Everything, Unknown]),
+            (bound(Side::AtMost, text("az")), words("b", "y"), [Nothing; 2]),
+            (ColumnTest::Starts(vec!["z".to_owned()]), words("b", "y"), [Unknown; 2]),
+            (ColumnTest::IsNull(true), words("b", "y"), [Nothing, Unknown]),
+            (ColumnTest::IsNull(false), words("b", "y"), [Everything, Unknown]),
+        ];
+        for (test, (least, greatest), expected) in cases {
+            let predicate = ColumnPredicate::new(0, test);
+            let found = [Some(0), Some(3)]
+                .map(|nulls| coverage(&predicate, &Bounds { rows: 9, nulls, least, greatest }));
+            assert_eq!(found, expected, "{:?} in {least:?} to {greatest:?}", predicate.test);
+            let only_nulls = Bounds { rows: 9, nulls: Some(9), least: None, greatest: None };
+            let is_null = predicate.test == ColumnTest::IsNull(true);
+            let of_nulls = if is_null { Everything } else { Nothing };
+            assert_eq!(coverage(&predicate, &only_nulls), of_nulls);
+        }
+    }
+}

@@ -103,7 +103,7 @@ fn value(column: usize, index: usize) -> Cell {
         0 => Cell::Text(format!("2000-{:02}-{:02}", index % 12 + 1, index % 3 * 14 + 1)),
         3 => Cell::Number(NUMBERS[index % NUMBERS.len()]),
         4 => Cell::Integer(INTEGERS[index % INTEGERS.len()]),
-        5 => Cell::Boolean(index % 2 == 0),
+        5 => Cell::Boolean(index.is_multiple_of(2)),
         _ => Cell::Text(texts()[index % texts().len()].clone()),
     }
 }
@@ -318,7 +318,7 @@ async fn check(table: RecordBatch, shape: FixtureOptions, ask: Ask) {
         same(&stored.read(&plan).await.unwrap().0, page);
         left = rest;
         let Some(next) = next else { break };
-        plan.first_row = next.into();
+        plan.first_row = Some(next);
     }
     assert!(left.is_empty());
 }
