@@ -19,8 +19,8 @@ use axum::routing::{MethodRouter, get};
 use yearbook_http::ignored_parameters::NameIgnored;
 use yearbook_http::{authentication, rate_limit};
 
-use crate::request::known_parameters::{BULK, CHANGES, DATA, INTEGRATION, NONE};
-use crate::routes::{bulk, datasets, docs, health, integrations, me, preview, rows};
+use crate::request::known_parameters::{BULK, CHANGES, DATA, INTEGRATION, NONE, VALUES};
+use crate::routes::{bulk, datasets, docs, health, integrations, me, preview, rows, values};
 
 pub use openapi::openapi;
 pub use response::response_cache::ResponseCacheStats;
@@ -45,6 +45,7 @@ pub fn routes(state: &Arc<ApiState>) -> Router {
         .route("/v1/datasets/{name}/data", keyed(DATA, get(rows::show)))
         .route("/v1/series/{name}/data", keyed(DATA, get(rows::show)))
         .route("/v1/datasets/{name}/changes", keyed(CHANGES, get(rows::show)))
+        .route("/v1/datasets/{name}/values", keyed(VALUES, get(values::show)))
         .route("/v1/bulk/{namespace}/{name}", keyed(BULK, get(bulk::download)))
         .route("/v1/integrations/{tool}", keyed(INTEGRATION, get(integrations::generate_files)))
         .route("/v1/me", keyed(NONE, get(me::show)))

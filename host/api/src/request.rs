@@ -10,9 +10,11 @@ pub(crate) mod options;
 mod path;
 mod plan_changes;
 mod plan_rows;
+mod values_request;
 
 pub(crate) use bulk_request::BulkRequest;
 pub(crate) use data_request::DataRequest;
 pub(crate) use integration_request::IntegrationRequest;
 use path::bulk_names;
 pub(crate) use path::dataset_name;
+pub(crate) use values_request::ValuesRequest;

@@ -8,3 +8,4 @@ pub(crate) mod integrations;
 pub(crate) mod me;
 pub(crate) mod preview;
 pub(crate) mod rows;
+pub(crate) mod values;

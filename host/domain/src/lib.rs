@@ -32,6 +32,7 @@ pub mod text_traits;
 pub mod time;
 pub mod uuid;
 pub mod validation;
+pub mod values;
 mod words;
 
 pub use citation::{CanonicalQuery, Citation, CitationFormat};

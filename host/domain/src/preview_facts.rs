@@ -46,6 +46,11 @@ pub struct PreviewFacts {
     pub values_left_out: u64,
     /// Lines to draw; `None` without a date column or without numbers.
     pub series: Option<SeriesPreview>,
+    /// Number of series that `first` and `last` tell apart; one more than
+    /// [`MAX_SERIES`](crate::read_plan::MAX_SERIES) for any number above. `None` without a date
+    /// axis, and in facts that were stored before it was counted.
+    #[serde(default)]
+    pub series_number: Option<u64>,
     /// Sample of the geometry; `None` without a geometry column.
     pub centroids: Option<CentroidSample>,
     /// Digest of all rows and columns (contract-13-digest).

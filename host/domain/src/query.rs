@@ -1,5 +1,4 @@
-//! The parsed parameters of `/data` (`docs/spec/parameters.md`): what is selected, and how it is
-//! sent.
+//! The parsed parameters of `/data` (`docs/spec/parameters.md`): selection and output.
 
 mod conditions;
 mod formats;
@@ -12,6 +11,7 @@ mod selection;
 
 pub use conditions::{ConditionParameter, Operator, is_condition};
 pub use formats::LoadedFormats;
+pub use order::MAX_SERIES_ROWS;
 pub use pairs::{last_value, parameter_names, parse_pairs};
 pub use parse::{parse_data, too_many_names_message};
 pub use selection::{Selection, SeriesRows, SortName};
@@ -25,7 +25,7 @@ pub const DEFAULT_LIMIT: u64 = 100;
 /// with names of three letters all that fits into an address of 16 KiB.
 pub const MAX_LISTED_NAMES: usize = 4_096;
 
-/// How the selected rows are sent.
+/// Parameters that say in which form the selected rows are sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputParameters {
     /// Format by name; `None` if `Accept` decides.

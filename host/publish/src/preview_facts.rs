@@ -2,13 +2,17 @@
 //! of the snapshot: the first counts, the second draws the lines of the series that the first
 //! chose. Never stores anything.
 //!
-//! Bound: [`series::MAX_TRACKED_BYTES`] for the series that are distinguished, one batch, and
-//! facts.
+//! Values of columns that have few, and the number of series, are counted in the first pass too
+//! (contract-15-values-stored, contract-15-series).
+//!
+//! Bound: [`series::MAX_TRACKED_BYTES`] for the series that are distinguished, a hash of each of a
+//! million series, [`table_pass::MAX_VALUE_BYTES`] of values, one batch, and facts.
 
 mod figures;
 mod latest;
 mod lines;
 mod series;
+mod series_number;
 mod table_pass;
 mod table_shape;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot};
-use yearbook_storage::{ObjectStorage, StorageFailure};
+use yearbook_storage::{ObjectStorage, Sidecar, StorageFailure};
 use yearbook_workers::Workers;
 
 use crate::diff;
@@ -36,8 +36,8 @@ pub struct SnapshotDraft {
 }
 
 /// Reads, checks, sorts and stores the package's table. `current` is the dataset's current
-/// snapshot, if it has one: when the id comes out the same and its file is intact, nothing is
-/// written.
+/// snapshot, if it has one: when the id comes out the same, and its file and what stands beside it
+/// are intact, nothing is written.
 ///
 /// Changes since `current` are stored beside it. Memory: [`PublishMemory::default`].
 ///
@@ -101,6 +101,7 @@ pub(crate) async fn publish_completed(
     };
     if let Some(current) = current.filter(|current| current.id == id)
         && files.blocks_are_intact(&current.file).await?
+        && files.sidecar_is_intact(&current.file, Sidecar::Values).await?
     {
         return Ok(draft(current.clone(), true, None, None));
     }
@@ -113,9 +114,10 @@ pub(crate) async fn publish_completed(
     }
     let (written, counted) =
         stages::write(workers, package, &columns, (&id, digest), &rows, progress).await?;
-    let facts = stages::draw_lines(workers, counted, &rows, progress).await?;
+    let (facts, values) = stages::summarise(workers, counted, &rows, progress).await?;
     progress.stage("storing", None);
     let file = files.put_open_file(written, &std::env::temp_dir()).await?;
+    files.put_sidecar(&file, Sidecar::Values, &values).await?;
     let snapshot = Snapshot {
         id,
         // The commit sets it.
@@ -138,7 +140,7 @@ pub(crate) async fn publish_completed(
     };
     // Comparing reads the stored files, so the table need not be held any longer.
     drop(rows);
-    // A damaged file was stored again: the snapshot is the same one still.
+    // What was damaged or missing was stored again: the snapshot is the same one still.
     match current {
         Some(current) if current.id == snapshot.id && current.file == snapshot.file => {
             Ok(draft(current.clone(), true, None, Some(facts)))

@@ -9,6 +9,6 @@ mod settings;
 
 pub use failure::StorageFailure;
 pub use object_storage::{
-    ObjectStorage, StaleUpload, StorageMetricsSnapshot, StoredObject, UploadRegistrar,
+    ObjectStorage, Sidecar, StaleUpload, StorageMetricsSnapshot, StoredObject, UploadRegistrar,
 };
 pub use settings::{BulkDelivery, StorageSettings};

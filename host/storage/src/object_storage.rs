@@ -11,6 +11,7 @@ mod metrics;
 mod presigned_url;
 #[cfg(feature = "s3")]
 mod s3;
+mod sidecar;
 mod storage_url;
 mod stream;
 mod upload;
@@ -31,6 +32,7 @@ use crate::settings::StorageSettings;
 
 pub use self::listing::{StaleUpload, StoredObject};
 pub use self::metrics::StorageMetricsSnapshot;
+pub use self::sidecar::Sidecar;
 pub use self::upload::UploadRegistrar;
 
 use self::block_checksums::BlockChecksums;

@@ -121,6 +121,13 @@ pub(super) fn preview() -> Value {
     json!({"name": "consumer_prices", "snapshot_id": SNAPSHOT, "row_count": 1280, "columns": columns, "hidden_columns": [], "rows": [row()]})
 }
 
+/// Values of one column.
+pub(super) fn values() -> Value {
+    let value = json!({"value": "Auckland", "label": null, "rows": 84, "first": "2005-03-31", "last": "2026-03-31"});
+    let column = json!({"name": "region", "role": "dimension", "distinct": 16, "nulls": 0, "values": [value], "next": "Auckland"});
+    json!({"name": "consumer_prices", "snapshot_id": SNAPSHOT, "selection": "", "rows": 1280, "columns": [column]})
+}
+
 /// `/v1/me` of a Free key at the beginning of a month.
 pub(super) fn me(settings: &CoreSettings) -> Value {
     let limits = settings.plans.free;

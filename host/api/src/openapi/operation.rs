@@ -21,6 +21,8 @@ pub(super) enum RouteKind {
     Data,
     /// Changes between versions.
     Changes,
+    /// Values of columns.
+    Values,
     /// The stored file.
     Bulk,
     /// Files for a tool.
@@ -42,9 +44,12 @@ impl RouteKind {
 
     fn tag(self) -> &'static str {
         match self {
-            Self::Listing | Self::Dataset | Self::Preview | Self::Data | Self::Changes => {
-                "Datasets"
-            }
+            Self::Listing
+            | Self::Dataset
+            | Self::Preview
+            | Self::Data
+            | Self::Changes
+            | Self::Values => "Datasets",
             Self::Bulk => "Bulk",
             Self::Integration => "Integrations",
             Self::Health | Self::Me => "Service",
@@ -58,9 +63,13 @@ impl RouteKind {
             // Named, as the specification has it, and not needed (contract-4-openapi-headers).
             Self::Preview => json!([{}, {"ApiKeyAuth": []}]),
             Self::Integration => alternatives("APIKeyHeader"),
-            Self::Listing | Self::Dataset | Self::Data | Self::Changes | Self::Bulk | Self::Me => {
-                alternatives("ApiKeyAuth")
-            }
+            Self::Listing
+            | Self::Dataset
+            | Self::Data
+            | Self::Changes
+            | Self::Values
+            | Self::Bulk
+            | Self::Me => alternatives("ApiKeyAuth"),
         }
     }
 }

@@ -3,15 +3,16 @@
 
 use serde_json::{Value, json};
 use yearbook_domain::name::{MAX_BYTES, PATTERN};
-use yearbook_domain::query::DEFAULT_LIMIT;
 use yearbook_domain::query::options::MAX_VALUE_BYTES;
+use yearbook_domain::query::{DEFAULT_LIMIT, MAX_SERIES_ROWS};
 use yearbook_domain::read_plan::UNBOUNDED_ROWS;
+use yearbook_domain::values::{DEFAULT_VALUES, MAX_COLUMNS, MAX_VALUES};
 use yearbook_domain::{Plan, changes};
 use yearbook_http::{CoreSettings, media_types};
 use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet};
 
 /// Query parameters of `/data`, in the order of contract-2-order; extensions after them.
-pub(super) const DATA_PARAMETERS: [&str; 11] = [
+pub(super) const DATA_PARAMETERS: [&str; 16] = [
     "name",
     "start",
     "end",
@@ -23,6 +24,25 @@ pub(super) const DATA_PARAMETERS: [&str; 11] = [
     "cursor",
     "snapshot",
     "columns",
+    "where",
+    "sort",
+    "first",
+    "last",
+    "bbox",
+];
+
+/// Parameters of `/values`, in the order of contract-15-values-parameters.
+pub(super) const VALUES_PARAMETERS: [&str; 10] = [
+    "name",
+    "values_limit",
+    "start",
+    "end",
+    "dimensions",
+    "snapshot",
+    "values_columns",
+    "where",
+    "bbox",
+    "after",
 ];
 
 /// Every parameter that more than one operation may refer to.
@@ -75,6 +95,39 @@ pub(super) fn components(settings: &CoreSettings, plugins: &PluginSet) -> Value 
             &json!({"type": "string", "pattern": "^[^,]+(,[^,]+)*$"}),
             "date,value",
         ),
+        "values_limit": query(
+            "limit",
+            "Maximum values of a column.",
+            &json!({"type": "integer", "minimum": 1, "maximum": MAX_VALUES, "default": DEFAULT_VALUES}),
+            100,
+        ),
+        "values_columns": query(
+            "columns",
+            &format!("Names of columns, {MAX_COLUMNS} at most, separated by commas. Left out: the dimension columns."),
+            &json!({"type": "string", "pattern": "^[^,]+(,[^,]+)*$"}),
+            "region",
+        ),
+        "after": query(
+            "after",
+            "Go on behind this value: `next` of the answer before. Wants one name in `columns`.",
+            &text,
+            "Auckland",
+        ),
+        "where": conditions(),
+        "sort": query(
+            "sort",
+            "Names of columns, separated by commas, the greatest value first behind a `-`. Nulls come last. Left out: by date, then by primary key.",
+            &json!({"type": "string", "pattern": "^[^,]+(,[^,]+){0,7}$"}),
+            "-date",
+        ),
+        "first": query("first", "Only so many of the oldest rows of each series, of those that all else leaves. Not beside `last`.", &series_rows(), 1),
+        "last": query("last", "Only so many of the newest rows of each series, of those that all else leaves. Not beside `first`.", &series_rows(), 1),
+        "bbox": query(
+            "bbox",
+            "Keep rows whose geometry meets this box: west, south, east and north in degrees. West > east crosses 180°.",
+            &json!({"type": "string", "pattern": "^[^,]+(,[^,]+){3}$"}),
+            "166.0,-47.5,179.0,-34.0",
+        ),
         "datasets": {
             "name": "datasets", "in": "query", "required": true, "description": "Names of datasets, separated by commas.",
             "schema": {"type": "string", "minLength": 1}, "example": "consumer_prices,regions",
@@ -124,6 +177,29 @@ pub(super) fn plugin_parameters<'a>(
         schema["default"] = json!(parameter.default);
         json!({"name": format!("{prefix}.{}", parameter.name), "in": "query", "description": parameter.docs, "schema": schema})
     })
+}
+
+/// Conditions on columns, whose names each dataset has for itself: an object whose members become
+/// parameters.
+fn conditions() -> Value {
+    json!({
+        "name": "where", "in": "query", "style": "form", "explode": true,
+        "description": "Conditions on columns; all hold. `where.COLUMN=VALUE` is equality, repeated: with any of the values. \
+            `where.COLUMN.OPERATOR=VALUE` has one of the operators `not`, `ge`, `gt`, `le`, `lt`, `contains`, `starts` and `null`.",
+        "schema": {
+            "type": "object",
+            "propertyNames": {"pattern": "^where\\.[^.]+(\\.(not|ge|gt|le|lt|contains|starts|null))?$"},
+            "additionalProperties": {"anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}},
+            ]},
+        },
+        "example": {"where.value.ge": "0.2"},
+    })
+}
+
+fn series_rows() -> Value {
+    json!({"type": "integer", "minimum": 1, "maximum": MAX_SERIES_ROWS})
 }
 
 fn limit(settings: &CoreSettings) -> String {

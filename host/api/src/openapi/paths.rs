@@ -102,6 +102,7 @@ pub(super) fn all(settings: &CoreSettings, plugins: &PluginSet) -> Value {
     put("/v1/datasets/{name}/preview", preview);
     put("/v1/datasets/{name}/data", data("getData", "Rows of a dataset", plugins));
     put("/v1/datasets/{name}/changes", changes(plugins));
+    put("/v1/datasets/{name}/values", values());
     put(
         "/v1/series/{name}/data",
         data("getSeriesData", "Rows of a dataset, by its catalogue address", plugins),
@@ -161,6 +162,27 @@ fn changes(plugins: &PluginSet) -> Operation {
     .takes(&CONDITIONS)
     .takes(&["Accept", "Accept-Encoding"])
     .answers(200, "The changes.", &[&credited[..], &["Content-Disposition", "Content-Encoding"]].concat(), Some(examples::changes(plugins)))
+    .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
+}
+
+fn values() -> Operation {
+    let credited = [&TAGGED[..], &["Last-Modified"], &headers::CREDIT_HEADERS].concat();
+    Operation::new(
+        RouteKind::Values,
+        "getValues",
+        "Values that columns have",
+        "Distinct values, ascending, each with its number of rows and its first and last date. Without a selection, the values of columns with \
+         at most 10,000 of them are free; anything else is charged as rows are.",
+    )
+    .takes(&parameters::VALUES_PARAMETERS)
+    .takes(&DATED_CONDITIONS)
+    .takes(&["If-Modified-Since", "Accept-Encoding"])
+    .answers(
+        200,
+        "The values.",
+        &[&credited[..], &["Content-Encoding"]].concat(),
+        Some(examples::json_content("Values", &examples::values())),
+    )
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 

@@ -12,6 +12,7 @@ use crate::routes::health::report::{LivenessView, ReadinessView};
 use crate::routes::integrations::view::ProjectView;
 use crate::routes::me::view::AccountView;
 use crate::routes::preview::fit::{Preview, PreviewRow};
+use crate::routes::values::view::ValuesView;
 
 /// Every schema that has a name.
 pub(super) fn components() -> Value {
@@ -30,6 +31,7 @@ pub(super) fn components() -> Value {
     add("DataSource", data_source());
     add_body::<SourceEntry>(&mut add);
     add_body::<Preview<'_>>(&mut add);
+    add_body::<ValuesView<'_>>(&mut add);
     add_body::<ProjectView<'_>>(&mut add);
     add_body::<AccountView>(&mut add);
     add_body::<LivenessView>(&mut add);

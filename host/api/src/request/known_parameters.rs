@@ -34,6 +34,13 @@ pub(crate) const DATA: RouteParameters = RouteParameters {
 pub(crate) const CHANGES: RouteParameters =
     RouteParameters { names: &["since", "limit", "format", "geometry"], ..NONE };
 
+/// `/values`.
+pub(crate) const VALUES: RouteParameters = RouteParameters {
+    names: &["start", "end", "dimensions", "limit", "snapshot", "columns", "bbox", "after"],
+    prefix: Some("where."),
+    ..NONE
+};
+
 /// `/v1/bulk`.
 pub(crate) const BULK: RouteParameters = RouteParameters { names: &["freshness"], ..NONE };
 

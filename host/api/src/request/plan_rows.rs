@@ -58,10 +58,8 @@ impl DataRequest {
             Ok(position) => (position, None),
             Err(problem) => (None, Some(problem)),
         };
-        let pinned = position
-            .as_ref()
-            .map(|position| position.source.as_str())
-            .or(sent.snapshot.as_deref());
+        let pinned =
+            position.as_ref().map(|position| position.source.as_str()).or(sent.snapshot.as_deref());
         let snapshot = match pinned {
             Some(id) => retained_snapshot(app, dataset, id).await?,
             None => Some(Arc::clone(&dataset.current)),
@@ -79,11 +77,10 @@ impl DataRequest {
             }
             _ => None,
         };
-        let changed = changed
-            .or_else(|| position.as_ref().and_then(|at| at.validate_snapshot(sent).err()));
+        let changed =
+            changed.or_else(|| position.as_ref().and_then(|at| at.validate_snapshot(sent).err()));
         let mut problems: Vec<ValidationError> = invalid.into_iter().chain(changed).collect();
-        let resolved =
-            resolved.map_err(|found| problems.extend(found)).ok();
+        let resolved = resolved.map_err(|found| problems.extend(found)).ok();
         let options = self.encoder_options().unwrap_or_else(|found| {
             problems.extend(found);
             Vec::new()

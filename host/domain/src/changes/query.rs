@@ -1,8 +1,6 @@
 //! The parameters of `/changes`, each validated by itself (contract-1-order). `since` can only be
 //! validated with the dataset at hand.
 
-use serde_json::json;
-
 use crate::ValidationError;
 use crate::query::{
     LoadedFormats, OutputParameters, Selection, is_condition, last_value, parse_data, scalar,
@@ -24,7 +22,8 @@ pub fn parse_query<'a>(
     pairs: &[(String, String)],
     formats: impl Into<LoadedFormats<'a>>,
 ) -> Result<(Selection, OutputParameters), Vec<ValidationError>> {
-    let limit = last_value(pairs, "limit").map(parse_limit);
+    let limit =
+        last_value(pairs, "limit").map(|raw| scalar::parse_positive("limit", raw, u64::MAX));
     let shared: Vec<(String, String)> = pairs
         .iter()
         .filter(|(name, _)| {
@@ -47,25 +46,6 @@ pub fn parse_query<'a>(
                 .chain(others.into_iter().filter(|problem| problem.loc[1] != "limit"))
                 .collect())
         }
-    }
-}
-
-fn parse_limit(raw: &str) -> Result<u64, ValidationError> {
-    let too_few = |raw| {
-        let msg = "Input should be greater than or equal to 1";
-        ValidationError::new(
-            crate::validation::ParameterLocation::Query,
-            "limit",
-            "greater_than_equal",
-            msg,
-            Some(raw),
-        )
-        .with_context(json!({"ge": 1}))
-    };
-    match scalar::parse_count("limit", raw) {
-        Ok(0) => Err(too_few(raw)),
-        Err(problem) if problem.kind == "greater_than_equal" => Err(too_few(raw)),
-        parsed => parsed,
     }
 }
 

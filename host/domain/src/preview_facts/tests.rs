@@ -43,6 +43,7 @@ fn facts(series: Vec<DrawnSeries>, latest: LatestRows) -> PreviewFacts {
             count_is_exact: true,
             drawn: series,
         }),
+        series_number: None,
         centroids: None,
         digest: ResultDigest::from_columns(0, std::iter::empty()),
         latest,

@@ -3,19 +3,16 @@
 
 use std::collections::HashSet;
 
-use serde_json::json;
-
 use super::pairs::last_value;
 use super::scalar;
 use super::selection::{SeriesRows, SortName};
-use crate::validation::ParameterLocation;
 use crate::{BoundingBox, ValidationError};
 
 /// Names in `sort` at most.
 const MAX_SORT_NAMES: usize = 8;
 
 /// Rows of each series that `first` and `last` give at most.
-const MAX_SERIES_ROWS: u64 = 1_000;
+pub const MAX_SERIES_ROWS: u64 = 1_000;
 
 /// Names of columns, each behind a `-` or not; blanks around a name are dropped, so that
 /// `sort=+region` is `region`.
@@ -50,7 +47,8 @@ pub(super) fn parse_sort(raw: &str) -> Result<Vec<SortName>, ValidationError> {
 pub(super) fn parse_series_rows(
     pairs: &[(String, String)],
 ) -> Result<Option<SeriesRows>, Vec<ValidationError>> {
-    let rows = |name| last_value(pairs, name).map(|raw| parse_series_count(name, raw)).transpose();
+    let count = |name, raw: &str| scalar::parse_positive(name, raw, MAX_SERIES_ROWS);
+    let rows = |name| last_value(pairs, name).map(|raw| count(name, raw)).transpose();
     match (rows("first"), rows("last")) {
         (Ok(None), Ok(None)) => Ok(None),
         (Ok(Some(rows)), Ok(None)) => Ok(Some(SeriesRows::First(rows))),
@@ -61,25 +59,6 @@ pub(super) fn parse_series_rows(
             Err(vec![ValidationError::value_error("last", sentence, raw)])
         }
         (first, last) => Err(first.err().into_iter().chain(last.err()).collect()),
-    }
-}
-
-fn parse_series_count(name: &str, raw: &str) -> Result<u64, ValidationError> {
-    let out_of_range = |kind, msg: String, ctx| {
-        ValidationError::new(ParameterLocation::Query, name, kind, msg, Some(raw)).with_context(ctx)
-    };
-    let too_few = || {
-        let msg = "Input should be greater than or equal to 1".to_owned();
-        out_of_range("greater_than_equal", msg, json!({"ge": 1}))
-    };
-    match scalar::parse_count(name, raw) {
-        Ok(0) => Err(too_few()),
-        Err(problem) if problem.kind == "greater_than_equal" => Err(too_few()),
-        Ok(rows) if rows > MAX_SERIES_ROWS => {
-            let msg = format!("Input should be less than or equal to {MAX_SERIES_ROWS}");
-            Err(out_of_range("less_than_equal", msg, json!({"le": MAX_SERIES_ROWS})))
-        }
-        parsed => parsed,
     }
 }
 

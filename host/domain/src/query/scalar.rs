@@ -72,6 +72,28 @@ pub fn parse_count(name: &str, raw: &str) -> Result<u64, ValidationError> {
     Ok(digits.parse().unwrap_or(u64::MAX).min(i64::MAX.unsigned_abs()))
 }
 
+/// A count of 1 to `max`.
+///
+/// # Errors
+/// Those of [`parse_count`]; `greater_than_equal` or `less_than_equal` for what is out of range.
+pub fn parse_positive(name: &str, raw: &str, max: u64) -> Result<u64, ValidationError> {
+    let too_few = || {
+        let msg = "Input should be greater than or equal to 1";
+        ValidationError::invalid_query_parameter(name, "greater_than_equal", msg, raw)
+            .with_context(json!({"ge": 1}))
+    };
+    match parse_count(name, raw) {
+        Ok(0) => Err(too_few()),
+        Err(problem) if problem.kind == "greater_than_equal" => Err(too_few()),
+        Ok(count) if count > max => {
+            let msg = format!("Input should be less than or equal to {max}");
+            Err(ValidationError::invalid_query_parameter(name, "less_than_equal", &msg, raw)
+                .with_context(json!({"le": max})))
+        }
+        parsed => parsed,
+    }
+}
+
 /// An integer of 64 bits.
 ///
 /// # Errors
@@ -89,10 +111,8 @@ pub fn parse_integer(name: &str, raw: &str) -> Result<i64, ValidationError> {
 /// Those of [`parse_integer`].
 pub fn parse_whole_number(name: &str, raw: &str) -> Result<i64, ValidationError> {
     match without_exponent(raw.trim()) {
-        Some(digits) => parse_integer(name, &digits).map_err(|problem| ValidationError {
-            input: Some(raw.to_owned()),
-            ..problem
-        }),
+        Some(digits) => parse_integer(name, &digits)
+            .map_err(|problem| ValidationError { input: Some(raw.to_owned()), ..problem }),
         None => parse_integer(name, raw),
     }
 }

@@ -3,6 +3,7 @@
 mod resolve;
 mod value;
 
+pub use resolve::parse_value;
 pub(super) use resolve::resolve_conditions;
 pub use value::{ColumnValue, FloatKey};
 

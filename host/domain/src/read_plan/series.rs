@@ -48,9 +48,8 @@ pub fn series_columns(snapshot: &Snapshot) -> Option<Vec<usize>> {
 #[must_use]
 pub fn series_positions(columns: &[Column], primary_key: &[String]) -> Vec<usize> {
     let role = |position: usize| columns.get(position).map(|column| column.role);
-    let is_time = |position: &usize| {
-        matches!(role(*position), Some(ColumnRole::Date | ColumnRole::Period))
-    };
+    let is_time =
+        |position: &usize| matches!(role(*position), Some(ColumnRole::Date | ColumnRole::Period));
     let position = |name: &String| columns.iter().position(|column| column.name == *name);
     let key: Vec<usize> = primary_key.iter().filter_map(position).collect();
     if key.iter().any(is_time) {

@@ -7,6 +7,7 @@ use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
+use arrow::row::Rows;
 use yearbook_domain::preview_facts::MAX_DRAWN_SERIES;
 
 use super::figures::NumberColumn;
@@ -64,12 +65,13 @@ impl SeriesCounter {
         })
     }
 
-    /// Takes in the next rows, whose value columns are `values`.
+    /// Takes in the next rows, whose value columns are `values`. Returns their keys; `None` where
+    /// a key has no columns.
     pub(super) fn update(
         &mut self,
         batch: &RecordBatch,
         values: &[NumberColumn<'_>],
-    ) -> Result<(), ArrowError> {
+    ) -> Result<Option<Rows>, ArrowError> {
         let rows = self.keys.encode(batch)?;
         for row in 0..batch.num_rows() {
             let key = rows.as_ref().map(|rows| rows.row(row));
@@ -83,7 +85,7 @@ impl SeriesCounter {
                 *points += u64::from(value.cell(row).figure().is_some());
             }
         }
-        Ok(())
+        Ok(rows)
     }
 
     /// The count of a key; `None` for a new one where no more are tracked.

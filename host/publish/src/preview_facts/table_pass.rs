@@ -6,12 +6,18 @@ use yearbook_domain::ResultDigest;
 use yearbook_domain::preview_facts::{
     CentroidSample, FACTS_VERSION, MAX_KEY_PARTS, PreviewFacts, SeriesPreview,
 };
+use yearbook_domain::values::{MAX_TEXT_BYTES, MAX_VALUES, StoredValues, ValuesPage};
+use yearbook_scan::ValueCounter;
 
 use super::figures::{Figures, NumberColumn, date_at, dates};
 use super::latest::LatestRowsPass;
 use super::lines::LinePass;
 use super::series::SeriesCounter;
+use super::series_number::SeriesNumber;
 use super::table_shape::TableShape;
+
+/// Bytes of text that the values of all columns together take at most, an equal part for each.
+pub(super) const MAX_VALUE_BYTES: usize = 16 << 20;
 
 /// Rows of a table, in order, being counted.
 pub(crate) struct TablePass {
@@ -20,6 +26,10 @@ pub(crate) struct TablePass {
     rows: u64,
     figures: Vec<Figures>,
     series: Option<SeriesCounter>,
+    series_number: Option<SeriesNumber>,
+    values: ValueCounter,
+    /// Bytes of text that the values of a column take at most.
+    value_bytes: usize,
     centroids: Option<CentroidPass>,
     latest: LatestRowsPass,
     digest: ResultDigest,
@@ -28,8 +38,15 @@ pub(crate) struct TablePass {
 impl TablePass {
     /// `digest` is that of the whole table.
     pub(crate) fn new(shape: TableShape, digest: ResultDigest) -> Result<Self, ArrowError> {
+        let has_room =
+            |position: &usize| shape.columns.get(*position).is_some_and(StoredValues::has_room_for);
+        let counted: Vec<usize> = (0..shape.columns.len()).filter(has_room).collect();
+        let page = ValuesPage { limit: MAX_VALUES, after: None };
         Ok(Self {
             rows: 0,
+            series_number: SeriesNumber::new(&shape)?,
+            value_bytes: MAX_TEXT_BYTES.min(MAX_VALUE_BYTES / counted.len().max(1)),
+            values: ValueCounter::new(counted.into_iter().map(|at| (at, at)), shape.date, &page),
             figures: vec![Figures::default(); shape.values.len()],
             series: shape.has_series().then(|| SeriesCounter::new(&shape)).transpose()?,
             centroids: shape.geometry.map(|column| CentroidPass::new(column, shape.rows)),
@@ -58,16 +75,23 @@ impl TablePass {
                 figures.push(value.cell(row), date_at(dates, row));
             }
         }
-        if let Some(series) = &mut self.series {
-            series.update(batch, &values)?;
+        let series = self.series.as_mut();
+        let keys = series.map(|series| series.update(batch, &values)).transpose()?.flatten();
+        if let Some(number) = &mut self.series_number {
+            number.update(batch, keys.as_ref())?;
         }
+        self.values.update(batch)?;
+        self.values.drop_large_columns(self.value_bytes);
         self.rows += batch.num_rows() as u64;
         Ok(())
     }
 
-    /// The facts without lines, and the pass that draws these.
-    pub(crate) fn finish(self) -> Result<LinePass, ArrowError> {
-        let Self { shape, rows, figures, series, centroids, latest, digest } = self;
+    /// The facts without lines, in the pass that draws these, and the values of the columns that
+    /// have few.
+    pub(crate) fn finish(self) -> Result<(LinePass, StoredValues), ArrowError> {
+        let Self { shape, rows, figures, series, series_number, values, .. } = self;
+        let (centroids, latest, digest) = (self.centroids, self.latest, self.digest);
+        let values = StoredValues::new(values.finish().1);
         let mut facts = PreviewFacts {
             version: FACTS_VERSION,
             rows,
@@ -79,11 +103,14 @@ impl TablePass {
                 .collect(),
             values_left_out: shape.values_left_out,
             series: None,
+            series_number: series_number.map(|number| number.count()),
             centroids: centroids.map(|pass| pass.sample),
             digest,
             latest: latest.finish(),
         };
-        let Some(series) = series else { return LinePass::new(&shape, facts, Vec::new()) };
+        let Some(series) = series else {
+            return Ok((LinePass::new(&shape, facts, Vec::new())?, values));
+        };
         let (keys, count_is_exact) = series.count();
         if keys > 1 {
             // They share their last dates, so a latest value would be one of many.
@@ -101,7 +128,7 @@ impl TablePass {
             count_is_exact,
             drawn: Vec::new(),
         });
-        LinePass::new(&shape, facts, series.choose())
+        Ok((LinePass::new(&shape, facts, series.choose())?, values))
     }
 }
 

@@ -9,6 +9,8 @@ use yearbook_scan::schema::stored_type;
 #[derive(Clone, Debug)]
 pub(crate) struct TableShape {
     pub(super) columns: Vec<Column>,
+    /// Names of the primary key's columns.
+    pub(super) primary_key: Vec<String>,
     pub(super) rows: u64,
     /// Position of the date column.
     pub(super) date: Option<usize>,
@@ -46,6 +48,7 @@ impl TableShape {
             values_left_out,
             key,
             columns,
+            primary_key: primary_key.to_vec(),
             rows,
         }
     }

@@ -64,7 +64,7 @@ pub(crate) fn facts_of(
     let shape = TableShape::new(columns.to_vec(), primary_key, hasher.rows());
     let mut counted = TablePass::new(shape, hasher.finish()).unwrap();
     batches.iter().for_each(|batch| counted.update(batch).unwrap());
-    let mut lines = counted.finish().unwrap();
+    let (mut lines, _) = counted.finish().unwrap();
     let drawn = if lines.columns().is_empty() { &[] } else { batches };
     for batch in drawn {
         lines.update(&batch.project(lines.columns()).unwrap()).unwrap();

@@ -252,17 +252,18 @@ pub(super) async fn write(
     Ok((temporary, counted))
 }
 
-/// Draws the lines of previews, reading again the columns that they need.
-pub(super) async fn draw_lines(
+/// Draws the lines of previews, reading again the columns that they need. Returns the facts, and
+/// the values of the columns that have few in their stored form.
+pub(super) async fn summarise(
     workers: &Workers,
     counted: TablePass,
     rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
-) -> Result<PreviewFacts, PublishError> {
+) -> Result<(PreviewFacts, Vec<u8>), PublishError> {
     const STAGE: &str = "summarising";
-    let mut lines = run_on_worker(workers, STAGE, move || counted.finish())
-        .await?
-        .map_err(internal_error(STAGE))?;
+    let finish = move || counted.finish().map(|(lines, values)| (lines, values.to_json()));
+    let (mut lines, values) =
+        run_on_worker(workers, STAGE, finish).await?.map_err(internal_error(STAGE))?;
     if lines.columns().is_empty() {
         progress.stage(STAGE, None);
     } else {
@@ -273,7 +274,8 @@ pub(super) async fn draw_lines(
         let needed = (rows, lines.columns().to_vec());
         lines = for_each_block(workers, STAGE, needed, progress, lines, take).await?;
     }
-    run_on_worker(workers, STAGE, move || lines.finish()).await?.map_err(internal_error(STAGE))
+    let facts = run_on_worker(workers, STAGE, move || lines.finish()).await?;
+    Ok((facts.map_err(internal_error(STAGE))?, values))
 }
 
 /// Date column, then primary key (contract-3-order), as positions.

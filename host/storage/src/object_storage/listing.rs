@@ -13,13 +13,14 @@ use yearbook_domain::{Digest, Stored, StoredKind};
 
 use super::ObjectStorage;
 use super::hash::run_blocking;
+use super::sidecar::Sidecar;
 use crate::StorageFailure;
 
 /// Folders of the store, each with the endings of the objects that a digest has there. What others
 /// need comes first, and is removed first: a file never stands without its checksums.
-const OBJECT_KINDS: [(StoredKind, &str, [&str; 2]); 2] = [
-    (StoredKind::Snapshot, "snapshots", ["parquet", "crc32"]),
-    (StoredKind::Component, "plugins", ["wasm", "wasm.minisig"]),
+const OBJECT_KINDS: [(StoredKind, &str, &[&str]); 2] = [
+    (StoredKind::Snapshot, "snapshots", &[Sidecar::Values.ending(), "parquet", "crc32"]),
+    (StoredKind::Component, "plugins", &["wasm", "wasm.minisig"]),
 ];
 
 /// Something that the store holds.

@@ -111,7 +111,11 @@ fn values(
     if problems.is_empty() { Ok(values) } else { Err(problems) }
 }
 
-fn parse_value(
+/// Parses a value of a column from the parameter called `name`.
+///
+/// # Errors
+/// The problem of a text that is no value of the type.
+pub fn parse_value(
     column_type: ColumnType,
     name: &str,
     raw: &str,
@@ -122,7 +126,9 @@ fn parse_value(
             ColumnValue::Text(scalar::parse_date(name, raw).map(|date: Date| date.to_string())?)
         }
         ColumnType::Integer => ColumnValue::Integer(scalar::parse_whole_number(name, raw)?),
-        ColumnType::Number => ColumnValue::Number(FloatKey::new(scalar::parse_any_number(name, raw)?)),
+        ColumnType::Number => {
+            ColumnValue::Number(FloatKey::new(scalar::parse_any_number(name, raw)?))
+        }
         ColumnType::Boolean => ColumnValue::Boolean(scalar::parse_boolean(name, raw)?),
     })
 }

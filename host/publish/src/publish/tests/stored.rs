@@ -4,7 +4,8 @@ use arrow::datatypes::DataType;
 use parquet::basic::Compression;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
-use yearbook_domain::{BoundingBox, Column, TextTraits};
+use yearbook_domain::values::{StoredValues, ValuesPage};
+use yearbook_domain::{BoundingBox, Column, Date, TextTraits};
 use yearbook_scan::schema::change_file_columns;
 
 use super::*;
@@ -56,6 +57,50 @@ async fn traits_of_many_valued_text_are_kept_and_changes_have_none() {
     // The row that went has the comma.
     let changed = change_file_columns(&draft.changes.unwrap().columns);
     assert_eq!(traits(&changed), [TextTraits::empty(); 4]);
+}
+
+#[tokio::test]
+async fn values_of_columns_that_have_few_are_stored_beside_the_file_contract_15() {
+    let row = |row: usize| {
+        let (date, code) = (2000 + row % 20, ["2020", "2020-Q1", "2020-01"][row % 3]);
+        format!("{date}-01-01,{code},r{},{},{row},{row}.5,{}\n", row % 4, row % 2, row % 3 == 0)
+    };
+    let rows: String = (0..12_000).map(row).collect();
+    let fields = [
+        "date:date",
+        "period:string",
+        "region:string",
+        "kind:integer",
+        "id:integer",
+        "value:number",
+        "open:boolean",
+    ];
+    let fixture = Fixture::new(&fields, &rows)
+        .with("/yearbook/date_filter_column", json!("date"))
+        .with("/yearbook/dimensions", json!(["region"]));
+    let draft = fixture.publish().await.unwrap();
+    let snapshot = &draft.snapshot;
+    let stored = fixture.files.get_sidecar(&snapshot.file, Sidecar::Values).await.unwrap();
+    let stored = StoredValues::from_json(&stored.unwrap()).unwrap();
+    let page = ValuesPage { limit: 3, after: None };
+    let distinct: Vec<Option<u64>> = (0..fields.len())
+        .map(|column| stored.column(column).and_then(|column| column.page(&page).distinct))
+        .collect();
+    // Of `id` there are too many, and numbers are counted when they are asked for.
+    assert_eq!(distinct, [Some(20), Some(3), Some(4), Some(2), None, None, Some(2)]);
+    let (first, rows) = stored.column(2).unwrap().page(&page).values.remove(0);
+    assert_eq!((first.to_string(), rows.rows), ("r0".to_owned(), 3_000));
+    assert_eq!((rows.first, rows.last), (Date::parse("2000-01-01"), Date::parse("2016-01-01")));
+    // Without a primary key series are those of the dimensions, and of the form of the period code.
+    assert_eq!(draft.facts.unwrap().series_number, Some(12));
+
+    // A snapshot that was published before values were stored gets them from the next publication.
+    let path = fixture.stored(snapshot).with_extension("values");
+    std::fs::remove_file(&path).unwrap();
+    let again = fixture.publish_after(Some(snapshot)).await.unwrap();
+    assert!(again.unchanged && again.facts.is_some() && path.exists());
+    let third = fixture.publish_after(Some(snapshot)).await.unwrap();
+    assert!(third.unchanged && third.facts.is_none(), "nothing is left to do");
 }
 
 #[tokio::test]

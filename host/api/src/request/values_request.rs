@@ -1,0 +1,66 @@
+//! Requests for values: path and query of `/values`, and what they select of a dataset
+//! (contract-15-values).
+
+use std::sync::Arc;
+
+use axum::extract::Request;
+use http::request::Parts;
+use yearbook_domain::query::parse_pairs;
+use yearbook_domain::values::{ValuesQuery, ValuesTarget};
+use yearbook_domain::{Dataset, DatasetName, ReadPlan, Refusal, Snapshot};
+use yearbook_http::Error;
+
+use super::dataset_name;
+use super::plan_rows::{retained_snapshot, unlisted_snapshot};
+use crate::ApiState;
+
+/// A request for the values of columns of one dataset.
+pub(crate) struct ValuesRequest {
+    /// Name of the dataset.
+    pub(crate) name: DatasetName,
+    /// Method, address, headers and extensions.
+    pub(crate) parts: Parts,
+    query: ValuesQuery,
+}
+
+impl ValuesRequest {
+    /// Parses path and query.
+    ///
+    /// # Errors
+    /// 422 with every problem at once, the path's first.
+    pub(crate) fn parse(request: Request) -> Result<Self, Error> {
+        let (parts, _) = request.into_parts();
+        let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
+        match (dataset_name(&parts.uri), ValuesQuery::parse(&pairs)) {
+            (Ok(name), Ok(query)) => Ok(Self { name, parts, query }),
+            (name, query) => {
+                let problems = query.err().unwrap_or_default();
+                let problems = name.err().into_iter().chain(problems).collect();
+                Err(Refusal::InvalidParameters(problems).into())
+            }
+        }
+    }
+
+    /// Returns what the request selects of `dataset`.
+    ///
+    /// # Errors
+    /// 422, then 410 for a snapshot that was dropped and 404 for one that never was.
+    pub(crate) async fn resolve(
+        &self,
+        app: &ApiState,
+        dataset: &Dataset,
+    ) -> Result<ValuesTarget, Error> {
+        let resolve = |snapshot: &Arc<Snapshot>| {
+            let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
+            let all = ReadPlan::full_scan(name, namespace, Arc::clone(snapshot));
+            self.query.resolve(all).map_err(|found| Error::from(Refusal::InvalidParameters(found)))
+        };
+        let Some(id) = self.query.snapshot() else { return resolve(&dataset.current) };
+        if let Some(snapshot) = retained_snapshot(app, dataset, id).await? {
+            return resolve(&snapshot);
+        }
+        // Where the snapshot is gone, the current one judges.
+        resolve(&dataset.current)?;
+        resolve(&unlisted_snapshot(app, dataset, id).await?)
+    }
+}

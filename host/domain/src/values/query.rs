@@ -1,0 +1,134 @@
+//! The parameters of `/values`: those of `/data` that select rows, and its own
+//! (contract-15-values-parameters).
+
+use super::{DEFAULT_VALUES, MAX_COLUMNS, MAX_VALUES, ValuesPage};
+use crate::dataset::GEOMETRY_COLUMN;
+use crate::query::{is_condition, last_value, parse_data, scalar};
+use crate::read_plan::{parse_value, resolve_selection};
+use crate::{ColumnRole, ReadPlan, Selection, ValidationError};
+
+/// Parameters of `/data` that mean the same here, besides conditions.
+const SHARED_PARAMETERS: [&str; 6] = ["start", "end", "dimensions", "snapshot", "columns", "bbox"];
+
+/// A request for values, each parameter right in itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValuesQuery {
+    /// Rows that are counted, and columns.
+    selection: Selection,
+    /// Values of a column at most.
+    limit: usize,
+    /// Value to go on behind, as sent.
+    after: Option<String>,
+}
+
+/// Values to find in one snapshot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValuesTarget {
+    /// Rows that are counted, with all columns.
+    pub plan: ReadPlan,
+    /// Positions of the columns whose values are wanted, in the order of the answer.
+    pub columns: Vec<usize>,
+    /// Values of each column that are wanted.
+    pub page: ValuesPage,
+}
+
+impl ValuesQuery {
+    /// Parses `pairs` (from [`crate::query::parse_pairs`]). What else `/data` knows is ignored like
+    /// any other unknown parameter.
+    ///
+    /// # Errors
+    /// Every problem there is.
+    pub fn parse(pairs: &[(String, String)]) -> Result<Self, Vec<ValidationError>> {
+        let limit = last_value(pairs, "limit")
+            .map(|raw| scalar::parse_positive("limit", raw, MAX_VALUES as u64))
+            .transpose();
+        let is_shared = |name: &str| SHARED_PARAMETERS.contains(&name) || is_condition(name);
+        let shared: Vec<(String, String)> =
+            pairs.iter().filter(|(name, _)| is_shared(name)).cloned().collect();
+        let selection = parse_data(&shared, &[]).and_then(|(selection, _)| {
+            let named = selection.columns.as_ref().map_or(0, Vec::len);
+            if named <= MAX_COLUMNS {
+                return Ok(selection);
+            }
+            let sentence = format!(
+                "columns lists {named} names and may list {MAX_COLUMNS} here; ask in several requests"
+            );
+            let raw = last_value(pairs, "columns").unwrap_or_default();
+            Err(vec![ValidationError::value_error("columns", &sentence, raw)])
+        });
+        let after = last_value(pairs, "after");
+        let is_one = |selection: &Selection| {
+            selection.columns.as_ref().is_some_and(|names| names.len() == 1)
+        };
+        let stray = after.filter(|_| !selection.as_ref().is_ok_and(is_one)).map(|raw| {
+            let sentence = "after goes on in one column; name it, and no other, in columns";
+            ValidationError::value_error("after", sentence, raw)
+        });
+        match (limit, selection, stray) {
+            (Ok(limit), Ok(selection), None) => Ok(Self {
+                selection,
+                limit: limit
+                    .and_then(|limit| usize::try_from(limit).ok())
+                    .unwrap_or(DEFAULT_VALUES),
+                after: after.map(str::to_owned),
+            }),
+            (limit, selection, stray) => Err(limit
+                .err()
+                .into_iter()
+                .chain(selection.err().into_iter().flatten())
+                .chain(stray)
+                .collect()),
+        }
+    }
+
+    /// Returns the id of the snapshot that was asked for, as sent.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<&str> {
+        self.selection.snapshot.as_deref()
+    }
+
+    /// Resolves the request against the snapshot of `all`, a plan of all its rows and columns.
+    ///
+    /// # Errors
+    /// Every problem that only the dataset can judge.
+    pub fn resolve(&self, all: ReadPlan) -> Result<ValuesTarget, Vec<ValidationError>> {
+        let snapshot = std::sync::Arc::clone(&all.snapshot);
+        let every_column = all.columns.clone();
+        let role = |position: &usize| snapshot.columns.get(*position).map(|column| column.role);
+        let selected = resolve_selection(&snapshot, &self.selection)?.into_plan(all);
+        let columns = match self.selection.columns {
+            Some(_) => selected.columns.clone(),
+            None => {
+                let is_dimension = |position: &usize| role(position) == Some(ColumnRole::Dimension);
+                every_column.iter().copied().filter(is_dimension).take(MAX_COLUMNS).collect()
+            }
+        };
+        if columns.iter().any(|position| role(position) == Some(ColumnRole::Geometry)) {
+            let names = self.selection.columns.iter().flatten().map(String::as_str);
+            let names = names.collect::<Vec<_>>().join(",");
+            let sentence = format!("{GEOMETRY_COLUMN} has no list of values; leave it out");
+            return Err(vec![ValidationError::value_error("columns", &sentence, &names)]);
+        }
+        let first = columns.first().and_then(|position| snapshot.columns.get(*position));
+        let after = match (&self.after, first) {
+            (Some(raw), Some(column)) => {
+                let parsed = parse_value(column.column_type, "after", raw);
+                Some(parsed.map_err(|problem| vec![problem])?)
+            }
+            _ => None,
+        };
+        Ok(ValuesTarget {
+            plan: ReadPlan { columns: every_column, ..selected },
+            columns,
+            page: ValuesPage { limit: self.limit, after },
+        })
+    }
+}
+
+impl ValuesTarget {
+    /// Returns true where every row of the snapshot is counted.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.plan.start.is_none() && self.plan.end.is_none() && !self.plan.is_filtered()
+    }
+}

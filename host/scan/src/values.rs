@@ -1,0 +1,331 @@
+//! Counts of distinct values (contract-15-values): of the rows that a plan selects, and of a table
+//! that is being published. Holds a page of values of each column, and hashes of
+//! [`MAX_COUNTED`] distinct ones.
+
+mod stored_values_cache;
+
+use std::collections::hash_map::RandomState;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, Int32Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
+use arrow::error::ArrowError;
+use futures::TryStreamExt;
+use yearbook_domain::read_plan::{ColumnValue, FloatKey};
+use yearbook_domain::values::{
+    ColumnValues, MAX_COUNTED, MAX_TEXT_BYTES, StoredValues, ValueRows, ValuesPage, ValuesTarget,
+};
+use yearbook_domain::{Column, ColumnRole, Date, ReadPlan, Snapshot};
+use yearbook_storage::ObjectStorage;
+
+use crate::{Reader, StorageFailure};
+
+pub(crate) use stored_values_cache::StoredValuesCache;
+
+/// Bytes that the hash of a distinct value takes, with the free places of its table.
+const HASH_BYTES: u64 = 20;
+
+/// Bytes that a value takes that is kept, besides its text.
+const VALUE_BYTES: u64 = 160;
+
+/// Bytes of text in a value that room is taken for, where rows are few.
+const MEAN_TEXT_BYTES: u64 = 1 << 10;
+
+impl Reader {
+    /// Reads the rows of `target` and counts the values of its columns; returns the number of rows
+    /// too.
+    ///
+    /// # Errors
+    /// A [`StorageFailure`] that names the stored file.
+    pub async fn count_values(
+        &self,
+        target: &ValuesTarget,
+    ) -> Result<(u64, Vec<ColumnValues>), StorageFailure> {
+        let plan = &target.plan;
+        let snapshot = &plan.snapshot;
+        let date = snapshot.date_column.as_deref().and_then(|name| snapshot.column_index(name));
+        let mut columns = target.columns.clone();
+        columns.extend(date.filter(|date| !columns.contains(date)));
+        if columns.is_empty() {
+            // Rows can only be counted by reading something of them.
+            let is_small = |column: &Column| column.role != ColumnRole::Geometry;
+            columns.push(snapshot.columns.iter().position(is_small).unwrap_or_default());
+        }
+        let date = date.and_then(|date| columns.iter().position(|column| *column == date));
+        let mut counter =
+            ValueCounter::new(target.columns.iter().copied().enumerate(), date, &target.page);
+        // Held until the last row is counted.
+        let _room = self.selections.take(held_bytes(target)).await;
+        let mut batches = self.scan(&ReadPlan { columns, ..plan.clone() }).await?.batches;
+        let key = ObjectStorage::key(&snapshot.file);
+        while let Some(batch) = batches.try_next().await? {
+            let job = move || counter.update(&batch).map(|()| counter);
+            let counted = self.workers().run(job).await;
+            let counted =
+                counted.map_err(|_| StorageFailure::ShuttingDown { what: key.clone() })?;
+            counter = counted
+                .map_err(|error| StorageFailure::damaged(&key, format!("values: {error}")))?;
+        }
+        Ok(counter.finish())
+    }
+
+    /// Returns the values that publishing stored beside the file of `snapshot`, from memory where
+    /// possible; `None` where there are none, or none that can be read.
+    ///
+    /// # Errors
+    /// The store's refusal.
+    pub async fn stored_values(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<Option<Arc<StoredValues>>, StorageFailure> {
+        self.values.get(snapshot).await
+    }
+}
+
+/// Bytes that counting `target` holds at most, texts of a kilobyte and less provided.
+fn held_bytes(target: &ValuesTarget) -> u64 {
+    let rows = target.plan.snapshot.rows;
+    let hashes = rows.min(MAX_COUNTED as u64) * HASH_BYTES;
+    let values = rows.min(target.page.limit as u64) * VALUE_BYTES;
+    let texts = rows.saturating_mul(MEAN_TEXT_BYTES).min(MAX_TEXT_BYTES as u64);
+    (hashes + values + texts) * target.columns.len() as u64
+}
+
+/// Distinct values of columns, being counted.
+pub struct ValueCounter {
+    rows: u64,
+    /// Position of the dates among the columns of a batch.
+    date: Option<usize>,
+    columns: Vec<ColumnCounter>,
+}
+
+impl ValueCounter {
+    /// Counts `columns`, each by its position in the batches and in the snapshot. An answer has
+    /// `page` of them.
+    pub fn new(
+        columns: impl IntoIterator<Item = (usize, usize)>,
+        date: Option<usize>,
+        page: &ValuesPage,
+    ) -> Self {
+        let column = |(position, column)| ColumnCounter::new(position, column, page.clone());
+        Self { rows: 0, date, columns: columns.into_iter().map(column).collect() }
+    }
+
+    /// Takes in the next rows.
+    ///
+    /// # Errors
+    /// [`ArrowError::SchemaError`] for a column of a type that no stored column has.
+    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        self.rows += batch.num_rows() as u64;
+        let dates = self.date.and_then(|position| batch.columns().get(position));
+        let dates = dates.map(parse_dates).transpose()?.unwrap_or_default();
+        for column in &mut self.columns {
+            column.update(batch, &dates)?;
+        }
+        Ok(())
+    }
+
+    /// Stops counting the columns that have more values than a page, and whose values take more
+    /// than `text_bytes`.
+    pub fn drop_large_columns(&mut self, text_bytes: usize) {
+        self.columns.retain(|column| column.ceiling.is_none() && column.text_bytes <= text_bytes);
+    }
+
+    /// Returns the number of rows and the values of the columns, in their order.
+    #[must_use]
+    pub fn finish(self) -> (u64, Vec<ColumnValues>) {
+        (self.rows, self.columns.into_iter().map(ColumnCounter::finish).collect())
+    }
+}
+
+/// Values of one column.
+struct ColumnCounter {
+    /// Position in the batches.
+    position: usize,
+    /// Position in the snapshot.
+    column: usize,
+    nulls: u64,
+    /// Hashes of the distinct values; `None` once there are too many. Of a hundred thousand, two
+    /// share one of the 2^64 in one of three billion columns.
+    distinct: Option<HashSet<u64>>,
+    hasher: RandomState,
+    page: ValuesPage,
+    /// The smallest values behind `page.after`.
+    kept: BTreeMap<ColumnValue, ValueRows>,
+    text_bytes: usize,
+    /// The smallest value that was not kept: neither is any above it.
+    ceiling: Option<ColumnValue>,
+}
+
+impl ColumnCounter {
+    fn new(position: usize, column: usize, page: ValuesPage) -> Self {
+        Self {
+            position,
+            column,
+            nulls: 0,
+            distinct: Some(HashSet::new()),
+            hasher: RandomState::new(),
+            page,
+            kept: BTreeMap::new(),
+            text_bytes: 0,
+            ceiling: None,
+        }
+    }
+
+    fn update(&mut self, batch: &RecordBatch, dates: &[Option<Date>]) -> Result<(), ArrowError> {
+        let array = batch.columns().get(self.position);
+        let array =
+            array.ok_or_else(|| ArrowError::SchemaError(format!("no column {}", self.position)))?;
+        match array.data_type() {
+            DataType::Int64 => {
+                let cells = array.as_primitive::<Int64Type>().iter();
+                self.count(cells, dates, |value, of| *of = ColumnValue::Integer(value));
+            }
+            DataType::Float64 => {
+                let cells = array.as_primitive::<Float64Type>().iter();
+                let cells = cells.map(|cell| cell.map(FloatKey::new));
+                self.count(cells, dates, |value, of| *of = ColumnValue::Number(value));
+            }
+            DataType::Boolean => {
+                let cells = array.as_boolean().iter();
+                self.count(cells, dates, |value, of| *of = ColumnValue::Boolean(value));
+            }
+            _ => {
+                let texts = Texts::new(array)?;
+                let cells = (0..array.len()).map(|row| texts.get(row));
+                self.count(cells, dates, |text, of| match of {
+                    ColumnValue::Text(known) => text.clone_into(known),
+                    of => *of = ColumnValue::Text(text.to_owned()),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts cells. `write` makes a value of one, in place of another.
+    fn count<T: Copy + Eq + Hash>(
+        &mut self,
+        cells: impl Iterator<Item = Option<T>>,
+        dates: &[Option<Date>],
+        write: impl Fn(T, &mut ColumnValue),
+    ) {
+        let mut groups: HashMap<T, ValueRows> = HashMap::new();
+        // Sorted tables repeat values in runs.
+        let mut run: Option<(T, ValueRows)> = None;
+        for (row, cell) in cells.enumerate() {
+            let Some(value) = cell else {
+                self.nulls += 1;
+                continue;
+            };
+            let date = dates.get(row).copied().flatten();
+            match &mut run {
+                Some((of, rows)) if *of == value => rows.push(date),
+                _ => {
+                    let mut rows = ValueRows::default();
+                    rows.push(date);
+                    if let Some((of, rows)) = run.replace((value, rows)) {
+                        groups.entry(of).or_default().merge(rows);
+                    }
+                }
+            }
+        }
+        if let Some((of, rows)) = run {
+            groups.entry(of).or_default().merge(rows);
+        }
+        let mut value = ColumnValue::Boolean(false);
+        for (cell, rows) in groups {
+            write(cell, &mut value);
+            self.add(&value, rows);
+        }
+    }
+
+    fn add(&mut self, value: &ColumnValue, rows: ValueRows) {
+        if let Some(distinct) = &mut self.distinct {
+            distinct.insert(self.hasher.hash_one(value));
+            if distinct.len() > MAX_COUNTED {
+                self.distinct = None;
+            }
+        }
+        let is_before = self.page.after.as_ref().is_some_and(|after| value <= after);
+        if is_before || self.ceiling.as_ref().is_some_and(|ceiling| value >= ceiling) {
+            return;
+        }
+        if let Some(known) = self.kept.get_mut(value) {
+            known.merge(rows);
+            return;
+        }
+        self.text_bytes += value.text_bytes();
+        self.kept.insert(value.clone(), rows);
+        while self.kept.len() > self.page.limit
+            || (self.text_bytes > MAX_TEXT_BYTES && self.kept.len() > 1)
+        {
+            let Some((last, _)) = self.kept.pop_last() else { break };
+            self.text_bytes -= last.text_bytes();
+            self.ceiling = Some(last);
+        }
+    }
+
+    fn finish(self) -> ColumnValues {
+        ColumnValues {
+            column: self.column,
+            distinct: self.distinct.map(|distinct| distinct.len() as u64),
+            nulls: self.nulls,
+            values: self.kept.into_iter().collect(),
+            has_more: self.ceiling.is_some(),
+        }
+    }
+}
+
+/// Texts of a column, whichever way they are held.
+enum Texts<'a> {
+    Plain(&'a StringArray),
+    Keyed(&'a Int32Array, &'a StringArray),
+}
+
+impl<'a> Texts<'a> {
+    fn new(array: &'a ArrayRef) -> Result<Self, ArrowError> {
+        if let Some(plain) = array.as_string_opt::<i32>() {
+            return Ok(Self::Plain(plain));
+        }
+        let keyed = array.as_dictionary_opt::<Int32Type>();
+        let words = keyed.and_then(|keyed| keyed.values().as_string_opt::<i32>());
+        match (keyed, words) {
+            (Some(keyed), Some(words)) => Ok(Self::Keyed(keyed.keys(), words)),
+            _ => {
+                let of = array.data_type();
+                Err(ArrowError::SchemaError(format!("a column of type {of} has no values")))
+            }
+        }
+    }
+
+    fn get(&self, row: usize) -> Option<&'a str> {
+        match self {
+            Self::Plain(texts) => texts.is_valid(row).then(|| texts.value(row)),
+            Self::Keyed(keys, words) => {
+                let word = keys.is_valid(row).then(|| keys.value(row))?;
+                let word = usize::try_from(word).ok()?;
+                words.is_valid(word).then(|| words.value(word))
+            }
+        }
+    }
+}
+
+/// Dates of a batch, a row each.
+fn parse_dates(array: &ArrayRef) -> Result<Vec<Option<Date>>, ArrowError> {
+    let texts = Texts::new(array)?;
+    let mut last: Option<(&str, Option<Date>)> = None;
+    let date = |row: usize| {
+        let text = texts.get(row)?;
+        match last {
+            // Rows are sorted by date.
+            Some((of, date)) if of == text => date,
+            _ => last.insert((text, Date::parse(text))).1,
+        }
+    };
+    Ok((0..array.len()).map(date).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Values that publishing stored, in memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moka::future::Cache;
+use yearbook_domain::values::StoredValues;
+use yearbook_domain::{Digest, Snapshot};
+use yearbook_storage::{ObjectStorage, Sidecar};
+use yearbook_workers::Workers;
+
+use crate::StorageFailure;
+
+/// Bytes of values in memory.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Bytes in memory of a byte of the stored form, at most: a value in eighty, which takes sixteen
+/// there.
+const EXPANSION: usize = 5;
+
+/// Time after which they are looked for again: publishing again repairs what is damaged.
+const REFRESH: Duration = Duration::from_secs(600);
+
+/// Stored values by digest of the snapshot's file, those that are missing too.
+#[derive(Clone)]
+pub(crate) struct StoredValuesCache {
+    files: ObjectStorage,
+    workers: Arc<Workers>,
+    known: Cache<Digest, Entry>,
+}
+
+#[derive(Clone, Default)]
+struct Entry {
+    values: Option<Arc<StoredValues>>,
+    bytes: usize,
+}
+
+impl StoredValuesCache {
+    pub(crate) fn new(files: ObjectStorage, workers: Arc<Workers>) -> Self {
+        let weigh = |_: &Digest, entry: &Entry| {
+            u32::try_from(size_of::<Entry>() + EXPANSION * entry.bytes).unwrap_or(u32::MAX)
+        };
+        let known = Cache::builder().max_capacity(MAX_BYTES).weigher(weigh);
+        Self { files, workers, known: known.time_to_live(REFRESH).build() }
+    }
+
+    /// Returns the values stored beside the file of `snapshot`; one load at a time.
+    ///
+    /// # Errors
+    /// The store's refusal.
+    pub(crate) async fn get(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<Option<Arc<StoredValues>>, StorageFailure> {
+        let entry = self.known.try_get_with(snapshot.file.sha256, self.load(snapshot)).await;
+        match entry {
+            Ok(entry) => Ok(entry.values),
+            Err(shared) => Err(StorageFailure::clone(&shared)),
+        }
+    }
+
+    async fn load(&self, snapshot: &Snapshot) -> Result<Entry, StorageFailure> {
+        let found = self.files.get_sidecar(&snapshot.file, Sidecar::Values).await;
+        let stored = match found {
+            Ok(Some(stored)) => stored,
+            Ok(None) => return Ok(Entry::default()),
+            Err(failure @ StorageFailure::Damaged { .. }) => {
+                tracing::warn!(%failure, "values are counted instead");
+                return Ok(Entry::default());
+            }
+            Err(failure) => return Err(failure),
+        };
+        let bytes = stored.len();
+        let parsed = self.workers.run(move || StoredValues::from_json(&stored)).await;
+        let parsed = parsed.map_err(|_| StorageFailure::ShuttingDown {
+            what: ObjectStorage::key(&snapshot.file),
+        })?;
+        Ok(match parsed {
+            Ok(values) => Entry { values: Some(Arc::new(values)), bytes },
+            Err(failure) => {
+                tracing::warn!(snapshot = %snapshot.id, %failure, "stored values of another version");
+                Entry::default()
+            }
+        })
+    }
+}
