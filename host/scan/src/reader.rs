@@ -19,9 +19,7 @@ use crate::decode::{
     ReadMetricsSnapshot, ReadTaskLimits,
 };
 use crate::filter::RowPredicate;
-use crate::order::{
-    self, OrderedScan, SELECTION_BUDGET_BYTES, SelectionBudget, WantedRows,
-};
+use crate::order::{self, OrderedScan, SELECTION_BUDGET_BYTES, SelectionBudget, WantedRows};
 use crate::row_counts::RowCounts;
 use crate::scan::{self, Scan};
 use crate::values::StoredValuesCache;
@@ -159,13 +157,13 @@ impl Reader {
         snapshot: &Snapshot,
         stored: Option<u64>,
     ) -> Result<u64, StorageFailure> {
-        let count = async {
+        let count = Box::pin(async {
             if let Some(stored) = stored {
                 return Ok(stored);
             }
             let source = self.open_file(snapshot).await?;
             order::count_series(&source, snapshot).await
-        };
+        });
         let counted = self.series.try_get_with(snapshot.id, count).await;
         counted.map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
     }

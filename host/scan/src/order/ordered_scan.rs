@@ -153,7 +153,8 @@ async fn newest_first(
             (RowCounts::from_filter(found.rows, found.next), found.wanted, found.rows)
         }
     };
-    let numbers = RowNumbers::Newest(NewestFirst::new(source.clone(), runs, wanted, rows));
+    let numbers =
+        RowNumbers::Newest(Box::new(NewestFirst::new(source.clone(), runs, wanted, rows)));
     Ok((counts, stream_numbers(numbers, NumberedRows::new(source, projection, rows))))
 }
 
@@ -179,13 +180,13 @@ async fn sorted(
     };
     let expected = if is_whole { rows } else { u64::MAX };
     let rows = NumberedRows::new(source, projection, expected);
-    Ok((counts, stream_numbers(RowNumbers::Sorted(sorted), rows)))
+    Ok((counts, stream_numbers(RowNumbers::Sorted(Box::new(sorted)), rows)))
 }
 
 /// Numbers of rows in the order in which they are sent.
 enum RowNumbers {
-    Newest(NewestFirst),
-    Sorted(Sorted),
+    Newest(Box<NewestFirst>),
+    Sorted(Box<Sorted>),
 }
 
 /// Rows on their way out.
