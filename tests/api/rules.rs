@@ -72,7 +72,11 @@ async fn unknown_parameters_are_ignored_on_every_route_contract_2() {
     let key = app.key(Plan::Enterprise).await;
     for path in keyed().into_iter().chain(open()) {
         assert_eq!(
-            app.get(&format!("{path}sorted=asc&order_by=date&%ff=&=")).key(&key).send().await.status,
+            app.get(&format!("{path}sorted=asc&order_by=date&%ff=&="))
+                .key(&key)
+                .send()
+                .await
+                .status,
             200,
             "{path}"
         );

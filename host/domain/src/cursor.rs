@@ -127,7 +127,11 @@ pub fn invalid_cursor(selection: &Selection) -> ValidationError {
 }
 
 fn cursor_error(selection: &Selection, sentence: &str) -> ValidationError {
-    ValidationError::value_error("cursor", sentence, selection.cursor.as_deref().unwrap_or_default())
+    ValidationError::value_error(
+        "cursor",
+        sentence,
+        selection.cursor.as_deref().unwrap_or_default(),
+    )
 }
 
 /// Hashes what must not change between pages: dataset, `start`, `end`, `dimensions`, `geometry` and

@@ -58,7 +58,7 @@ pub(crate) struct LineRequest<'a> {
     name: &'a DatasetName,
     /// 0: all rows.
     limit: u64,
-    /// What is selected, in its canonical text; empty: everything.
+    /// The selection in its canonical text; empty: everything.
     selection: &'a str,
 }
 
@@ -133,12 +133,12 @@ impl<'a> LineRequest<'a> {
     }
 }
 
-/// How a language writes lists.
+/// Lists in the syntax of a language.
 struct Syntax {
     list: [&'static str; 2],
     /// Of values with names.
     object: [&'static str; 2],
-    /// What stands between a name and its value.
+    /// Text between a name and its value.
     is: &'static str,
 }
 

@@ -37,8 +37,8 @@ pub(crate) fn scan_window(
     build_scan(source, projection, counts, rows, RowFilter::All)
 }
 
-/// The rows of `window` that match `predicate`, up to `max_rows`. With a maximum, the filter columns
-/// are read now and only they; without, step by step as the stream is polled.
+/// The rows of `window` that match `predicate`, up to `max_rows`. With a maximum, the filter
+/// columns are read now and only they; without, step by step as the stream is polled.
 pub(crate) async fn filter_window(
     source: FileSource,
     projection: Projection,

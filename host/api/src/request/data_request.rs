@@ -24,7 +24,7 @@ pub(crate) struct DataRequest {
     pub(crate) parts: Parts,
     /// Rows and columns to send.
     pub(crate) selection: Selection,
-    /// How they are sent.
+    /// Format of the rows, and its options.
     pub(crate) output: OutputParameters,
     /// Names and values of all parameters as sent, for links that keep them.
     pub(crate) pairs: Vec<(String, String)>,

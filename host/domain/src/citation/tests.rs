@@ -9,9 +9,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::query::{last_value, parse_data, parse_pairs};
-use crate::{
-    Column, ColumnRole, ColumnType, Namespace, ReadPlan, Snapshot, fixtures, read_plan,
-};
+use crate::{Column, ColumnRole, ColumnType, Namespace, ReadPlan, Snapshot, fixtures, read_plan};
 
 fn column(name: &str, role: ColumnRole) -> Column {
     Column::new(name, ColumnType::String, role)
@@ -213,7 +211,10 @@ fn a_selection_has_one_canonical_text_contract_15() {
         ("where.region=b&where.region=a&where.region=b", "where.region=a&where.region=b"),
         ("where.value.ge=2&where.value.ge=1", "where.value.ge=1"),
         ("where.region.null=no&last=+1", "last=1&where.region.null=false"),
-        ("where.region.starts=M%C4%81&start=2020-01-01", "start=2020-01-01&where.region.starts=M%C4%81"),
+        (
+            "where.region.starts=M%C4%81&start=2020-01-01",
+            "start=2020-01-01&where.region.starts=M%C4%81",
+        ),
         ("sort=-value,%20region&limit=5", "sort=-value%2Cregion"),
         ("sort=date", ""),
         ("sort=-date", "sort=-date"),

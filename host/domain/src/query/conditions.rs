@@ -90,9 +90,8 @@ impl ConditionParameter {
 /// Returns true for names of parameters that are conditions, or are meant to be.
 #[must_use]
 pub fn is_condition(name: &str) -> bool {
-    name.strip_prefix("where").is_some_and(|rest| {
-        rest.is_empty() || rest.starts_with('.') || rest.starts_with('[')
-    })
+    name.strip_prefix("where")
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || rest.starts_with('['))
 }
 
 /// Parses the conditions among `pairs`, in the order sent.
@@ -169,12 +168,10 @@ fn parse_name<'a>(name: &'a str, raw: &str) -> Result<(&'a str, Operator), Valid
     let Some(rest) = name.strip_prefix(PREFIX) else { return refuse(shape) };
     let (column, operator) = match rest.split_once('.') {
         None => (rest, Operator::Equal),
-        Some((column, word)) => {
-            match Operator::named().find(|named| named.as_str() == word) {
-                Some(operator) => (column, operator),
-                None => return refuse(&unknown_operator(word)),
-            }
-        }
+        Some((column, word)) => match Operator::named().find(|named| named.as_str() == word) {
+            Some(operator) => (column, operator),
+            None => return refuse(&unknown_operator(word)),
+        },
     };
     if column.is_empty() { refuse(shape) } else { Ok((column, operator)) }
 }
@@ -184,7 +181,9 @@ fn unknown_operator(word: &str) -> String {
     let nearest = nearest_name(word, names.iter().copied());
     let nearest = nearest.map(|name| format!("the nearest is '{name}'; ")).unwrap_or_default();
     let names = names.join(", ");
-    format!("unknown operator '{word}'; {nearest}a condition has no operator (equal) or one of {names}")
+    format!(
+        "unknown operator '{word}'; {nearest}a condition has no operator (equal) or one of {names}"
+    )
 }
 
 fn too_many(what: &str) -> ValidationError {

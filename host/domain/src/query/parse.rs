@@ -6,9 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::conditions::{is_condition, parse_conditions};
 use super::order::{parse_box, parse_series_rows, parse_sort};
 use super::pairs::last_value;
-use super::{
-    DEFAULT_LIMIT, LoadedFormats, MAX_LISTED_NAMES, OutputParameters, Selection, scalar,
-};
+use super::{DEFAULT_LIMIT, LoadedFormats, MAX_LISTED_NAMES, OutputParameters, Selection, scalar};
 use crate::ValidationError;
 
 /// Parses `pairs` (from [`super::parse_pairs`]). `formats` are those loaded now. Unknown parameters
@@ -39,9 +37,8 @@ pub fn parse_data<'a>(
         (start, _) => collect_error(start, &mut note),
     };
     let end = collect_error(end, &mut note);
-    let limit =
-        collect_error(get("limit").map(|raw| scalar::parse_count("limit", raw)), &mut note)
-            .unwrap_or(DEFAULT_LIMIT);
+    let limit = collect_error(get("limit").map(|raw| scalar::parse_count("limit", raw)), &mut note)
+        .unwrap_or(DEFAULT_LIMIT);
     let format = get("format").map(|raw| {
         if formats.contains(raw) {
             return Ok(raw.to_owned());
@@ -50,16 +47,12 @@ pub fn parse_data<'a>(
         scalar::check_literal("format", raw, named).map(|()| raw.to_owned())
     });
     let format = collect_error(format, &mut note);
-    let geometry = collect_error(
-        get("geometry").map(|raw| scalar::parse_boolean("geometry", raw)),
-        &mut note,
-    )
-    .unwrap_or(true);
-    let envelope = collect_error(
-        get("envelope").map(|raw| scalar::parse_boolean("envelope", raw)),
-        &mut note,
-    )
-    .unwrap_or(false);
+    let geometry =
+        collect_error(get("geometry").map(|raw| scalar::parse_boolean("geometry", raw)), &mut note)
+            .unwrap_or(true);
+    let envelope =
+        collect_error(get("envelope").map(|raw| scalar::parse_boolean("envelope", raw)), &mut note)
+            .unwrap_or(false);
     let columns = collect_error(get("columns").map(parse_columns), &mut note);
 
     let conditions = parse_conditions(pairs).unwrap_or_else(|found| {
@@ -142,12 +135,13 @@ pub fn too_many_names_message(parameter: &str, raw: &str) -> Option<String> {
     })
 }
 
-/// Parameters of plugins: those whose name has a dot, each once with its last value, in the order of
-/// first appearance.
+/// Parameters of plugins: those whose name has a dot, each once with its last value, in the order
+/// of first appearance.
 fn plugin_parameters(pairs: &[(String, String)]) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
     let mut positions: HashMap<&str, usize> = HashMap::new();
-    for (name, value) in pairs.iter().filter(|(name, _)| name.contains('.') && !is_condition(name)) {
+    for (name, value) in pairs.iter().filter(|(name, _)| name.contains('.') && !is_condition(name))
+    {
         let position = *positions.entry(name).or_insert(options.len());
         match options.get_mut(position) {
             Some((_, known)) => known.clone_from(value),

@@ -1,5 +1,6 @@
-//! What a request selects of a dataset (contract-15-one-selection). Every way to ask for rows is
-//! parsed into one [`Selection`]; whether it suits the dataset is decided by [`crate::read_plan`].
+//! Selections of rows and columns (contract-15-canonical). Every way to ask for rows is
+//! parsed into one [`Selection`]; whether it suits the dataset is decided by
+//! [`crate::read_plan`].
 
 use super::conditions::ConditionParameter;
 use crate::{BoundingBox, Date};

@@ -82,17 +82,7 @@ impl ResolvedSelection {
     #[must_use]
     pub fn into_plan(self, plan: ReadPlan) -> ReadPlan {
         let Self { columns, start, end, search_text, conditions, bbox, series_rows, order } = self;
-        ReadPlan {
-            columns,
-            start,
-            end,
-            search_text,
-            conditions,
-            bbox,
-            series_rows,
-            order,
-            ..plan
-        }
+        ReadPlan { columns, start, end, search_text, conditions, bbox, series_rows, order, ..plan }
     }
 }
 
@@ -115,7 +105,9 @@ pub fn plan_read(
     let all = ReadPlan::full_scan(dataset.name.clone(), dataset.namespace.clone(), snapshot);
     let plan = ReadPlan { first_row, max_rows, plan_row_cap, ..resolved.into_plan(all) };
     let is_large = |rows: u64| rows > MAX_SORTED_ROWS;
-    if !plan.order.is_streamed() && is_large(plan.snapshot.rows) && plan.max_rows.is_none_or(is_large)
+    if !plan.order.is_streamed()
+        && is_large(plan.snapshot.rows)
+        && plan.max_rows.is_none_or(is_large)
     {
         return Err(Refusal::SortTooLarge { limit: MAX_SORTED_ROWS });
     }

@@ -70,7 +70,9 @@ pub(super) fn resolve_order(
             return Err(problem(&names.unknown(name)));
         };
         if column.role == ColumnRole::Geometry {
-            return Err(problem(&format!("rows cannot be sorted by {name}; sort by another column")));
+            return Err(problem(&format!(
+                "rows cannot be sorted by {name}; sort by another column"
+            )));
         }
         keys.push(SortKey { column: position, descending: *descending });
     }
@@ -83,7 +85,8 @@ fn shortest(snapshot: &Snapshot, keys: Vec<SortKey>) -> RowOrder {
     if natural.starts_with(&keys) {
         return RowOrder::Natural;
     }
-    if let (Some((newest, rest)), Some((date, others))) = (keys.split_first(), natural.split_first())
+    if let (Some((newest, rest)), Some((date, others))) =
+        (keys.split_first(), natural.split_first())
         && snapshot.date_column.is_some()
         && *newest == (SortKey { descending: true, ..*date })
         && others.starts_with(rest)
@@ -96,7 +99,8 @@ fn shortest(snapshot: &Snapshot, keys: Vec<SortKey>) -> RowOrder {
 /// The columns of the natural order, as far as columns decide it.
 fn natural_keys(snapshot: &Snapshot) -> Vec<SortKey> {
     let date = snapshot.date_column.iter();
-    let key = snapshot.primary_key.iter().filter(|name| Some(*name) != snapshot.date_column.as_ref());
+    let key =
+        snapshot.primary_key.iter().filter(|name| Some(*name) != snapshot.date_column.as_ref());
     date.chain(key)
         .map_while(|name| snapshot.column_index(name))
         .map(|column| SortKey { column, descending: false })

@@ -11,9 +11,8 @@ use yearbook_domain::{
 use yearbook_http::{Error, accept, media_types};
 
 /// Parameters that select rows and columns; all others but `format` and `verify` are ignored.
-const SELECTION: [&str; 10] = [
-    "start", "end", "dimensions", "columns", "geometry", "limit", "sort", "first", "last", "bbox",
-];
+const SELECTION: [&str; 10] =
+    ["start", "end", "dimensions", "columns", "geometry", "limit", "sort", "first", "last", "bbox"];
 
 /// A request for a citation.
 #[derive(Clone, Debug)]

@@ -27,7 +27,7 @@ const VISIBLE_CHOICES: usize = 8;
 /// Fields of the form besides conditions, which are parameters of `/data` too.
 const FIELDS: [&str; 5] = ["start", "end", "columns", "last", "format"];
 
-/// What the form was sent with; empty fields are no conditions.
+/// Fields of the form as they were sent; empty ones are left out.
 pub(super) struct FormInput {
     pairs: Vec<(String, String)>,
 }
@@ -134,7 +134,8 @@ impl<'a> RequestPage<'a> {
             match input.select(dataset, &names) {
                 Ok((query, format)) => {
                     let request = LineRequest::new(base_url, dataset, &query);
-                    let url = request.url(format.as_deref().unwrap_or("json"));
+                    let url = request
+                        .url(format.as_deref().or(names.first().copied()).unwrap_or_default());
                     let lines = copy_lines(&request, formats);
                     made = Some(MadeRequest { url, lines });
                 }

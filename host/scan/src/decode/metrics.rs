@@ -18,8 +18,8 @@ counters! {
         page_bytes: Counter,
         /// Row groups that matches were looked for in.
         groups_searched: Counter,
-        /// Those of them whose statistics and dictionaries showed that there is none, so that no row
-        /// was read.
+        /// Those of them whose statistics and dictionaries showed that there is none, so that no
+        /// row was read.
         groups_ruled_out: Counter,
         /// Values of dictionaries that were tested.
         values_searched: Counter,

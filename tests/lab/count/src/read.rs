@@ -7,9 +7,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use tokio::runtime::Runtime;
 use yearbook_domain::query::{parse_data, parse_pairs};
-use yearbook_domain::{
-    Dataset, Millis, PlanTable, ReadPlan, SnapshotSummary, read_plan,
-};
+use yearbook_domain::{Dataset, Millis, PlanTable, ReadPlan, SnapshotSummary, read_plan};
 use yearbook_publish::{DataPackage, SilentReporter, publish};
 use yearbook_scan::Reader;
 use yearbook_storage::ObjectStorage;

@@ -28,7 +28,11 @@ fn a_name_has_a_column_and_an_operator_contract_15() {
         vec![(column.to_owned(), operator, vec![value.to_owned()])]
     };
     assert_eq!(parsed("where.region=Hawke's+Bay"), one("region", "", "Hawke's Bay"));
-    assert_eq!(parsed("where.not=1"), one("not", "", "1"), "a column may be called like an operator");
+    assert_eq!(
+        parsed("where.not=1"),
+        one("not", "", "1"),
+        "a column may be called like an operator"
+    );
     assert_eq!(parsed("where.not.not=1"), one("not", "not", "1"));
     assert_eq!(parsed("where.value.ge=0.2"), one("value", "ge", "0.2"));
     assert_eq!(parsed("where.a="), one("a", "", ""), "an empty value is the empty text");
@@ -84,8 +88,7 @@ fn conditions_have_bounds_contract_15() {
     let values = |index: usize| format!("where.a={index}");
     assert_eq!(parsed(&many(1_024, &values))[0].2.len(), 1_024);
     assert_eq!(problem(&many(1_025, &values)).0, "where");
-    let searches =
-        |index: usize| format!("where.a.{}=x{index}", ["contains", "starts"][index % 2]);
+    let searches = |index: usize| format!("where.a.{}=x{index}", ["contains", "starts"][index % 2]);
     assert_eq!(parsed(&many(64, &searches)).len(), 2);
     assert_eq!(problem(&many(65, &searches)).0, "where");
     let long = |bytes: usize| format!("where.a={}", "x".repeat(bytes));

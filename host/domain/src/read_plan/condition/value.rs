@@ -86,7 +86,8 @@ mod tests {
 
     #[test]
     fn floats_sort_by_value_with_one_zero_and_one_nan_contract_15() {
-        let ascending = [f64::NEG_INFINITY, -1.5, -f64::MIN_POSITIVE, 0.0, 5e-324, 1.0, f64::INFINITY];
+        let ascending =
+            [f64::NEG_INFINITY, -1.5, -f64::MIN_POSITIVE, 0.0, 5e-324, 1.0, f64::INFINITY];
         let keys: Vec<FloatKey> = ascending.into_iter().map(FloatKey::new).collect();
         assert!(keys.is_sorted_by(|one, other| one < other), "{keys:?}");
         assert_eq!(FloatKey::new(-0.0), FloatKey::new(0.0));

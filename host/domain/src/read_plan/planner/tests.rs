@@ -48,8 +48,7 @@ fn plan_snapshot(
     raw: &str,
 ) -> Result<ReadPlan, Refusal> {
     let (selection, _) = parse_data(&parse_pairs(raw), &["json"]).unwrap();
-    let resolved =
-        resolve_selection(&snapshot, &selection).map_err(Refusal::InvalidParameters)?;
+    let resolved = resolve_selection(&snapshot, &selection).map_err(Refusal::InvalidParameters)?;
     let limits = PlanTable::default().limits(plan_of);
     plan_read(dataset, snapshot, limits, &selection, resolved, None)
 }
@@ -208,7 +207,8 @@ fn many_names_are_found_like_few_and_unknown_ones_are_told_in_part_contract_3() 
     let dataset = dataset(5, true, true);
     let select = |names: &[&str]| {
         let raw = format!("columns={}", names.join(","));
-        decide(&dataset, Plan::Free, &raw).map(|plan| plan.columns).map_err(|refusal| match refusal {
+        decide(&dataset, Plan::Free, &raw).map(|plan| plan.columns).map_err(|refusal| match refusal
+        {
             Refusal::InvalidParameters(mut problems) => problems.remove(0),
             other => panic!("{other:?}"),
         })
@@ -241,7 +241,8 @@ fn problems_of_a_selection_come_in_one_order_contract_15() {
         names(parse_data(&parse_pairs(wrong), &["json"]).unwrap_err()),
         ["columns", "where", "sort", "first", "last", "bbox"]
     );
-    let wrong = "bbox=1,2,3,4&last=1&sort=nowhere&where.nowhere=1&where.also_nowhere=1&columns=none";
+    let wrong =
+        "bbox=1,2,3,4&last=1&sort=nowhere&where.nowhere=1&where.also_nowhere=1&columns=none";
     let Err(Refusal::InvalidParameters(problems)) =
         decide(&dataset(10, false, false), Plan::Free, wrong)
     else {
