@@ -82,6 +82,7 @@ async fn values_of_columns_that_have_few_are_stored_beside_the_file_contract_15(
     ];
     let fixture = Fixture::new(&fields, &rows)
         .with("/yearbook/date_filter_column", json!("date"))
+        .with("/resources/0/schema/primaryKey", json!(["id", "kind"]))
         .with("/yearbook/dimensions", json!(["region"]));
     let draft = fixture.publish().await.unwrap();
     let snapshot = &draft.snapshot;
@@ -91,12 +92,12 @@ async fn values_of_columns_that_have_few_are_stored_beside_the_file_contract_15(
     let distinct: Vec<Option<u64>> = (0..fields.len())
         .map(|column| stored.column(column).and_then(|column| column.page(&page).distinct))
         .collect();
-    // Of `id` there are too many, and numbers are counted when they are asked for.
+    // Of `id` there are too many, and value columns are counted when they are asked for.
     assert_eq!(distinct, [Some(20), Some(3), Some(4), Some(2), None, None, Some(2)]);
     let (first, rows) = stored.column(2).unwrap().page(&page).values.remove(0);
     assert_eq!((first.to_string(), rows.rows), ("r0".to_owned(), 3_000));
     assert_eq!((rows.first, rows.last), (Date::parse("2000-01-01"), Date::parse("2016-01-01")));
-    // Without a primary key series are those of the dimensions, and of the form of the period code.
+    // The key has no date, so series are those of the dimensions, and of the form of the code.
     assert_eq!(draft.facts.unwrap().series_number, Some(12));
 
     // A snapshot that was published before values were stored gets them from the next publication.
