@@ -100,6 +100,13 @@ def test_a_pull_with_a_selection_goes_page_by_page_and_takes_no_bulk_file_contra
     assert plan_pull(client._session(), Selection.of("table"), bulk=True).bulk
 
 
+@proof
+def test_sorted_rows_are_asked_for_in_pages_that_the_service_sorts_contract_15(make):
+    _, client = make(rows=3)
+    rows = {criteria: plan_pull(client._session(), Selection.of("table", **dict(criteria)), bulk=False).page_rows for criteria in ((("sort", "-value"),), (("sort", "-value"), ("limit", 12_000)), (("sort", "-value"), ("limit", 7)), ())}
+    assert list(rows.values()) == [10_000, 10_000, 7, 100_000]
+
+
 def test_the_credit_of_a_selection_has_all_of_it(make):
     _, client = make(rows=3)
     rows = client.get("table", to="rows", where={"region": ["a", "b"]})
@@ -139,7 +146,7 @@ def test_the_command_line_has_the_same_words_contract_15(make, monkeypatch, caps
     words = ["--where", "region=a=b", "--where", "region=", "--where", "value.ge=2", "--sort=-value", "--last", "1", "--bbox=-1,0,1,1"]
     assert cli.main(["get", "table", *words]) == 0
     asked = [one for one in service.asked if one.path.endswith("/data")][-1]
-    assert sorted(asked.pairs) == sorted([("where.region", "a=b"), ("where.region", ""), ("where.value.ge", "2"), ("sort", "-value"), ("last", "1"), ("bbox", "-1,0,1,1"), ("format", "arrow"), ("limit", "100000")])
+    assert sorted(asked.pairs) == sorted([("where.region", "a=b"), ("where.region", ""), ("where.value.ge", "2"), ("sort", "-value"), ("last", "1"), ("bbox", "-1,0,1,1"), ("format", "arrow"), ("limit", "10000")])
     assert cli.main(["values", "table", "--where", "value.ge=2"]) == 0
     assert "Otago" in capsys.readouterr().out
     for wrong in (["--where", "region"], ["--where", "=a"], ["--where", ""]):

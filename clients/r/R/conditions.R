@@ -102,7 +102,7 @@ REFUSALS <- list(
   "406" = c("yb_error_format", "Choose a format that the service has loaded."),
   "410" = c("yb_error_gone", "Begin again from the current snapshot: leave `snapshot` or `since` out."),
   "412" = c("yb_error_changed", "Begin the download again."),
-  "413" = c("yb_error_too_large", "Ask for less: `start`, `end`, `columns` or `geometry = FALSE`."),
+  "413" = c("yb_error_too_large", "Ask for less: `limit`, `start`, `end`, `columns` or `geometry = FALSE`."),
   "414" = c("yb_error_invalid", "Name fewer columns or datasets."),
   "416" = c("yb_error_range", "Begin the download again."),
   "422" = c("yb_error_invalid", "Correct the parameters that the message names."),

@@ -73,6 +73,7 @@ joiners <- function() list(csv = join_csv, ndjson = join_lines, arrow = join_arr
 download_rows <- function(budget, name, query, plan, format, scratch) {
   capped <- !is.na(plan$account$row_cap)
   page <- if (capped) plan$page else if (is.na(plan$total)) PAGE_ROWS else max(1, plan$total)
+  if (!is.null(query$sort)) page <- min(page, SORTED_ROWS)
   join <- joiners()[[format]]
   if (is.null(join) && isTRUE(plan$total > page)) abort_one_answer(format, plan)
   query_of <- function(rows, cursor = NULL) {

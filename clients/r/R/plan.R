@@ -5,6 +5,9 @@
 # Rows of a page where the plan has no cap.
 PAGE_ROWS <- 100000
 
+# Rows of a page in an order of its own: the service sorts no more at once.
+SORTED_ROWS <- 10000
+
 # The query of a selection, in the service's words. NULLs are left out.
 selection <- function(start = NULL, end = NULL, dimensions = NULL, columns = NULL, geometry = TRUE,
                       snapshot = NULL, where = NULL, sort = NULL, last = NULL, first = NULL,
@@ -158,6 +161,7 @@ count_in <- function(headers, name) {
 plan_pull <- function(budget, name, query, limit) {
   account <- account(budget)
   page <- min(if (is.na(account$row_cap)) PAGE_ROWS else account$row_cap, limit)
+  if (!is.null(query$sort)) page <- min(page, SORTED_ROWS)
   headers <- head_of(budget, data_address(name), page_query(query, page))
   total <- min(count_in(headers, "x-service-total-rows"), limit)
   list(

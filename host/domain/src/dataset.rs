@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::read_plan::json_number;
 use crate::{Credit, DatasetName, Date, Digest, Millis, Namespace, SnapshotId, TextTraits, words};
 
 /// The column that carries geometry in spatial datasets (spec-2.2-geometry).
@@ -119,7 +120,7 @@ impl BoundingBox {
     /// Returns the value of `bbox` that asks for this box, in its canonical text.
     #[must_use]
     pub fn to_parameter(&self) -> String {
-        self.0.map(|degrees| format!("{degrees:?}")).join(",")
+        self.0.map(json_number).join(",")
     }
 }
 

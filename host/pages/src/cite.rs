@@ -15,7 +15,9 @@ use http::header::VARY;
 use http::request::Parts;
 use http::{HeaderValue, Method};
 use yearbook_catalog::{CitedSnapshot, CitedState};
-use yearbook_domain::{CanonicalQuery, Citation, Dataset, ReadPlan, Refusal, SnapshotId};
+use yearbook_domain::{
+    CanonicalQuery, Citation, Dataset, ReadPlan, Refusal, SnapshotId, read_plan,
+};
 use yearbook_http::document::CachePolicy;
 use yearbook_http::reservation::Patience;
 use yearbook_http::{
@@ -54,6 +56,10 @@ pub(crate) async fn show(
     if subject.cited.state != CitedState::Retained {
         return Err(Refusal::SnapshotGone { id: request.snapshot_id.to_string() }.into());
     }
+    read_plan::check_order(&subject.plan)?;
+    if let Some(dataset) = &subject.dataset {
+        Box::pin(app.core.check_series(dataset, &subject.plan)).await?;
+    }
     // Rows and digest follow from what is stated without them, so 304 and 412 need no read.
     let tag = EntityTag::from_bytes(format!("verified {}", document.tag().as_str()).as_bytes());
     let document = document.with_tag(tag.clone());
@@ -63,9 +69,6 @@ pub(crate) async fn show(
         let response = subject.respond(&app, &parts, &document, policy).await?;
         // The length is not known without the read.
         return Ok(response.map(|_| body::empty()));
-    }
-    if let Some(dataset) = &subject.dataset {
-        Box::pin(app.core.check_series(dataset, &subject.plan)).await?;
     }
     let reservation = app.core.reserve(&auth, Patience::Queue).await?;
     let holder = reservation.holder().clone();

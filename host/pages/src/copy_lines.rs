@@ -70,9 +70,23 @@ impl<'a> LineRequest<'a> {
         selection: &'a CanonicalQuery,
     ) -> Self {
         let snapshot = &dataset.current;
+        let selection = selection.as_str();
         let whole = snapshot.rows <= UNBOUNDED_ROWS && !snapshot.has_geometry();
-        let limit = if whole { 0 } else { SOME_ROWS };
-        Self { base_url, name: &dataset.name, limit, selection: selection.as_str() }
+        let is_narrowed = parse_pairs(selection)
+            .iter()
+            .any(|(name, _)| !matches!(name.as_str(), "columns" | "geometry"));
+        let limit = match (whole, is_narrowed) {
+            (true, _) => 0,
+            // A positive limit that leaves nothing out: only such a one relieves the guard.
+            (false, true) => snapshot.rows.max(1),
+            (false, false) => SOME_ROWS,
+        };
+        Self { base_url, name: &dataset.name, limit, selection }
+    }
+
+    /// Returns the number of rows of an address that does not ask for all that are selected.
+    pub(crate) fn first_rows(&self) -> Option<u64> {
+        (self.limit == SOME_ROWS).then_some(SOME_ROWS)
     }
 
     /// Address of the rows in a format.
@@ -99,7 +113,7 @@ impl<'a> LineRequest<'a> {
 
     /// Further arguments of a client's call.
     fn arguments(&self, syntax: &Syntax) -> String {
-        let Syntax { list: [begin, end], object: [open, close], is } = syntax;
+        let Syntax { list: [begin, end], object: [open, close], is, without } = syntax;
         let listed = |values: &[String]| {
             let quoted: Vec<String> = values.iter().map(|value| quote(value)).collect();
             format!("{begin}{}{end}", quoted.join(", "))
@@ -121,7 +135,9 @@ impl<'a> LineRequest<'a> {
                 }
                 (None, values) => {
                     for value in values {
-                        let _ = write!(arguments, ", {name}={}", quote(value));
+                        let value =
+                            if name == "geometry" { (*without).to_owned() } else { quote(value) };
+                        let _ = write!(arguments, ", {name}={value}");
                     }
                 }
             }
@@ -140,11 +156,13 @@ struct Syntax {
     object: [&'static str; 2],
     /// Text between a name and its value.
     is: &'static str,
+    /// The value of `geometry` that leaves it out; asked for in no other way.
+    without: &'static str,
 }
 
-const PYTHON: Syntax = Syntax { list: ["[", "]"], object: ["{", "}"], is: ": " };
+const PYTHON: Syntax = Syntax { list: ["[", "]"], object: ["{", "}"], is: ": ", without: "False" };
 
-const R: Syntax = Syntax { list: ["c(", ")"], object: ["list(", ")"], is: " = " };
+const R: Syntax = Syntax { list: ["c(", ")"], object: ["list(", ")"], is: " = ", without: "FALSE" };
 
 /// A text as a literal of Python and of R, which both read the escapes of JSON.
 fn quote(text: &str) -> String {
@@ -254,6 +272,9 @@ mod tests {
         assert!(excel(&request, "F").text.contains(
             r##"#"where.region" = {"a ""b""", "c"}, #"where.value.ge" = {"1.5"}, format = "F""##
         ));
+        let request = LineRequest { selection: "geometry=false", ..request };
+        assert!(python(&request, "F").text.ends_with(r#"get("cpi", geometry=False)"#));
+        assert!(r(&request, "F").text.ends_with(r#"yb_get("cpi", geometry=FALSE)"#));
     }
 
     #[test]

@@ -15,7 +15,7 @@ from .credits import Credit
 from .errors import MixedSnapshotsError, ShortTableError, UsageError, YearbookError
 from .http import Response
 from .http.answers import Headers
-from .planning import BulkFile, PullPlan, plan_pull
+from .planning import BulkFile, PullPlan, answer_cap, plan_pull
 from .pull import download_bulk, plan_credit, restarting, write_pages
 from .selection import Selection, text
 from .session import Session
@@ -65,7 +65,7 @@ def _written(
         with resumed(path, plan.bulk) as file:
             download_bulk(session, plan.bulk, file, plan.selection.name)
         return plan.total, plan_credit(plan, plan.bulk.headers)
-    cap, rows = plan.account.row_cap, plan.wanted
+    cap, rows = answer_cap(plan.account, plan.selection), plan.wanted
     several = cap is not None and (plan.preview.row_count if rows is None else rows) > cap
     if several and format_name == "parquet":
         with replacing(path) as file:
@@ -82,7 +82,7 @@ def _write_answers(
     """Writes answers one after the other; where there is more than one, as one file of the format."""
     limit, seen, cursor = plan.selection.limit, 0, ""
     # Without a cap, one answer has every row that there can be.
-    cap = plan.account.row_cap or max(plan.preview.row_count, plan.total or 0, 1)
+    cap = answer_cap(plan.account, plan.selection) or max(plan.preview.row_count, plan.total or 0, 1)
     counted = True
     join = joiner(format_name)
     first: Headers | None = None

@@ -17,6 +17,8 @@ from .store import Page
 # Rows of a page where the plan has no cap, and the size from which the bulk file is taken.
 PAGE_ROWS = 100_000
 BULK_ROWS = 100_000
+# Rows of a page in an order of its own: the service sorts no more at once.
+SORTED_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,12 @@ class PullPlan:
         return self.total if limit is None else min(self.total, limit)
 
 
+def answer_cap(account: Account, selection: Selection) -> int | None:
+    """Returns the rows of one answer at most, None without a bound."""
+    caps = (account.row_cap, SORTED_ROWS if selection.sort else None)
+    return min((cap for cap in caps if cap), default=None)
+
+
 def plan_pull(session: Session, selection: Selection, *, bulk: bool) -> PullPlan:
     """Plans a pull with free requests alone. `bulk` says that its result can come from Parquet.
 
@@ -82,7 +90,7 @@ def plan_pull(session: Session, selection: Selection, *, bulk: bool) -> PullPlan
     refusals that the pull itself would meet."""
     preview = session.preview(selection.name)
     account = session.account()
-    cap = account.row_cap or PAGE_ROWS
+    cap = answer_cap(account, selection) or PAGE_ROWS
     rows = cap if selection.limit is None else min(cap, selection.limit)
     plan = PullPlan(selection, preview, account, rows, session.origin.base, Headers(()))
     request = plan.request(rows)

@@ -82,6 +82,15 @@ test_that("a pull with a selection goes page by page and takes no bulk file (con
   )
 })
 
+test_that("sorted rows are asked for in pages that the service sorts (contract-15-clients-pages)", {
+  local_fake(plan = list(plan = "pro", row_cap = NA, limit = NA, left = NA))
+  rows <- function(...) yearbook:::plan_pull(yearbook:::retry_budget(), "demo", ...)$page
+  expect_identical(rows(list(sort = "-date"), Inf), 10000)
+  expect_identical(rows(list(sort = "-date"), 12000), 10000)
+  expect_identical(rows(list(sort = "-date"), 7), 7)
+  expect_identical(rows(list(), Inf), 100000)
+})
+
 test_that("parameters that the service ignores are a warning (contract-15-clients-ignored)", {
   fake <- local_fake()
   expect_silent(yb_get("demo"))

@@ -5,6 +5,7 @@ mod value;
 
 pub use resolve::parse_value;
 pub(super) use resolve::resolve_conditions;
+pub(crate) use value::json_number;
 pub use value::{ColumnValue, FloatKey};
 
 /// A condition that each row of a read meets.

@@ -13,6 +13,7 @@ use yearbook_domain::{CanonicalQuery, Column, ColumnRole, Dataset, ReadPlan, Val
 use crate::copy_lines::{CopyLine, LineRequest, copy_lines};
 use crate::credit_view::CreditView;
 use crate::dataset_formats::DatasetFormats;
+use crate::figures::count;
 use crate::{Frame, Section, Site};
 
 /// Columns that have a field of conditions at most.
@@ -36,6 +37,8 @@ pub(super) struct FormInput {
 struct MadeRequest {
     /// Address of the rows.
     url: String,
+    /// Rows that it has, where it does not ask for all; the others follow on its next pages.
+    first_rows: Option<String>,
     lines: Vec<CopyLine>,
 }
 
@@ -137,7 +140,8 @@ impl<'a> RequestPage<'a> {
                     let url = request
                         .url(format.as_deref().or(names.first().copied()).unwrap_or_default());
                     let lines = copy_lines(&request, formats);
-                    made = Some(MadeRequest { url, lines });
+                    let first_rows = request.first_rows().map(count);
+                    made = Some(MadeRequest { url, first_rows, lines });
                 }
                 Err(problems) => {
                     let sentence =

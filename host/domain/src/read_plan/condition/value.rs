@@ -63,6 +63,11 @@ impl fmt::Debug for FloatKey {
     }
 }
 
+/// A finite number as JSON prints it.
+pub(crate) fn json_number(number: f64) -> String {
+    serde_json::Value::from(number).to_string()
+}
+
 impl fmt::Display for ColumnValue {
     /// As JSON prints the column's type; NaN and infinities by their words (contract-15-canonical).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,7 +78,7 @@ impl fmt::Display for ColumnValue {
                 number if number.is_nan() => f.write_str("NaN"),
                 f64::INFINITY => f.write_str("INF"),
                 f64::NEG_INFINITY => f.write_str("-INF"),
-                number => fmt::Debug::fmt(&number, f),
+                number => f.write_str(&json_number(number)),
             },
             Self::Text(text) => f.write_str(text),
         }
@@ -83,6 +88,26 @@ impl fmt::Display for ColumnValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_written_as_json_prints_them_contract_15() {
+        let text = |number: f64| ColumnValue::Number(FloatKey::new(number)).to_string();
+        // (number, text)
+        let cases = [
+            (5.0, "5.0"),
+            (-0.0, "0.0"),
+            (0.1, "0.1"),
+            (1e22, "1e+22"),
+            (4.997_847_854_804_107e18, "4.997847854804107e+18"),
+            (1e-7, "1e-7"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "INF"),
+            (f64::NEG_INFINITY, "-INF"),
+        ];
+        for (number, expected) in cases {
+            assert_eq!(text(number), expected);
+        }
+    }
 
     #[test]
     fn floats_sort_by_value_with_one_zero_and_one_nan_contract_15() {
