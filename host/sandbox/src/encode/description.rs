@@ -11,7 +11,7 @@ use crate::guest::HostState;
 use crate::guest::bindings::EncoderPluginPre;
 use crate::guest::bindings::exports::yearbook::plugin::encoder as guest;
 use crate::guest::parameters::{
-    SEPARATOR_BYTES, WORD_BYTES, check_docs, check_media_type, check_name, check_parameters,
+    SEPARATOR_BYTES, WORD_BYTES, check_docs, check_media_type, check_parameters, check_plugin_name,
     check_word, quote,
 };
 use crate::options::{OptionValue, PluginParameter, complete, non_default};
@@ -106,7 +106,7 @@ impl PluginWorld for EncoderDescription {
             parameters,
             docs,
         } = raw;
-        check_name("format", &format, b"_-")?;
+        check_plugin_name("format", &format, b"_-")?;
         check_word("version", &version)?;
         check_media_type(&media_type)?;
         // A dot at either end, or two in a row, would end another file name than the one that is

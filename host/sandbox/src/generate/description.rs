@@ -9,7 +9,9 @@ use super::PluginGenerator;
 use crate::guest::HostState;
 use crate::guest::bindings::generator::GeneratorPluginPre;
 use crate::guest::bindings::generator::exports::yearbook::plugin::generator as guest;
-use crate::guest::parameters::{check_docs, check_name, check_parameters, check_title, check_word};
+use crate::guest::parameters::{
+    check_docs, check_parameters, check_plugin_name, check_title, check_word,
+};
 use crate::options::{OptionValue, PluginParameter, complete, non_default};
 use crate::plugin_head::PluginHead;
 use crate::plugin_world::PluginWorld;
@@ -64,7 +66,7 @@ impl PluginWorld for GeneratorDescription {
 
     fn check(raw: Self::Raw) -> Result<Self, String> {
         let guest::Description { tool, version, title, parameters, docs } = raw;
-        check_name("tool", &tool, b"-")?;
+        check_plugin_name("tool", &tool, b"-")?;
         check_word("version", &version)?;
         check_title(&title)?;
         check_docs("docs", &docs)?;

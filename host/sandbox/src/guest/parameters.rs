@@ -84,6 +84,15 @@ pub(crate) fn check_name(what: &str, name: &str, punctuation: &[u8]) -> Result<(
     }
 }
 
+/// Checks the name of a plugin whose options are parameters of requests: `NAME.option`.
+pub(crate) fn check_plugin_name(what: &str, name: &str, punctuation: &[u8]) -> Result<(), String> {
+    check_name(what, name, punctuation)?;
+    if yearbook_domain::query::PARAMETERS.contains(&name) {
+        return Err(format!("{what} {} is called like a parameter of requests", quote(name)));
+    }
+    Ok(())
+}
+
 pub(crate) fn check_word(what: &str, word: &str) -> Result<(), String> {
     let good =
         !word.is_empty() && word.len() <= WORD_BYTES && word.bytes().all(|b| b.is_ascii_graphic());
@@ -155,4 +164,20 @@ pub(crate) fn wire_option(option: &OptionValue) -> wire::OptionValue<'_> {
         OptionScalar::Boolean(boolean) => Wire::Boolean(*boolean),
     };
     wire::OptionValue { name: &option.name, value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugin_is_not_called_like_a_parameter_contract_15() {
+        for name in ["where", "sort", "last", "bbox", "limit", "apply"] {
+            let found = check_plugin_name("format", name, b"_-");
+            let sentence = format!("format \"{name}\" is called like a parameter of requests");
+            assert_eq!(found, Err(sentence));
+        }
+        assert_eq!(check_plugin_name("format", "where_else", b"_-"), Ok(()));
+        assert!(check_plugin_name("format", "Where", b"_-").is_err());
+    }
 }
