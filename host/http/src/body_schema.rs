@@ -174,7 +174,10 @@ impl<T: BodySchema> BodySchema for Option<T> {
     fn schema() -> Value {
         let mut schema = T::schema();
         if let Some(kind) = schema.get_mut("type") {
-            *kind = json!([kind.take(), "null"]);
+            match kind.as_array_mut() {
+                Some(kinds) => kinds.push(json!("null")),
+                None => *kind = json!([kind.take(), "null"]),
+            }
         }
         if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
             words.push(Value::Null);

@@ -72,10 +72,12 @@ class Table:
         self.duck = duckdb.connect(config={"threads": 1})
         self.duck.register("given", rows)
         self.duck.execute("CREATE TABLE t AS SELECT * FROM given")
-        self.values = {
-            name: [value for (value,) in self.duck.execute(f"SELECT DISTINCT {quoted(name)} FROM t ORDER BY 1 LIMIT 3000").fetchall() if value is not None]
-            for name in self.types
-        }
+        self.values = {name: self.distinct(name) for name in self.types}
+
+    def distinct(self, name):
+        """Values that a condition may have: of 1,024 bytes at most."""
+        found = self.duck.execute(f"SELECT DISTINCT {quoted(name)} FROM t ORDER BY 1 LIMIT 3000").fetchall()
+        return [value for (value,) in found if value is not None and len(str(value).encode()) <= 1024]
 
     def condition(self, chance):
         """A random condition: its parameters, and the same in SQL."""

@@ -190,8 +190,8 @@ fn conditions() -> Value {
             "type": "object",
             "propertyNames": {"pattern": "^where\\.[^.]+(\\.(not|ge|gt|le|lt|contains|starts|null))?$"},
             "additionalProperties": {"anyOf": [
-                {"type": "string"},
-                {"type": "array", "items": {"type": "string"}},
+                {"type": "string", "maxLength": 1_024},
+                {"type": "array", "items": {"type": "string", "maxLength": 1_024}},
             ]},
         },
         "example": {"where.value.ge": "0.2"},
