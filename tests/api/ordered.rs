@@ -116,10 +116,61 @@ async fn a_large_table_is_sorted_up_to_ten_thousand_rows_contract_15() {
     assert_eq!(best, [json!({"value": 30147}), json!({"value": 30144}), json!({"value": 30141})]);
 }
 
+/// The address that an answer is cited by.
+fn cited_path(reply: &Reply) -> Option<String> {
+    let mut links = reply.headers.get_all("link").iter().map(|link| link.to_str().unwrap());
+    let cited = links.find(|link| link.ends_with("rel=\"cite-as\""))?;
+    let (_, path) = cited.split_once("http://test.example")?;
+    path.split_once('>').map(|(path, _)| path.to_owned())
+}
+
+#[tokio::test]
+async fn a_large_order_is_verified_as_far_as_it_is_answered_contract_15() {
+    let app = TestApp::start().await;
+    let id = app.publish(&big(10_050)).await;
+    let key = app.key(Plan::Enterprise).await;
+    // (query, canonical query of its citation)
+    let cases = [
+        ("sort=-value", "limit=100&sort=-value"),
+        ("sort=-value&limit=7", "limit=7&sort=-value"),
+        ("sort=-value&last=1", "last=1&sort=-value"),
+        ("sort=-date", "sort=-date"),
+        ("sort=-date&limit=7", "limit=7&sort=-date"),
+    ];
+    for (query, canonical) in cases {
+        let path = format!("/v1/datasets/big/data?{query}&format=csv");
+        let reply = get(&app, &key, &path).await;
+        assert_eq!(reply.status, 200, "{query}");
+        let cited = cited_path(&reply);
+        assert_eq!(cited, Some(format!("/cite/big/{id}?{canonical}")), "{query}");
+        let head = app.head(&path).key(&key).send().await;
+        let known = (!query.contains("last")).then_some(cited).flatten();
+        assert_eq!(cited_path(&head), known, "HEAD {query}");
+    }
+    let verify = async |query: &str| {
+        get(&app, &key, &format!("/cite/big/{id}?{query}&verify=true&format=text")).await
+    };
+    let rows = |reply: &Reply| {
+        let text = reply.text();
+        text.split("Rows: ").nth(1).and_then(|rest| rest.split('.').next()).map(str::to_owned)
+    };
+    assert_eq!(rows(&verify("limit=100&sort=-value").await).as_deref(), Some("100"));
+    assert_eq!(rows(&verify("sort=-date").await).as_deref(), Some("10050"));
+    for query in ["sort=-value", "limit=10001&sort=-value", "sort=-value&last=1"] {
+        let scans = app.reads().scans;
+        let refused = (413, "sort_too_large".to_owned());
+        assert_eq!(verify(query).await.outcome(), refused, "{query}");
+        let path = format!("/cite/big/{id}?{query}&verify=true");
+        assert_eq!(app.head(&path).key(&key).send().await.status, 413, "{query}");
+        assert_eq!(app.reads().scans, scans, "refused before a row is read");
+        assert_eq!(app.get(&format!("/cite/big/{id}?{query}")).send().await.status, 200);
+    }
+}
+
 #[tokio::test]
 async fn more_series_than_are_held_are_refused_contract_15() {
     let app = TestApp::start().await;
-    app.publish(&harvest()).await;
+    let id = app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
     let snapshot = app.catalog_cache.dataset("harvest").unwrap().current.clone();
     // As if publishing had stored this number.
@@ -131,6 +182,12 @@ async fn more_series_than_are_held_are_refused_contract_15() {
         assert_eq!(app.head(&path).key(&key).send().await.status, 413, "{query}");
     }
     assert_eq!(get(&app, &key, "/v1/datasets/harvest/data?sort=-date").await.status, 200);
+    let path = format!("/cite/harvest/{id}?last=1&verify=true");
+    let refused = (413, "too_many_series".to_owned());
+    assert_eq!(get(&app, &key, &path).await.outcome(), refused);
+    assert_eq!(app.head(&path).key(&key).send().await.status, 413);
+    let known = app.get(&path).key(&key).header("if-none-match", "*").send().await;
+    assert_eq!(known.outcome(), refused, "before what the client has is compared");
 }
 
 #[tokio::test]

@@ -358,6 +358,39 @@ async fn refusals_of_values_are_those_of_rows_contract_15() {
 }
 
 #[tokio::test]
+async fn pages_of_long_texts_end_with_a_value_that_can_be_sent_contract_15() {
+    let (app, key) = service().await;
+    let long = |letter: &str| letter.repeat(2_000);
+    let rows: String = [long("a"), "b".to_owned(), long("c"), long("d"), "e".to_owned()]
+        .iter()
+        .enumerate()
+        .map(|(day, region)| format!("2020-01-0{},{region},1,true\n", day + 1))
+        .collect();
+    app.publish(&harvest().with_rows(&format!("date,region,value,final\n{rows}"))).await;
+    for selection in ["", "&start=2020-01-01"] {
+        let page = async |query: &str| {
+            let path = format!("{PATH}?columns=region{selection}{query}");
+            let found = values(&app, &key, &path).await;
+            let column = &found["columns"][0];
+            let texts = column["values"].as_array().unwrap().iter();
+            let texts: Vec<usize> = texts.map(|of| of["value"].as_str().unwrap().len()).collect();
+            (texts, column["next"].clone())
+        };
+        assert_eq!(page("&limit=3").await, (vec![2_000, 1], json!("b")));
+        assert_eq!(page("&limit=3&after=b").await, (vec![2_000, 2_000, 1], Value::Null));
+        assert_eq!(page("").await, (vec![2_000, 1, 2_000, 2_000, 1], Value::Null));
+        assert_eq!(page("&limit=2&after=d~").await, (vec![1], Value::Null));
+        let path = format!("{PATH}?columns=region{selection}&limit=2&after=b");
+        let before = used(&app, &key).await;
+        let refused = app.get(&path).key(&key).send().await;
+        let sentence = "column 'region' has texts of more than 1024 bytes for more than one page";
+        assert_eq!((refused.status.as_u16(), refused.problems()[0].0.as_str()), (422, "columns"));
+        assert!(refused.text().contains(sentence), "{}", refused.text());
+        assert_eq!(used(&app, &key).await, before);
+    }
+}
+
+#[tokio::test]
 async fn damaged_stored_values_are_counted_contract_15() {
     let fixture = HostFixture::default();
     let app = TestApp::on_fixture(&fixture).await;

@@ -153,7 +153,7 @@ pub fn fingerprint(plan: &ReadPlan, selection: &Selection) -> [u8; 16] {
     text(selection.end.as_ref().map(Date::as_str));
     text(selection.dimensions.as_deref());
     text(selection.geometry.then_some(""));
-    for column in selection.columns.iter().flatten() {
+    for column in selection.columns.iter().flat_map(|sent| &sent.value) {
         text(Some(column));
     }
     text(None);

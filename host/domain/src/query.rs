@@ -9,12 +9,12 @@ mod parse;
 pub mod scalar;
 mod selection;
 
-pub use conditions::{ConditionParameter, Operator, is_condition};
+pub use conditions::{ConditionParameter, MAX_VALUE_BYTES, Operator, is_condition};
 pub use formats::LoadedFormats;
 pub use order::MAX_SERIES_ROWS;
 pub use pairs::{last_value, parameter_names, parse_pairs};
 pub use parse::{parse_data, too_many_names_message};
-pub use selection::{Selection, SeriesRows, SortName};
+pub use selection::{Selection, Sent, SeriesRows, SortName};
 
 pub(crate) use conditions::nearest_name;
 
@@ -24,6 +24,31 @@ pub const DEFAULT_LIMIT: u64 = 100;
 /// Names in one list (`columns`, `datasets`) at most: more columns than a table of any use has, and
 /// with names of three letters all that fits into an address of 16 KiB.
 pub const MAX_LISTED_NAMES: usize = 4_096;
+
+/// Parameters of routes that take options of plugins, and words that are kept for them. A plugin
+/// called like one of them would have its options taken for something else.
+pub const PARAMETERS: [&str; 20] = [
+    "start",
+    "end",
+    "dimensions",
+    "limit",
+    "format",
+    "geometry",
+    "envelope",
+    "cursor",
+    "snapshot",
+    "columns",
+    "where",
+    "sort",
+    "first",
+    "last",
+    "bbox",
+    "as_of",
+    "apply",
+    "since",
+    "after",
+    "lang",
+];
 
 /// Parameters that say in which form the selected rows are sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

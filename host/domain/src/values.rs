@@ -7,6 +7,7 @@ mod stored;
 use serde::{Serialize, Serializer};
 
 use crate::Date;
+use crate::query::MAX_VALUE_BYTES;
 use crate::read_plan::ColumnValue;
 
 pub use query::{ValuesQuery, ValuesTarget};
@@ -67,6 +68,21 @@ pub struct ColumnValues {
     pub values: Vec<(ColumnValue, ValueRows)>,
     /// True where further values follow the last one.
     pub has_more: bool,
+}
+
+impl ColumnValues {
+    /// Ends the values with one that can be sent as `after`, where others follow. Returns false if
+    /// all of them are longer than a value of a request may be.
+    #[must_use]
+    pub fn end_with_short(&mut self) -> bool {
+        if self.has_more {
+            let is_short =
+                |(value, _): &(ColumnValue, ValueRows)| value.text_bytes() <= MAX_VALUE_BYTES;
+            let end = self.values.iter().rposition(is_short);
+            self.values.truncate(end.map_or(0, |last| last + 1));
+        }
+        !self.has_more || !self.values.is_empty()
+    }
 }
 
 /// Values of a column that an answer has: those behind `after`, the smallest first.

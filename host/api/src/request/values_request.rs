@@ -20,7 +20,7 @@ pub(crate) struct ValuesRequest {
     pub(crate) name: DatasetName,
     /// Method, address, headers and extensions.
     pub(crate) parts: Parts,
-    query: ValuesQuery,
+    pub(crate) query: ValuesQuery,
 }
 
 impl ValuesRequest {

@@ -39,13 +39,19 @@ pub(super) fn append_for_rows(
     read: &ReadPlan,
     counts: RowCounts,
 ) {
+    // More rows than an order holds cannot be verified, so any limit that cut them is cited.
+    let is_held = !read.order.is_streamed();
     let named = last_value(&request.pairs, "limit").is_some();
-    let limit = CanonicalQuery::explicit_limit(&request.selection, named);
+    let limit = if is_held {
+        read.max_rows.filter(|_| request.selection.cursor.is_none())
+    } else {
+        CanonicalQuery::explicit_limit(&request.selection, named)
+    };
     if limit.is_some() && counts.rows.is_none() {
         return;
     }
     // Where the plan's cap held rows back, the answer is a page of what was asked for.
-    let cut = counts.next.is_some() && read.plan_row_cap.is_none();
+    let cut = counts.next.is_some() && (is_held || read.plan_row_cap.is_none());
     let query = CanonicalQuery::new(read, limit.filter(|_| cut));
     append(headers, app, &request.parts, &read.dataset, &read.snapshot.id, &query);
 }

@@ -14,8 +14,9 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LAST_MOD
 use http::{HeaderMap, HeaderValue, Method};
 use sha2::{Digest as _, Sha256};
 use tracing::Instrument;
-use yearbook_domain::CanonicalQuery;
+use yearbook_domain::query::MAX_VALUE_BYTES;
 use yearbook_domain::values::{ColumnValues, ValuesTarget};
+use yearbook_domain::{CanonicalQuery, Refusal, ValidationError};
 use yearbook_http::content_coding::ContentCoding;
 use yearbook_http::credit::write_credit;
 use yearbook_http::preconditions::PreconditionOutcome;
@@ -67,6 +68,8 @@ pub(crate) async fn show(
 /// An answer whose headers are known before anything is read.
 struct ValuesAnswer {
     target: ValuesTarget,
+    /// The value of `columns` as sent.
+    sent_columns: String,
     /// Canonical text of the selection.
     selection: String,
     tag: EntityTag,
@@ -79,7 +82,8 @@ impl ValuesAnswer {
         let tag = entity_tag(&target, &selection);
         // By the request alone, never by the body's size, so that the tag holds.
         let coding = ContentCoding::choose(&request.parts.headers);
-        Self { target, selection, tag, coding }
+        let sent_columns = request.query.sent_columns().to_owned();
+        Self { target, sent_columns, selection, tag, coding }
     }
 
     /// Returns what publishing stored of the columns; `None` where something has to be counted.
@@ -114,14 +118,20 @@ impl ValuesAnswer {
     /// Writes 200 with `columns`, on the account of `holder`.
     ///
     /// # Errors
-    /// 500.
+    /// 422 for a column whose page would end with a text that is too long to be sent; 500.
     async fn render(
         &self,
         app: &ApiState,
         holder: &CallerShare,
         rows: u64,
-        columns: Vec<ColumnValues>,
+        mut columns: Vec<ColumnValues>,
     ) -> Result<Response, Error> {
+        let endless = columns
+            .iter_mut()
+            .find_map(|column| (!column.end_with_short()).then_some(column.column));
+        if let Some(position) = endless {
+            return Err(self.endless_page(position));
+        }
         let (plan, selection) = (self.target.plan.clone(), self.selection.clone());
         let write = move || serde_json::to_vec(&ValuesView::new(&plan, &selection, rows, &columns));
         let written = app.core.workers.run_for(holder, write).await;
@@ -134,6 +144,17 @@ impl ValuesAnswer {
                 .map_err(|failure| Error::internal("compress values", &failure))?;
         }
         Ok(self.with_body(Body::from(bytes)))
+    }
+
+    /// The refusal of a page of the column at `position`, behind which no request could go on.
+    fn endless_page(&self, position: usize) -> Error {
+        let name = self.target.plan.snapshot.columns.get(position).map_or("", |of| &of.name);
+        let sentence = format!(
+            "column '{name}' has texts of more than {MAX_VALUE_BYTES} bytes for more than one page; \
+             raise limit, go on behind them with after, or leave the column out"
+        );
+        let problem = ValidationError::value_error("columns", &sentence, &self.sent_columns);
+        Refusal::InvalidParameters(vec![problem]).into()
     }
 
     /// Headers of 200 and 304 alike.

@@ -1,6 +1,8 @@
 //! Conditions on columns as they are sent: `where.COLUMN` and `where.COLUMN.OPERATOR`
 //! (contract-15-conditions). Each is validated by itself; the dataset judges columns and values.
 
+use std::collections::HashMap;
+
 use serde_json::json;
 
 use super::scalar;
@@ -18,7 +20,7 @@ const MAX_VALUES: usize = 1_024;
 const MAX_TEXT_SEARCHES: usize = 64;
 
 /// Bytes of a value at most.
-const MAX_VALUE_BYTES: usize = 1_024;
+pub const MAX_VALUE_BYTES: usize = 1_024;
 
 /// Beginning of the names of conditions.
 const PREFIX: &str = "where.";
@@ -106,9 +108,15 @@ pub(super) fn parse_conditions(
     if values > MAX_VALUES {
         return Err(vec![too_many(&format!("{values} values and may have {MAX_VALUES}"))]);
     }
+    // Of a repeated `null` the last wins, so that it alone is judged.
+    let last_null: HashMap<&str, usize> = sent()
+        .enumerate()
+        .filter(|(_, (name, _))| name.ends_with(".null"))
+        .map(|(at, (name, _))| (name.as_str(), at))
+        .collect();
     let mut problems = Vec::new();
     let mut conditions: Vec<ConditionParameter> = Vec::new();
-    for (name, raw) in sent() {
+    for (at, (name, raw)) in sent().enumerate() {
         let (column, operator) = match parse_name(name, raw) {
             Ok(parsed) => parsed,
             Err(problem) => {
@@ -119,6 +127,12 @@ pub(super) fn parse_conditions(
         if raw.len() > MAX_VALUE_BYTES {
             problems.push(value_too_long(name, raw));
             continue;
+        }
+        if operator == Operator::Null
+            && last_null.get(name.as_str()) == Some(&at)
+            && let Err(problem) = scalar::parse_boolean(name, raw)
+        {
+            problems.push(problem);
         }
         let known = conditions
             .iter_mut()
@@ -137,11 +151,6 @@ pub(super) fn parse_conditions(
             }),
         }
     }
-    let is_null_test = |condition: &&ConditionParameter| condition.operator == Operator::Null;
-    problems.extend(conditions.iter().filter(is_null_test).filter_map(|condition| {
-        let raw = condition.values.first()?;
-        scalar::parse_boolean(&condition.parameter(), raw).err()
-    }));
     if conditions.len() > MAX_PAIRS {
         let found = conditions.len();
         let sentence = format!("{found} pairs of column and operator and may have {MAX_PAIRS}");

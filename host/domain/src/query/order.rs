@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::pairs::last_value;
 use super::scalar;
-use super::selection::{SeriesRows, SortName};
+use super::selection::{Sent, SeriesRows, SortName};
 use crate::{BoundingBox, ValidationError};
 
 /// Names in `sort` at most.
@@ -16,7 +16,7 @@ pub const MAX_SERIES_ROWS: u64 = 1_000;
 
 /// Names of columns, each behind a `-` or not; blanks around a name are dropped, so that
 /// `sort=+region` is `region`.
-pub(super) fn parse_sort(raw: &str) -> Result<Vec<SortName>, ValidationError> {
+pub(super) fn parse_sort(raw: &str) -> Result<Sent<Vec<SortName>>, ValidationError> {
     let refuse = |sentence: &str| Err(ValidationError::value_error("sort", sentence, raw));
     let names = raw.bytes().filter(|byte| *byte == b',').count() + 1;
     if names > MAX_SORT_NAMES {
@@ -40,30 +40,31 @@ pub(super) fn parse_sort(raw: &str) -> Result<Vec<SortName>, ValidationError> {
     if let Some(name) = names.iter().find(|name| !seen.insert(name.column.as_str())) {
         return refuse(&format!("column '{}' is named twice", name.column));
     }
-    Ok(names)
+    Ok(Sent::new(raw, names))
 }
 
 /// `first` or `last`; both at once are a problem of `last`.
 pub(super) fn parse_series_rows(
     pairs: &[(String, String)],
-) -> Result<Option<SeriesRows>, Vec<ValidationError>> {
-    let count = |name, raw: &str| scalar::parse_positive(name, raw, MAX_SERIES_ROWS);
-    let rows = |name| last_value(pairs, name).map(|raw| count(name, raw)).transpose();
-    match (rows("first"), rows("last")) {
+) -> Result<Option<Sent<SeriesRows>>, Vec<ValidationError>> {
+    let rows = |name, kind: fn(u64) -> SeriesRows| {
+        let count = |raw: &str| scalar::parse_positive(name, raw, MAX_SERIES_ROWS);
+        let sent = |raw: &str| count(raw).map(|rows| Sent::new(raw, kind(rows)));
+        last_value(pairs, name).map(sent).transpose()
+    };
+    match (rows("first", SeriesRows::First), rows("last", SeriesRows::Last)) {
         (Ok(None), Ok(None)) => Ok(None),
-        (Ok(Some(rows)), Ok(None)) => Ok(Some(SeriesRows::First(rows))),
-        (Ok(None), Ok(Some(rows))) => Ok(Some(SeriesRows::Last(rows))),
-        (Ok(Some(_)), Ok(Some(_))) => {
-            let raw = last_value(pairs, "last").unwrap_or_default();
+        (Ok(Some(rows)), Ok(None)) | (Ok(None), Ok(Some(rows))) => Ok(Some(rows)),
+        (Ok(Some(_)), Ok(Some(last))) => {
             let sentence = "last cannot stand beside first; ask in two requests";
-            Err(vec![ValidationError::value_error("last", sentence, raw)])
+            Err(vec![ValidationError::value_error("last", sentence, &last.raw)])
         }
         (first, last) => Err(first.err().into_iter().chain(last.err()).collect()),
     }
 }
 
 /// Four numbers of degrees: west, south, east, north.
-pub(super) fn parse_box(raw: &str) -> Result<BoundingBox, ValidationError> {
+pub(super) fn parse_box(raw: &str) -> Result<Sent<BoundingBox>, ValidationError> {
     let refuse = |sentence: &str| Err(ValidationError::value_error("bbox", sentence, raw));
     let parts = raw.split(',').take(5).map(|part| scalar::parse_number("bbox", part).ok());
     let numbers: Option<Vec<f64>> = parts.collect();
@@ -80,5 +81,6 @@ pub(super) fn parse_box(raw: &str) -> Result<BoundingBox, ValidationError> {
         return refuse("bbox has its south above its north: west,south,east,north");
     }
     // A zero has no sign: both spellings select the same rows, so they have one canonical text.
-    Ok(BoundingBox([west, south, east, north].map(|degrees| degrees + 0.0)))
+    let bbox = BoundingBox([west, south, east, north].map(|degrees| degrees + 0.0));
+    Ok(Sent::new(raw, bbox))
 }

@@ -6,7 +6,9 @@ use std::collections::{HashMap, HashSet};
 use super::conditions::{is_condition, parse_conditions};
 use super::order::{parse_box, parse_series_rows, parse_sort};
 use super::pairs::last_value;
-use super::{DEFAULT_LIMIT, LoadedFormats, MAX_LISTED_NAMES, OutputParameters, Selection, scalar};
+use super::{
+    DEFAULT_LIMIT, LoadedFormats, MAX_LISTED_NAMES, OutputParameters, Selection, Sent, scalar,
+};
 use crate::ValidationError;
 
 /// Parses `pairs` (from [`super::parse_pairs`]). `formats` are those loaded now. Unknown parameters
@@ -59,7 +61,7 @@ pub fn parse_data<'a>(
         found.into_iter().for_each(&mut note);
         Vec::new()
     });
-    let sort = collect_error(get("sort").map(parse_sort), &mut note).unwrap_or_default();
+    let sort = collect_error(get("sort").map(parse_sort), &mut note);
     let series_rows = parse_series_rows(pairs).unwrap_or_else(|found| {
         found.into_iter().for_each(&mut note);
         None
@@ -105,7 +107,7 @@ fn non_empty(raw: Option<&str>) -> Option<String> {
 
 /// Names of columns; blanks around a name are dropped. A name twice would make objects with the
 /// same key twice, so it is refused.
-fn parse_columns(raw: &str) -> Result<Vec<String>, ValidationError> {
+fn parse_columns(raw: &str) -> Result<Sent<Vec<String>>, ValidationError> {
     let refuse = |sentence: &str| Err(ValidationError::value_error("columns", sentence, raw));
     if let Some(sentence) = too_many_names_message("columns", raw) {
         return refuse(&sentence);
@@ -120,7 +122,7 @@ fn parse_columns(raw: &str) -> Result<Vec<String>, ValidationError> {
     if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
         return refuse(&format!("column '{name}' is named twice"));
     }
-    Ok(names)
+    Ok(Sent::new(raw, names))
 }
 
 /// Returns the problem of a list of more than [`MAX_LISTED_NAMES`] names, before any of them is

@@ -105,16 +105,22 @@ pub fn parse_integer(name: &str, raw: &str) -> Result<i64, ValidationError> {
 }
 
 /// An integer of 64 bits, also where it is written with an exponent: `1e+05`, as R and spreadsheets
-/// write large ones.
+/// write large ones. A plus that was not escaped is a blank in a query, and means the same.
 ///
 /// # Errors
 /// Those of [`parse_integer`].
 pub fn parse_whole_number(name: &str, raw: &str) -> Result<i64, ValidationError> {
-    match without_exponent(raw.trim()) {
+    match without_exponent(&with_plus(raw)) {
         Some(digits) => parse_integer(name, &digits)
             .map_err(|problem| ValidationError { input: Some(raw.to_owned()), ..problem }),
         None => parse_integer(name, raw),
     }
+}
+
+/// `raw` without white space around it, and with the plus of an exponent that decoding a query made
+/// a blank.
+fn with_plus(raw: &str) -> String {
+    raw.trim().replace("e ", "e+").replace("E ", "E+")
 }
 
 /// `1.5e3` as `1500`. `None` without an exponent, for what is no whole number, and for more digits
@@ -124,15 +130,23 @@ fn without_exponent(text: &str) -> Option<String> {
     let (mantissa, exponent) = text.split_once(['e', 'E'])?;
     let exponent: i32 = exponent.parse().ok()?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let has_digits = whole.bytes().any(|byte| byte.is_ascii_digit());
-    if !has_digits || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+    let (sign, whole) = match whole.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", whole.strip_prefix('+').unwrap_or(whole)),
+    };
+    let whole = without_underscores(whole)?;
+    let mut digits = whole.bytes().chain(fraction.bytes());
+    if !digits.clone().all(|digit| digit.is_ascii_digit()) {
         return None;
+    }
+    if digits.all(|digit| digit == b'0') {
+        return Some("0".to_owned());
     }
     match usize::try_from(exponent) {
         Ok(exponent) if exponent <= MAX_EXPONENT => {
             let fraction = fraction.trim_end_matches('0');
             let zeros = exponent.checked_sub(fraction.len())?;
-            Some(format!("{whole}{fraction}{}", "0".repeat(zeros)))
+            Some(format!("{sign}{whole}{fraction}{}", "0".repeat(zeros)))
         }
         Ok(_) => None,
         Err(_) => {
@@ -140,9 +154,7 @@ fn without_exponent(text: &str) -> Option<String> {
             let is_whole = fraction.bytes().all(|byte| byte == b'0');
             let kept = whole.len().checked_sub(shift).filter(|_| is_whole)?;
             let (kept, dropped) = whole.split_at_checked(kept)?;
-            let is_integer = dropped.bytes().all(|byte| byte == b'0')
-                && kept.bytes().any(|byte| byte.is_ascii_digit());
-            is_integer.then(|| kept.to_owned())
+            dropped.bytes().all(|byte| byte == b'0').then(|| format!("{sign}{kept}"))
         }
     }
 }
@@ -239,7 +251,8 @@ pub fn parse_any_number(name: &str, raw: &str) -> Result<f64, ValidationError> {
         _ if raw.bytes().any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E')) => {
             Err(not_a_number(name, raw))
         }
-        _ => parse_number(name, raw),
+        _ => parse_number(name, &with_plus(raw))
+            .map_err(|problem| ValidationError { input: Some(raw.to_owned()), ..problem }),
     }
 }
 

@@ -23,15 +23,30 @@ pub struct Selection {
     /// A pinned snapshot's id, as given.
     pub snapshot: Option<String>,
     /// Projection, in the order asked for.
-    pub columns: Option<Vec<String>>,
+    pub columns: Option<Sent<Vec<String>>>,
     /// Conditions on columns, one for each pair of column and operator, in the order sent.
     pub conditions: Vec<ConditionParameter>,
-    /// Columns to sort by; empty: the natural order.
-    pub sort: Vec<SortName>,
+    /// Columns to sort by; `None` for the natural order.
+    pub sort: Option<Sent<Vec<SortName>>>,
     /// Rows of each series; `None` for all.
-    pub series_rows: Option<SeriesRows>,
+    pub series_rows: Option<Sent<SeriesRows>>,
     /// Box that the geometry meets.
-    pub bbox: Option<BoundingBox>,
+    pub bbox: Option<Sent<BoundingBox>>,
+}
+
+/// A value with its text as sent, which a problem of it repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent<T> {
+    /// The text.
+    pub raw: String,
+    /// Meaning of the text.
+    pub value: T,
+}
+
+impl<T> Sent<T> {
+    pub(super) fn new(raw: &str, value: T) -> Self {
+        Self { raw: raw.to_owned(), value }
+    }
 }
 
 /// A name in `sort`.

@@ -1,6 +1,6 @@
 //! Columns of a snapshot by name, and sentences about names that it does not have.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 
 use crate::query::nearest_name;
@@ -12,18 +12,25 @@ const MAX_LISTED: usize = 40;
 /// Look-ups that are made one by one: for so few a table of all columns costs more than it saves.
 const MAX_LINEAR: usize = 8;
 
+/// Unknown names of a request for which the nearest one is sought at most: the search compares a
+/// name with every column.
+const MAX_SOUGHT: usize = 4;
+
 /// Columns of a snapshot by name, for a known number of look-ups.
 pub(super) struct ColumnNames<'a> {
     snapshot: &'a Snapshot,
     is_linear: bool,
     table: OnceCell<HashMap<&'a str, usize>>,
+    /// Unknown names so far.
+    unknown: Cell<usize>,
 }
 
 impl<'a> ColumnNames<'a> {
     /// Names of `snapshot`, of which about `lookups` are looked for. Time grows with the columns
     /// and the look-ups, not with one times the other.
     pub(super) fn new(snapshot: &'a Snapshot, lookups: usize) -> Self {
-        Self { snapshot, is_linear: lookups <= MAX_LINEAR, table: OnceCell::new() }
+        let is_linear = lookups <= MAX_LINEAR;
+        Self { snapshot, is_linear, table: OnceCell::new(), unknown: Cell::new(0) }
     }
 
     /// Returns the column called `name`, with its position.
@@ -40,10 +47,12 @@ impl<'a> ColumnNames<'a> {
         position.and_then(|position| Some((position, columns.get(position)?)))
     }
 
-    /// Returns the sentence about a name that is not there: the nearest one, and all of them.
+    /// Returns the sentence about a name that is not there: the nearest one, where it is one of the
+    /// first such names, and all of them.
     pub(super) fn unknown(&self, name: &str) -> String {
         let known = self.snapshot.columns.iter().map(|column| column.name.as_str());
-        let nearest = nearest_name(name, known);
+        let is_sought = self.unknown.replace(self.unknown.get() + 1) < MAX_SOUGHT;
+        let nearest = is_sought.then(|| nearest_name(name, known)).flatten();
         let nearest = nearest.map(|name| format!("the nearest is '{name}'; ")).unwrap_or_default();
         format!("unknown column '{name}'; {nearest}this dataset has {}", listed(self.snapshot))
     }

@@ -9,6 +9,7 @@ use super::row_order::{check_series_rows, resolve_order};
 use super::{Condition, ReadPlan, RowOrder};
 use crate::dataset::GEOMETRY_COLUMN;
 use crate::plan::BulkEntitlement;
+use crate::query::Sent;
 use crate::{
     BoundingBox, ColumnRole, Dataset, Date, PlanLimits, Refusal, Selection, SeriesRows, Snapshot,
     ValidationError,
@@ -42,13 +43,13 @@ pub fn resolve_selection(
     snapshot: &Snapshot,
     selection: &Selection,
 ) -> Result<ResolvedSelection, Vec<ValidationError>> {
-    let lookups = selection.columns.as_ref().map_or(0, Vec::len)
+    let lookups = selection.columns.as_ref().map_or(0, |sent| sent.value.len())
         + selection.conditions.len()
-        + selection.sort.len();
+        + selection.sort.as_ref().map_or(0, |sort| sort.value.len());
     let names = ColumnNames::new(snapshot, lookups);
     let columns = resolve_projection(&names, snapshot, selection);
     let conditions = resolve_conditions(&names, &selection.conditions);
-    let order = resolve_order(&names, snapshot, &selection.sort);
+    let order = resolve_order(&names, snapshot, selection.sort.as_ref());
     let series_rows = check_series_rows(snapshot, selection);
     let bbox = check_box(snapshot, selection);
     match (columns, conditions, order, series_rows, bbox) {
@@ -60,8 +61,8 @@ pub fn resolve_selection(
                 end: selection.end.filter(|_| dated),
                 search_text: selection.dimensions.clone(),
                 conditions,
-                bbox: selection.bbox,
-                series_rows: selection.series_rows,
+                bbox: selection.bbox.as_ref().map(|sent| sent.value),
+                series_rows: selection.series_rows.as_ref().map(|sent| sent.value),
                 order,
             })
         }
@@ -104,14 +105,21 @@ pub fn plan_read(
     let (max_rows, plan_row_cap) = bound(selection.limit, limits.row_cap);
     let all = ReadPlan::full_scan(dataset.name.clone(), dataset.namespace.clone(), snapshot);
     let plan = ReadPlan { first_row, max_rows, plan_row_cap, ..resolved.into_plan(all) };
+    check_order(&plan)?;
+    Ok(plan)
+}
+
+/// Checks that an order of rows that does not stream holds no more keys than there may be.
+///
+/// # Errors
+/// [`Refusal::SortTooLarge`].
+pub fn check_order(plan: &ReadPlan) -> Result<(), Refusal> {
     let is_large = |rows: u64| rows > MAX_SORTED_ROWS;
-    if !plan.order.is_streamed()
-        && is_large(plan.snapshot.rows)
-        && plan.max_rows.is_none_or(is_large)
-    {
+    let holds_many = is_large(plan.snapshot.rows) && plan.max_rows.is_none_or(is_large);
+    if holds_many && !plan.order.is_streamed() {
         return Err(Refusal::SortTooLarge { limit: MAX_SORTED_ROWS });
     }
-    Ok(plan)
+    Ok(())
 }
 
 /// Returns positions of the columns to send: the requested ones, in that order, or all;
@@ -127,11 +135,10 @@ fn resolve_projection(
     let selected = |position: &usize| {
         selection.geometry || snapshot.columns[*position].role != ColumnRole::Geometry
     };
-    let Some(wanted) = &selection.columns else {
+    let Some(Sent { raw, value: wanted }) = &selection.columns else {
         return Ok((0..snapshot.columns.len()).filter(selected).collect());
     };
-    let problem =
-        |sentence: String| ValidationError::value_error("columns", &sentence, &wanted.join(","));
+    let problem = |sentence: String| ValidationError::value_error("columns", &sentence, raw);
     let positions: Vec<Option<usize>> =
         wanted.iter().map(|name| names.find(name).map(|(position, _)| position)).collect();
     let unknown: Vec<&str> = wanted
@@ -158,11 +165,11 @@ fn resolve_projection(
 
 /// Checks that there is geometry for a box to meet.
 fn check_box(snapshot: &Snapshot, selection: &Selection) -> Result<(), ValidationError> {
-    match selection.bbox.filter(|_| !snapshot.has_geometry()) {
+    match selection.bbox.as_ref().filter(|_| !snapshot.has_geometry()) {
         None => Ok(()),
-        Some(bbox) => {
+        Some(sent) => {
             let sentence = "this dataset has no geometry; leave bbox out";
-            Err(ValidationError::value_error("bbox", sentence, &bbox.to_parameter()))
+            Err(ValidationError::value_error("bbox", sentence, &sent.raw))
         }
     }
 }

@@ -2,7 +2,7 @@
 //! primary key, then as in the source file.
 
 use super::names::ColumnNames;
-use crate::query::{Selection, SeriesRows, SortName};
+use crate::query::{Selection, Sent, SeriesRows, SortName};
 use crate::{ColumnRole, Snapshot, ValidationError};
 
 /// Order of the rows of a read.
@@ -55,17 +55,12 @@ impl RowOrder {
 pub(super) fn resolve_order(
     names: &ColumnNames<'_>,
     snapshot: &Snapshot,
-    sort: &[SortName],
+    sort: Option<&Sent<Vec<SortName>>>,
 ) -> Result<RowOrder, ValidationError> {
-    let mut keys = Vec::with_capacity(sort.len());
-    for SortName { column: name, descending } in sort {
-        let problem = |sentence: &str| {
-            let raw: Vec<String> = sort
-                .iter()
-                .map(|name| format!("{}{}", if name.descending { "-" } else { "" }, name.column))
-                .collect();
-            ValidationError::value_error("sort", sentence, &raw.join(","))
-        };
+    let Some(sort) = sort else { return Ok(RowOrder::Natural) };
+    let mut keys = Vec::with_capacity(sort.value.len());
+    for SortName { column: name, descending } in &sort.value {
+        let problem = |sentence: &str| ValidationError::value_error("sort", sentence, &sort.raw);
         let Some((position, column)) = names.find(name) else {
             return Err(problem(&names.unknown(name)));
         };
@@ -115,14 +110,13 @@ pub(super) fn check_series_rows(
     snapshot: &Snapshot,
     selection: &Selection,
 ) -> Result<(), ValidationError> {
-    let Some(series_rows) = selection.series_rows.filter(|_| snapshot.date_column.is_none()) else {
-        return Ok(());
-    };
-    let parameter = series_rows.parameter();
+    let sent = selection.series_rows.as_ref().filter(|_| snapshot.date_column.is_none());
+    let Some(sent) = sent else { return Ok(()) };
+    let parameter = sent.value.parameter();
     let sentence = format!(
         "this dataset has no date axis, so its rows have no oldest and newest; leave {parameter} out"
     );
-    Err(ValidationError::value_error(parameter, &sentence, &series_rows.rows().to_string()))
+    Err(ValidationError::value_error(parameter, &sentence, &sent.raw))
 }
 
 impl SeriesRows {

@@ -5,7 +5,7 @@ use super::{DEFAULT_VALUES, MAX_COLUMNS, MAX_VALUES, ValuesPage};
 use crate::dataset::GEOMETRY_COLUMN;
 use crate::query::{is_condition, last_value, parse_data, scalar};
 use crate::read_plan::{parse_value, resolve_selection};
-use crate::{ColumnRole, ReadPlan, Selection, ValidationError};
+use crate::{Column, ColumnRole, ReadPlan, Selection, ValidationError};
 
 /// Parameters of `/data` that mean the same here, besides conditions.
 const SHARED_PARAMETERS: [&str; 6] = ["start", "end", "dimensions", "snapshot", "columns", "bbox"];
@@ -46,7 +46,7 @@ impl ValuesQuery {
         let shared: Vec<(String, String)> =
             pairs.iter().filter(|(name, _)| is_shared(name)).cloned().collect();
         let selection = parse_data(&shared, &[]).and_then(|(selection, _)| {
-            let named = selection.columns.as_ref().map_or(0, Vec::len);
+            let named = selection.columns.as_ref().map_or(0, |sent| sent.value.len());
             if named <= MAX_COLUMNS {
                 return Ok(selection);
             }
@@ -57,10 +57,8 @@ impl ValuesQuery {
             Err(vec![ValidationError::value_error("columns", &sentence, raw)])
         });
         let after = last_value(pairs, "after");
-        let is_one = |selection: &Selection| {
-            selection.columns.as_ref().is_some_and(|names| names.len() == 1)
-        };
-        let stray = after.filter(|_| !selection.as_ref().is_ok_and(is_one)).map(|raw| {
+        let is_one = last_value(pairs, "columns").is_some_and(|names| !names.contains(','));
+        let stray = after.filter(|_| !is_one).map(|raw| {
             let sentence = "after goes on in one column; name it, and no other, in columns";
             ValidationError::value_error("after", sentence, raw)
         });
@@ -87,6 +85,12 @@ impl ValuesQuery {
         self.selection.snapshot.as_deref()
     }
 
+    /// Returns the value of `columns` as sent; empty without one.
+    #[must_use]
+    pub fn sent_columns(&self) -> &str {
+        self.selection.columns.as_ref().map_or("", |sent| &sent.raw)
+    }
+
     /// Resolves the request against the snapshot of `all`, a plan of all its rows and columns.
     ///
     /// # Errors
@@ -95,27 +99,38 @@ impl ValuesQuery {
         let snapshot = std::sync::Arc::clone(&all.snapshot);
         let every_column = all.columns.clone();
         let role = |position: &usize| snapshot.columns.get(*position).map(|column| column.role);
-        let selected = resolve_selection(&snapshot, &self.selection)?.into_plan(all);
+        let named: Vec<&Column> = self
+            .selection
+            .columns
+            .iter()
+            .flat_map(|sent| &sent.value)
+            .filter_map(|name| snapshot.columns.get(snapshot.column_index(name)?))
+            .collect();
+        let geometry = named.iter().any(|column| column.role == ColumnRole::Geometry).then(|| {
+            let sentence = format!("{GEOMETRY_COLUMN} has no list of values; leave it out");
+            ValidationError::value_error("columns", &sentence, self.sent_columns())
+        });
+        let after = match (&self.after, named.first()) {
+            (Some(raw), Some(column)) => parse_value(column.column_type, "after", raw).map(Some),
+            _ => Ok(None),
+        };
+        let (selected, after) =
+            match (geometry, resolve_selection(&snapshot, &self.selection), after) {
+                (None, Ok(selected), Ok(after)) => (selected.into_plan(all), after),
+                (geometry, selected, after) => {
+                    let problems = geometry.into_iter();
+                    return Err(problems
+                        .chain(selected.err().into_iter().flatten())
+                        .chain(after.err())
+                        .collect());
+                }
+            };
         let columns = match self.selection.columns {
             Some(_) => selected.columns.clone(),
             None => {
                 let is_dimension = |position: &usize| role(position) == Some(ColumnRole::Dimension);
                 every_column.iter().copied().filter(is_dimension).take(MAX_COLUMNS).collect()
             }
-        };
-        if columns.iter().any(|position| role(position) == Some(ColumnRole::Geometry)) {
-            let names = self.selection.columns.iter().flatten().map(String::as_str);
-            let names = names.collect::<Vec<_>>().join(",");
-            let sentence = format!("{GEOMETRY_COLUMN} has no list of values; leave it out");
-            return Err(vec![ValidationError::value_error("columns", &sentence, &names)]);
-        }
-        let first = columns.first().and_then(|position| snapshot.columns.get(*position));
-        let after = match (&self.after, first) {
-            (Some(raw), Some(column)) => {
-                let parsed = parse_value(column.column_type, "after", raw);
-                Some(parsed.map_err(|problem| vec![problem])?)
-            }
-            _ => None,
         };
         Ok(ValuesTarget {
             plan: ReadPlan { columns: every_column, ..selected },

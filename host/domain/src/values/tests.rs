@@ -95,11 +95,21 @@ fn every_problem_is_told_where_it_is_contract_15() {
         let (name, sentence, kind) = expected;
         assert_eq!(problems(raw), [(name.to_owned(), sentence.to_owned(), kind)], "{raw}");
     }
-    let names: Vec<String> = problems("limit=x&start=y&where.region.like=a&bbox=1&after=b")
-        .into_iter()
-        .map(|(name, ..)| name)
-        .collect();
-    assert_eq!(names, ["limit", "start", "where.region.like", "bbox", "after"]);
+    // All of one step come at once, and `after` is judged by the columns that were sent.
+    for (raw, expected) in [
+        (
+            "limit=x&start=y&where.region.like=a&bbox=1&after=b",
+            &["limit", "start", "where.region.like", "bbox", "after"][..],
+        ),
+        ("columns=code&after=5&start=y", &["start"]),
+        ("columns=,&after=5", &["columns", "after"]),
+        ("columns=code&after=x&where.nothing=1", &["where.nothing", "after"]),
+        ("columns=geometry_wkt&where.nothing=1", &["columns", "where.nothing"]),
+        ("columns=nothing&after=5", &["columns"]),
+    ] {
+        let names: Vec<String> = problems(raw).into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, expected, "{raw}");
+    }
 }
 
 #[test]
@@ -144,6 +154,25 @@ fn pages_of_stored_values_go_on_behind_a_value_and_end_with_their_bytes_contract
     assert_eq!(page(&long, 3, None), (vec![MAX_TEXT_BYTES + 1], true));
     assert_eq!(page(&long, 3, Some("xy")), (vec![1], true));
     assert_eq!(page(&long, 3, Some("y")), (vec![MAX_TEXT_BYTES], false));
+}
+
+#[test]
+fn a_page_ends_with_a_value_that_can_be_sent_contract_15() {
+    let long = "b".repeat(MAX_VALUE_BYTES + 1);
+    let short = &long[1..];
+    // (values, further ones follow, values of the answer)
+    let cases: [(&[&str], bool, Option<usize>); 5] = [
+        (&["a", &long, &long], true, Some(1)),
+        (&[&long, short], true, Some(2)),
+        (&["a", &long], false, Some(2)),
+        (&[&long], true, None),
+        (&[], false, Some(0)),
+    ];
+    for (texts, has_more, expected) in cases {
+        let mut column = ColumnValues { has_more, ..counted(texts) };
+        let can_go_on = column.end_with_short();
+        assert_eq!(can_go_on.then_some(column.values.len()), expected);
+    }
 }
 
 #[test]

@@ -100,9 +100,17 @@ fn conditions_have_bounds_contract_15() {
 
 #[test]
 fn every_problem_is_told_at_once_in_the_order_sent_contract_15() {
-    let names: Vec<String> = problems("where.b.x=1&where.a=1&where=2&where.c.null=7")
-        .into_iter()
-        .map(|problem| problem.loc[1].clone())
-        .collect();
-    assert_eq!(names, ["where.b.x", "where", "where.c.null"]);
+    for (raw, expected) in [
+        (
+            "where.b.x=1&where.a=1&where=2&where.c.null=7",
+            &["where.b.x", "where", "where.c.null"][..],
+        ),
+        ("where.a.null=maybe&where.a.zz=1", &["where.a.null", "where.a.zz"]),
+        ("where.a.null=maybe&where.a.zz=1&where.a.null=7", &["where.a.zz", "where.a.null"]),
+        ("where.a.null=maybe&where.a.zz=1&where.a.null=no", &["where.a.zz"]),
+    ] {
+        let names: Vec<String> =
+            problems(raw).into_iter().map(|problem| problem.loc[1].clone()).collect();
+        assert_eq!(names, expected, "{raw}");
+    }
 }

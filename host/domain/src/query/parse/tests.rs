@@ -38,7 +38,7 @@ fn defaults_are_those_of_spec_4_1() {
             snapshot: None,
             columns: None,
             conditions: Vec::new(),
-            sort: Vec::new(),
+            sort: None,
             series_rows: None,
             bbox: None,
         }
@@ -120,7 +120,8 @@ fn the_last_of_a_repeated_parameter_wins_and_unknown_ones_are_ignored_contract_2
 
 #[test]
 fn columns_are_names_each_once() {
-    assert_eq!(parsed("columns=b,%20a").columns, Some(vec!["b".to_owned(), "a".to_owned()]));
+    let columns = vec!["b".to_owned(), "a".to_owned()];
+    assert_eq!(parsed("columns=b,%20a").columns, Some(Sent::new("b, a", columns)));
     for wrong in ["", ",", "a,", "a,,b", "+"] {
         let msg = "Value error, columns must be names separated by commas, none of them empty; leave it out to get every column";
         assert_eq!(problems(&format!("columns={wrong}"))[0]["msg"], msg, "{wrong}");
@@ -133,7 +134,9 @@ fn a_list_of_more_names_than_any_table_has_is_refused_before_it_is_read_contract
     let listed =
         |names: usize| (0..names).map(|index| format!("c{index}")).collect::<Vec<_>>().join(",");
     assert_eq!(
-        parsed(&format!("columns={}", listed(MAX_LISTED_NAMES))).columns.map(|names| names.len()),
+        parsed(&format!("columns={}", listed(MAX_LISTED_NAMES)))
+            .columns
+            .map(|sent| sent.value.len()),
         Some(MAX_LISTED_NAMES)
     );
     let one_more = problems(&format!("columns={}", listed(MAX_LISTED_NAMES + 1)));

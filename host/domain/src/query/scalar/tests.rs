@@ -221,3 +221,47 @@ fn numbers_are_read_as_pydantic_reads_them() {
         assert_eq!(parse_number("x.y", raw).unwrap_err().kind, "finite_number", "{raw}");
     }
 }
+
+#[test]
+fn whole_numbers_have_exponents_contract_15() {
+    for (raw, expected) in [
+        ("1e+05", 100_000),
+        ("1e 0", 1),
+        (" 1E 2 ", 100),
+        ("-1.5e3", -1_500),
+        ("+12e1", 120),
+        ("1_0e-1", 1),
+        ("-1_000.00e-3", -1),
+        ("0e-5", 0),
+        ("-0.0e99", 0),
+        ("9223372036854775807e0", i64::MAX),
+    ] {
+        assert_eq!(parse_whole_number("where.n", raw), Ok(expected), "{raw:?}");
+    }
+    for (raw, kind) in [
+        ("1e-1", "int_parsing"),
+        ("1.5e0", "int_parsing"),
+        ("1__0e1", "int_parsing"),
+        ("--1e1", "int_parsing"),
+        ("e1", "int_parsing"),
+        ("1e", "int_parsing"),
+        ("1e 5 5", "int_parsing"),
+        ("1e19", "int_parsing_size"),
+    ] {
+        let problem = parse_whole_number("where.n", raw).unwrap_err();
+        assert_eq!((problem.kind, problem.input.as_deref()), (kind, Some(raw)), "{raw:?}");
+    }
+}
+
+#[test]
+fn a_plus_that_became_a_blank_is_a_plus_contract_15() {
+    for (raw, expected) in [("1.5e 3", 1_500.0), ("1E 0", 1.0), (" 5 ", 5.0), ("-2e-1", -0.2)] {
+        assert_eq!(parse_any_number("where.x", raw), Ok(expected), "{raw:?}");
+    }
+    for (raw, kind) in
+        [("1 5", "float_parsing"), ("1e  5", "float_parsing"), ("1e 999", "finite_number")]
+    {
+        let problem = parse_any_number("where.x", raw).unwrap_err();
+        assert_eq!((problem.kind, problem.input.as_deref()), (kind, Some(raw)), "{raw:?}");
+    }
+}

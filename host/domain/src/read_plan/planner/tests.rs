@@ -255,6 +255,45 @@ fn problems_of_a_selection_come_in_one_order_contract_15() {
 }
 
 #[test]
+fn a_problem_repeats_what_was_sent_contract_15() {
+    // (query, parameter, input)
+    let cases = [
+        ("bbox=1,2,3,4", "bbox", "1,2,3,4"),
+        ("sort=%2Bnowhere,+value", "sort", "+nowhere, value"),
+        ("columns=nowhere,+value", "columns", "nowhere, value"),
+        ("last=%2B5.0", "last", "+5.0"),
+        ("first=1_0", "first", "1_0"),
+    ];
+    for (raw, parameter, input) in cases {
+        let Err(Refusal::InvalidParameters(problems)) =
+            decide(&dataset(10, false, false), Plan::Free, raw)
+        else {
+            panic!("{raw} was taken");
+        };
+        let found: Vec<(&str, Option<&str>)> = problems
+            .iter()
+            .map(|problem| (problem.loc[1].as_str(), problem.input.as_deref()))
+            .collect();
+        assert_eq!(found, [(parameter, Some(input))]);
+    }
+}
+
+#[test]
+fn the_nearest_name_is_sought_for_the_first_unknown_names_alone_contract_15() {
+    let conditions: Vec<String> = (0..6).map(|index| format!("where.valu{index}=1")).collect();
+    let raw = format!("{}&sort=vallue", conditions.join("&"));
+    let Err(Refusal::InvalidParameters(problems)) =
+        decide(&dataset(10, true, false), Plan::Free, &raw)
+    else {
+        panic!("{raw} was taken");
+    };
+    let has_nearest: Vec<bool> =
+        problems.iter().map(|problem| problem.msg.contains("the nearest is 'value'")).collect();
+    assert_eq!(has_nearest, [true, true, true, true, false, false, false]);
+    assert!(problems.iter().all(|problem| problem.msg.contains("this dataset has date, value")));
+}
+
+#[test]
 fn only_what_is_held_bounds_an_order_contract_15() {
     // (rows, query, refused)
     let cases = [
