@@ -68,6 +68,8 @@ pub enum Refusal {
         /// Rows that are sorted at most.
         limit: u64,
     },
+    /// 413: a selection whose keys, counts or values take more memory than there is for them.
+    SelectionTooLarge,
     /// 413: the first or last rows of more series than are held.
     TooManySeries {
         /// Series of a dataset at most.

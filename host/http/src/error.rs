@@ -11,6 +11,7 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use yearbook_domain::{Refusal, ValidationError};
+use yearbook_storage::StorageFailure;
 
 /// Refusal that one room alone knows.
 pub trait RoomRefusal: Any + fmt::Debug + Send + Sync {
@@ -162,8 +163,13 @@ impl From<yearbook_catalog::ReserveError> for Error {
     }
 }
 
-impl From<yearbook_storage::StorageFailure> for Error {
-    fn from(failure: yearbook_storage::StorageFailure) -> Self {
+impl From<StorageFailure> for Error {
+    fn from(failure: StorageFailure) -> Self {
+        match failure {
+            StorageFailure::SelectionTooLarge => return Refusal::SelectionTooLarge.into(),
+            StorageFailure::SelectionBusy => return Self::Busy { retry_after: 1 },
+            _ => {}
+        }
         if failure.is_outage() {
             tracing::error!(%failure, "the object store does not answer");
             return Self::Unavailable;

@@ -72,7 +72,9 @@ impl Error {
                 Refusal::UnboundedRequest { .. } => {
                     (StatusCode::PAYLOAD_TOO_LARGE, "unbounded_pull")
                 }
-                Refusal::SortTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "sort_too_large"),
+                Refusal::SortTooLarge { .. } | Refusal::SelectionTooLarge => {
+                    (StatusCode::PAYLOAD_TOO_LARGE, "sort_too_large")
+                }
                 Refusal::TooManySeries { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too_many_series"),
                 Refusal::ResponseTooLarge { .. } => {
                     (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_large")

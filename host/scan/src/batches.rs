@@ -11,6 +11,6 @@ mod row_batches;
 pub use batching::BATCHING_VERSION;
 
 pub(crate) use batch_stream::stream_batches;
-pub(crate) use batching::split_by_weight;
+pub(crate) use batching::cut_by_weight;
 pub(crate) use read_task::RowFilter;
 pub(crate) use row_batches::RowBatches;

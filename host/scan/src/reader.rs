@@ -78,8 +78,8 @@ impl Reader {
     }
 
     /// The same with room for `bytes` that selections hold, over all scans together: sort keys,
-    /// counts of series, masks of rows. Default 256 MiB. A scan waits for its room before it reads
-    /// a row.
+    /// counts of series and values, rows in another order. Default 256 MiB. A scan waits for its
+    /// room before it reads a row.
     #[must_use]
     pub fn with_selection_budget(self, bytes: u64) -> Self {
         Self { selections: SelectionBudget::new(bytes), ..self }

@@ -56,9 +56,9 @@ impl Reader {
         let date = date.and_then(|date| columns.iter().position(|column| *column == date));
         let mut counter =
             ValueCounter::new(target.columns.iter().copied().enumerate(), date, &target.page);
-        // Held until the last row is counted.
-        let _room = self.selections.take(held_bytes(target)).await;
         let mut batches = self.scan(&ReadPlan { columns, ..plan.clone() }).await?.batches;
+        // Held until the last row is counted. The scan has given its own room back.
+        let _room = self.selections.take(held_bytes(target)).await?;
         let key = ObjectStorage::key(&snapshot.file);
         while let Some(batch) = batches.try_next().await? {
             let job = move || counter.update(&batch).map(|()| counter);

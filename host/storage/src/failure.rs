@@ -101,6 +101,12 @@ pub enum StorageFailure {
         /// The contradiction.
         why: String,
     },
+    /// What is held while rows are found is more than may be held at once.
+    #[error("what a selection holds takes more than limits.selection_bytes; raise it")]
+    SelectionTooLarge,
+    /// Other requests hold the memory that finding rows needs.
+    #[error("other selections hold what limits.selection_bytes allows; try again, or raise it")]
+    SelectionBusy,
     /// Background work was cut short because the process is shutting down.
     #[error("background work on {what} was cut short; the process is shutting down")]
     ShuttingDown {

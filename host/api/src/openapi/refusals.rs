@@ -66,6 +66,7 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             Refusal::SnapshotGone { .. } => matches!(kind, RouteKind::Data | RouteKind::Values),
             Refusal::UnboundedRequest { .. }
             | Refusal::SortTooLarge { .. }
+            | Refusal::SelectionTooLarge
             | Refusal::TooManySeries { .. } => kind == RouteKind::Data,
             Refusal::ResponseTooLarge { .. } => {
                 matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
@@ -132,6 +133,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         },
         Refusal::UnboundedRequest { rows: 250_000, geometry: false, dated: true, bulk: false },
         Refusal::SortTooLarge { limit: MAX_SORTED_ROWS },
+        Refusal::SelectionTooLarge,
         Refusal::TooManySeries { limit: MAX_SERIES },
         Refusal::ResponseTooLarge {
             plugin: match kind {

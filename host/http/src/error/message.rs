@@ -65,6 +65,9 @@ fn refusal_message(refusal: &Refusal) -> String {
         Refusal::SortTooLarge { limit } => {
             format!("In another order than the natural one and newest first an answer has at most {limit} rows; give a positive limit of at most {limit}.")
         }
+        Refusal::SelectionTooLarge => {
+            "What has to be held to sort or count these rows is more than the service can hold; sort by columns with shorter text, give a smaller limit, or choose fewer rows with start, end or conditions.".to_owned()
+        }
         Refusal::TooManySeries { limit } => {
             format!("This dataset has more than {limit} series, of which first and last would keep rows; leave first and last out and use start, end or conditions.")
         }

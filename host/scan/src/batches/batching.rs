@@ -127,7 +127,7 @@ fn fixed_bytes(data_type: &DataType) -> usize {
 
 /// `batch` in slices that weigh [`json_size::BATCH_BYTES`] at most, each of one row at least.
 /// Nothing is copied.
-pub(crate) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
+pub(super) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
     if max_weight(&batch) <= json_size::BATCH_BYTES {
         return vec![batch];
     }
@@ -142,6 +142,37 @@ pub(crate) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
     }
     slices.push(batch.slice(start, batch.num_rows() - start));
     slices
+}
+
+/// Ends of runs of the rows `places` of `batch`, each of which weighs [`json_size::BATCH_BYTES`]
+/// at most, or is one row, and has `most` rows at most. No run lies on both sides of a multiple of
+/// `most`.
+pub(crate) fn cut_by_weight(batch: &RecordBatch, places: &[usize], most: usize) -> Vec<usize> {
+    let light = max_weight(batch) <= json_size::BATCH_BYTES;
+    let weights = if light { Vec::new() } else { row_weights(batch) };
+    let mut ends = Vec::new();
+    let mut weight = 0;
+    for (row, place) in places.iter().enumerate() {
+        let of_row = weights.get(*place).copied().unwrap_or(0);
+        if row % most == 0 || weight + of_row > json_size::BATCH_BYTES {
+            ends.extend((row > 0).then_some(row));
+            weight = 0;
+        }
+        weight += of_row;
+    }
+    ends.extend((!places.is_empty()).then_some(places.len()));
+    ends
+}
+
+/// Bytes of the values of `batch`; those of a dictionary, which is bounded, do not count.
+pub(crate) fn content_bytes(batch: &RecordBatch) -> u64 {
+    let rows = batch.num_rows();
+    let column = |column: &ArrayRef| match text_column(column) {
+        Some(TextColumn::Plain(values)) => value_bytes(values) + rows * 4,
+        Some(TextColumn::Dictionary(_)) => rows * 4,
+        None => rows * 8,
+    };
+    batch.columns().iter().map(column).sum::<usize>() as u64
 }
 
 /// Upper bound of the weight of `batch`, without a look at its rows: the longest value of a

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::batching::batch_rows;
+use super::batching::{batch_rows, content_bytes, range_bytes};
 use super::read_task::{ReadTask, RowFilter, SMALL_SCAN_ROWS, ScanContext};
 use crate::StorageFailure;
 use crate::decode::{FileSource, Projection, RowRange};
@@ -13,6 +13,7 @@ use crate::decode::{FileSource, Projection, RowRange};
 pub(crate) struct RowBatches {
     context: Arc<ScanContext>,
     batch_rows: usize,
+    row_bytes: u64,
 }
 
 impl RowBatches {
@@ -22,9 +23,11 @@ impl RowBatches {
         if small {
             source.task_limits = source.task_limits.for_small_scan();
         }
-        let groups = 0..source.parquet.metadata.num_row_groups();
+        let groups = || 0..source.parquet.metadata.num_row_groups();
         let of_group = |group| batch_rows(&source.parquet, &projection, group);
-        let batch_rows = groups.map(of_group).min().unwrap_or(1);
+        let batch_rows = groups().map(of_group).min().unwrap_or(1);
+        let row_bytes = |group| range_bytes(&source.parquet, &projection, group, 1);
+        let row_bytes = groups().map(row_bytes).max().unwrap_or(0);
         let context = ScanContext {
             source,
             projection,
@@ -33,7 +36,7 @@ impl RowBatches {
             small,
             long_text: false,
         };
-        Self { context: Arc::new(context), batch_rows }
+        Self { context: Arc::new(context), batch_rows, row_bytes }
     }
 
     /// The file.
@@ -46,21 +49,38 @@ impl RowBatches {
         self.batch_rows
     }
 
-    /// The wanted rows of `range`.
-    pub(crate) async fn read(&self, range: RowRange) -> Result<Vec<RecordBatch>, StorageFailure> {
+    /// Bytes of a row once decoded, by the averages of the row group whose rows are largest.
+    pub(crate) fn row_bytes(&self) -> u64 {
+        self.row_bytes
+    }
+
+    /// The wanted rows of `range`, whose bytes are taken off `room`; `None` where there is less.
+    pub(crate) async fn read(
+        &self,
+        range: RowRange,
+        room: &mut u64,
+    ) -> Result<Option<Vec<RecordBatch>>, StorageFailure> {
         let mut batches = Vec::new();
+        let mut takes = |slices: &[RecordBatch]| {
+            let bytes = slices.iter().map(content_bytes).sum();
+            room.checked_sub(bytes).map(|left| *room = left).is_some()
+        };
         match self.context.fetch(range).await? {
             None => {}
-            Some(ReadTask::Decoded(slices)) => batches = slices,
+            Some(ReadTask::Decoded(slices)) if takes(&slices) => batches = slices,
+            Some(ReadTask::Decoded(_)) => return Ok(None),
             Some(ReadTask::Fetched(fetched)) => {
                 let mut rest = Some(fetched);
                 while let Some(fetched) = rest {
                     let slices;
                     (slices, rest) = self.context.decode(fetched).await?;
+                    if !takes(&slices) {
+                        return Ok(None);
+                    }
                     batches.extend(slices);
                 }
             }
         }
-        Ok(batches)
+        Ok(Some(batches))
     }
 }

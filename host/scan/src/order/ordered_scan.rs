@@ -12,12 +12,12 @@ use futures::{StreamExt, TryStreamExt};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use yearbook_domain::ReadPlan;
-use yearbook_domain::read_plan::{MAX_SORTED_ROWS, RowOrder};
+use yearbook_domain::read_plan::RowOrder;
 
 use super::budget::SelectionBudget;
 use super::date_runs::DateRuns;
 use super::newest_first::NewestFirst;
-use super::numbered_rows::NumberedRows;
+use super::numbered_rows::{NumberedRows, ReadRows};
 use super::series::{SERIES_BYTES, SeriesKeys};
 use super::series_rows::select_series_rows;
 use super::sort_keys::SortKeys;
@@ -28,9 +28,6 @@ use crate::batches::{RowFilter, stream_batches};
 use crate::decode::{FileSource, Projection};
 use crate::row_counts::RowCounts;
 use crate::scan::Scan;
-
-/// Bytes of a row number.
-const NUMBER_BYTES: u64 = 8;
 
 /// A scan in parts: where rows are, and which of them are wanted.
 pub(crate) struct OrderedScan {
@@ -47,8 +44,9 @@ pub(crate) struct OrderedScan {
 type RowStream = BoxStream<'static, Result<RecordBatch, StorageFailure>>;
 
 /// Finds the rows of `plan`. `series` is the number of series of the whole file, where some rows of
-/// each are asked for. Room for what is held is taken before the first row is read, and held
-/// by the scan.
+/// each are asked for. Room for keys and counts is taken before the first row is read, and given
+/// back once rows are found: at most 10,000 numbers, or a bit a row, go with the scan, as with one
+/// that has conditions.
 pub(crate) async fn scan_ordered(
     plan: &ReadPlan,
     scan: OrderedScan,
@@ -66,29 +64,17 @@ pub(crate) async fn scan_ordered(
         RowOrder::By(keys) => Some(SortKeys::new(parquet, keys)?),
         RowOrder::Natural | RowOrder::NewestFirst => None,
     };
-    let most = plan.max_rows.map_or(MAX_SORTED_ROWS, |most| most.min(MAX_SORTED_ROWS));
-    let numbers = most.min(parquet.rows()) + 1;
-    let mask_bytes = if plan.is_filtered() { (window.end - window.start).div_ceil(8) } else { 0 };
-    let held_bytes = mask_bytes + if sort_keys.is_some() { numbers * NUMBER_BYTES } else { 0 };
-    let series_bytes = if series_keys.is_some() { series * SERIES_BYTES } else { 0 };
-    let key_bytes = sort_keys.as_ref().map_or(0, |keys| keys.held_bytes(parquet, numbers));
-    let mut permit = budget.take(held_bytes.saturating_add(series_bytes.max(key_bytes))).await;
     if let Some((rows, keys)) = series_keys {
+        let _room = budget.take(series * SERIES_BYTES).await?;
         wanted = select_series_rows(&source, &keys, window.clone(), &wanted, rows, series).await?;
     }
     let (counts, batches) = match (&plan.order, sort_keys) {
         (RowOrder::NewestFirst, _) => {
-            newest_first(plan, source, projection, window, wanted).await?
+            newest_first(plan, source, projection, window, wanted, budget).await?
         }
-        (_, Some(keys)) => sorted(plan, source, projection, keys, window, wanted).await?,
+        (_, Some(keys)) => sorted(plan, source, projection, keys, window, wanted, budget).await?,
         (_, None) => natural(plan, source, projection, window, &wanted),
     };
-    permit.shrink(held_bytes);
-    let batches = batches
-        .inspect(move |_| {
-            let _held = &permit;
-        })
-        .boxed();
     Ok(Scan { schema, counts, batches })
 }
 
@@ -131,6 +117,7 @@ async fn newest_first(
     projection: Projection,
     window: Range<u64>,
     wanted: WantedRows,
+    budget: &SelectionBudget,
 ) -> Result<(RowCounts, RowStream), StorageFailure> {
     let column = plan.snapshot.date_column.as_deref().unwrap_or_default();
     let mut runs = DateRuns::new(source.clone(), column, window.clone())?;
@@ -155,7 +142,8 @@ async fn newest_first(
     };
     let numbers =
         RowNumbers::Newest(Box::new(NewestFirst::new(source.clone(), runs, wanted, rows)));
-    Ok((counts, stream_numbers(numbers, NumberedRows::new(source, projection, rows))))
+    let rows = NumberedRows::new(source, projection, rows, budget);
+    Ok((counts, stream_numbers(numbers, rows)))
 }
 
 async fn sorted(
@@ -165,10 +153,11 @@ async fn sorted(
     keys: SortKeys,
     window: Range<u64>,
     wanted: WantedRows,
+    budget: &SelectionBudget,
 ) -> Result<(RowCounts, RowStream), StorageFailure> {
     let total = (!plan.is_filtered()).then_some(window.end - window.start);
     let (first, most) = (plan.first_row, plan.max_rows.unwrap_or(u64::MAX));
-    let sorted = Sorted::start(source.clone(), keys, window, wanted, first, most).await?;
+    let sorted = Sorted::start(source.clone(), budget, keys, window, wanted, first, most).await?;
     let is_whole = sorted.is_whole();
     let rows = sorted.found_rows();
     // Of a filtered selection without a limit the number of rows is not told, whatever its order.
@@ -179,7 +168,7 @@ async fn sorted(
         next: sorted.next_row().filter(|_| is_whole),
     };
     let expected = if is_whole { rows } else { u64::MAX };
-    let rows = NumberedRows::new(source, projection, expected);
+    let rows = NumberedRows::new(source, projection, expected, budget);
     Ok((counts, stream_numbers(RowNumbers::Sorted(Box::new(sorted)), rows)))
 }
 
@@ -195,16 +184,15 @@ struct NumberedScan {
     rows: NumberedRows,
     /// Numbers of rows that have not been read.
     block: VecDeque<u64>,
-    /// Slices of the batch read last.
-    ready: VecDeque<RecordBatch>,
+    /// Rows that were read last.
+    read: Option<ReadRows>,
 }
 
 /// The rows `numbers` as batches. Must be called in a tokio runtime unless the store is local; may
 /// be polled anywhere.
 fn stream_numbers(numbers: RowNumbers, rows: NumberedRows) -> RowStream {
     let runtime = (!rows.is_local()).then(Handle::current);
-    let (block, ready) = (VecDeque::new(), VecDeque::new());
-    let scan = NumberedScan { numbers, rows, block, ready };
+    let scan = NumberedScan { numbers, rows, block: VecDeque::new(), read: None };
     stream::try_unfold(scan, move |mut scan| {
         let runtime = runtime.clone();
         let step = async move { Ok(scan.next().await?.map(|batch| (batch, scan))) };
@@ -224,9 +212,12 @@ fn stream_numbers(numbers: RowNumbers, rows: NumberedRows) -> RowStream {
 impl NumberedScan {
     async fn next(&mut self) -> Result<Option<RecordBatch>, StorageFailure> {
         loop {
-            if let Some(batch) = self.ready.pop_front() {
+            if let Some(read) = &mut self.read
+                && let Some(batch) = self.rows.next_batch(read).await?
+            {
                 return Ok(Some(batch));
             }
+            self.read = None;
             if self.block.is_empty() {
                 let numbers = match &mut self.numbers {
                     RowNumbers::Newest(numbers) => numbers.next().await?,
@@ -235,9 +226,7 @@ impl NumberedScan {
                 let Some(numbers) = numbers else { return Ok(None) };
                 self.block = numbers.into();
             }
-            let rows = self.block.len().min(self.rows.batch_rows());
-            let batch: Vec<u64> = self.block.drain(..rows).collect();
-            self.ready = self.rows.read(&batch).await?.into();
+            self.read = Some(self.rows.read(&mut self.block).await?);
         }
     }
 }

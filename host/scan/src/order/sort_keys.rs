@@ -10,12 +10,10 @@ use arrow::error::ArrowError;
 use arrow::row::{RowConverter, Rows, SortField};
 use yearbook_domain::read_plan::{FloatKey, SortKey};
 
+use super::best_rows::KEY_OVERHEAD_BYTES;
 use super::column_reader::ColumnReader;
 use crate::StorageFailure;
 use crate::decode::ParquetFile;
-
-/// Bytes that a held key takes beside its columns: its place in the heap, and its allocation.
-const KEY_OVERHEAD_BYTES: u64 = 64;
 
 /// Encoder of the sort key of each row.
 pub(super) struct SortKeys {

@@ -8,14 +8,20 @@ use arrow::array::RecordBatch;
 use yearbook_domain::read_plan::MAX_SORTED_ROWS;
 
 use super::best_rows::BestRows;
+use super::budget::{SelectionBudget, SelectionPermit};
 use super::sort_keys::SortKeys;
 use super::wanted_rows::WantedRows;
 use crate::StorageFailure;
 use crate::decode::{FileSource, RowRange, task_ranges};
 
+/// Part of all room, one in so many, that is waited for at most: keys that turn out to be longer
+/// take of what is free then, and few matching rows of long keys are not refused for those of all.
+const WAITED_SHARE: u64 = 4;
+
 /// Wanted rows of a window that have not been handed out.
 pub(super) struct Sorted {
     source: FileSource,
+    budget: SelectionBudget,
     keys: Arc<SortKeys>,
     window: Range<u64>,
     wanted: WantedRows,
@@ -31,6 +37,7 @@ impl Sorted {
     /// Finds the first of `most` rows, from row `first` on, as many as are held at once.
     pub(super) async fn start(
         source: FileSource,
+        budget: &SelectionBudget,
         keys: SortKeys,
         window: Range<u64>,
         wanted: WantedRows,
@@ -39,6 +46,7 @@ impl Sorted {
     ) -> Result<Self, StorageFailure> {
         let mut sorted = Self {
             source,
+            budget: budget.clone(),
             keys: Arc::new(keys),
             window,
             wanted,
@@ -85,13 +93,14 @@ impl Sorted {
     /// The next rows; leaves the row behind them in `from`.
     async fn find(&mut self) -> Result<Vec<u64>, StorageFailure> {
         let most = usize::try_from(self.left.min(MAX_SORTED_ROWS)).unwrap_or(usize::MAX);
-        let mut best = BestRows::new(most.saturating_add(1), self.from.take());
+        let rows = most.saturating_add(1);
+        let mut best = BestRows::new(rows, self.from.take(), self.room(rows as u64).await?);
         for range in self.ranges(self.window.clone()) {
             if let Some((range, numbers)) = self.wanted.select(&self.source, range).await? {
                 best = self.offer(best, range, numbers).await?;
             }
         }
-        let mut rows = best.into_sorted();
+        let (mut rows, _room) = best.into_sorted();
         self.from = if rows.len() > most { rows.pop() } else { None };
         self.left -= rows.len() as u64;
         Ok(rows.into_iter().map(|(_, row)| row).collect())
@@ -100,8 +109,16 @@ impl Sorted {
     /// The key of `row`; `None` if the file has no such row.
     async fn key_of(&self, row: u64) -> Result<Option<(Box<[u8]>, u64)>, StorageFailure> {
         let Some(range) = self.ranges(row..row.saturating_add(1)).next() else { return Ok(None) };
-        let best = self.offer(BestRows::new(1, None), range, vec![row]).await?;
-        Ok(best.into_sorted().pop())
+        let best = BestRows::new(1, None, self.room(1).await?);
+        let best = self.offer(best, range, vec![row]).await?;
+        Ok(best.into_sorted().0.pop())
+    }
+
+    /// Room for the keys of `rows` rows, by the averages of the file.
+    async fn room(&self, rows: u64) -> Result<SelectionPermit, StorageFailure> {
+        let parquet = &self.source.parquet;
+        let bytes = self.keys.held_bytes(parquet, rows.min(parquet.rows()));
+        self.budget.take(bytes.min(self.budget.total() / WAITED_SHARE)).await
     }
 
     async fn offer(
@@ -117,7 +134,7 @@ impl Sorted {
             Ok((best, seen + batch.num_rows()))
         };
         let (best, _) = self.keys.reader().fold(&self.source, range, (best, 0), step).await?;
-        Ok(best)
+        best.check()
     }
 
     fn ranges(&self, window: Range<u64>) -> impl Iterator<Item = RowRange> + Send + 'static {

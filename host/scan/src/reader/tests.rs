@@ -11,6 +11,7 @@ mod laws;
 mod less;
 mod ordered;
 mod ordered_reads;
+mod ordered_room;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
