@@ -179,6 +179,42 @@ async fn conditions_do_not_relieve_the_guard_contract_15() {
 }
 
 #[tokio::test]
+async fn the_longest_address_has_a_next_page_contract_15() {
+    const LONGEST: usize = 16 << 10;
+    let app = TestApp::start().await;
+    let id = app.publish(&harvest()).await;
+    let key = app.key(Plan::Pro).await;
+    let beginning = "/v1/datasets/harvest/data?limit=2&where.region.not=";
+    // Characters that are longer where they are escaped, in values of at most a kilobyte.
+    let mut query = format!("{beginning}x");
+    for value in 0.. {
+        let name = format!("&where.region.not={value}");
+        let room = LONGEST.saturating_sub(query.len() + name.len()).min(500);
+        query += &format!("{name}{}", "(".repeat(room));
+        if room < 500 {
+            break;
+        }
+    }
+    assert_eq!(query.len(), LONGEST);
+    let mut rows = 0;
+    let mut path = Some(query.clone());
+    for _ in 0..3 {
+        let now = path.unwrap();
+        let reply = app.get(&now).key(&key).send().await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        rows += reply.json().as_array().unwrap().len();
+        let links: Vec<_> = reply.headers.get_all("link").iter().collect();
+        let [link] = links.as_slice() else { panic!("a citation is too long: {links:?}") };
+        let target = link.to_str().unwrap().strip_prefix("<http://test.example").unwrap();
+        path = target.split_once(">; rel=\"next\"").map(|(target, _)| target.to_owned());
+    }
+    assert_eq!(rows, 6);
+    let longer = app.get(&format!("{query}(")).key(&key).send().await;
+    assert_eq!(longer.outcome(), (414, "address_too_long".to_owned()));
+    assert_eq!(app.get(&format!("/cite/harvest/{id}")).send().await.status, 200);
+}
+
+#[tokio::test]
 async fn conditions_are_cited_and_verified_contract_15() {
     let app = TestApp::start().await;
     let id = app.publish(&harvest()).await;

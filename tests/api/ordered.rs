@@ -144,7 +144,8 @@ async fn a_large_order_is_verified_as_far_as_it_is_answered_contract_15() {
         let cited = cited_path(&reply);
         assert_eq!(cited, Some(format!("/cite/big/{id}?{canonical}")), "{query}");
         let head = app.head(&path).key(&key).send().await;
-        let known = (!query.contains("last")).then_some(cited).flatten();
+        // HEAD does not tell how many rows an order has, so neither what a limit cuts.
+        let known = (query == "sort=-date").then_some(cited).flatten();
         assert_eq!(cited_path(&head), known, "HEAD {query}");
     }
     let verify = async |query: &str| {

@@ -1,8 +1,10 @@
 //! Absolute links (contract-3-pages, spec-4.2-alias): the next page, and the canonical address of
 //! an alias.
 
+use http::Uri;
 use http::request::Parts;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+use yearbook_domain::query::parameter_names;
 
 use crate::request_origin::request_origin;
 use crate::settings::ServerSettings;
@@ -11,20 +13,38 @@ use crate::settings::ServerSettings;
 pub(crate) const ESCAPED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// Characters that are escaped in a query that is repeated as it was sent: those that could end the
+/// address in a header.
+const UNSAFE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>');
+
 /// The value of a `Link` header to the page that `cursor` begins: the same path and parameters
-/// otherwise.
-pub fn next(
-    settings: &ServerSettings,
-    parts: &Parts,
-    pairs: &[(String, String)],
-    cursor: &str,
-) -> String {
-    let others = pairs
-        .iter()
-        .filter(|(name, _)| name != "cursor")
-        .map(|(name, value)| (name.as_str(), value.as_str()));
-    let query = encode_query(others.chain([("cursor", cursor)]));
-    format!("<{}{}?{query}>; rel=\"next\"", base_url(settings, parts), parts.uri.path())
+/// otherwise, as they were sent, so that the address is no longer than that of this page but for
+/// its cursor.
+pub fn next(settings: &ServerSettings, parts: &Parts, cursor: &str) -> String {
+    let query = parts.uri.query().unwrap_or_default();
+    let others = query.split('&').filter(|part| !part.is_empty() && !is_cursor(part));
+    let others: String =
+        others.map(|part| format!("{}&", utf8_percent_encode(part, UNSAFE))).collect();
+    let (base_url, path) = (base_url(settings, parts), parts.uri.path());
+    format!("<{base_url}{path}?{others}cursor={cursor}>; rel=\"next\"")
+}
+
+/// Returns the bytes of an address that count against `server.uri_bytes`: all but those of
+/// `cursor`, so that an address with room for no cursor has a next page.
+pub(crate) fn counted_bytes(uri: &Uri) -> usize {
+    let address = uri.path_and_query().map_or(0, |text| text.as_str().len());
+    let query = uri.query().unwrap_or_default();
+    let cursors: usize =
+        query.split('&').filter(|part| is_cursor(part)).map(|part| part.len() + 1).sum();
+    address - cursors.min(MAX_CURSOR_BYTES)
+}
+
+/// Bytes of `cursor` that do not count: more than any cursor has.
+const MAX_CURSOR_BYTES: usize = 1 << 10;
+
+/// Returns true for a part of a query that is the parameter `cursor`.
+fn is_cursor(part: &str) -> bool {
+    parameter_names(part).any(|name| name == "cursor")
 }
 
 /// The value of a `Link` header to the same response under `path`.
@@ -79,16 +99,14 @@ mod tests {
             "/v1/series/cpi/data?dimensions=M%C4%81ori+food&limit=5&cursor=old",
             "data.example.org:8080",
         );
-        let pairs = parse_pairs(parts.uri.query().unwrap());
         assert_eq!(
-            next(&plain(), &parts, &pairs, "new_-1"),
-            "<http://data.example.org:8080/v1/series/cpi/data?dimensions=M%C4%81ori%20food&limit=5&cursor=new_-1>; rel=\"next\""
+            next(&plain(), &parts, "new_-1"),
+            "<http://data.example.org:8080/v1/series/cpi/data?dimensions=M%C4%81ori+food&limit=5&cursor=new_-1>; rel=\"next\""
         );
         let public_url = Some(PublicUrl::try_from("https://example.org/base/".to_owned()).unwrap());
         let public = ServerSettings { public_url, ..plain() };
         assert!(
-            next(&public, &parts, &pairs, "c")
-                .starts_with("<https://example.org/base/v1/series/cpi/data?")
+            next(&public, &parts, "c").starts_with("<https://example.org/base/v1/series/cpi/data?")
         );
     }
 
@@ -109,7 +127,32 @@ mod tests {
     #[test]
     fn nothing_that_a_client_sends_breaks_out_of_the_header() {
         let parts = parts("/v1/datasets/cpi/data?a=%3E%22%0D%0Ax&b=%3C", "evil>; rel=x");
-        let link = next(&plain(), &parts, &parse_pairs("a=%3E%22%0D%0Ax&b=%3C"), "c");
+        let link = next(&plain(), &parts, "c");
         assert_eq!(link, "</v1/datasets/cpi/data?a=%3E%22%0D%0Ax&b=%3C&cursor=c>; rel=\"next\"");
+    }
+
+    #[test]
+    fn only_the_cursor_of_a_next_address_is_new_contract_15() {
+        // (query as sent, query of the next page)
+        for (sent, expected) in [
+            ("", "cursor=c"),
+            ("&&", "cursor=c"),
+            ("cursor=old&a=1", "a=1&cursor=c"),
+            ("a=1,2:(3)~*'!&%63ursor=old&cursors=5&b", "a=1,2:(3)~*'!&cursors=5&b&cursor=c"),
+        ] {
+            let parts = parts(&format!("/data?{sent}"), "h");
+            let link = format!("<http://h/data?{expected}>; rel=\"next\"");
+            assert_eq!(next(&plain(), &parts, "c"), link, "{sent}");
+        }
+    }
+
+    #[test]
+    fn a_cursor_does_not_count_contract_15() {
+        let counted = |query: &str| counted_bytes(&format!("/data?{query}").parse().unwrap());
+        assert_eq!(counted("a=1"), "/data?a=1".len());
+        assert_eq!(counted("a=1&cursor=abc"), "/data?a=1".len());
+        assert_eq!(counted("a=1&%63ursor=abc&b=2"), "/data?a=1&b=2".len());
+        let long = format!("a=1&cursor={}", "x".repeat(5_000));
+        assert_eq!(counted(&long), "/data?".len() + long.len() - MAX_CURSOR_BYTES);
     }
 }

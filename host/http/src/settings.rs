@@ -74,8 +74,8 @@ pub struct ServerSettings {
     /// `connections` is the most, and `trusted_proxies` have all. Default 512: a university behind
     /// one address, and a sixteenth of the server.
     pub connections_per_address: usize,
-    /// Longest path and query, bytes. Default 16,384: every column of a wide table named in
-    /// `columns`.
+    /// Longest path and query, bytes, `cursor` apart. Default 16,384: every column of a wide table
+    /// named in `columns`.
     pub uri_bytes: usize,
     /// Names and values of all request headers together, bytes. Default 32,768: the largest cookies
     /// and tokens that proxies add.
@@ -119,8 +119,8 @@ pub struct LimitSettings {
     /// that are sent at once, a tenth of them together; further ones come about a second late.
     /// Default 500. 0: all at once.
     pub refusals_per_second: u32,
-    /// Memory that selections may hold: sort keys, counts of series, masks of rows. Default
-    /// 268,435,456. A selection waits for its part before it reads a row.
+    /// Memory that selections may hold: sort keys, counts of series and values, rows in
+    /// another order. Default 268,435,456. A selection waits for its part before it reads a row.
     pub selection_bytes: u64,
 }
 

@@ -13,7 +13,7 @@ use crate::ApiState;
 use crate::request::DataRequest;
 
 /// Appends the link to the citation of `query` in a snapshot; nothing where there are no citations
-/// (contract-9-off).
+/// (contract-9-off), and where its address is longer than one may be.
 pub(crate) fn append(
     headers: &mut HeaderMap,
     app: &ApiState,
@@ -25,8 +25,11 @@ pub(crate) fn append(
     if !app.settings.has_citation_pages {
         return;
     }
-    let base_url = app.core.base_url(parts);
     let path = query.citation_path(dataset, snapshot_id);
+    if path.len() > app.core.settings.server.uri_bytes {
+        return;
+    }
+    let base_url = app.core.base_url(parts);
     append_text(headers, LINK, &format!("<{base_url}{path}>; rel=\"cite-as\""));
 }
 

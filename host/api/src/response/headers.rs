@@ -182,7 +182,7 @@ fn insert_next_page(
     cursor: String,
 ) {
     let canonical = headers.remove(LINK);
-    let link = links::next(&app.core.settings.server, &request.parts, &request.pairs, &cursor);
+    let link = links::next(&app.core.settings.server, &request.parts, &cursor);
     insert_text(headers, LINK, &link);
     if let Some(canonical) = canonical {
         headers.append(LINK, canonical);

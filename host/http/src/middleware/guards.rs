@@ -12,6 +12,7 @@ use futures::FutureExt;
 use crate::Core;
 use crate::Error;
 use crate::client_address::address_block_of;
+use crate::links;
 use crate::open_responses::OpenResponse;
 
 /// Turns a panic of one handler into a 500; its message went to the log by the panic hook.
@@ -31,8 +32,7 @@ pub async fn catch_panics(request: Request, next: Next) -> Response {
 /// without any.
 pub async fn limit_sizes(State(app): State<Arc<Core>>, request: Request, next: Next) -> Response {
     let settings = &app.settings.server;
-    let address = request.uri().path_and_query().map_or(0, |text| text.as_str().len());
-    if address > settings.uri_bytes {
+    if links::counted_bytes(request.uri()) > settings.uri_bytes {
         return Error::AddressTooLong { limit: settings.uri_bytes }.into_response();
     }
     let headers: usize =
