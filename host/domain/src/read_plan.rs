@@ -55,8 +55,19 @@ impl ReadPlan {
     /// Plans every column and row.
     #[must_use]
     pub fn full_scan(dataset: DatasetName, namespace: Namespace, snapshot: Arc<Snapshot>) -> Self {
+        let columns = (0..snapshot.columns.len()).collect();
+        Self::of_columns(dataset, namespace, snapshot, columns)
+    }
+
+    /// Plans every row of `columns`.
+    fn of_columns(
+        dataset: DatasetName,
+        namespace: Namespace,
+        snapshot: Arc<Snapshot>,
+        columns: Vec<usize>,
+    ) -> Self {
         Self {
-            columns: (0..snapshot.columns.len()).collect(),
+            columns,
             dataset,
             namespace,
             snapshot,

@@ -105,6 +105,9 @@ pub(super) fn parse_conditions(
 ) -> Result<Vec<ConditionParameter>, Vec<ValidationError>> {
     let sent = || pairs.iter().filter(|(name, _)| is_condition(name));
     let values = sent().count();
+    if values == 0 {
+        return Ok(Vec::new());
+    }
     if values > MAX_VALUES {
         return Err(vec![too_many(&format!("{values} values and may have {MAX_VALUES}"))]);
     }

@@ -103,8 +103,9 @@ pub fn plan_read(
 ) -> Result<ReadPlan, Refusal> {
     guard(dataset, &snapshot, limits, selection)?;
     let (max_rows, plan_row_cap) = bound(selection.limit, limits.row_cap);
-    let all = ReadPlan::full_scan(dataset.name.clone(), dataset.namespace.clone(), snapshot);
-    let plan = ReadPlan { first_row, max_rows, plan_row_cap, ..resolved.into_plan(all) };
+    let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
+    let unselected = ReadPlan::of_columns(name, namespace, snapshot, Vec::new());
+    let plan = ReadPlan { first_row, max_rows, plan_row_cap, ..resolved.into_plan(unselected) };
     check_order(&plan)?;
     Ok(plan)
 }
