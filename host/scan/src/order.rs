@@ -1,6 +1,6 @@
 //! Rows in another order than the natural one, and the first or last rows of each series
 //! (contract-15-order, contract-15-series). Keys, counts and row numbers are held, never rows: rows
-//! are read by their numbers, one batch at a time.
+//! are read by their numbers, some MiB at a time.
 
 mod best_rows;
 mod budget;

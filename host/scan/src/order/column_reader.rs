@@ -12,8 +12,11 @@ use parquet::file::metadata::RowGroupMetaData;
 use crate::StorageFailure;
 use crate::decode::{FileSource, ParquetFile, RowRange};
 
-/// Rows decoded at a time.
+/// Rows decoded at a time at most.
 const BATCH_ROWS: usize = 8192;
+
+/// Bytes decoded at a time, by the averages of a row group, or one row.
+const BATCH_BYTES: u64 = 4 << 20;
 
 /// Bytes of a key that a value takes beside its text.
 const FIXED_BYTES: i64 = 9;
@@ -45,16 +48,26 @@ impl ColumnReader {
 
     /// Bytes of a row of these columns as a key, by the averages of the file.
     pub(super) fn mean_bytes(&self, parquet: &ParquetFile) -> u64 {
-        let chunk = |group: &RowGroupMetaData, leaf: usize| {
-            let chunk = group.column(leaf);
-            let text = chunk.unencoded_byte_array_data_bytes();
+        let groups = parquet.metadata.row_groups().iter().map(|group| self.group_bytes(group));
+        groups.fold(0, u64::saturating_add).div_ceil(parquet.rows().max(1))
+    }
+
+    /// Bytes of the rows of `group` as keys.
+    fn group_bytes(&self, group: &RowGroupMetaData) -> u64 {
+        let chunk = |leaf: &usize| {
+            let text = group.column(*leaf).unencoded_byte_array_data_bytes();
             let bytes = text.map_or(0, |bytes| bytes.saturating_add(bytes / 16));
             let fixed = group.num_rows().saturating_mul(FIXED_BYTES);
             u64::try_from(bytes.saturating_add(fixed)).unwrap_or(0)
         };
-        let groups = parquet.metadata.row_groups().iter();
-        let all = groups.flat_map(|group| self.leaves.iter().map(move |&leaf| chunk(group, leaf)));
-        all.fold(0, u64::saturating_add).div_ceil(parquet.rows().max(1))
+        self.leaves.iter().map(chunk).fold(0, u64::saturating_add)
+    }
+
+    /// Rows of `group` that are decoded at a time.
+    fn batch_rows(&self, group: &RowGroupMetaData) -> usize {
+        let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+        let fit = BATCH_BYTES.saturating_mul(rows) / self.group_bytes(group).max(1);
+        usize::try_from(fit).unwrap_or(BATCH_ROWS).clamp(1, BATCH_ROWS)
     }
 
     /// Place of column `leaf` of the file in the batches.
@@ -80,8 +93,8 @@ impl ColumnReader {
         let (group, schema) = (range.group, parquet.metadata.file_metadata().schema_descr());
         let wanted = range.wanted.as_ref().map_or(range.rows.len(), |rows| rows.count_set_bits());
         let mask = ProjectionMask::leaves(schema, self.leaves.iter().copied());
-        let Some(mut reader) = source.reader(&parquet.filter, mask, range, BATCH_ROWS).await?
-        else {
+        let rows = self.batch_rows(parquet.metadata.row_group(group));
+        let Some(mut reader) = source.reader(&parquet.filter, mask, range, rows).await? else {
             return Ok(state);
         };
         let mut seen = 0;
