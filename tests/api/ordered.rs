@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use yearbook_domain::Plan;
 use yearbook_domain::read_plan::MAX_SERIES;
-use yearbook_tests::app::{Reply, TestApp, big, harvest, parks};
+use yearbook_tests::app::{Reply, TestApp, big, harvest, parks, unbounded};
 use yearbook_tests::components::root;
 
 const UNEMPLOYMENT: &str = "us_unemployment_by_industry";
@@ -114,6 +114,20 @@ async fn a_large_table_is_sorted_up_to_ten_thousand_rows_contract_15() {
     assert!(refused.text().contains("10000"), "{}", refused.text());
     let best = rows(&app, &key, "/v1/datasets/big/data?sort=-value&limit=3&columns=value").await;
     assert_eq!(best, [json!({"value": 30147}), json!({"value": 30144}), json!({"value": 30141})]);
+}
+
+#[tokio::test]
+async fn keys_that_take_more_than_there_is_for_selections_are_too_large_contract_15() {
+    let mut settings = unbounded();
+    settings.limits.selection_bytes = 100_000;
+    let app = TestApp::with(settings).await;
+    app.publish(&big(10_050)).await;
+    let key = app.key(Plan::Enterprise).await;
+    let sorted = |limit: u64| format!("/v1/datasets/big/data?sort=-value&limit={limit}&format=csv");
+    let refused = get(&app, &key, &sorted(10_000)).await;
+    assert_eq!(refused.outcome(), (413, "sort_too_large".to_owned()));
+    assert!(refused.text().contains("smaller limit"), "{}", refused.text());
+    assert_eq!(get(&app, &key, &sorted(100)).await.outcome(), (200, String::new()));
 }
 
 /// The address that an answer is cited by.
