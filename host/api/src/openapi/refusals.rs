@@ -133,7 +133,6 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         },
         Refusal::UnboundedRequest { rows: 250_000, geometry: false, dated: true, bulk: false },
         Refusal::SortTooLarge { limit: MAX_SORTED_ROWS },
-        Refusal::SelectionTooLarge,
         Refusal::TooManySeries { limit: MAX_SERIES },
         Refusal::ResponseTooLarge {
             plugin: match kind {
