@@ -101,7 +101,7 @@ pub enum StorageFailure {
         /// The contradiction.
         why: String,
     },
-    /// What is held while rows are found is more than may be held at once.
+    /// More memory to find rows than may be held at once.
     #[error("what a selection holds takes more than limits.selection_bytes; raise it")]
     SelectionTooLarge,
     /// Other requests hold the memory that finding rows needs.

@@ -24,7 +24,7 @@ pub(super) struct BestRows {
     held: BinaryHeap<KeyedRow>,
     bytes: u64,
     room: SelectionPermit,
-    /// What kept the rows from being held; no more are then.
+    /// Failure that kept rows from being held; no more are held then.
     failure: Option<StorageFailure>,
 }
 
