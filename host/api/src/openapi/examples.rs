@@ -93,6 +93,7 @@ pub(super) fn dataset() -> Value {
         "columns": [column("date", "date", "date", false), column("period", "string", "period", true), column("region", "string", "dimension", false), column("value", "number", "value", true)],
         "primary_key": ["date", "region"],
         "dimensions": ["region"],
+        "series": ["region"],
         "layout": "long",
         "has_geometry": false,
         "bbox": null,
