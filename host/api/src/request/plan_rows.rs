@@ -88,13 +88,19 @@ impl DataRequest {
         let Some(selection) = resolved.filter(|_| problems.is_empty()) else {
             return Err(Refusal::InvalidParameters(problems).into());
         };
-        let snapshot = match (snapshot, pinned) {
-            (Some(snapshot), _) => snapshot,
+        let (snapshot, selection) = match (snapshot, pinned) {
+            (Some(snapshot), _) => (snapshot, selection),
             // A cursor is signed, so its snapshot was once: the database need not be asked.
             (None, Some(id)) if position.is_some() => {
                 return Err(Refusal::SnapshotGone { id: id.to_owned() }.into());
             }
-            (None, id) => unlisted_snapshot(app, dataset, id.unwrap_or_default()).await?,
+            (None, id) => {
+                let snapshot = unlisted_snapshot(app, dataset, id.unwrap_or_default()).await?;
+                // Its columns may stand elsewhere than those of the version that judged.
+                let selection = read_plan::resolve_selection(&snapshot, sent)
+                    .map_err(Refusal::InvalidParameters)?;
+                (snapshot, selection)
+            }
         };
         Ok(ResolvedRequest {
             snapshot,
