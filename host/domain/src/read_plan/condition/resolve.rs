@@ -43,15 +43,7 @@ fn resolve(
             "{GEOMETRY_COLUMN} takes no conditions; choose an area with bbox=west,south,east,north"
         ));
     }
-    let is_for_text = matches!(parameter.operator, Operator::Contains | Operator::Starts);
-    if is_for_text && column.column_type != ColumnType::String {
-        return refuse(&wrong_operator(column, parameter.operator));
-    }
-    let is_bound = matches!(
-        parameter.operator,
-        Operator::AtLeast | Operator::Above | Operator::AtMost | Operator::Below
-    );
-    if is_bound && column.column_type == ColumnType::Boolean {
+    if !has_operator(column.column_type, parameter.operator) {
         return refuse(&wrong_operator(column, parameter.operator));
     }
     Ok(Condition { column: position, test: test(column, parameter)? })
@@ -133,13 +125,20 @@ pub fn parse_value(
     })
 }
 
+/// Returns whether values of this type are compared so.
+fn has_operator(column_type: ColumnType, operator: Operator) -> bool {
+    match operator {
+        Operator::Equal | Operator::Not | Operator::Null => true,
+        Operator::Contains | Operator::Starts => column_type == ColumnType::String,
+        Operator::AtLeast | Operator::Above | Operator::AtMost | Operator::Below => {
+            column_type != ColumnType::Boolean
+        }
+    }
+}
+
 fn wrong_operator(column: &Column, operator: Operator) -> String {
     let allowed: Vec<&str> = Operator::named()
-        .filter(|named| match named {
-            Operator::Contains | Operator::Starts => column.column_type == ColumnType::String,
-            Operator::Not | Operator::Null | Operator::Equal => true,
-            _ => column.column_type != ColumnType::Boolean,
-        })
+        .filter(|named| has_operator(column.column_type, *named))
         .map(Operator::as_str)
         .collect();
     format!(
