@@ -1,3 +1,5 @@
+//! Parameters of `/values`, and pages of stored values. Reads no file.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;

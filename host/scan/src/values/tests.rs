@@ -1,3 +1,5 @@
+//! Counted values against a naive count, and the bounds of what counting holds.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
