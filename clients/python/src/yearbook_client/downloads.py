@@ -82,7 +82,9 @@ def _write_answers(
     """Writes answers one after the other; where there is more than one, as one file of the format."""
     limit, seen, cursor = plan.selection.limit, 0, ""
     # Without a cap, one answer has every row that there can be.
-    cap = answer_cap(plan.account, plan.selection) or max(plan.preview.row_count, plan.total or 0, 1)
+    cap = answer_cap(plan.account, plan.selection) or max(
+        plan.preview.row_count, plan.total or 0, 1
+    )
     counted = True
     join = joiner(format_name)
     first: Headers | None = None
