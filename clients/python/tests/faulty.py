@@ -18,6 +18,7 @@ import arrow_writer
 
 COLUMNS = [("date", "date"), ("region", "string"), ("count", "integer"), ("value", "number"), ("final", "boolean")]
 KEY = "yb_secretsecretsecret"
+TOKEN = "AQx3sealedsealedsealed"
 
 
 def table(rows, seed=0):
@@ -164,6 +165,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             kind = "cite"
         elif path.endswith("/values"):
             kind = "values"
+        elif path.endswith("/link"):
+            kind = "link"
         else:
             kind = "other"
         if self.command == "HEAD":
@@ -212,6 +215,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         column = {"name": "region", "role": "dimension", "distinct": 2, "nulls": 1, "values": [value], "next": "Otago"}
         document = {"name": "table", "snapshot_id": self.owner.current, "selection": "", "rows": 4, "columns": [column]}
         self.send(200, {"ETag": '"values"'}, json.dumps(document).encode(), fault)
+
+    def answer_link(self, asked, fault):
+        document = {"url": f"{self.owner.base}/l/{TOKEN}.csv", "expires_at": "2026-12-03T09:00:00Z", "format": "csv", "selection": "last=1"}
+        if asked.query.get("days") == "366":
+            document["expires_at"] = None
+        self.send(200, {"Cache-Control": "no-store"}, json.dumps(document).encode(), fault)
 
     def answer_other(self, asked, fault):
         self.refuse(404, "no_such_route", fault)

@@ -1,7 +1,11 @@
 """Selections: what `where`, `sort`, `first`, `last` and `bbox` send, and pulls that have them."""
 
+import copy
 import datetime
+import json
+import logging
 import math
+import traceback
 import warnings
 
 import conftest
@@ -139,6 +143,71 @@ def test_values_are_read_with_a_selection_contract_15(make):
 
 
 @proof
+def test_a_link_has_the_selection_and_all_its_rows_contract_15(make):
+    """Nothing of it is kept, and without a limit it has every row, as a pull has."""
+    service, client = make()
+    link = client.link("table", where={"region": ["a", "b"], "value": None}, last=1, format="csv", days=7)
+    assert (link.url, link.expires_at) == (f"{service.base}/l/{faulty.TOKEN}.csv", "2026-12-03T09:00:00Z")
+    assert (link.format, link.selection) == ("csv", "last=1")
+    client.link("table", limit=5, days=None)
+    first, second = [one for one in service.asked if one.path == "/v1/datasets/table/link"]
+    assert sorted(first.pairs) == sorted([("where.region", "a"), ("where.region", "b"), ("where.value.null", "true"), ("last", "1"), ("limit", "0"), ("format", "csv"), ("days", "7")])
+    assert second.query == {"limit": "5"}
+    for wrong in ({"days": 0}, {"days": "7"}, {"format": ""}, {"format": 5}):
+        with pytest.raises(errors.UsageError, match=f"^`{next(iter(wrong))}` "):
+            client.link("table", **wrong)
+    # No request came of those.
+    assert len(service.asked) == 2
+
+
+@proof
+def test_a_link_is_in_no_repr_log_cache_or_exception_contract_15(make, caplog, tmp_path):
+    caplog.set_level(logging.DEBUG)
+    service, client = make()
+    link = client.link("table")
+    assert faulty.TOKEN in link.url
+    for shown in (repr(link), str(link), f"{link}", repr([link]), repr(copy.copy(link)), repr(client), caplog.text):
+        assert faulty.TOKEN not in shown
+    # A field that is missing, and an answer that ends in the middle of the address.
+    for days, fault in ((366, {}), (1, {"cut": 60, "framing": "none"})):
+        service.fail("link", faulty.Fault(**fault))
+        with pytest.raises(errors.IntegrityError) as caught:
+            client.link("table", days=days)
+        shown = "".join(traceback.format_exception(caught.value))
+        assert faulty.TOKEN not in f"{shown}{caught.value!r}{caught.value.advice}"
+    assert faulty.TOKEN not in caplog.text
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in kept if faulty.TOKEN.encode() in path.read_bytes()]
+
+
+@proof
+def test_notebooks_complete_columns_and_values_contract_15(make, monkeypatch, tmp_path):
+    """Asked of IPython's own completer; what it completes can be sent."""
+    columns = [{"name": name, "type": "string", "role": "dimension"} for name in ("industry", "indicator", "Hawke's Bay")]
+    dataset = yb.models.Dataset.parse({"name": "table", "namespace": "tests", "source": "Nobody", "current_snapshot_id": "a", "row_count_at_last_refresh": 1, "columns": columns, "snapshots": []})
+    found = make()[1].values("table")
+    industry = dataset["industry"]
+    assert industry.role == "dimension" and found["region"]["Otago"]["rows"] == 3
+    with pytest.raises(KeyError):
+        dataset["industy"]
+    assert conditions({industry: "Retail", f"{industry}.not": "Mining"}) == {"industry": ["Retail"], "industry.not": ["Mining"]}
+    assert query(columns=[industry, "value"], sort=[f"-{industry}"]) == {"columns": "industry,value", "sort": "-industry"}
+    completer = pytest.importorskip("IPython.core.completer")
+    shells = pytest.importorskip("IPython.core.interactiveshell")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    shell = shells.InteractiveShell(user_ns={"dataset": dataset, "found": found})
+
+    def completed(line):
+        with completer.provisionalcompleter():
+            return [line[: one.start] + one.text for one in shell.Completer.completions(line, len(line))]
+
+    assert completed('dataset["ind') == ['dataset["indicator', 'dataset["industry']
+    assert completed('yb.get("table", columns=[dataset["Haw') == ['yb.get("table", columns=[dataset["Hawke\\\'s Bay']
+    assert completed('found["') == ['found["region']
+    assert completed('found["region"]["O') == ['found["region"]["Otago']
+
+
+@proof
 def test_the_command_line_has_the_same_words_contract_15(make, monkeypatch, capsys):
     service, _ = make(rows=3)
     monkeypatch.setenv("SERVICE_BASE_URL", service.base)
@@ -149,6 +218,13 @@ def test_the_command_line_has_the_same_words_contract_15(make, monkeypatch, caps
     assert sorted(asked.pairs) == sorted([("where.region", "a=b"), ("where.region", ""), ("where.value.ge", "2"), ("sort", "-value"), ("last", "1"), ("bbox", "-1,0,1,1"), ("format", "arrow"), ("limit", "10000")])
     assert cli.main(["values", "table", "--where", "value.ge=2"]) == 0
     assert "Otago" in capsys.readouterr().out
+    assert cli.main(["link", "table", "--where", "value.ge=2", "--format", "csv", "--days", "7"]) == 0
+    assert sorted(service.asked[-1].pairs) == sorted([("where.value.ge", "2"), ("limit", "0"), ("format", "csv"), ("days", "7")])
+    printed = capsys.readouterr()
+    assert printed.out == f"{service.base}/l/{faulty.TOKEN}.csv\n"
+    assert "2026-12-03" in printed.err and faulty.TOKEN not in printed.err
+    assert cli.main(["link", "table", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["url"].endswith(".csv")
     for wrong in (["--where", "region"], ["--where", "=a"], ["--where", ""]):
         with pytest.raises(SystemExit) as end:
             cli.main(["get", "table", *wrong])

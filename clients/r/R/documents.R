@@ -68,13 +68,16 @@ yb_datasets <- function() {
 #'
 #' @param name Name of the dataset.
 #' @return A list of class `yb_dataset` with the fields of the service; `columns` and `snapshots`
-#'   are data frames, `date_range` holds dates.
+#'   are data frames, `date_range` holds dates. `column` has the names of the columns for
+#'   completion: type `about$column$` and press Tab.
 #' @export
 #' @examples
 #' if (nzchar(Sys.getenv("SERVICE_API_KEY"))) try(yb_describe("us_macro_quarterly"))
 yb_describe <- function(name) {
   check_name(name)
   found <- document(retry_budget(), paste0("/v1/datasets/", name), simplify = FALSE)
+  names <- vapply(found$columns, `[[`, "", "name")
+  found$column <- as.list(stats::setNames(names, names))
   fields <- c("name", "type", "nullable", "role", "unit", "description")
   found$columns <- as_result_frame(frame_of(found$columns, fields))
   found$snapshots <- as_result_frame(frame_of(found$snapshots, c("id", "created_at", "rows")))

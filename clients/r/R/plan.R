@@ -126,7 +126,7 @@ check_flag <- function(value, name) {
 check_limit <- function(limit, name = "limit") {
   if (is.numeric(limit)) limit <- as.double(limit)
   if (!is.numeric(limit) || length(limit) != 1 || is.na(limit) || limit < 1 || limit != floor(limit)) {
-    abort_usage(sprintf("`%s` must be a whole number of rows, at least 1.", name), "Leave it out for all rows.")
+    abort_usage(sprintf("`%s` must be a whole number, at least 1.", name), "Leave it out for the default.")
   }
   limit
 }

@@ -190,7 +190,10 @@ def r_keeps_the_key_to_itself(tally, results):
 
 @proof
 def r_sends_selections(tally, results):
-    of_rules(tally, results, 15, "clients-where", "clients-refused", "clients-selection", "clients-pages", "clients-values", "clients-ignored")
+    of_rules(
+        tally, results, 15, "clients-where", "clients-refused", "clients-selection", "clients-pages", "clients-values", "clients-ignored",
+        "clients-links", "clients-completion",
+    )
 
 
 @proof

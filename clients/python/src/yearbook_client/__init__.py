@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Dataset,
         DatasetSummary,
         Integration,
+        Link,
         Preview,
         Snapshot,
         Values,
@@ -41,7 +42,7 @@ _MODULES = {
     "change_feed": "Changes LocalTable",
     "credits": "Credit credit",
     "downloads": "Download",
-    "models": "Account Column Dataset DatasetSummary Integration Preview Snapshot Values",
+    "models": "Account Column Dataset DatasetSummary Integration Link Preview Snapshot Values",
     "pivot": "pivot_longer pivot_wider",
     "results": "ColumnType Rows",
     "verification": "Verification digest",
@@ -62,6 +63,7 @@ download = _client.download
 sync = _client.sync
 library = _client.library
 cite = _client.cite
+link = _client.link
 values = _client.values
 verify = _client.verify
 integration = _client.integration
@@ -91,6 +93,7 @@ __all__ = [
     "DatasetSummary",
     "Download",
     "Integration",
+    "Link",
     "LocalTable",
     "Preview",
     "Rows",
@@ -112,6 +115,7 @@ __all__ = [
     "integration",
     "iter_batches",
     "library",
+    "link",
     "me",
     "pivot_longer",
     "pivot_wider",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .change_feed import Changes, LocalTable, Sync
     from .credits import CitationFormat, Credit
     from .downloads import Download
-    from .models import Account, Dataset, DatasetSummary, Integration, Preview, Values
+    from .models import Account, Dataset, DatasetSummary, Integration, Link, Preview, Values
     from .results import Rows, To
     from .session import Progress, Session
     from .verification import Verification
@@ -109,6 +109,27 @@ class Client:
             query["limit"] = str(selection.limit)
         path = f"/v1/datasets/{selection.name}/values"
         return Values.parse(self._session().document(path, query))
+
+    @selecting
+    def link(
+        self,
+        name: str,
+        *,
+        format: str | None = None,  # noqa: A002, the service's own word
+        days: SupportsInt | None = 30,
+        **criteria: Unpack[Criteria],
+    ) -> Link:
+        """Returns an address that gives these rows to whoever has it, without a key, for `days` days:
+        free. What it reads counts for the key that made it, and it is as secret; `url` has it."""
+        from .models import Link
+
+        selection = Selection.of(name, **criteria)
+        own = {"format": text("format", format), "days": whole("days", days)}
+        # The service's own default is a hundred rows.
+        query = {**selection.query(), "limit": str(selection.limit or 0)}
+        query |= {name: str(value) for name, value in own.items() if value is not None}
+        path = f"/v1/datasets/{selection.name}/link"
+        return Link.parse(self._session().document(path, query, keep=False))
 
     def me(self) -> Account:
         """Returns the plan and what is left of the month: free."""
@@ -334,6 +355,9 @@ class AsyncClient:
 
     async def values(self, name: str, **selected: Any) -> dict[str, Values]:
         return await _in_thread(lambda: self.client.values(name, **selected))
+
+    async def link(self, name: str, **selected: Any) -> Link:
+        return await _in_thread(lambda: self.client.link(name, **selected))
 
     async def me(self) -> Account:
         return await _in_thread(self.client.me)

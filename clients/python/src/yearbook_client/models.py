@@ -43,7 +43,9 @@ class DatasetSummary:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a dataset. `type` is string, integer, number, boolean or date."""
+    """A column of a dataset. `type` is string, integer, number, boolean or date.
+
+    `str` of a column is its name, and a selection takes a column for it."""
 
     name: str
     type: str
@@ -63,6 +65,9 @@ class Column:
             _opt(document, "description", str),
         )
 
+    def __str__(self) -> str:
+        return self.name
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -75,7 +80,9 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Dataset(DatasetSummary):
-    """A dataset with its columns, versions and provenance. `raw` is the document as it came."""
+    """A dataset with its columns, versions and provenance. `raw` is the document as it came.
+
+    `dataset["region"]` is a column; notebooks complete its name."""
 
     columns: tuple[Column, ...] = ()
     primary_key: tuple[str, ...] = ()
@@ -121,6 +128,12 @@ class Dataset(DatasetSummary):
             raw=document,
         )
 
+    def __getitem__(self, name: str) -> Column:
+        return {one.name: one for one in self.columns}[name]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [one.name for one in self.columns]
+
 
 @dataclass(frozen=True)
 class Preview:
@@ -158,7 +171,9 @@ class Preview:
 @dataclass(frozen=True)
 class Values:
     """Values that a column has, ascending, each with its number of rows. `distinct` is None where
-    they are too many to count; `next` is the value to give as `after`, None at the end."""
+    they are too many to count; `next` is the value to give as `after`, None at the end.
+
+    `values["Otago"]` is the entry of a value; notebooks complete it."""
 
     name: str
     role: str
@@ -181,6 +196,26 @@ class Values:
             for one in _list(document, "columns")
         )
         return {one.name: one for one in found}
+
+    def __getitem__(self, value: Any) -> Document:
+        return {one["value"]: one for one in self.values}[value]
+
+    def _ipython_key_completions_(self) -> list[Any]:
+        return [one["value"] for one in self.values]
+
+
+@dataclass(frozen=True)
+class Link:
+    """An address of rows that needs no key and is as secret as one: `repr` leaves it out."""
+
+    url: str = field(repr=False)
+    expires_at: str
+    format: str
+    selection: str
+
+    @classmethod
+    def parse(cls, document: Document) -> Link:
+        return cls(**{one.name: _get(document, one.name, str) for one in fields(cls)})
 
 
 @dataclass(frozen=True)

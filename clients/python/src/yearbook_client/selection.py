@@ -172,7 +172,7 @@ def _names(name: str, value: Any) -> tuple[str, ...] | None:
     if isinstance(value, str):
         value = [one.strip() for one in value.split(",")]
     try:
-        found = tuple(_plain(one) for one in value)
+        found = tuple(one.name if type(one).__name__ == "Column" else _plain(one) for one in value)
     except TypeError:
         found = ()
     if not found or not all(isinstance(one, str) and one and "," not in one for one in found):
@@ -239,14 +239,14 @@ def _box(value: Any) -> str | None:
 
 
 def whole(name: str, value: Any) -> int | None:
-    """Returns the number of rows or datasets that an argument bounds, None for all."""
+    """Returns the number that an argument is, of rows, datasets or days; None for none."""
     number = _plain(value)
     if number is None:
         return None
     if isinstance(number, (int, float)) and number >= 1 and number == number // 1:
         return int(number)
     raise UsageError(
-        f"`{name}` is no whole number from 1 on: {value!r:.60}.", "Leave it away for all."
+        f"`{name}` is no whole number from 1 on: {value!r:.60}.", "Leave it away for the default."
     )
 
 

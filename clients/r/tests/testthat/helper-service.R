@@ -8,6 +8,8 @@ fixture_bytes <- function(name) readBin(fixture(name), "raw", file.size(fixture(
 
 TEST_KEY <- "yb_testkey0123456789"
 
+TEST_TOKEN <- "AQx3sealedsealedsealed"
+
 # Sets the environment of a call, without pauses, and undoes that at the end of the test.
 local_service <- function(url, key = TEST_KEY, cache = NULL, frame = parent.frame()) {
   if (is.null(cache)) {
@@ -38,6 +40,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
                          bulk = list(status = 402), cite = NULL, refuse_head = NULL, totals = TRUE, ignored = NULL) {
   app <- webfakes::new_app()
   app$locals$log <- list()
+  app$locals$token <- TEST_TOKEN
   app$locals$gets <- 0L
   app$locals$bulk_gets <- 0L
   # New settings for the next test.
@@ -147,6 +150,16 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
              values = list(value(TRUE, 1)))
       )
     ))
+  })
+
+  app$get("/v1/datasets/demo/link", function(req, res) {
+    url <- paste0("https://stats.example/l/", req$app$locals$token, ".csv")
+    end <- if (!identical(req$query$days, "366")) "2026-12-03T09:00:00Z"
+    text <- jsonlite::toJSON(auto_unbox = TRUE, null = "null", list(
+      url = url, expires_at = end, format = "csv", selection = "last=1"
+    ))
+    if (identical(req$query$days, "365")) text <- substr(text, 1, 60)
+    res$set_header("Cache-Control", "no-store")$set_type("application/json")$send(text)
   })
 
   # Rows: page by cursor, `c2a` for the second page of snapshot a.

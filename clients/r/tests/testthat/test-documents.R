@@ -22,9 +22,26 @@ test_that("previews, metadata and the account are typed (contract-11-verbs)", {
   expect_identical(about$primary_key, c("date", "region"))
   expect_identical(about$date_range$first, as.Date("0001-01-01"))
   expect_output(print(about), "12 rows")
+  expect_identical(about$column, list(date = "date"))
   me <- yb_me()
   expect_identical(me$requests$left, 10)
   expect_output(print(me), "10 of 10 left until 2026-12-01")
+})
+
+test_that("notebooks complete the columns of a dataset (contract-15-clients-completion)", {
+  fake <- local_fake()
+  about <- yb_describe("demo")
+  # R's own completer looks in the global environment.
+  name <- paste0("about", Sys.getpid())
+  assign(name, about, globalenv())
+  withr::defer(rm(list = name, envir = globalenv()))
+  line <- paste0("yb_get(\"demo\", columns = c(", name, "$column$da")
+  internal <- asNamespace("utils")
+  internal$.assignLinebuffer(line)
+  internal$.assignEnd(nchar(line))
+  internal$.guessTokenFromLine()
+  internal$.completeToken()
+  expect_identical(internal$.retrieveCompletions(), paste0(name, "$column$date"))
 })
 
 test_that("projects are fetched, and written only below their folder (contract-11-verbs)", {
@@ -51,7 +68,7 @@ test_that("only the wire interface is spoken (contract-11-wire)", {
   code <- unlist(lapply(sources, function(path) grep("^ *#", readLines(path), value = TRUE, invert = TRUE)))
   routes <- unique(unlist(regmatches(code, gregexpr("\"/(v1|cite)[^\"]*", code))))
   known <- c("\"/v1/me", "\"/v1/datasets", "\"/v1/datasets/", "\"/v1/datasets/%s/data", "\"/v1/datasets/%s/changes",
-             "\"/v1/datasets/%s/preview", "\"/v1/datasets/%s/values", "\"/cite/.*", "\"/v1/bulk/%s/%s", "\"/v1/integrations/", "\"/cite/%s/%s")
+             "\"/v1/datasets/%s/preview", "\"/v1/datasets/%s/link", "\"/v1/datasets/%s/values", "\"/cite/.*", "\"/v1/bulk/%s/%s", "\"/v1/integrations/", "\"/cite/%s/%s")
   expect_setequal(routes, known)
 })
 

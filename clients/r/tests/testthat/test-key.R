@@ -66,3 +66,23 @@ test_that("a key that cannot stand in a header is refused", {
   error <- expect_error(yb_me(), class = "yb_error_key")
   expect_false(grepl("yb_a", conditionMessage(error), fixed = TRUE))
 })
+
+test_that("a link is not printed, logged or kept (contract-15-clients-links)", {
+  cache <- withr::local_tempdir()
+  fake <- local_fake(cache = cache)
+  said <- utils::capture.output(type = "message", {
+    out <- utils::capture.output(httr2::with_verbosity(link <- yb_link("demo"), verbosity = 3))
+  })
+  expect_identical(link$url, paste0("https://stats.example/l/", TEST_TOKEN, ".csv"))
+  shown <- utils::capture.output(print(link), utils::str(link), utils::str(list(link)), print(list(link)))
+  expect_true(any(grepl("2026-12-03", shown, fixed = TRUE)))
+  errors <- vapply(c(366, 365), function(days) {
+    error <- expect_error(yb_link("demo", days = days), class = "yb_error_unreadable")
+    printed(error)
+  }, "")
+  for (value in list(httr2::last_request(), httr2::last_response())) shown <- c(shown, printed(value))
+  expect_false(any(grepl(TEST_TOKEN, c(said, out, shown, errors), fixed = TRUE)))
+  for (file in list.files(cache, full.names = TRUE)) {
+    expect_length(grepRaw(TEST_TOKEN, readBin(file, "raw", file.size(file)), fixed = TRUE), 0)
+  }
+})

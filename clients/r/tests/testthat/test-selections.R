@@ -118,3 +118,19 @@ test_that("values are read with a selection (contract-15-clients-values)", {
   expect_identical(about$distinct, c(3, NA))
   expect_identical(about$nulls, c(1, 11))
 })
+
+test_that("a link has the selection and all its rows (contract-15-clients-links)", {
+  fake <- local_fake()
+  link <- yb_link("demo", format = "csv", days = 7, where = list(region = c("a", "b"), value = NA), last = 1)
+  expect_identical(unclass(link)[-1], list(expires_at = "2026-12-03T09:00:00Z", format = "csv", selection = "last=1"))
+  yb_link("demo", limit = 5)
+  asked <- fake$log()
+  expect_identical(asked[[1]]$path, "/v1/datasets/demo/link")
+  expect_identical(
+    vapply(asked, `[[`, "", "text"),
+    c("last=1&where.region=a&where.region=b&where.value.null=true&limit=0&format=csv&days=7", "limit=5&days=30")
+  )
+  for (days in list(0, 1.5, "7", NA)) expect_error(yb_link("demo", days = days), "^`days`", class = "yb_error_usage")
+  expect_error(yb_link("demo", format = ""), "^`format`", class = "yb_error_usage")
+  expect_length(fake$log(), 2)
+})

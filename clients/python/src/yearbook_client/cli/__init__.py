@@ -37,6 +37,7 @@ VERBS: dict[str, str] = {
     "describe": "show columns, versions and provenance of a dataset",
     "preview": "show the newest rows, free and without a key",
     "values": "list the values of columns",
+    "link": "print an address of rows that needs no key and is as secret as one, free",
     "get": "print rows as CSV or JSON, or write them to a file",
     "changes": "print what changed since a version",
     "download": "write rows to a file in any format of the service",
@@ -53,7 +54,7 @@ VERBS: dict[str, str] = {
     "mcp": "serve these verbs to an assistant over the Model Context Protocol",
 }
 # Verbs whose argument is the name of a dataset.
-_NAMED = "describe|preview|values|get|changes|download|sync|cite|verify"
+_NAMED = "describe|preview|values|link|get|changes|download|sync|cite|verify"
 FUNCTION = "_yearbook_client"
 COMMAND = "yearbook-py"
 
@@ -194,7 +195,7 @@ def parser() -> argparse.ArgumentParser:
         for verb in named.split():
             made[verb].add_argument(*flags, **how)
 
-    every, rows = " ".join(VERBS), "values get download verify"
+    every, rows = " ".join(VERBS), "values link get download verify"
     add(every, "--json", action="store_true", help="print JSON for machines")
     add(every, "--quiet", action="store_true", help="show no progress")
     add(f"describe preview changes cite {rows}", "name", help="name of a dataset")
@@ -216,6 +217,8 @@ def parser() -> argparse.ArgumentParser:
     add("get", "-o", "--output", type=_filled, metavar="FILE", help="write to a file instead")
     add("download", "file", metavar="FILE", help="file to write")
     add("get download", "--format", type=_filled, help="format of FILE; default: its suffix")
+    add("link", "--format", type=_filled, help="format of the rows; default: json")
+    add("link", "--days", type=_positive, default=30, help="days until it ends; default: 30")
     add("verify", "--expected", type=_filled, metavar="DIGEST", help="digest or citation to match")
     text = "have the service read the rows: a request"
     add("verify", "--recompute", action="store_true", help=text)

@@ -74,6 +74,12 @@ def _values(client: Client, given: Given) -> None:
     _print(given, found, table_text(rows))
 
 
+def _link(client: Client, given: Given) -> None:
+    found = client.link(given.name, format=given.format, days=given.days, **_selection(given))
+    _print(given, found, found.url + "\n")
+    sys.stderr.write(f"It ends at {found.expires_at}; whoever has it reads these rows.\n")
+
+
 def _get(client: Client, given: Given) -> None:
     if given.output:
         given.file = given.output
@@ -230,6 +236,7 @@ COMMANDS: dict[str, Callable[[Client, Given], None]] = {
     "describe": _describe,
     "preview": _preview,
     "values": _values,
+    "link": _link,
     "get": _get,
     "changes": _changes,
     "download": _download,
