@@ -449,7 +449,52 @@ async fn figures_of_several_kinds_have_no_range_contract_9() {
     assert_eq!((variable.get("minValue"), variable.get("maxValue")), (None, None), "{variable}");
     app.publish(&counts_and_rates(&"persons".into())).await;
     let page = app.get("/datasets/mixed").send().await.text();
-    assert_eq!(cells(&page, "id=\"figures\""), ["persons", "4", "0.003", "12,071"]);
+    assert_eq!(cells(&page, "id=\"figures\""), ["4", "0.003", "12,071"]);
+}
+
+#[tokio::test]
+async fn one_unit_is_shown_at_a_time_contract_15() {
+    let app = TestApp::start().await;
+    let rows = "date,region,value,final,rate,deaths\n2024-01-01,Nelson,7,true,0.5,3\n\
+                2024-01-01,Tasman,9,true,0.25,4\n2024-02-01,Nelson,8,true,0.75,5\n";
+    let table = harvest().named("vital").with_field("rate", "number");
+    let table = table.with_field("deaths", "number").with_rows(rows);
+    let table = ["people", "percent", "people"].into_iter().zip([2, 4, 5]).fold(
+        table.with("/yearbook/value_columns", vec!["value", "rate", "deaths"].into()),
+        |table, (unit, field)| {
+            table.with(&format!("/resources/0/schema/fields/{field}/unit"), unit.into())
+        },
+    );
+    app.publish(&table).await;
+    let page = app.get("/datasets/vital").send().await.text();
+    // Figures stand by unit, and so do the links to other series: those of the same unit first.
+    let figures = page.split("id=\"figures\"").nth(1).unwrap().split("</table>").next().unwrap();
+    let order = |text: &str, words: &[&str]| {
+        let places: Vec<usize> = words.iter().map(|word| text.find(word).unwrap()).collect();
+        assert!(places.is_sorted(), "{words:?} at {places:?} in {text}");
+    };
+    let heads = [">people</th>", ">value</th>", ">deaths</th>", ">percent</th>", ">rate</th>"];
+    order(figures, &heads);
+    let others = page.split("<summary>Other series").nth(1).unwrap().split("</details>").next();
+    let links = ["people</p>", "Nelson, deaths", "Tasman, value", "percent</p>", "Nelson, rate"];
+    order(others.unwrap(), &links);
+    assert!(page.contains("2 series in this table.") && !page.contains("more; all of them"));
+    // The picture and its caption are of one series and state its unit.
+    assert!(
+        page.contains("Nelson, value</span> <span class=\"soft isolate\">Unit: people"),
+        "{page}"
+    );
+    let link = others.unwrap().split("Nelson, rate").next().unwrap().rsplit("series=").next();
+    let rate = link.unwrap().split('#').next().unwrap();
+    let page = app.get(&format!("/datasets/vital?series={rate}")).send().await.text();
+    assert!(
+        page.contains("Nelson, rate</span> <span class=\"soft isolate\">Unit: percent"),
+        "{page}"
+    );
+    let others = page.split("<summary>Other series").nth(1).unwrap().split("</details>").next();
+    order(others.unwrap(), &["percent</p>", "Tasman, rate", "people</p>", "Nelson, value"]);
+    let picture = app.get(&format!("/datasets/vital/chart.svg?series={rate}")).send().await.text();
+    assert!(picture.contains("Line chart of rate (percent) by date."), "{picture}");
 }
 
 #[tokio::test]

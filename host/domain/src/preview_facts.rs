@@ -11,6 +11,7 @@ mod series;
 use serde::{Deserialize, Serialize};
 
 use crate::ResultDigest;
+use crate::read_plan::MAX_SERIES;
 
 pub use figure::{DatedFigure, Figure};
 pub use latest_rows::{
@@ -25,7 +26,7 @@ pub use series::{
 pub const MAX_FACTS_BYTES: usize = 64 << 10;
 
 /// Number of the way in which facts are computed.
-pub const FACTS_VERSION: u32 = 1;
+pub const FACTS_VERSION: u32 = 2;
 
 /// Value columns with figures at most; the others are counted.
 pub const MAX_VALUE_COLUMNS: usize = 50;
@@ -46,9 +47,8 @@ pub struct PreviewFacts {
     pub values_left_out: u64,
     /// Lines to draw; `None` without a date column or without numbers.
     pub series: Option<SeriesPreview>,
-    /// Number of series that `first` and `last` tell apart; one more than
-    /// [`MAX_SERIES`](crate::read_plan::MAX_SERIES) for any number above. `None` without a date
-    /// axis, and in facts that were stored before it was counted.
+    /// Number of series (contract-15-series); one more than [`MAX_SERIES`] for any number above.
+    /// `None` without a date axis, and in facts that were stored before it was counted.
     #[serde(default)]
     pub series_number: Option<u64>,
     /// Sample of the geometry; `None` without a geometry column.
@@ -104,6 +104,14 @@ impl PreviewFacts {
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&ValueFacts> {
         self.values.iter().find(|value| value.column == name)
+    }
+
+    /// Returns the number of lines that there are: a series has one for each value column. `None`
+    /// where series were not counted, or not to their end.
+    #[must_use]
+    pub fn line_count(&self) -> Option<u64> {
+        let columns = self.values.len() as u64 + self.values_left_out;
+        self.series_number.filter(|number| *number <= MAX_SERIES).map(|number| number * columns)
     }
 
     /// Returns the stored form: JSON of [`MAX_FACTS_BYTES`] at most once [`PreviewFacts::fit`] has

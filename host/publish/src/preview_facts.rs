@@ -11,7 +11,9 @@
 mod figures;
 mod latest;
 mod lines;
+mod name_columns;
 mod series;
+mod series_keys;
 mod series_number;
 mod table_pass;
 mod table_shape;

@@ -31,8 +31,17 @@ pub struct SnapshotDraft {
     /// Changes since the snapshot that was passed in; `None` without one, when it is the same
     /// one, or when its file is damaged.
     pub changes: Option<ChangeSet>,
-    /// Preview facts; `None` where nothing was written, since the catalog has them.
+    /// Preview facts; `None` where nothing was written, since the catalog has them as they are now.
     pub facts: Option<PreviewFacts>,
+}
+
+/// The current snapshot of a dataset, with which a package is compared.
+#[derive(Clone, Copy)]
+pub(crate) struct ComparedSnapshot<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    /// False where its preview facts are missing or those of a former version, so that they are
+    /// computed again.
+    pub(crate) has_facts: bool,
 }
 
 /// Reads, checks, sorts and stores the package's table. `current` is the dataset's current
@@ -69,6 +78,7 @@ pub async fn publish_within(
     progress: &dyn ProgressReporter,
 ) -> Result<SnapshotDraft, PublishError> {
     let package = complete(workers, package).await?;
+    let current = current.map(|snapshot| ComparedSnapshot { snapshot, has_facts: true });
     publish_completed(memory, files, workers, &package, current, progress).await
 }
 
@@ -86,7 +96,7 @@ pub(crate) async fn publish_completed(
     files: &ObjectStorage,
     workers: &Arc<Workers>,
     package: &Arc<DataPackage>,
-    current: Option<&Snapshot>,
+    current: Option<ComparedSnapshot<'_>>,
     progress: &dyn ProgressReporter,
 ) -> Result<SnapshotDraft, PublishError> {
     let (rows, findings) = stages::read(workers, package, memory, progress).await?;
@@ -99,7 +109,10 @@ pub(crate) async fn publish_completed(
         changes,
         facts,
     };
+    let has_facts = current.is_some_and(|current| current.has_facts);
+    let current = current.map(|current| current.snapshot);
     if let Some(current) = current.filter(|current| current.id == id)
+        && has_facts
         && files.blocks_are_intact(&current.file).await?
         && files.sidecar_is_intact(&current.file, Sidecar::Values).await?
     {
@@ -140,7 +153,7 @@ pub(crate) async fn publish_completed(
     };
     // Comparing reads the stored files, so the table need not be held any longer.
     drop(rows);
-    // What was damaged or missing was stored again: the snapshot is the same one still.
+    // What was damaged, missing or of a former version was stored again: the snapshot is the same.
     match current {
         Some(current) if current.id == snapshot.id && current.file == snapshot.file => {
             Ok(draft(current.clone(), true, None, Some(facts)))

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use yearbook_catalog::{Catalog, CatalogError, CommitOutcome, Publication, Retention};
-use yearbook_domain::{DatasetName, Millis, Snapshot};
+use yearbook_domain::preview_facts::FACTS_VERSION;
+use yearbook_domain::{DatasetName, Millis, PreviewFacts, Snapshot};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
@@ -15,7 +16,7 @@ use crate::iceberg::{IcebergFailure, IcebergWriter};
 use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
-use crate::publish::{SnapshotDraft, complete, publish_completed};
+use crate::publish::{ComparedSnapshot, SnapshotDraft, complete, publish_completed};
 use crate::uploads::UploadRegistry;
 
 /// Attempts at publishing a package: each failed one means that another publisher of
@@ -146,16 +147,18 @@ impl Publisher {
         for tries_left in (0..MAX_ATTEMPTS).rev() {
             let current =
                 self.store.current_snapshot(name).await.map_err(PublishFailure::Current)?;
+            let facts = self.stored_facts(name, current.as_ref()).await?;
+            let has_facts = facts.as_ref().is_some_and(|facts| facts.version == FACTS_VERSION);
             let draft = publish_completed(
                 self.memory,
                 &self.files,
                 &self.workers,
                 &package,
-                current.as_ref(),
+                current.as_ref().map(|snapshot| ComparedSnapshot { snapshot, has_facts }),
                 progress,
             )
             .await?;
-            self.check_loss(&package, current.as_ref(), &draft).await?;
+            check_loss(&package, current.as_ref(), facts.as_ref(), &draft)?;
             let described = match &self.iceberg {
                 Some(iceberg) => {
                     Box::pin(iceberg.describe_next(name, &draft.snapshot, self.at)).await?
@@ -195,24 +198,14 @@ impl Publisher {
         Err(PublishFailure::TooManyConflicts { name: name.clone() })
     }
 
-    /// Refuses a draft that has lost more of what is current than the package allows.
-    async fn check_loss(
+    /// The preview facts of what is current, as far as this version reads them.
+    async fn stored_facts(
         &self,
-        package: &DataPackage,
+        name: &DatasetName,
         current: Option<&Snapshot>,
-        draft: &SnapshotDraft,
-    ) -> Result<(), PublishFailure> {
-        let (Some(max_loss), Some(current), Some(new)) =
-            (package.max_loss, current, draft.facts.as_ref())
-        else {
-            return Ok(());
-        };
-        let old = self.store.preview_facts(&draft.name, &current.id).await;
-        let old = old.map_err(PublishFailure::Current)?;
-        match max_loss.describe_excess(current.rows, old.as_ref(), new) {
-            Some(why) => Err(PublishError::Loss { path: package.data.clone(), why }.into()),
-            None => Ok(()),
-        }
+    ) -> Result<Option<PreviewFacts>, PublishFailure> {
+        let Some(current) = current else { return Ok(None) };
+        self.store.preview_facts(name, &current.id).await.map_err(PublishFailure::Current)
     }
 
     /// Describes the table again where the newest version is not the one that was described: others
@@ -249,6 +242,24 @@ impl Publisher {
             Ok(reader) => Ok(Some(package.clone().with_reader(reader))),
             Err(why) => Err(PublishError::NoReader { path: package.data().to_owned(), why }),
         }
+    }
+}
+
+/// Refuses a draft that has lost more of what is current than the package allows.
+fn check_loss(
+    package: &DataPackage,
+    current: Option<&Snapshot>,
+    old: Option<&PreviewFacts>,
+    draft: &SnapshotDraft,
+) -> Result<(), PublishFailure> {
+    let (Some(max_loss), Some(current), Some(new)) =
+        (package.max_loss, current, draft.facts.as_ref())
+    else {
+        return Ok(());
+    };
+    match max_loss.describe_excess(current.rows, old, new) {
+        Some(why) => Err(PublishError::Loss { path: package.data.clone(), why }.into()),
+        None => Ok(()),
     }
 }
 

@@ -37,6 +37,7 @@ pub struct LineChart {
     columns: LineColumns,
     x: Field,
     y: Vec<Field>,
+    split: Vec<Field>,
     credit: DataCredit,
     book: SeriesBook,
     rows: u64,
@@ -57,6 +58,7 @@ impl LineChart {
         Self {
             x: schema.fields[columns.x].clone(),
             y: columns.y.iter().map(|column| schema.fields[*column].clone()).collect(),
+            split: columns.split.iter().map(|column| schema.fields[*column].clone()).collect(),
             credit: DataCredit::new(schema),
             columns,
             book: SeriesBook::default(),
@@ -110,7 +112,7 @@ impl LineChart {
     #[must_use]
     pub fn draw(&self, options: PictureOptions) -> String {
         let most = if options.is_wide() { MOST_SERIES } else { MOST_NARROW_SERIES };
-        let drawn = self.book.drawn(most);
+        let drawn = self.book.drawn(most, &self.columns.kinds);
         let names = self.names(&drawn);
         let words = self.words(&drawn, &names);
         let mut picture = Picture::begin(options, &words);

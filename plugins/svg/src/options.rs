@@ -41,6 +41,9 @@ pub struct LineColumns {
     pub y: Vec<usize>,
     /// Columns whose values split the rows into series.
     pub split: Vec<usize>,
+    /// Places, among these, of the columns that say what is measured: series of one chart agree in
+    /// them. Empty where the value column has a unit.
+    pub kinds: Vec<usize>,
     /// The one series to draw.
     pub only: Option<String>,
 }
@@ -63,7 +66,7 @@ pub fn parameters() -> Vec<Parameter> {
             "y",
             "",
             &[],
-            "Value columns to draw, separated by commas, at most 8. Empty: the first value column, and where no column splits the rows all others of its unit.",
+            "Value columns of one unit to draw, separated by commas, at most 8. Empty: the first value column, and where no column splits the rows all others of its unit.",
         ),
         text(
             "series",
@@ -147,14 +150,21 @@ impl Drawing {
             Some(column) if is_value(&schema.fields[column]) && y.is_empty() => (None, series),
             own => (own, y),
         };
-        let split = match own {
+        let mut split = match own {
             Some(column) => vec![column],
             None => splitting(schema, x),
         };
         let columns = y_columns(schema, y, x, split.is_empty())?;
+        let has_unit = columns.iter().any(|column| schema.fields[*column].unit().is_some());
+        let is_kind = |column: &usize| !has_unit && says_what_is_measured(&schema.fields[*column]);
+        // Rows of several kinds are never one line.
+        let further = splitting(schema, x).into_iter().filter(is_kind);
+        let further: Vec<usize> = further.filter(|column| !split.contains(column)).collect();
+        split.extend(further);
+        let kinds = (0..split.len()).filter(|place| is_kind(&split[*place])).collect();
         let named = own.is_none() && !series.is_empty() && !is_same(schema, &columns, series);
         let only = named.then(|| series.to_owned());
-        Ok(Self::Lines(LineColumns { x, y: columns, split, only }))
+        Ok(Self::Lines(LineColumns { x, y: columns, split, kinds, only }))
     }
 }
 
@@ -165,6 +175,23 @@ fn is_same(schema: &Schema, columns: &[usize], series: &str) -> bool {
 
 fn is_value(field: &Field) -> bool {
     field.role() == Some(Role::Value) && is_number(field)
+}
+
+/// Returns whether a column is called as one that says what is measured, and with that in which
+/// unit.
+fn says_what_is_measured(field: &Field) -> bool {
+    const NAMES: [&str; 9] = [
+        "indicator",
+        "measure",
+        "metric",
+        "statistic",
+        "unit",
+        "unit_measure",
+        "unit_of_measure",
+        "units",
+        "variable",
+    ];
+    NAMES.iter().any(|name| field.name.eq_ignore_ascii_case(name))
 }
 
 /// Dimension and key columns that are neither a date nor a period.
@@ -217,6 +244,19 @@ fn y_columns(schema: &Schema, names: &str, x: usize, unsplit: bool) -> Result<Ve
         if !columns.contains(&column) {
             columns.push(column);
         }
+    }
+    if let [first, others @ ..] = columns.as_slice()
+        && let Some(other) = others
+            .iter()
+            .find(|other| schema.fields[**other].unit() != schema.fields[*first].unit())
+    {
+        let [first, other] = [first, other].map(|column| {
+            let field = &schema.fields[*column];
+            format!("`{}` ({})", field.name, field.unit().unwrap_or("without a unit"))
+        });
+        return Err(Error::InvalidOption(format!(
+            "svg.y names {first} and {other}; one chart shows one unit, so take columns of one unit"
+        )));
     }
     if columns.len() > MOST_SERIES {
         return Err(Error::InvalidOption(format!(

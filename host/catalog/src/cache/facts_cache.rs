@@ -1,9 +1,11 @@
-//! Preview facts in memory, read when they are first asked for. Those of a snapshot never change,
-//! so they outlive revisions; that a snapshot has none holds for one revision alone.
+//! Preview facts in memory, read when they are first asked for. Those of a snapshot that this
+//! version computes never change, so they outlive revisions. Others hold for one revision, and so
+//! does that a snapshot has none: the next publication stores them.
 
 use std::sync::Arc;
 
 use moka::future::Cache;
+use yearbook_domain::preview_facts::FACTS_VERSION;
 use yearbook_domain::{DatasetName, PreviewFacts, SnapshotId};
 
 use super::revisioned::RevisionedCache;
@@ -53,7 +55,7 @@ impl PreviewFactsCache {
         }
         let fetch = async {
             let facts = store.preview_facts(dataset, id).await?.map(Arc::new);
-            if let Some(facts) = &facts {
+            if let Some(facts) = facts.as_ref().filter(|facts| facts.version == FACTS_VERSION) {
                 self.known.insert(key.clone(), Arc::clone(facts)).await;
             }
             Ok(facts)

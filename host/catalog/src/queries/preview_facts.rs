@@ -9,6 +9,8 @@ use crate::{Catalog, CatalogError};
 const INSERT_FACTS: &str =
     "INSERT INTO preview_facts (snapshot, version, digest, facts) VALUES ($1, $2, $3, $4)";
 
+const DELETE_FACTS: &str = "DELETE FROM preview_facts WHERE snapshot = $1";
+
 /// Selects the facts of a retained snapshot. The history may hold an id twice; the newest counts.
 const FACTS: &str = "
     SELECT f.facts FROM preview_facts f JOIN snapshots s ON s.number = f.snapshot
@@ -40,6 +42,16 @@ impl Catalog {
             None
         }))
     }
+}
+
+/// Stores the facts of snapshot `number` in place of those that a former version computed.
+pub(super) async fn replace(
+    connection: &mut Connection<'_>,
+    number: i64,
+    facts: &PreviewFacts,
+) -> Result<(), sqlx::Error> {
+    connection.query(DELETE_FACTS).bind(number).execute().await?;
+    insert(connection, number, facts).await
 }
 
 /// Stores the facts of snapshot `number`.

@@ -60,7 +60,7 @@ pub struct Publication {
     /// `committed_at`.
     pub changes: Option<ChangeSet>,
     /// Preview facts of the snapshot. `None` if it was found to be the current one in the same
-    /// file, which has them.
+    /// file, which has them as they are computed now.
     pub facts: Option<PreviewFacts>,
     /// Time of the commit. None, the rule: the database's clock. An instant is for histories that
     /// are made elsewhere, such as those of tests.
@@ -218,6 +218,8 @@ async fn commit_as_current(
             preview_facts::insert(connection, renumbered, facts).await?;
             holds::restore(connection, renumbered, current.held_at).await?;
             unreferenced::drop_references(connection, &[before]).await?;
+        } else if let Some(facts) = facts {
+            preview_facts::replace(connection, current.number, facts).await?;
         }
         let now = present_time(connection, publication).await?;
         return Ok(CommitAttempt::Committed(CommitOutcome::Unchanged, now));

@@ -1,13 +1,14 @@
-//! Series of a table with dates: how many there are, and the lines of a few of them
-//! (contract-9-long-preview).
+//! Lines of a few series of a table with dates (contract-9-long-preview). What a series is stands
+//! in [`crate::read_plan`] (contract-15-series).
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{DatedFigure, Figure, cut_text};
 use crate::hex::encode_hex;
+use crate::read_plan::PeriodForm;
 
-/// Series with a line at most, the named one included.
+/// Lines at most, that of the named series included.
 pub const MAX_DRAWN_SERIES: usize = 32;
 
 /// Points of the named series' line at most.
@@ -22,35 +23,34 @@ pub const MAX_KEY_PARTS: usize = 8;
 /// Bytes of a [`DrawnSeries::id`], half of its characters.
 const ID_BYTES: usize = 8;
 
-/// Series of a table.
-///
-/// A series is a value column together with one combination of the values of `key_columns`: in a
-/// wide table without dimensions each value column is one.
+/// Lines of a table: a series has one for each value column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeriesPreview {
-    /// Columns whose values tell series apart: dimensions, and key columns that are neither dates
-    /// nor periods. Empty: each value column is one series. At most [`MAX_KEY_PARTS`] of them.
+    /// Columns whose values name a series: those that tell series apart, and dimensions of text
+    /// that have one value in each series that is drawn. At most [`MAX_KEY_PARTS`] of them, in
+    /// the order of the table.
     pub key_columns: Vec<String>,
-    /// Number of series.
-    pub count: u64,
-    /// False where there were too many to count: `count` is then a lower bound.
-    pub count_is_exact: bool,
-    /// Series with a line, those with the most points first, ties by the bytes of the values of
-    /// their key, then by the order of the columns. The first is the one that is named and drawn;
-    /// the list is cut where it would not fit. Empty where no series has a point.
+    /// Series with a line: of the value columns of each unit the one with the most points, in the
+    /// order of the columns, then all others by their points. A value column without a unit is one
+    /// of its own. Ties go to the bytes of the values that tell series apart, then to the order of
+    /// the columns. The first is the one that is named and drawn; the list is cut where it would
+    /// not fit. Empty where no series has a point.
     pub drawn: Vec<DrawnSeries>,
 }
 
-/// One series with its figures and its line.
+/// One series in one value column, with its figures and its line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DrawnSeries {
-    /// Name for addresses (`?series=`): 16 hexadecimal digits of value column and key, the same in
-    /// every snapshot.
+    /// Name for addresses (`?series=`): 16 hexadecimal digits of the value column and of what tells
+    /// series apart, the same in every snapshot.
     pub id: String,
     /// Name of the value column.
     pub column: String,
     /// Values of [`SeriesPreview::key_columns`], long ones cut; `None` if null.
     pub key: Vec<Option<String>>,
+    /// Form of its period codes, where it has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<PeriodForm>,
     /// Number of rows.
     pub rows: u64,
     /// Number of finite values.
@@ -92,14 +92,16 @@ impl SeriesPreview {
         by_id.or_else(|| self.drawn.iter().find(|series| self.label(series) == text))
     }
 
-    /// Returns the name of a series for people: the values of its key, and the value column where
-    /// several are drawn.
+    /// Returns the name of a series for people: the values of its key, and the value column and the
+    /// form of the period codes where several are drawn.
     #[must_use]
     pub fn label(&self, series: &DrawnSeries) -> String {
         let several = self.drawn.iter().any(|other| other.column != series.column);
         let column = (several || series.key.is_empty()).then_some(series.column.as_str());
+        let several = self.drawn.iter().any(|other| other.form != series.form);
+        let form = series.form.filter(|_| several).map(PeriodForm::adjective);
         let key = series.key.iter().map(|value| value.as_deref().unwrap_or("(none)"));
-        key.chain(column).collect::<Vec<_>>().join(", ")
+        key.chain(column).chain(form).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -245,9 +247,14 @@ pub fn day_number(date: &str) -> Option<i32> {
     Some(span.get_days())
 }
 
-/// Returns the id of the series of a value column with the values `key`, whole ones.
+/// Returns the id of the series of a value column with the values `key`, whole ones, and the form
+/// of its period codes.
 #[must_use]
-pub fn series_id<'a>(column: &str, key: impl Iterator<Item = Option<&'a str>>) -> String {
+pub fn series_id<'a>(
+    column: &str,
+    key: impl Iterator<Item = Option<&'a str>>,
+    form: Option<PeriodForm>,
+) -> String {
     let mut hasher = Sha256::new();
     hasher.update((column.len() as u64).to_le_bytes());
     hasher.update(column);
@@ -258,5 +265,6 @@ pub fn series_id<'a>(column: &str, key: impl Iterator<Item = Option<&'a str>>) -
             hasher.update(value);
         }
     }
+    hasher.update(form.map_or("", PeriodForm::adjective));
     encode_hex(hasher.finalize().get(..ID_BYTES).unwrap_or_default())
 }

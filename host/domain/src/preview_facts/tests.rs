@@ -5,6 +5,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::read_plan::PeriodForm;
 
 fn number(value: f64) -> Option<Figure> {
     Some(Figure::Number(value))
@@ -18,11 +19,12 @@ fn line(values: &[Option<f64>]) -> Vec<LinePoint> {
 
 fn drawn(column: &str, key: &[&str], line: Vec<LinePoint>) -> DrawnSeries {
     DrawnSeries {
-        id: series_id(column, key.iter().copied().map(Some)),
+        id: series_id(column, key.iter().copied().map(Some), None),
         column: column.to_owned(),
         key: key.iter().map(|value| Some((*value).to_owned())).collect(),
         rows: line.len() as u64,
         points: line.iter().filter(|point| point.value.is_some()).count() as u64,
+        form: None,
         excluded: 0,
         latest: None,
         min: None,
@@ -37,12 +39,8 @@ fn facts(series: Vec<DrawnSeries>, latest: LatestRows) -> PreviewFacts {
         rows: 1,
         values: Vec::new(),
         values_left_out: 0,
-        series: (!series.is_empty()).then(|| SeriesPreview {
-            key_columns: vec!["region".to_owned()],
-            count: series.len() as u64,
-            count_is_exact: true,
-            drawn: series,
-        }),
+        series: (!series.is_empty())
+            .then(|| SeriesPreview { key_columns: vec!["region".to_owned()], drawn: series }),
         series_number: None,
         centroids: None,
         digest: ResultDigest::from_columns(0, std::iter::empty()),
@@ -209,10 +207,21 @@ fn series_are_found_by_id_and_by_label() {
     assert_eq!(series.find("elsewhere"), None);
     // Where a text ends is part of the id.
     assert_ne!(
-        series_id("v", [Some("ab"), Some("c")].into_iter()),
-        series_id("v", [Some("a"), Some("bc")].into_iter())
+        series_id("v", [Some("ab"), Some("c")].into_iter(), None),
+        series_id("v", [Some("a"), Some("bc")].into_iter(), None)
     );
-    assert_ne!(series_id("v", [None].into_iter()), series_id("v", [Some("")].into_iter()));
+    let of = |value, form| series_id("v", [value].into_iter(), form);
+    assert_ne!(of(None, None), of(Some(""), None));
+    // So is the form of the period codes, which the label has where there are several.
+    let [yearly, monthly] = [PeriodForm::Year, PeriodForm::Month].map(|form| DrawnSeries {
+        id: of(Some("a"), Some(form)),
+        form: Some(form),
+        ..drawn("value", &["a"], line(&[Some(1.0)]))
+    });
+    assert_ne!(yearly.id, monthly.id);
+    let both = facts(vec![yearly, monthly], LatestRows::default()).series.unwrap();
+    let labels: Vec<String> = both.drawn.iter().map(|series| both.label(series)).collect();
+    assert_eq!(labels, ["a, yearly", "a, monthly"]);
 }
 
 #[test]

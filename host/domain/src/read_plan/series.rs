@@ -1,13 +1,16 @@
 //! Series of a table (contract-15-series): rows that have one combination of values of some
 //! columns, and period codes of one form.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Column, ColumnRole, Snapshot};
 
 /// Series of a snapshot of which `first` and `last` keep rows at most: their counts are held.
 pub const MAX_SERIES: u64 = 1_000_000;
 
 /// Form of a period code (spec-2.2-period).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PeriodForm {
     /// `YYYY`.
     Year,
@@ -20,6 +23,20 @@ pub enum PeriodForm {
 }
 
 impl PeriodForm {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Year, Self::FinancialYear, Self::Quarter, Self::Month];
+
+    /// Returns the word for a series of such periods.
+    #[must_use]
+    pub fn adjective(self) -> &'static str {
+        match self {
+            Self::Year => "yearly",
+            Self::FinancialYear => "by financial year",
+            Self::Quarter => "quarterly",
+            Self::Month => "monthly",
+        }
+    }
+
     /// Returns the form of a period code that publishing accepted.
     #[must_use]
     pub fn of(code: &str) -> Self {

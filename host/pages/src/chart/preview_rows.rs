@@ -65,7 +65,8 @@ impl PreviewRows {
                 let series = facts.series.as_ref();
                 let drawn = series.and_then(|series| Some((series, series.drawn.get(place)?)));
                 let (series, drawn) = drawn.ok_or_else(|| absent("series"))?;
-                metadata.insert(SAMPLED_SERIES.to_owned(), series.count.to_string());
+                let lines = facts.line_count().map(|lines| lines.to_string());
+                metadata.extend(lines.map(|lines| (SAMPLED_SERIES.to_owned(), lines)));
                 line(snapshot, series, drawn)?
             }
         };

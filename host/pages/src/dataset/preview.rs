@@ -21,11 +21,14 @@ const NOTHING: &str = "–";
 
 /// The preview of one snapshot.
 pub(crate) struct PreviewView<'a> {
-    pub(crate) values: Vec<FigureLine<'a>>,
+    /// Figures of value columns by unit: one unit at a time (contract-15-units).
+    pub(crate) units: Vec<UnitFigures<'a>>,
     /// "and 12 more columns".
     pub(crate) values_left_out: Option<String>,
     /// True where a value column has a unit.
     pub(crate) has_units: bool,
+    /// Columns of the table of figures.
+    pub(crate) figure_columns: usize,
     /// True where a value column has a latest value.
     pub(crate) has_latest: bool,
     /// True where a value column has a smallest and a greatest value.
@@ -37,10 +40,15 @@ pub(crate) struct PreviewView<'a> {
     pub(crate) latest: LatestView<'a>,
 }
 
+/// Figures of the value columns of one unit, or of those without a unit.
+pub(crate) struct UnitFigures<'a> {
+    pub(crate) unit: Option<&'a str>,
+    pub(crate) lines: Vec<FigureLine<'a>>,
+}
+
 /// Figures of a value column or of a series, as text.
 pub(crate) struct FigureLine<'a> {
     pub(crate) column: &'a str,
-    pub(crate) unit: Option<&'a str>,
     pub(crate) points: String,
     /// "3 NaN or infinite", where there are any.
     pub(crate) excluded: Option<String>,
@@ -85,23 +93,29 @@ impl<'a> PreviewView<'a> {
         chosen: ChosenSeries,
         chart: Option<ChartAddress<'_>>,
     ) -> Self {
-        let values: Vec<FigureLine<'_>> =
-            facts.values.iter().map(|value| FigureLine::new(value, snapshot)).collect();
+        let units = group_by(&facts.values, |value| unit(snapshot, &value.column));
+        let units = units.into_iter().map(|(unit, values)| {
+            let lines = values.into_iter().map(|value| FigureLine::new(value, snapshot));
+            UnitFigures { unit, lines: lines.collect() }
+        });
+        let units: Vec<UnitFigures<'_>> = units.collect();
+        let has_latest = facts.values.iter().any(|value| value.latest.is_some());
+        let has_ranges = facts.values.iter().any(|value| range(value, snapshot).is_some());
         let is_mixed = |value: &ValueFacts| value.points > 0 && range(value, snapshot).is_none();
         let map = facts.centroids.as_ref().map(|sample| MapView::new(sample, snapshot, chart));
         Self {
             values_left_out: and_more(facts.values_left_out, "column", "columns"),
-            has_units: values.iter().any(|line| line.unit.is_some()),
-            has_latest: values.iter().any(|line| line.latest_date.is_some()),
-            has_ranges: facts.values.iter().any(|value| range(value, snapshot).is_some()),
+            has_units: units.iter().any(|one| one.unit.is_some()),
+            figure_columns: 2 + 2 * (usize::from(has_latest) + usize::from(has_ranges)),
+            has_latest,
+            has_ranges,
             is_mixed: facts.values.iter().any(is_mixed),
-            values,
+            units,
             // A map says more about places than a line through them.
-            series: facts
-                .series
-                .as_ref()
-                .filter(|_| map.is_none())
-                .and_then(|series| SeriesView::new(series, snapshot, chosen, chart)),
+            series: match map {
+                Some(_) => None,
+                None => SeriesView::new(facts, snapshot, chosen, chart),
+            },
             map,
             latest: LatestView::new(&facts.latest, snapshot),
         }
@@ -112,7 +126,6 @@ impl<'a> FigureLine<'a> {
     fn new(value: &'a ValueFacts, snapshot: &'a Snapshot) -> Self {
         Self::from_figures(
             &value.column,
-            unit(snapshot, &value.column),
             (value.points, value.excluded),
             value.latest.as_ref(),
             range(value, snapshot),
@@ -121,14 +134,12 @@ impl<'a> FigureLine<'a> {
 
     fn from_figures(
         column: &'a str,
-        unit: Option<&'a str>,
         (points, excluded): (u64, u64),
         latest: Option<&DatedFigure>,
         range: Option<(Figure, Figure)>,
     ) -> Self {
         Self {
             column,
-            unit,
             points: figure(whole(points)),
             excluded: (excluded > 0)
                 .then(|| format!("{} NaN or infinite", figure(whole(excluded)))),
@@ -143,6 +154,22 @@ impl<'a> FigureLine<'a> {
 /// The unit of the column called `name`.
 fn unit<'a>(snapshot: &'a Snapshot, name: &str) -> Option<&'a str> {
     snapshot.column(name)?.unit.as_deref()
+}
+
+/// Things with the same key together, in the order in which the first of each comes.
+fn group_by<'a, T, K: PartialEq>(
+    things: &'a [T],
+    key: impl Fn(&'a T) -> K,
+) -> Vec<(K, Vec<&'a T>)> {
+    let mut groups: Vec<(K, Vec<&T>)> = Vec::new();
+    for thing in things {
+        let own = key(thing);
+        match groups.iter_mut().find(|(key, _)| *key == own) {
+            Some((_, group)) => group.push(thing),
+            None => groups.push((own, vec![thing])),
+        }
+    }
+    groups
 }
 
 fn figure_or_nothing(value: Option<Figure>) -> String {

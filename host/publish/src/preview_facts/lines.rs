@@ -1,7 +1,8 @@
-//! The second pass: lines and figures of the series that are drawn. Reads the date, the key and the
-//! value columns alone.
+//! The second pass: lines and figures of the series that are drawn, and their names. Reads the
+//! date, what tells series apart or names them, and the value columns alone.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
@@ -11,19 +12,23 @@ use yearbook_domain::preview_facts::{
 };
 
 use super::figures::{Figures, NumberColumn, date_at, dates};
-use super::series::{ChosenSeries, key_texts};
+use super::name_columns::NameColumn;
+use super::series::ChosenSeries;
+use super::series_keys::SeriesKeyEncoder;
 use super::table_shape::TableShape;
-use crate::sort::KeyEncoder;
 
 /// Lines of a table, being drawn.
 pub(crate) struct LinePass {
     facts: PreviewFacts,
     /// Positions, in the table, of the columns that are read.
     columns: Vec<usize>,
-    keys: KeyEncoder,
+    keys: SeriesKeyEncoder,
+    /// Positions, in the table, and names of the columns that tell series apart.
+    key_columns: Vec<(usize, String)>,
+    names: Vec<(String, NameColumn)>,
     lines: Vec<Line>,
     /// Indexes of `lines` by key.
-    by_key: HashMap<Box<[u8]>, Vec<usize>>,
+    by_key: HashMap<Arc<[u8]>, Vec<usize>>,
 }
 
 /// A line being drawn.
@@ -44,15 +49,23 @@ impl LinePass {
     ) -> Result<Self, ArrowError> {
         let date = if chosen.is_empty() { None } else { shape.date };
         let mut columns: Vec<usize> = date.into_iter().collect();
-        if date.is_some() {
-            columns.extend(&shape.key);
-            columns.extend(&shape.values);
-        }
-        let first_value = 1 + shape.key.len();
-        let mut by_key: HashMap<Box<[u8]>, Vec<usize>> = HashMap::new();
+        let mut place = |positions: &[usize]| {
+            let first = columns.len();
+            columns.extend(positions.iter().filter(|_| date.is_some()));
+            first
+        };
+        let first_key = place(&shape.key);
+        let first_value = place(&shape.values);
+        let first_name = place(&shape.names);
+        let period = shape.period.map(|period| place(&[period]));
+        let mut by_key: HashMap<Arc<[u8]>, Vec<usize>> = HashMap::new();
         for (index, series) in chosen.iter().enumerate() {
-            by_key.entry(series.key.clone()).or_default().push(index);
+            by_key.entry(Arc::clone(&series.key)).or_default().push(index);
         }
+        let name = |(at, position): (usize, &usize)| {
+            let column = NameColumn::new(*position, at, chosen.len());
+            (shape.name(*position).to_owned(), column)
+        };
         let line = |(index, series): (usize, ChosenSeries)| {
             let most = if index == 0 { MAX_NAMED_POINTS } else { MAX_OTHER_POINTS };
             let column = shape.values.get(series.value).copied().unwrap_or_default();
@@ -64,9 +77,12 @@ impl LinePass {
                 series,
             }
         };
+        let key = shape.key.iter().take(MAX_KEY_PARTS);
         Ok(Self {
             facts,
-            keys: KeyEncoder::of_types(shape.key_types(), (1..first_value).collect())?,
+            keys: SeriesKeyEncoder::new(shape, (first_key..first_value).collect(), period)?,
+            key_columns: key.map(|at| (*at, shape.name(*at).to_owned())).collect(),
+            names: (first_name..).zip(&shape.names).map(name).collect(),
             lines: chosen.into_iter().enumerate().map(line).collect(),
             by_key,
             columns,
@@ -81,20 +97,23 @@ impl LinePass {
 
     /// Takes in the next rows.
     pub(crate) fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        let rows = self.keys.encode(batch)?;
+        let keys = self.keys.encode(batch)?;
+        let mut key = Vec::new();
         let dates = dates(batch, Some(0));
         let numbers: Vec<Option<NumberColumn<'_>>> =
             self.lines.iter().map(|line| NumberColumn::new(batch, line.position)).collect();
         for row in 0..batch.num_rows() {
-            let key = rows.as_ref().map(|rows| rows.row(row));
-            let key = key.as_ref().map_or(&[][..], |key| key.as_ref());
-            let Some(indexes) = self.by_key.get(key) else { continue };
+            keys.write(row, &mut key);
+            let Some(indexes) = self.by_key.get(key.as_slice()) else { continue };
             let Some(date) = date_at(dates, row) else { continue };
             let Some(day) = day_number(date) else { continue };
             for index in indexes {
                 let Some(line) = self.lines.get_mut(*index) else { continue };
                 let Some(Some(number)) = numbers.get(*index) else { continue };
                 let cell = number.cell(row);
+                for (_, names) in &mut self.names {
+                    names.update(batch, row, *index);
+                }
                 line.figures.push(cell, Some(date));
                 line.reducer.push(LinePoint { day, value: cell.figure() });
             }
@@ -104,16 +123,25 @@ impl LinePass {
 
     /// The facts, within their bound.
     pub(crate) fn finish(self) -> Result<PreviewFacts, ArrowError> {
-        let Self { mut facts, keys, lines, .. } = self;
-        let drawn = lines.into_iter().map(|line| {
-            let key = key_texts(&keys, &line.series.key)?;
+        let Self { mut facts, keys, key_columns, names, lines, .. } = self;
+        let names = names.into_iter().filter_map(|(name, column)| {
+            let position = column.position;
+            Some((position, name, column.finish()?))
+        });
+        let names: Vec<(usize, String, Vec<Option<String>>)> = names.collect();
+        let drawn = lines.into_iter().enumerate().map(|(index, line)| {
+            let (key, form) = keys.decode(&line.series.key)?;
             let Figures { points, excluded, latest, min, max } = line.figures;
-            let shown = key.iter().take(MAX_KEY_PARTS).map(|value| {
-                value.as_ref().map(|text| cut_text(text, MAX_CELL_CHARACTERS).to_owned())
+            let id = series_id(&line.column, key.iter().map(Option::as_deref), form);
+            let cut = |value: String| cut_text(&value, MAX_CELL_CHARACTERS).to_owned();
+            let own = key_columns.iter().zip(key).map(|((at, _), value)| (*at, value.map(cut)));
+            let further = names.iter().filter_map(|(position, _, values)| {
+                values.get(index).map(|value| (*position, value.clone()))
             });
             Ok(DrawnSeries {
-                id: series_id(&line.column, key.iter().map(Option::as_deref)),
-                key: shown.collect(),
+                id,
+                key: in_order(own.chain(further)),
+                form,
                 column: line.column,
                 rows: line.series.rows,
                 points,
@@ -127,7 +155,16 @@ impl LinePass {
         let drawn: Vec<DrawnSeries> = drawn.collect::<Result<_, ArrowError>>()?;
         if let Some(series) = &mut facts.series {
             series.drawn = drawn;
+            let further = names.into_iter().map(|(position, name, _)| (position, name));
+            series.key_columns = in_order(key_columns.into_iter().chain(further));
         }
         Ok(facts.fit())
     }
+}
+
+/// Things of columns in the order of the table.
+fn in_order<T>(things: impl Iterator<Item = (usize, T)>) -> Vec<T> {
+    let mut things: Vec<(usize, T)> = things.collect();
+    things.sort_by_key(|(position, _)| *position);
+    things.into_iter().map(|(_, thing)| thing).collect()
 }

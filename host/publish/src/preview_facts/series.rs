@@ -1,34 +1,23 @@
-//! Series distinguished and counted, and the choice of those that are drawn
-//! (contract-9-long-preview).
+//! Series counted, and the choice of the lines that are drawn (contract-9-long-preview).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, RecordBatch};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
-use arrow::row::Rows;
 use yearbook_domain::preview_facts::MAX_DRAWN_SERIES;
 
 use super::figures::NumberColumn;
+use super::series_keys::SeriesKeyEncoder;
+use super::series_number::SeriesNumber;
 use super::table_shape::TableShape;
-use crate::sort::KeyEncoder;
 
-/// Bytes that the series of one table may take while they are counted: more than a million series
-/// of usual names. Of further ones only the number is lost.
+/// Bytes that the series of one table may take while their points are counted: more than a million
+/// series of usual names. Further ones are not drawn.
 pub(super) const MAX_TRACKED_BYTES: usize = 128 << 20;
 
 /// Bytes of a series besides its key and its counts.
 const ENTRY_BYTES: usize = 96;
-
-/// The values of a key as texts; `None` if null.
-pub(super) fn key_texts(keys: &KeyEncoder, key: &[u8]) -> Result<Vec<Option<String>>, ArrowError> {
-    let text = |column: &ArrayRef| {
-        let texts = cast(column, &DataType::Utf8)?;
-        Ok(texts.as_string::<i32>().iter().next().flatten().map(str::to_owned))
-    };
-    keys.decode(key)?.iter().map(text).collect()
-}
 
 /// Rows of one key, and the finite values among them, a number a value column.
 #[derive(Clone, Debug)]
@@ -39,16 +28,19 @@ struct SeriesCount {
 
 /// Series of a table, being counted.
 pub(super) struct SeriesCounter {
-    keys: KeyEncoder,
-    counts: HashMap<Box<[u8]>, SeriesCount>,
+    keys: SeriesKeyEncoder,
+    number: SeriesNumber,
+    counts: HashMap<Arc<[u8]>, SeriesCount>,
     tracked_bytes: usize,
     is_full: bool,
+    /// Key of the row that is counted.
+    key: Vec<u8>,
 }
 
 /// A series that is to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ChosenSeries {
-    pub(super) key: Box<[u8]>,
+    pub(super) key: Arc<[u8]>,
     /// Index of the value column among the value columns.
     pub(super) value: usize,
     pub(super) rows: u64,
@@ -58,38 +50,42 @@ pub(super) struct ChosenSeries {
 impl SeriesCounter {
     pub(super) fn new(shape: &TableShape) -> Result<Self, ArrowError> {
         Ok(Self {
-            keys: KeyEncoder::of_types(shape.key_types(), shape.key.clone())?,
+            keys: SeriesKeyEncoder::new(shape, shape.key.clone(), shape.period)?,
+            number: SeriesNumber::default(),
             counts: HashMap::new(),
             tracked_bytes: 0,
             is_full: false,
+            key: Vec::new(),
         })
     }
 
-    /// Takes in the next rows, whose value columns are `values`. Returns their keys; `None` where
-    /// a key has no columns.
+    /// Takes in the next rows, whose value columns are `values`.
     pub(super) fn update(
         &mut self,
         batch: &RecordBatch,
         values: &[NumberColumn<'_>],
-    ) -> Result<Option<Rows>, ArrowError> {
-        let rows = self.keys.encode(batch)?;
+    ) -> Result<(), ArrowError> {
+        let keys = self.keys.encode(batch)?;
+        let mut key = std::mem::take(&mut self.key);
         for row in 0..batch.num_rows() {
-            let key = rows.as_ref().map(|rows| rows.row(row));
-            let Some(count) =
-                self.entry(key.as_ref().map_or(&[], |key| key.as_ref()), values.len())
-            else {
-                continue;
-            };
+            keys.write(row, &mut key);
+            self.number.update(&key);
+            let Some(count) = self.entry(&key, values.len()) else { continue };
             count.rows += 1;
             for (points, value) in count.points.iter_mut().zip(values) {
                 *points += u64::from(value.cell(row).figure().is_some());
             }
         }
-        Ok(rows)
+        self.key = key;
+        Ok(())
     }
 
-    /// The count of a key; `None` for a new one where no more are tracked.
+    /// The count of a key; `None` where there is nothing to draw, and for a new one where no more
+    /// are tracked.
     fn entry(&mut self, key: &[u8], values: usize) -> Option<&mut SeriesCount> {
+        if values == 0 {
+            return None;
+        }
         if !self.counts.contains_key(key) {
             self.tracked_bytes += key.len() + values * size_of::<u64>() + ENTRY_BYTES;
             self.is_full |= self.tracked_bytes > MAX_TRACKED_BYTES;
@@ -102,25 +98,38 @@ impl SeriesCounter {
         self.counts.get_mut(key)
     }
 
-    /// Number of keys, and false where there were more than are tracked.
-    pub(super) fn count(&self) -> (u64, bool) {
-        (self.counts.len() as u64, !self.is_full)
+    /// Number of series.
+    pub(super) fn number(&self) -> u64 {
+        self.number.count()
     }
 
-    /// The series with the most points, ties by the bytes of their keys, then by column.
-    pub(super) fn choose(self) -> Vec<ChosenSeries> {
-        let mut chosen: Vec<ChosenSeries> = Vec::with_capacity(2 * MAX_DRAWN_SERIES);
+    /// The lines to draw of value columns whose units have the numbers `units`: of each unit the
+    /// line with the most points, then all others; ties by the bytes of their keys, then by column.
+    pub(super) fn choose(self, units: &[usize]) -> Vec<ChosenSeries> {
+        let mut by_unit: Vec<Vec<ChosenSeries>> = vec![Vec::new(); units.len()];
         for (key, SeriesCount { rows, points }) in self.counts {
             for (value, points) in
                 points.iter().copied().enumerate().filter(|(_, points)| *points > 0)
             {
-                chosen.push(ChosenSeries { key: key.clone(), value, rows, points });
+                let unit = units.get(value).and_then(|unit| by_unit.get_mut(*unit));
+                let Some(chosen) = unit else { continue };
+                chosen.push(ChosenSeries { key: Arc::clone(&key), value, rows, points });
                 if chosen.len() == 2 * MAX_DRAWN_SERIES {
-                    keep_first(&mut chosen);
+                    keep_first(chosen);
                 }
             }
         }
-        keep_first(&mut chosen);
+        by_unit.iter_mut().for_each(keep_first);
+        let mut others: Vec<ChosenSeries> = Vec::new();
+        let mut chosen: Vec<ChosenSeries> = Vec::new();
+        for unit in by_unit {
+            let mut unit = unit.into_iter();
+            chosen.extend(unit.next());
+            others.extend(unit);
+        }
+        keep_first(&mut others);
+        chosen.extend(others);
+        chosen.truncate(MAX_DRAWN_SERIES);
         chosen
     }
 }

@@ -3,9 +3,7 @@
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::error::ArrowError;
 use yearbook_domain::ResultDigest;
-use yearbook_domain::preview_facts::{
-    CentroidSample, FACTS_VERSION, MAX_KEY_PARTS, PreviewFacts, SeriesPreview,
-};
+use yearbook_domain::preview_facts::{CentroidSample, FACTS_VERSION, PreviewFacts, SeriesPreview};
 use yearbook_domain::values::{MAX_TEXT_BYTES, MAX_VALUES, StoredValues, ValuesPage};
 use yearbook_scan::ValueCounter;
 
@@ -13,7 +11,6 @@ use super::figures::{Figures, NumberColumn, date_at, dates};
 use super::latest::LatestRowsPass;
 use super::lines::LinePass;
 use super::series::SeriesCounter;
-use super::series_number::SeriesNumber;
 use super::table_shape::TableShape;
 
 /// Bytes of text that the values of all columns together take at most, an equal part for each.
@@ -25,8 +22,8 @@ pub(crate) struct TablePass {
     /// Rows so far.
     rows: u64,
     figures: Vec<Figures>,
+    /// `None` without a date column.
     series: Option<SeriesCounter>,
-    series_number: Option<SeriesNumber>,
     values: ValueCounter,
     /// Bytes of text that the values of a column take at most.
     value_bytes: usize,
@@ -44,11 +41,10 @@ impl TablePass {
         let page = ValuesPage { limit: MAX_VALUES, after: None };
         Ok(Self {
             rows: 0,
-            series_number: SeriesNumber::new(&shape)?,
             value_bytes: MAX_TEXT_BYTES.min(MAX_VALUE_BYTES / counted.len().max(1)),
             values: ValueCounter::new(counted.into_iter().map(|at| (at, at)), shape.date, &page),
             figures: vec![Figures::default(); shape.values.len()],
-            series: shape.has_series().then(|| SeriesCounter::new(&shape)).transpose()?,
+            series: shape.date.map(|_| SeriesCounter::new(&shape)).transpose()?,
             centroids: shape.geometry.map(|column| CentroidPass::new(column, shape.rows)),
             latest: LatestRowsPass::new(&shape),
             digest,
@@ -75,10 +71,8 @@ impl TablePass {
                 figures.push(value.cell(row), date_at(dates, row));
             }
         }
-        let series = self.series.as_mut();
-        let keys = series.map(|series| series.update(batch, &values)).transpose()?.flatten();
-        if let Some(number) = &mut self.series_number {
-            number.update(batch, keys.as_ref())?;
+        if let Some(series) = &mut self.series {
+            series.update(batch, &values)?;
         }
         self.values.update(batch)?;
         self.values.drop_large_columns(self.value_bytes);
@@ -89,7 +83,7 @@ impl TablePass {
     /// The facts without lines, in the pass that draws these, and the values of the columns that
     /// have few.
     pub(crate) fn finish(self) -> Result<(LinePass, StoredValues), ArrowError> {
-        let Self { shape, rows, figures, series, series_number, values, .. } = self;
+        let Self { shape, rows, figures, series, values, .. } = self;
         let (centroids, latest, digest) = (self.centroids, self.latest, self.digest);
         let values = StoredValues::new(values.finish().1);
         let mut facts = PreviewFacts {
@@ -103,32 +97,20 @@ impl TablePass {
                 .collect(),
             values_left_out: shape.values_left_out,
             series: None,
-            series_number: series_number.map(|number| number.count()),
+            series_number: series.as_ref().map(SeriesCounter::number),
             centroids: centroids.map(|pass| pass.sample),
             digest,
             latest: latest.finish(),
         };
-        let Some(series) = series else {
+        let Some(series) = series.filter(|_| shape.has_series()) else {
             return Ok((LinePass::new(&shape, facts, Vec::new())?, values));
         };
-        let (keys, count_is_exact) = series.count();
-        if keys > 1 {
+        if series.number() > 1 {
             // They share their last dates, so a latest value would be one of many.
             facts.values.iter_mut().for_each(|value| value.latest = None);
         }
-        let columns = shape.values.len() as u64 + shape.values_left_out;
-        facts.series = Some(SeriesPreview {
-            key_columns: shape
-                .key
-                .iter()
-                .take(MAX_KEY_PARTS)
-                .map(|position| shape.name(*position).to_owned())
-                .collect(),
-            count: keys * columns,
-            count_is_exact,
-            drawn: Vec::new(),
-        });
-        Ok((LinePass::new(&shape, facts, series.choose())?, values))
+        facts.series = Some(SeriesPreview { key_columns: Vec::new(), drawn: Vec::new() });
+        Ok((LinePass::new(&shape, facts, series.choose(&shape.units()))?, values))
     }
 }
 

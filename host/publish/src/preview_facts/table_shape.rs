@@ -1,7 +1,8 @@
 //! Columns of a table, as previews see them.
 
 use arrow::datatypes::DataType;
-use yearbook_domain::preview_facts::MAX_VALUE_COLUMNS;
+use yearbook_domain::preview_facts::{MAX_KEY_PARTS, MAX_VALUE_COLUMNS};
+use yearbook_domain::read_plan::series_positions;
 use yearbook_domain::{Column, ColumnRole, ColumnType};
 use yearbook_scan::schema::stored_type;
 
@@ -9,8 +10,6 @@ use yearbook_scan::schema::stored_type;
 #[derive(Clone, Debug)]
 pub(crate) struct TableShape {
     pub(super) columns: Vec<Column>,
-    /// Names of the primary key's columns.
-    pub(super) primary_key: Vec<String>,
     pub(super) rows: u64,
     /// Position of the date column.
     pub(super) date: Option<usize>,
@@ -18,8 +17,13 @@ pub(crate) struct TableShape {
     pub(super) values: Vec<usize>,
     /// Number of further ones, which have no figures.
     pub(super) values_left_out: u64,
-    /// Positions of the columns that tell series apart.
+    /// Positions of the columns that tell series apart, with the form of the period code
+    /// (contract-15-series). Empty without a date column.
     pub(super) key: Vec<usize>,
+    /// Position of the period codes.
+    pub(super) period: Option<usize>,
+    /// Positions of dimensions of text that may name series beside these.
+    pub(super) names: Vec<usize>,
     /// Position of the geometry column.
     pub(super) geometry: Option<usize>,
 }
@@ -36,25 +40,43 @@ impl TableShape {
         let mut values = all(&|column| column.role == ColumnRole::Value && is_number(column));
         let values_left_out = values.len().saturating_sub(MAX_VALUE_COLUMNS) as u64;
         values.truncate(MAX_VALUE_COLUMNS);
-        let key = all(&|column| match column.role {
-            ColumnRole::Dimension => true,
-            ColumnRole::Key => primary_key.contains(&column.name),
-            _ => false,
+        let first = |role: ColumnRole| all(&|column| column.role == role).first().copied();
+        let date = first(ColumnRole::Date);
+        let key = date.map(|_| series_positions(&columns, primary_key)).unwrap_or_default();
+        let mut names = all(&|column| {
+            column.role == ColumnRole::Dimension && column.column_type == ColumnType::String
         });
+        names.retain(|position| !key.contains(position));
+        names.truncate(MAX_KEY_PARTS.saturating_sub(key.len()));
         Self {
-            date: all(&|column| column.role == ColumnRole::Date).first().copied(),
-            geometry: all(&|column| column.role == ColumnRole::Geometry).first().copied(),
+            date,
+            period: first(ColumnRole::Period),
+            geometry: first(ColumnRole::Geometry),
+            names,
             values,
             values_left_out,
             key,
             columns,
-            primary_key: primary_key.to_vec(),
             rows,
         }
     }
 
     pub(super) fn name(&self, position: usize) -> &str {
         self.columns.get(position).map_or("", |column| &column.name)
+    }
+
+    /// Numbers of the units of the value columns, in their order; a column without a unit has a
+    /// number of its own.
+    pub(super) fn units(&self) -> Vec<usize> {
+        let unit = |index: &usize| {
+            let position = self.values.get(*index).copied();
+            position.and_then(|position| self.columns.get(position)?.unit.as_deref())
+        };
+        let number = |index: usize| {
+            let same = |other: &usize| unit(&index).is_some() && unit(other) == unit(&index);
+            (0..index).find(same).unwrap_or(index)
+        };
+        (0..self.values.len()).map(number).collect()
     }
 
     /// Types of the key columns as they are held.

@@ -50,7 +50,7 @@ fn facts(columns: &[Column], rows: &[Row], cut: usize) -> PreviewFacts {
         .step_by(cut)
         .map(|at| whole.slice(at, cut.min(rows.len() - at)).project(&positions).unwrap())
         .collect();
-    facts_of(columns, &["code".to_owned()], &batches)
+    facts_of(columns, &["date", "region", "code"].map(str::to_owned), &batches)
 }
 
 /// The facts of a table that comes in `batches`.
@@ -120,7 +120,8 @@ proptest! {
         for row in &rows {
             keys.entry((row.1.as_deref(), row.2)).or_default().push(row);
         }
-        prop_assert_eq!((series.count, series.count_is_exact), (2 * keys.len() as u64, true));
+        prop_assert_eq!(facts.series_number, Some(keys.len() as u64));
+        prop_assert_eq!(facts.line_count(), Some(2 * keys.len() as u64));
         prop_assert_eq!(&series.key_columns, &["region", "code"]);
 
         for (name, figure) in [("amount", &amount as &dyn Fn(&Row) -> Option<Figure>), ("whole", &whole)] {
@@ -135,7 +136,8 @@ proptest! {
             let expected = if keys.len() > 1 { None } else { latest };
             prop_assert_eq!(&stated.latest, &expected);
         }
-        // Every series that has a point and fits, most points first, then by key, then by column.
+        // Every line that has a point and fits: most points first, then by key, then by column;
+        // before them the first one of each column, since neither has a unit.
         let mut expected = Vec::new();
         for (key, rows) in &keys {
             for (index, figure) in [&amount as &dyn Fn(&Row) -> Option<Figure>, &whole].into_iter().enumerate() {
@@ -146,6 +148,13 @@ proptest! {
             }
         }
         expected.sort();
+        let mut firsts: Vec<_> = (0..2)
+            .filter_map(|column| expected.iter().position(|line| line.2 == column))
+            .map(|place| expected[place])
+            .collect();
+        expected.retain(|line| !firsts.contains(line));
+        firsts.append(&mut expected);
+        let mut expected = firsts;
         expected.truncate(MAX_DRAWN_SERIES);
         prop_assert_eq!(series.drawn.len(), expected.len());
         for (drawn, (points, key, index)) in series.drawn.iter().zip(&expected) {
@@ -199,8 +208,8 @@ fn each_value_column_of_a_wide_table_is_a_series_contract_9() {
         })
         .collect();
     let facts = facts(&wide, &rows, 300);
-    let series = facts.series.unwrap();
-    assert_eq!((series.count, series.drawn.len()), (2, 2));
+    let series = facts.series.as_ref().unwrap();
+    assert_eq!((facts.series_number, series.drawn.len()), (Some(1), 2));
     let named = series.named().unwrap();
     assert_eq!((named.column.as_str(), named.points, named.key.len()), ("amount", 2_000, 0));
     assert_eq!(series.label(named), "amount");
@@ -216,6 +225,77 @@ fn each_value_column_of_a_wide_table_is_a_series_contract_9() {
         latest("whole").unwrap(),
         DatedFigure { date: "1975-06-22".to_owned(), value: Figure::Integer(1_998) }
     );
+}
+
+/// A table of cities by code, with figures of years and of months in two units.
+fn cities() -> (Vec<Column>, RecordBatch) {
+    let value = |name: &str, unit: Option<&str>| Column {
+        unit: unit.map(str::to_owned),
+        ..Column::new(name, ColumnType::Number, ColumnRole::Value)
+    };
+    let columns = vec![
+        Column::new("date", ColumnType::Date, ColumnRole::Date),
+        Column::new("period", ColumnType::String, ColumnRole::Period),
+        Column::new("city", ColumnType::String, ColumnRole::Dimension),
+        Column::new("weather", ColumnType::String, ColumnRole::Dimension),
+        Column::new("code", ColumnType::String, ColumnRole::Key),
+        value("births", Some("people")),
+        value("area", Some("km²")),
+        value("deaths", Some("people")),
+    ];
+    let rows = [
+        ["2024-01-01", "2024", "Tāmaki", "rain", "21"],
+        ["2024-01-01", "2024-01", "Tāmaki", "rain", "21"],
+        ["2024-01-01", "2024-01", "Lower Hutt", "sun", "46"],
+        ["2024-02-01", "2024-02", "Tāmaki", "sun", "21"],
+        ["2024-02-01", "2024-02", "Lower Hutt", "sun", "46"],
+    ];
+    let text = |column: usize| {
+        let cells = rows.iter().map(|row| row[column]);
+        let cells: ArrayRef = Arc::new(StringArray::from_iter_values(cells));
+        cells
+    };
+    let numbers = |points: usize| {
+        let cells = (0..rows.len()).map(|row| (row >= rows.len() - points).then_some(1.5));
+        let cells: ArrayRef = Arc::new(cells.collect::<Float64Array>());
+        cells
+    };
+    let arrays = (0..5).map(text).chain([2, 5, 4].map(numbers));
+    let named = columns.iter().map(|column| column.name.clone()).zip(arrays);
+    let named = named.map(|(name, array)| (name, array, true)).collect::<Vec<_>>();
+    (columns, RecordBatch::try_from_iter_with_nullable(named).unwrap())
+}
+
+#[test]
+fn previews_have_the_series_of_selections_contract_15() {
+    let (columns, batch) = cities();
+    let key = ["date", "period", "code"].map(str::to_owned);
+    let facts = facts_of(&columns, &key, &[batch.slice(0, 2), batch.slice(2, 3)]);
+    // Two cities by month, and one of them by year too; a row counts once for all its values.
+    assert_eq!((facts.series_number, facts.line_count()), (Some(3), Some(9)));
+    let series = facts.series.unwrap();
+    // The city is named beside its code, since each has one; the weather changes.
+    assert_eq!(series.key_columns, ["city", "code"]);
+    let labels: Vec<String> = series.drawn.iter().map(|drawn| series.label(drawn)).collect();
+    let lines = [
+        // The named one is of the first unit: the one with the most points there.
+        "Tāmaki, 21, deaths, monthly",
+        "Tāmaki, 21, area, monthly",
+        "Lower Hutt, 46, area, monthly",
+        "Lower Hutt, 46, deaths, monthly",
+        "Tāmaki, 21, area, yearly",
+        "Tāmaki, 21, births, monthly",
+        "Lower Hutt, 46, births, monthly",
+    ];
+    assert_eq!(labels, lines);
+    let ids: std::collections::BTreeSet<&String> =
+        series.drawn.iter().map(|drawn| &drawn.id).collect();
+    assert_eq!(ids.len(), lines.len());
+
+    // Without dates in the key the dimensions outside of it tell series apart.
+    let facts = facts_of(&columns, &["code".to_owned()], &[batch]);
+    assert_eq!(facts.series.unwrap().key_columns, ["city", "weather"]);
+    assert_eq!(facts.series_number, Some(4));
 }
 
 #[test]

@@ -215,6 +215,24 @@ impl FormatReading for OneRow {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn facts_of_a_former_version_are_computed_again_by_the_next_publication_contract_9() {
+    let shared = Shared::new().await;
+    let published = shared.publish(1).await.publication;
+    let name = DatasetName::parse("met").unwrap();
+    let id = published.snapshot.id;
+    let stored = async || shared.store.preview_facts(&name, &id).await.unwrap().unwrap();
+    let now = stored().await;
+    let former = PreviewFacts { version: FACTS_VERSION - 1, ..now.clone() };
+    let former = Publication { facts: Some(former), ..published };
+    shared.store.commit_snapshot(&former, Retention::default()).await.unwrap();
+    assert_eq!(stored().await.version, FACTS_VERSION - 1);
+    let again = shared.publish(1).await;
+    assert!(again.unchanged && again.publication.facts.is_some());
+    assert_eq!(stored().await, now);
+    assert!(shared.publish(1).await.publication.facts.is_none(), "nothing is left to do");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_file_tells_of_its_columns_is_read_once_however_often_it_is_compared_contract_7() {
     let shared = Shared::new().await;
     shared.publish(1).await;

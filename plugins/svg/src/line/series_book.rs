@@ -69,9 +69,10 @@ impl SeriesBook {
     }
 
     /// The `most` series to draw: those with the most points, ties by the bytes of their keys, then
-    /// by value column.
+    /// by value column. All of them have the values of the first one at the places `kinds` of their
+    /// keys.
     #[must_use]
-    pub fn drawn(&self, most: usize) -> Vec<&BookedSeries> {
+    pub fn drawn(&self, most: usize, kinds: &[usize]) -> Vec<&BookedSeries> {
         let mut series: Vec<&BookedSeries> = self.candidates.iter().collect();
         series.sort_by(|left, right| {
             right
@@ -81,6 +82,10 @@ impl SeriesBook {
                 .then_with(|| left.key.cmp(&right.key))
                 .then_with(|| left.value_column.cmp(&right.value_column))
         });
+        if let Some(first) = series.first().copied() {
+            let is_kind = |kind: &usize, other: &BookedSeries| other.key[*kind] == first.key[*kind];
+            series.retain(|other| kinds.iter().all(|kind| is_kind(kind, other)));
+        }
         series.truncate(most);
         series
     }
@@ -122,7 +127,7 @@ mod tests {
     fn the_series_with_the_most_points_are_drawn_and_the_rest_is_counted_contract_9() {
         let book = book(1_000, |index| if index == 40 { 3 } else { 1 });
         let drawn: Vec<_> =
-            book.drawn(MOST_SERIES).iter().map(|series| series.key.clone()).collect();
+            book.drawn(MOST_SERIES, &[]).iter().map(|series| series.key.clone()).collect();
         assert_eq!(drawn.len(), MOST_SERIES);
         assert_eq!(drawn[0], [Some("000040".to_owned())]);
         assert_eq!(drawn[1], [Some("000000".to_owned())]);

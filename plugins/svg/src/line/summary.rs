@@ -58,6 +58,9 @@ impl LineChart {
                 grouped(count),
             ));
         }
+        for kind in self.other_kinds(drawn) {
+            notes.push(format!("They are of {kind} alone: others may have another unit."));
+        }
         if let (Some(only), Some(other), 0) =
             (&self.columns.only, &self.other_series, self.chosen_rows)
         {
@@ -82,6 +85,19 @@ impl LineChart {
             "rows have no place on the axis and are",
         );
         notes
+    }
+
+    /// Columns that say what is measured and their value of the drawn series, where further series
+    /// have another value.
+    fn other_kinds(&self, drawn: &[&BookedSeries]) -> Vec<String> {
+        let Some(first) = drawn.first() else { return Vec::new() };
+        let all = self.book.candidates();
+        let differs = |kind: &&usize| all.iter().any(|one| one.key[**kind] != first.key[**kind]);
+        let kinds = self.columns.kinds.iter().filter(differs).map(|kind| {
+            let value = first.key[*kind].as_deref().unwrap_or("(none)");
+            format!("{} “{}”", self.split[*kind].name, one_line(value))
+        });
+        kinds.collect()
     }
 
     /// The chart in words.

@@ -241,6 +241,54 @@ fn value_columns_of_one_unit_are_the_series_of_a_wide_table_contract_9() {
 }
 
 #[test]
+fn one_unit_is_drawn_at_a_time_contract_15() {
+    let table = valued(dated(&days(3)), "births", &[Some(1.0); 3]);
+    let table = valued(table, "rate", &[Some(0.5); 3])
+        .about("births", "yearbook.unit", "people")
+        .about("rate", "yearbook.unit", "percent");
+    let declined = bytes(&table, &[("y", "births,rate")]);
+    assert!(
+        matches!(&declined, Err(Error::InvalidOption(said)) if said.contains("`births` (people) and `rate` (percent)")),
+        "{declined:?}"
+    );
+
+    // Without a unit the column called `measure` says what is measured.
+    let texts = |texts: &[&str]| -> Vec<Option<String>> {
+        texts.iter().cycle().take(12).map(|text| Some((*text).to_owned())).collect()
+    };
+    let dates: Vec<_> =
+        days(3).into_iter().flat_map(|day| [day.clone(), day.clone(), day.clone(), day]).collect();
+    let values: Vec<_> =
+        (0..12).map(|row| Some(if row % 2 == 0 { 0.25 } else { 9_000.0 })).collect();
+    let dimension = |table: Table, name: &str, values: &[Option<String>]| {
+        table.text(name, values).about(name, "yearbook.role", "dimension")
+    };
+    let table =
+        dimension(dated(&dates), "industry", &texts(&["mining", "mining", "retail", "retail"]));
+    let table = dimension(table, "measure", &texts(&["rate", "count"]));
+    let table = valued(table, "value", &values);
+    for options in [&[][..], &[("series", "industry")]] {
+        let chart = draw(&table, options);
+        assert!(
+            chart.texts.contains(&"mining".to_owned())
+                && chart.texts.contains(&"retail".to_owned())
+        );
+        assert!(chart.desc.contains("2 of 4 series are drawn"), "{}", chart.desc);
+        assert!(chart.desc.contains("They are of measure “count” alone"), "{}", chart.desc);
+        assert!(
+            chart.desc.contains("highest 9,000") && !chart.desc.contains("0.25"),
+            "{}",
+            chart.desc
+        );
+    }
+    let rate = draw(&table, &[("series", "mining, rate")]);
+    assert!(rate.desc.contains("highest 0.25") && !rate.desc.contains("9,000"), "{}", rate.desc);
+    // A unit is that of all values.
+    let counted = draw(&table.about("value", "yearbook.unit", "people"), &[]);
+    assert!(!counted.desc.contains("series are drawn"), "{}", counted.desc);
+}
+
+#[test]
 fn a_picture_says_in_words_what_it_shows_contract_9() {
     let table = valued(dated(&days(4)), "price", &[Some(1_234.5), None, Some(-2.0), Some(7.25)])
         .about("price", "yearbook.unit", "dollars")

@@ -1,9 +1,11 @@
-//! One series of a preview in words and numbers, and links to the others.
+//! One series of a preview in words and numbers, and links to the others by unit: one unit is shown
+//! at a time (contract-15-units).
 
-use yearbook_domain::Snapshot;
 use yearbook_domain::preview_facts::{DrawnSeries, LinePoint, SeriesPreview};
+use yearbook_domain::read_plan::MAX_SERIES;
+use yearbook_domain::{PreviewFacts, Snapshot};
 
-use super::{ChartAddress, FigureLine, PictureUrls, figure_or_nothing, unit};
+use super::{ChartAddress, FigureLine, PictureUrls, figure_or_nothing, group_by, unit};
 use crate::dataset::ChosenSeries;
 use crate::figures::{count, counted, figure};
 
@@ -13,6 +15,8 @@ pub(crate) struct SeriesView {
     pub(crate) sentence: Option<String>,
     /// Name of the drawn one.
     pub(crate) label: String,
+    /// Its unit.
+    pub(crate) unit: Option<String>,
     /// None where nothing draws.
     pub(crate) picture: Option<PictureUrls>,
     /// True where the one that was asked for is not among those drawn.
@@ -23,7 +27,8 @@ pub(crate) struct SeriesView {
     pub(crate) points: Vec<PointLine>,
     /// Sentence about points that the line leaves out.
     pub(crate) reduced: Option<String>,
-    pub(crate) others: Vec<SeriesLink>,
+    /// The others by unit, those of its own unit first.
+    pub(crate) others: Vec<UnitLinks>,
     pub(crate) others_left_out: Option<String>,
 }
 
@@ -31,6 +36,13 @@ pub(crate) struct SeriesView {
 pub(crate) struct PointLine {
     pub(crate) date: String,
     pub(crate) value: String,
+}
+
+/// Links to the series of one unit.
+pub(crate) struct UnitLinks {
+    /// The unit, or the column where it has none; `None` where there is one kind alone.
+    pub(crate) name: Option<String>,
+    pub(crate) links: Vec<SeriesLink>,
 }
 
 /// A link to another series.
@@ -42,7 +54,7 @@ pub(crate) struct SeriesLink {
 impl SeriesView {
     /// None where nothing is drawn.
     pub(super) fn new(
-        series: &SeriesPreview,
+        facts: &PreviewFacts,
         snapshot: &Snapshot,
         chosen: ChosenSeries,
         chart: Option<ChartAddress<'_>>,
@@ -51,28 +63,22 @@ impl SeriesView {
             ChosenSeries::Drawn(place) => place,
             ChosenSeries::Named | ChosenSeries::Unknown => 0,
         };
+        let series = facts.series.as_ref()?;
         let shown = series.drawn.get(place)?;
         let label = series.label(shown);
-        let several = series.count > 1;
+        let unit = unit(snapshot, &shown.column);
+        let several = facts.series_number.is_none_or(|number| number > 1);
         // Those of its column say the same.
-        let is_alone = !several && unit(snapshot, &shown.column).is_some();
-        let others_of = |(index, other): (usize, &DrawnSeries)| {
-            (index != place)
-                .then(|| SeriesLink { id: other.id.clone(), label: series.label(other) })
-        };
-        let not_drawn = series.count.saturating_sub(series.drawn.len() as u64);
-        let (at_least, begins) =
-            if series.count_is_exact { ("", "") } else { ("at least ", "At least ") };
+        let is_alone = !several && unit.is_some();
+        let drawn = series.drawn.len() as u64;
         Some(Self {
-            sentence: several.then(|| {
-                format!("{begins}{} in this table.", counted(series.count, "series", "series"))
-            }),
+            sentence: facts.series_number.filter(|number| *number > 1).map(describe_number),
             picture: chart.map(|chart| {
                 chart.picture((chosen != ChosenSeries::Named).then_some(shown.id.as_str()))
             }),
             not_found: chosen == ChosenSeries::Unknown,
             own: (!shown.key.is_empty() && !is_alone).then(|| own_figures(shown)),
-            description: describe_series(shown, &label, unit(snapshot, &shown.column)),
+            description: describe_series(shown, &label, unit),
             points: shown.line.iter().map(PointLine::new).collect(),
             reduced: shown.is_reduced().then(|| {
                 format!(
@@ -81,12 +87,46 @@ impl SeriesView {
                     count(shown.points)
                 )
             }),
-            others: series.drawn.iter().enumerate().filter_map(others_of).collect(),
-            others_left_out: (not_drawn > 0)
-                .then(|| format!("and {at_least}{} more", count(not_drawn))),
+            others: others(series, snapshot, shown),
+            others_left_out: match facts.line_count() {
+                Some(lines) => {
+                    (lines > drawn).then(|| format!("and {} more", count(lines - drawn)))
+                }
+                None => Some("and more".to_owned()),
+            },
+            unit: unit.map(str::to_owned),
             label,
         })
     }
+}
+
+fn describe_number(number: u64) -> String {
+    if number > MAX_SERIES {
+        return format!("More than {} series in this table.", count(MAX_SERIES));
+    }
+    format!("{} in this table.", counted(number, "series", "series"))
+}
+
+/// Links to all series but `shown`, by unit; a value column without a unit is a kind of its own.
+fn others(series: &SeriesPreview, snapshot: &Snapshot, shown: &DrawnSeries) -> Vec<UnitLinks> {
+    let kind = |drawn: &DrawnSeries| {
+        let column = snapshot.column(&drawn.column)?;
+        Some((column.unit.as_deref(), column.unit.is_none().then_some(&column.name)))
+    };
+    let mut kinds = group_by(&series.drawn, kind);
+    kinds.sort_by_key(|(other, _)| *other != kind(shown));
+    let several = kinds.len() > 1;
+    let links = kinds.into_iter().map(|(kind, drawn)| {
+        let name = kind.and_then(|(unit, column)| unit.or(column.map(String::as_str)));
+        let others = drawn.into_iter().filter(|other| other.id != shown.id);
+        let link =
+            |other: &DrawnSeries| SeriesLink { id: other.id.clone(), label: series.label(other) };
+        UnitLinks {
+            name: name.filter(|_| several).map(str::to_owned),
+            links: others.map(link).collect(),
+        }
+    });
+    links.filter(|unit| !unit.links.is_empty()).collect()
 }
 
 impl PointLine {
@@ -98,7 +138,6 @@ impl PointLine {
 fn own_figures(shown: &DrawnSeries) -> FigureLine<'static> {
     FigureLine::from_figures(
         "",
-        None,
         (shown.points, shown.excluded),
         shown.latest.as_ref(),
         shown.min.zip(shown.max),

@@ -54,7 +54,7 @@ async fn every_package_of_the_repository_publishes() {
         assert!(facts.to_json().len() <= MAX_FACTS_BYTES, "{}", draft.name);
         assert_eq!(facts.centroids.is_some(), snapshot.has_geometry(), "{}", draft.name);
         if let Some(series) = &facts.series {
-            assert!(series.count > 0 && series.named().is_some(), "{}", draft.name);
+            assert!(facts.series_number > Some(0) && series.named().is_some(), "{}", draft.name);
         }
         assert!(snapshot.rows > 0, "{}", draft.name);
         assert!(
