@@ -130,6 +130,24 @@ async fn keys_that_take_more_than_there_is_for_selections_are_too_large_contract
     assert_eq!(get(&app, &key, &sorted(100)).await.outcome(), (200, String::new()));
 }
 
+#[tokio::test]
+async fn what_a_caller_cannot_hold_is_too_large_contract_15() {
+    // Ten thousand keys take some 730 kB.
+    for (percent, expected) in [(0, (200, "")), (25, (413, "sort_too_large"))] {
+        let mut settings = unbounded();
+        settings.limits.selection_bytes = 1_000_000;
+        settings.limits.key_share_percent = percent;
+        let app = TestApp::with(settings).await;
+        let id = app.publish(&big(10_050)).await;
+        let key = app.key(Plan::Enterprise).await;
+        let sorted = "/v1/datasets/big/data?sort=-value&limit=10000&format=csv";
+        let answer = get(&app, &key, sorted).await.outcome();
+        assert_eq!(answer, (expected.0, expected.1.to_owned()), "{percent}");
+        let verify = format!("/cite/big/{id}?limit=10000&sort=-value&verify=true&format=text");
+        assert_eq!(get(&app, &key, &verify).await.outcome(), answer, "{percent}");
+    }
+}
+
 /// The address that an answer is cited by.
 fn cited_path(reply: &Reply) -> Option<String> {
     let mut links = reply.headers.get_all("link").iter().map(|link| link.to_str().unwrap());

@@ -120,7 +120,8 @@ pub struct LimitSettings {
     /// Default 500. 0: all at once.
     pub refusals_per_second: u32,
     /// Memory that selections may hold: sort keys, counts of series and values, rows in
-    /// another order. Default 268,435,456. A selection waits for its part before it reads a row.
+    /// another order. Default 268,435,456. A selection waits for its part before it reads a row;
+    /// those of one key or address hold its share at most, or one of them half of all.
     pub selection_bytes: u64,
 }
 

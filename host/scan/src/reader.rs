@@ -11,6 +11,7 @@ use tracing::Instrument;
 use yearbook_counters::Metric as _;
 use yearbook_domain::read_plan::{MAX_SERIES, RowOrder};
 use yearbook_domain::{Digest, ReadPlan, Snapshot, SnapshotId};
+use yearbook_shares::CallerShare;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
@@ -83,6 +84,12 @@ impl Reader {
     #[must_use]
     pub fn with_selection_budget(self, bytes: u64) -> Self {
         Self { selections: SelectionBudget::new(bytes), ..self }
+    }
+
+    /// The same on the account of `holder`, of whose share its selections take their room.
+    #[must_use]
+    pub fn for_caller(&self, holder: &CallerShare) -> Self {
+        Self { selections: self.selections.for_caller(holder), ..self.clone() }
     }
 
     /// Returns whether stored files lie on this machine. Then the [`Scan`] of a plan is ready when

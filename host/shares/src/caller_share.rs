@@ -53,6 +53,7 @@ pub(crate) struct CallerUsage {
     held: [AtomicUsize; SlotKind::COUNT],
     waiting: [AtomicUsize; SlotKind::COUNT],
     bytes: AtomicUsize,
+    selection_bytes: AtomicUsize,
     processor: RecentProcessorTime,
     /// Notified when bytes go while the share is used up.
     freed: Notify,
@@ -143,6 +144,7 @@ impl<K: Hash + Eq> UsageMap<K> {
             held,
             waiting,
             bytes: AtomicUsize::new(0),
+            selection_bytes: AtomicUsize::new(0),
             processor: RecentProcessorTime::default(),
             freed: Notify::new(),
         });
@@ -197,6 +199,40 @@ impl CallerShare {
                 () = notified_or_pending(other) => {}
             }
         }
+    }
+
+    /// Returns the share of `total`, the smaller one of key and address; all of it for nobody.
+    #[must_use]
+    pub fn share_of(&self, total: usize) -> usize {
+        let share = |caller: &CallerUsage| share_of_total(total, caller.percent);
+        self.callers().map(share).fold(total, usize::min)
+    }
+
+    /// Bytes that selections of this account may still hold of `total`.
+    #[must_use]
+    pub fn selection_room(&self, total: usize) -> usize {
+        let left = |caller: &CallerUsage| {
+            let held = caller.selection_bytes.load(Ordering::Relaxed);
+            share_of_total(total, caller.percent).saturating_sub(held)
+        };
+        self.callers().map(left).fold(total, usize::min)
+    }
+
+    /// Bytes that selections of the key hold now, or those of the address where they are more.
+    #[must_use]
+    pub fn selection_bytes(&self) -> usize {
+        let held = |caller: &CallerUsage| caller.selection_bytes.load(Ordering::Relaxed);
+        self.callers().map(held).max().unwrap_or(0)
+    }
+
+    /// Counts `bytes` that a selection holds, until [`CallerShare::release_selection`].
+    pub fn count_selection(&self, bytes: usize) {
+        self.add(|caller| &caller.selection_bytes, bytes);
+    }
+
+    /// Takes back what [`CallerShare::count_selection`] counted.
+    pub fn release_selection(&self, bytes: usize) {
+        self.subtract(|caller| &caller.selection_bytes, bytes);
     }
 
     /// Returns true for an account that nothing is counted on.

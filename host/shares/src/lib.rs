@@ -1,6 +1,6 @@
 //! Shares of callers in what all callers share: slots (open responses, sandbox instances), bytes of
-//! bodies in flight, and processor time. Counts and queues, nothing else: knows neither HTTP nor
-//! guests, and never waits for anything but a slot or bytes.
+//! bodies in flight and of selections, and processor time. Counts and queues, nothing else: knows
+//! neither HTTP nor guests, and never waits for anything but a slot or bytes.
 
 mod byte_budget;
 mod caller_share;

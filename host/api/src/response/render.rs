@@ -47,7 +47,7 @@ pub(crate) async fn render(
     }
     let job = RenderJob {
         source: plan.source.clone(),
-        reader: app.core.reader.clone(),
+        reader: app.core.reader.for_caller(holder),
         encoder: Arc::clone(&plan.encoder),
         options: plan.options.clone(),
         coding: plan.coding,
@@ -94,7 +94,8 @@ impl RenderJob {
     /// Scans, encodes and compresses.
     async fn run(self) -> Result<RenderedBody, RenderError> {
         let Self { source, reader, encoder, options, coding, holder, .. } = self;
-        let mut scan = source.scan(&reader).await.map_err(RenderError::Read)?;
+        // On the heap: the scan is over when the encoder begins.
+        let mut scan = Box::pin(source.scan(&reader)).await.map_err(RenderError::Read)?;
         if encoder.description().is_picture() {
             scan.schema = with_title(&scan.schema, source.title());
         }

@@ -107,7 +107,7 @@ impl ValuesAnswer {
     /// # Errors
     /// Those of reading, and 500.
     async fn count(&self, app: &ApiState, holder: &CallerShare) -> Result<Response, Error> {
-        let (reader, target) = (app.core.reader.clone(), self.target.clone());
+        let (reader, target) = (app.core.reader.for_caller(holder), self.target.clone());
         let work = async move { reader.count_values(&target).await };
         let driven = app.core.workers.drive(holder.clone(), work.in_current_span()).await;
         let counted = driven.map_err(|panicked| Error::internal("count values", &panicked))?;

@@ -20,7 +20,7 @@ pub(super) async fn compute(
     holder: &CallerShare,
     plan: &ReadPlan,
 ) -> Result<(u64, ResultDigest), Error> {
-    let (reader, plan) = (app.core.reader.clone(), plan.clone());
+    let (reader, plan) = (app.core.reader.for_caller(holder), plan.clone());
     let work = async move {
         let columns = plan.columns.iter().filter_map(|index| plan.snapshot.columns.get(*index));
         let mut hasher = ResultHasher::new(columns);

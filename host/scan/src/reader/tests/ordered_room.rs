@@ -7,6 +7,7 @@ use arrow::array::RecordBatch;
 use futures::TryStreamExt;
 use yearbook_domain::SeriesRows;
 use yearbook_domain::read_plan::{RowOrder, SortKey};
+use yearbook_shares::{CallerRegistry, SharePercent};
 
 use super::super::*;
 use super::fixture::{StoredFixture, plan, read};
@@ -64,6 +65,51 @@ async fn who_waits_for_much_room_keeps_nobody_waiting_contract_15() {
     assert!(much.await.is_ok());
     let refused = reader.selections.take((1 << 20) + 1).await;
     assert!(matches!(refused, Err(StorageFailure::SelectionTooLarge)), "at once");
+}
+
+#[tokio::test]
+async fn a_caller_holds_its_share_of_selections_contract_15() {
+    let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1);
+    let address = Some([192, 0, 2, 1].into());
+    let [greedy, again] = [1, 2].map(|_| callers.holder(Some("greedy"), address));
+    let stranger = callers.holder(Some("stranger"), None);
+    let neighbour = callers.holder(Some("neighbour"), address);
+    let stored = stored(20_000, 10, |row| format!("r{}", row % 10), |row| row as i64).await;
+    let reader = stored.afresh(None).with_selection_budget(4 << 20);
+    let [greedy, again, stranger, neighbour] =
+        [greedy, again, stranger, neighbour].map(|holder| reader.for_caller(&holder));
+    let small = greatest(&stored, 4, 100);
+    let answers = async |reader: &Reader| {
+        let rows = tokio::time::timeout(Duration::from_secs(60), read(reader, &small)).await;
+        rows.expect("nobody waits for others").unwrap().0.num_rows()
+    };
+
+    // The share of a key, of which half stays free of rows that wait for their client.
+    let sorts = [greedy.selections.take(512 << 10).await, again.selections.take(512 << 10).await];
+    for reader in [&greedy, &again] {
+        assert!(tokio::time::timeout(SOON, reader.selections.take(1)).await.is_err());
+        assert!(reader.selections.take_spare(1).is_none());
+    }
+    assert!(tokio::time::timeout(SOON, read(&again, &small)).await.is_err());
+    for reader in [&stranger, &neighbour, &reader] {
+        assert_eq!(answers(reader).await, 100);
+    }
+    // Keys of one address share what is its own.
+    let more = neighbour.selections.take(1 << 20).await.unwrap();
+    let third = reader.for_caller(&callers.holder(Some("third"), address));
+    assert!(tokio::time::timeout(SOON, third.selections.take(1)).await.is_err());
+    drop((sorts, more));
+    assert_eq!((answers(&again).await, reader.selections.free()), (100, 4 << 20));
+
+    // Who holds nothing else may hold one selection of half of all room, and no larger one.
+    let large = greedy.selections.take(2 << 20).await.unwrap();
+    assert!(tokio::time::timeout(SOON, read(&again, &small)).await.is_err());
+    assert!(tokio::time::timeout(SOON, stranger.selections.take(2 << 20)).await.is_err());
+    assert_eq!(answers(&stranger).await, 100);
+    drop(large);
+    assert!(stranger.selections.take(2 << 20).await.is_ok());
+    let refused = greedy.selections.take((2 << 20) + 1).await.map(drop);
+    assert!(matches!(refused, Err(StorageFailure::SelectionTooLarge)), "{refused:?}");
 }
 
 #[tokio::test]
