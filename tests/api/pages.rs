@@ -203,6 +203,7 @@ async fn the_page_of_a_dataset_has_every_part_contract_9() {
         "<figcaption>R</figcaption>",
         "<figcaption>DuckDB</figcaption>",
         "<figcaption>Excel</figcaption>",
+        "<figcaption>Spreadsheet</figcaption>",
         "yearbook_client.get(&#34;harvest&#34;)",
         "Citation of this version",
         "<th scope=\"col\">Unit</th>",

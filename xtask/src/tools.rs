@@ -188,6 +188,14 @@ pub(crate) fn r_client() -> Result<()> {
     require("the R client", &packages, "Rscript", &["-e", load])
 }
 
+/// LibreOffice Calc without a window, and `uno` for Debian's Python, which works it.
+pub(crate) fn libreoffice() -> Result<()> {
+    ensure_packages("a sheet that reads a link", &["libreoffice-calc-nogui", "python3-uno"], || {
+        command::exists("soffice", &["--version"])
+            && command::exists("/usr/bin/python3", &["-c", "import uno"])
+    })
+}
+
 /// A browser, and a font for what it shows.
 pub(crate) fn chromium() -> Result<()> {
     require("/docs in a browser", &["chromium", "fonts-dejavu-core"], "chromium", &["--version"])

@@ -1,11 +1,13 @@
 """Selections: what `where`, `sort`, `first`, `last` and `bbox` send, and pulls that have them."""
 
 import copy
+import csv
 import datetime
 import json
 import logging
 import math
 import traceback
+import urllib.request
 import warnings
 
 import conftest
@@ -229,6 +231,28 @@ def test_the_command_line_has_the_same_words_contract_15(make, monkeypatch, caps
         with pytest.raises(SystemExit) as end:
             cli.main(["get", "table", *wrong])
         assert end.value.code == 2
+
+
+@pytest.mark.service
+@proof
+def test_a_link_reads_what_its_key_would_contract_15(monkeypatch):
+    """More rows than the service's default, without a key, counted as reading them by the key."""
+    monkeypatch.setenv("SERVICE_BASE_URL", conftest.SERVICE)
+    monkeypatch.setenv("SERVICE_API_KEY", conftest.KEYS["starter"])
+    used = yb.me().used
+    link = yb.link("us_unemployment_by_industry", where={"measure": "rate"}, start="2009-01-01", columns=["period", "industry"], format="csv", days=2)
+    assert yb.me().used == used
+    with urllib.request.urlopen(link.url) as answer:
+        _, *read = map(tuple, csv.reader(answer.read().decode().splitlines()))
+    assert yb.me().used == used + 1
+    assert read == [tuple(row.values()) for row in yb.get("us_unemployment_by_industry", where={"measure": "rate"}, start="2009-01-01", columns=["period", "industry"], to="rows")]
+    assert len(read) > 100
+    ends = datetime.datetime.fromisoformat(link.expires_at.replace("Z", "+00:00")) - datetime.datetime.now(datetime.timezone.utc)
+    assert datetime.timedelta(days=1) < ends <= datetime.timedelta(days=2)
+    with pytest.raises(errors.InvalidParametersError, match="days"):
+        yb.link("us_unemployment_by_industry", days=367)
+    with pytest.raises(errors.PullTooLargeError):
+        yb.link("london_boroughs")
 
 
 @pytest.mark.service

@@ -10,7 +10,7 @@ use yearbook_domain::{CanonicalQuery, Dataset, DatasetName};
 
 use crate::dataset_formats::DatasetFormats;
 
-/// Media type that curl saves and Excel reads.
+/// Media type that curl saves and spreadsheets read.
 const COMMA_SEPARATED: &str = "text/csv";
 
 /// Media type that DuckDB reads.
@@ -46,6 +46,7 @@ pub(crate) fn copy_lines(request: &LineRequest<'_>, formats: &DatasetFormats) ->
         of(STREAM, r),
         of(COLUMN_FILE, duckdb),
         of(COMMA_SEPARATED, excel),
+        of(COMMA_SEPARATED, spreadsheet),
     ]
     .into_iter()
     .flatten()
@@ -91,10 +92,15 @@ impl<'a> LineRequest<'a> {
 
     /// Address of the rows in a format.
     pub(crate) fn url(&self, format: &str) -> String {
+        self.address("series", "data", format)
+    }
+
+    /// Address of a route of the dataset with the selection and a format.
+    fn address(&self, routes: &str, route: &str, format: &str) -> String {
         let Self { base_url, name, limit, selection } = self;
         let separator = if selection.is_empty() { "" } else { "&" };
         format!(
-            "{base_url}/v1/series/{name}/data?{selection}{separator}format={format}&limit={limit}"
+            "{base_url}/v1/{routes}/{name}/{route}?{selection}{separator}format={format}&limit={limit}"
         )
     }
 
@@ -235,13 +241,22 @@ fn excel(request: &LineRequest<'_>, format: &str) -> CopyLine {
     }
     CopyLine {
         tool: "Excel",
-        advice: "Data, Get Data, From Other Sources, Blank Query, Advanced Editor: paste this and put your key in. Sign in as Anonymous.",
+        advice: "Data, Get Data, From Other Sources, Blank Query, Advanced Editor: paste this. Sign in as Basic with your key as user name and any password.",
         text: format!(
             "let\n  Answer = Web.Contents(\"{base_url}\", [\n    RelativePath = \"v1/series/{name}/data\",\n    \
-             Query = [{query}format = \"{format}\", limit = \"{limit}\"],\n    Headers = [#\"X-API-Key\" = \"your key\"]\n  ]),\n  \
+             Query = [{query}format = \"{format}\", limit = \"{limit}\"]\n  ]),\n  \
              Rows = Csv.Document(Answer, [Delimiter = \",\", Encoding = 65001, QuoteStyle = QuoteStyle.Csv]),\n  \
              Table = Table.PromoteHeaders(Rows, [PromoteAllScalars = true])\nin\n  Table"
         ),
+    }
+}
+
+/// The address that makes a link, for sheets, which take no key.
+fn spreadsheet(request: &LineRequest<'_>, format: &str) -> CopyLine {
+    CopyLine {
+        tool: "Spreadsheet",
+        advice: "Open this address in a browser and sign in with your key as user name. The answer's url is for IMPORTDATA in Google Sheets, From Web in Excel and External Links in LibreOffice; it needs no key, and is as secret as one.",
+        text: format!("{}&days=366", request.address("datasets", "link", format)),
     }
 }
 
@@ -272,6 +287,10 @@ mod tests {
         assert!(excel(&request, "F").text.contains(
             r##"#"where.region" = {"a ""b""", "c"}, #"where.value.ge" = {"1.5"}, format = "F""##
         ));
+        assert_eq!(
+            spreadsheet(&request, "F").text,
+            format!("{}&days=366", url.replace("series/cpi/data", "datasets/cpi/link"))
+        );
         let request = LineRequest { selection: "geometry=false", ..request };
         assert!(python(&request, "F").text.ends_with(r#"get("cpi", geometry=False)"#));
         assert!(r(&request, "F").text.ends_with(r#"yb_get("cpi", geometry=FALSE)"#));
@@ -297,9 +316,10 @@ mod tests {
             "Web.Contents(\"https://data.example.org\"",
             "RelativePath = \"v1/series/cpi/data\"",
             "Query = [format = \"F\", limit = \"1000\"]",
-            "#\"X-API-Key\" = \"your key\"",
         ] {
             assert!(excel.contains(part), "{part} is not in {excel}");
         }
+        // A program of tables keeps keys beside its document, and not in it.
+        assert!(!excel.contains("key"), "{excel}");
     }
 }

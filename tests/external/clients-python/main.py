@@ -5,7 +5,9 @@ Run by `cargo xtask test`. Prints one line a check and, last, `clients-python: N
 """
 
 import argparse
+import base64
 import concurrent.futures
+import csv
 import json
 import os
 import pathlib
@@ -164,7 +166,7 @@ def install(work):
 
 @proof
 def lines_of_pages_run(tally, suite):
-    """The lines of dataset pages for Python, curl and DuckDB read as many rows as they should, with the key from the environment."""
+    """The lines of dataset pages for Python, curl, DuckDB and spreadsheets read as many rows as they should, with the key from the environment."""
     key = suite.key("enterprise")
     programs = pathlib.Path(sys.executable).parent
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")}
@@ -186,6 +188,16 @@ def lines_of_pages_run(tally, suite):
             counted([programs / "duckdb", "-noheader", "-list", "-c", query], page_lines.rows(suite.base, name, key, asked))
             return printed
 
+        def linked(address):
+            """A browser signs in with the key, and a sheet reads the address that it is shown."""
+            basic = base64.b64encode(f"{key}:".encode()).decode()
+            _, _, body = patient.fetch(address, headers={"Authorization": f"Basic {basic}"})
+            _, _, sheet = patient.fetch(json.loads(body)["url"])
+            _, *records = csv.reader(sheet.decode().splitlines(keepends=True))
+            asked = int(re.search(r"limit=(\d+)", address)[1])
+            expected = page_lines.rows(suite.base, name, key, asked)
+            assert len(records) == expected, f"{len(records)} rows, and not {expected}"
+
         def shown():
             _, _, described = patient.fetch(f"{suite.base}/v1/datasets/{name}/preview")
             columns = {column["name"] for column in json.loads(described)["columns"]}
@@ -196,6 +208,7 @@ def lines_of_pages_run(tally, suite):
         tally.check(f"{name}: the line for Python", lambda: counted([sys.executable, "-c", f"{lines['Python']}\nprint(len(table))"], whole))
         tally.check(f"{name}: the line for curl", lambda: counted_file(lines["curl"], "csv"))
         tally.check(f"{name}: the line for DuckDB", shown)
+        tally.check(f"{name}: the address for spreadsheets", lambda: linked(lines["Spreadsheet"]))
 
 
 def check_recipes(tally, suite):

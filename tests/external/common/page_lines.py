@@ -33,7 +33,7 @@ class _Figures(html.parser.HTMLParser):
 
 
 def lines(base, name):
-    """The lines of a dataset's page by tool: curl, Python, R, DuckDB, Excel."""
+    """The lines of a dataset's page by tool: curl, Python, R, DuckDB, Excel, Spreadsheet."""
     _, _, body = patient.fetch(f"{base}/datasets/{name}", headers={"Accept": "text/html"})
     found = {}
     for figure in body.decode().split('<figure class="copy">')[1:]:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import blocks
+import sheet
 from tally import Tally
 
 # An example that takes longer hangs.
@@ -61,10 +62,13 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--without", action="append", default=[], choices=blocks.LANGUAGES, help="a language that is not here")
     arguments.add_argument("page", type=pathlib.Path)
+    arguments.add_argument("yearbook", nargs="*", help="the program that publishes, with its first arguments, for a sheet of LibreOffice")
     given = arguments.parse_args()
     languages = [language for language in blocks.LANGUAGES if language not in given.without]
     tally = Tally("guide")
     check_examples_of_the_guide(tally, given.page, languages)
+    if given.yearbook:
+        tally.check("a sheet of LibreOffice has the rows of a link, and new ones after a refresh", lambda: sheet.libreoffice_refreshes_a_link(given.yearbook))
     return tally.end()
 
 

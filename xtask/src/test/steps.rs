@@ -161,24 +161,29 @@ pub(super) fn iceberg(repository: &Repository) -> Result<CheckCounts> {
 }
 
 /// Checks the guide: `tests/external/guide` runs the examples of `docs/api.md` against a server
-/// with the demo datasets and compares the output. A missing R is one failure.
+/// with the demo datasets and compares the output, and has a sheet of LibreOffice read a link. A
+/// missing R and a missing LibreOffice are one failure each.
 pub(super) fn guide(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::readers_python(repository)?;
-    let r = tools::r();
+    let (r, calc) = (tools::r(), tools::libreoffice());
     let fixture = ServerFixture::prepare(repository, "guide")?;
     fixture.publish_demo()?;
     let (enterprise, free) = (fixture.key("enterprise")?, fixture.key("free")?);
 
     let tally = fixture.count(&[], |server| {
         let mut run = fixture.script(&python, "guide/main.py");
-        run.arg(repository.root().join("docs/api.md"));
         if r.is_err() {
             run.args(["--without", "r"]);
+        }
+        run.arg(repository.root().join("docs/api.md"));
+        if calc.is_ok() {
+            let yearbook = fixture.yearbook();
+            run.arg("--").arg(yearbook.get_program()).args(yearbook.get_args());
         }
         run.env("YEARBOOK", server.base()).env("KEY", enterprise).env("FREE", free);
         Ok(run)
     })?;
-    Ok(tally.and_tool(&r))
+    Ok(tally.and_tool(&r).and_tool(&calc))
 }
 
 /// Checks the documents for machines: `tests/external/discovery` has other people's validators read
