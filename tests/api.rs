@@ -12,6 +12,7 @@ mod connections;
 mod counts;
 mod cursors;
 mod data;
+mod data_links;
 mod datasets;
 mod delta_sharing;
 mod errors;

@@ -89,7 +89,7 @@ async fn routes_name_the_key_schemes_that_spec_5_5_gives_them() {
     let keyed = |header: &str| json!([{header: []}, {"BearerAuth": []}, {"BasicAuth": []}]);
     for (path, item) in document["paths"].as_object().unwrap() {
         let expected = match path.as_str() {
-            "/health" | "/health/full" => json!([]),
+            "/health" | "/health/full" | "/l/{file}" => json!([]),
             // Named there, and not needed.
             "/v1/datasets/{name}/preview" => json!([{}, {"ApiKeyAuth": []}]),
             path if path.starts_with("/v1/integrations/") => keyed("APIKeyHeader"),
@@ -147,6 +147,8 @@ async fn request_headers_and_head_are_described_contract_4() {
             ],
         ),
         ("/v1/integrations/meltano", &["Accept", "Accept-Encoding"]),
+        ("/v1/datasets/{name}/link", &["Accept-Encoding"]),
+        ("/l/{file}", &[&data[..4], &data[5..]].concat()),
         ("/v1/me", &[]),
     ] {
         assert_eq!(

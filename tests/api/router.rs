@@ -22,7 +22,7 @@ pub(super) struct RouterRoute {
 }
 
 /// Routes whose address names what only a running service knows; they have tests of their own.
-const OTHERS: [&str; 1] = ["/cite/{name}/{snapshot}"];
+const OTHERS: [&str; 2] = ["/cite/{name}/{snapshot}", "/l/{file}"];
 
 /// Every route but those of the admin listener, those of the share, whose keys travel otherwise,
 /// and [`OTHERS`].

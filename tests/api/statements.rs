@@ -70,7 +70,8 @@ impl<S: Subscriber> Layer<S> for Listener {
         );
         let of_one = ["FROM datasets WHERE name =", "dataset = $1", "d.name = $1"];
         count(&self.0.datasets, of_one.iter().any(|clause| text.0.contains(clause)));
-        count(&self.0.keys, text.0.contains("FROM keys WHERE hash"));
+        let of_key = ["FROM keys WHERE hash", "FROM keys WHERE id"];
+        count(&self.0.keys, of_key.iter().any(|clause| text.0.contains(clause)));
     }
 }
 

@@ -19,8 +19,10 @@ use axum::routing::{MethodRouter, get};
 use yearbook_http::ignored_parameters::NameIgnored;
 use yearbook_http::{authentication, rate_limit};
 
-use crate::request::known_parameters::{BULK, CHANGES, DATA, INTEGRATION, NONE, VALUES};
-use crate::routes::{bulk, datasets, docs, health, integrations, me, preview, rows, values};
+use crate::request::known_parameters::{
+    BULK, CHANGES, DATA, INTEGRATION, LINK, LINK_READ, NONE, VALUES,
+};
+use crate::routes::{bulk, datasets, docs, health, integrations, link, me, preview, rows, values};
 
 pub use openapi::openapi;
 pub use response::response_cache::ResponseCacheStats;
@@ -38,6 +40,8 @@ pub fn routes(state: &Arc<ApiState>) -> Router {
         route.route_layer(from_fn_with_state(core(), rate_limit::limit_by_address))
     };
     let preview = get(preview::show).route_layer(NameIgnored::new(&state.core, NONE));
+    // The key that a link stands for is admitted by its handler.
+    let linked = get(link::read).route_layer(NameIgnored::new(&state.core, LINK_READ));
     Router::new()
         .route("/v1/datasets", keyed(NONE, get(datasets::list)))
         .route("/v1/datasets/{name}", keyed(NONE, get(datasets::show)))
@@ -46,6 +50,8 @@ pub fn routes(state: &Arc<ApiState>) -> Router {
         .route("/v1/series/{name}/data", keyed(DATA, get(rows::show)))
         .route("/v1/datasets/{name}/changes", keyed(CHANGES, get(rows::show)))
         .route("/v1/datasets/{name}/values", keyed(VALUES, get(values::show)))
+        .route("/v1/datasets/{name}/link", keyed(LINK, get(link::make)))
+        .route("/l/{file}", linked)
         .route("/v1/bulk/{namespace}/{name}", keyed(BULK, get(bulk::download)))
         .route("/v1/integrations/{tool}", keyed(INTEGRATION, get(integrations::generate_files)))
         .route("/v1/me", keyed(NONE, get(me::show)))

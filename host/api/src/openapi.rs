@@ -102,7 +102,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::request::known_parameters::{BULK, CHANGES, DATA, NONE, VALUES};
+    use crate::request::known_parameters::{BULK, CHANGES, DATA, LINK, NONE, VALUES};
 
     #[test]
     fn the_machine_description_names_both_key_schemes_and_its_version_spec_5_5_and_9_2() {
@@ -134,6 +134,7 @@ mod tests {
             ("/v1/series/{name}/data", DATA),
             ("/v1/datasets/{name}/changes", CHANGES),
             ("/v1/datasets/{name}/values", VALUES),
+            ("/v1/datasets/{name}/link", LINK),
             ("/v1/bulk/{namespace}/{name}", BULK),
             ("/v1/me", NONE),
         ];

@@ -3,9 +3,11 @@
 
 mod bulk_request;
 pub(crate) mod cursors;
+pub(crate) mod data_link;
 mod data_request;
 mod integration_request;
 pub(crate) mod known_parameters;
+mod link_request;
 pub(crate) mod options;
 mod path;
 mod plan_changes;
@@ -15,6 +17,7 @@ mod values_request;
 pub(crate) use bulk_request::BulkRequest;
 pub(crate) use data_request::DataRequest;
 pub(crate) use integration_request::IntegrationRequest;
+pub(crate) use link_request::LinkRequest;
 use path::bulk_names;
 pub(crate) use path::dataset_name;
 pub(crate) use values_request::ValuesRequest;

@@ -5,6 +5,7 @@ pub(crate) mod datasets;
 pub(crate) mod docs;
 pub(crate) mod health;
 pub(crate) mod integrations;
+pub(crate) mod link;
 pub(crate) mod me;
 pub(crate) mod preview;
 pub(crate) mod rows;

@@ -8,6 +8,7 @@ use yearbook_http::metrics::RoomCache;
 
 use crate::openapi::OpenApiCache;
 use crate::request::cursors::CursorCodec;
+use crate::request::data_link::LinkSealer;
 use crate::response::body_caches::BodyCaches;
 use crate::response::response_cache::ResponseCacheStats;
 use crate::routes::datasets::list_cache::DatasetListCache;
@@ -30,6 +31,8 @@ pub struct ApiState {
     pub(crate) settings: ApiSettings,
     /// Codec of signed cursors.
     pub(crate) cursors: CursorCodec,
+    /// Seals links to rows.
+    pub(crate) links: LinkSealer,
     /// The rendered list of datasets.
     pub(crate) dataset_list: DatasetListCache,
     /// Rendered previews.
@@ -43,14 +46,15 @@ pub struct ApiState {
 }
 
 impl ApiState {
-    /// Fetches the secret that signs cursors, and makes caches.
+    /// Fetches the secrets of cursors and links, and makes caches.
     ///
     /// # Errors
-    /// Fails when the database does not give the secret.
+    /// Fails when the database does not give the secrets.
     pub async fn new(core: Arc<Core>, settings: ApiSettings) -> Result<Self, CatalogError> {
         let server = &core.settings.server;
         Ok(Self {
             cursors: CursorCodec::new(core.catalog.secret("cursor").await?),
+            links: LinkSealer::new(core.catalog.secret("link").await?),
             dataset_list: DatasetListCache::default(),
             previews: PreviewCache::new(server.preview_cache_bytes),
             bodies: BodyCaches::new(server),

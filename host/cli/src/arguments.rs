@@ -145,6 +145,11 @@ pub enum KeysCommand {
         /// Identifier as `keys list` shows it
         id: String,
     },
+    /// End every link to rows that was made with a key so far
+    EndLinks {
+        /// Identifier as `keys list` shows it
+        id: String,
+    },
 }
 
 /// `yearbook share`.

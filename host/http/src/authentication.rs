@@ -86,6 +86,36 @@ impl RequestSource {
             labels: request.extensions().get().cloned(),
         }
     }
+
+    /// Admits the request in the name of `caller`, for whose key a link stands, and takes a token
+    /// of the bucket of all links of that key.
+    ///
+    /// # Errors
+    /// 429 for a burst.
+    #[expect(clippy::result_large_err, reason = "a response is what the caller answers with")]
+    pub fn admit_by_link(self, state: &Core, caller: Caller) -> Result<Authenticated, Response> {
+        let refused = state.burst_limiter.take_for_links(caller.id());
+        self.admit(state, caller, refused)
+    }
+
+    /// Admits `caller`, unless a bucket `refused`.
+    #[expect(clippy::result_large_err, reason = "a response is what the caller answers with")]
+    fn admit(
+        self,
+        state: &Core,
+        caller: Caller,
+        refused: Option<Response>,
+    ) -> Result<Authenticated, Response> {
+        if let Some(labels) = &self.labels {
+            labels.set_plan(caller.plan());
+        }
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
+        state.keys.note_use(&caller);
+        let holder = state.open_responses.holder(Some(caller.id().as_str()), self.address);
+        Ok(Authenticated { caller, holder })
+    }
 }
 
 /// Checks the key `text` of a request and takes a token of its bucket.
@@ -98,17 +128,10 @@ pub async fn admit(
     text: Result<Cow<'_, str>, Refusal>,
 ) -> Result<Authenticated, Response> {
     let caller = find_caller(state, source.client, text).await?;
-    if let Some(labels) = &source.labels {
-        labels.set_plan(caller.plan());
-    }
     // Says the bucket's numbers: the month's would cost a query, just where queries have to be
     // saved.
-    if let Some(refused) = state.burst_limiter.take_for_key(caller.id()) {
-        return Err(refused);
-    }
-    state.keys.note_use(&caller);
-    let holder = state.open_responses.holder(Some(caller.id().as_str()), source.address);
-    Ok(Authenticated { caller, holder })
+    let refused = state.burst_limiter.take_for_key(caller.id());
+    source.admit(state, caller, refused)
 }
 
 /// The holder of the request's key. What is refused is bounded by address, since there is no key to

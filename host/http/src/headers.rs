@@ -47,6 +47,8 @@ pub const WATERMARK: HeaderName = HeaderName::from_static("x-service-watermark")
 pub const HAS_MORE: HeaderName = HeaderName::from_static("x-service-has-more");
 /// Freshness of a stored file: `monthly` or `current` (contract-4-bulk-tier).
 pub const FRESHNESS: HeaderName = HeaderName::from_static("x-service-freshness");
+/// Rules of an answer for search engines.
+pub const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 /// Names of parameters that the route does not know (contract-15-ignored).
 pub const IGNORED: HeaderName = HeaderName::from_static("x-service-ignored");
 /// Digest of a whole stored file, whatever part of it is sent (RFC 9530).

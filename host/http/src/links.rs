@@ -59,7 +59,8 @@ pub fn canonical_link(
     format!("<{}{path}{separator}{query}>; rel=\"canonical\"", base_url(settings, parts))
 }
 
-fn encode_query<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+/// Returns `pairs` as a query.
+pub fn encode_query<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let escape = |text| utf8_percent_encode(text, ESCAPED);
     let parts: Vec<String> =
         pairs.map(|(name, value)| format!("{}={}", escape(name), escape(value))).collect();

@@ -5,6 +5,7 @@
 pub mod cors;
 pub mod error_bodies;
 pub mod guards;
+mod logged_path;
 pub mod request_id;
 mod traces;
 

@@ -15,7 +15,7 @@ use axum::response::Response;
 use crate::Core;
 
 pub use bursts::BurstLimiter;
-pub use headers::write_month_quota;
+pub use headers::{remove_headers, write_month_quota};
 pub use refusal_pace::{RefusalPace, WAITING_REFUSALS, pace_refusals};
 
 /// Bounds routes that need no key by the address that asks.

@@ -23,6 +23,8 @@ pub enum SignupStage {
     Opened,
     /// A key was replaced.
     Replaced,
+    /// Links to rows were ended.
+    LinksEnded,
     /// Keys were revoked.
     Revoked,
     /// An account was deleted.
@@ -49,7 +51,7 @@ words! {
         Queued = "queued", AddressExhausted = "address_exhausted",
         NetworkExhausted = "network_exhausted", InstallationExhausted = "installation_exhausted",
         Robot = "robot", Invalid = "invalid", Opened = "opened", Replaced = "replaced",
-        Revoked = "revoked", Deleted = "deleted", LinkGone = "link_gone",
+        LinksEnded = "links_ended", Revoked = "revoked", Deleted = "deleted", LinkGone = "link_gone",
     }
 }
 
@@ -62,7 +64,12 @@ impl SignupStage {
     fn is_refusal(self) -> bool {
         !matches!(
             self,
-            Self::Queued | Self::Opened | Self::Replaced | Self::Revoked | Self::Deleted
+            Self::Queued
+                | Self::Opened
+                | Self::Replaced
+                | Self::LinksEnded
+                | Self::Revoked
+                | Self::Deleted
         )
     }
 

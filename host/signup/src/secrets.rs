@@ -5,12 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chacha20poly1305::XChaCha20Poly1305;
-use chacha20poly1305::aead::{Aead, Payload};
-use hmac::{Hmac, KeyInit as _, Mac};
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use yearbook_catalog::{Catalog, CatalogError, SignupHmac};
-use yearbook_domain::signing::keyed_hmac;
+use yearbook_domain::signing::{NONCE_BYTES, keyed_hmac, seal, unseal};
 use yearbook_domain::{MailAddress, Millis};
 
 /// Least age of a form that is sent, milliseconds (contract-10-robots).
@@ -18,9 +16,6 @@ const LEAST_FORM_AGE_MS: i64 = 2_000;
 
 /// Greatest age of one, milliseconds: a page that was left open over night.
 const GREATEST_FORM_AGE_MS: i64 = 24 * 3_600_000;
-
-/// Bytes of the nonce before a sealed text.
-const NONCE_BYTES: usize = 24;
 
 /// Bytes of a form's signed time: the time, and the first half of its HMAC.
 const STAMP_BYTES: usize = 8 + 16;
@@ -57,17 +52,12 @@ impl SignupSecrets {
     pub(crate) fn seal(&self, id: &str, text: &[u8]) -> Result<Vec<u8>, getrandom::Error> {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce)?;
-        let sealed = self
-            .cipher()
-            .encrypt((&nonce).into(), Payload { msg: text, aad: id.as_bytes() })
-            .unwrap_or_default();
-        Ok([nonce.as_slice(), &sealed].concat())
+        Ok(seal(&self.mail_secret(), &nonce, id.as_bytes(), text))
     }
 
     /// The opposite of [`SignupSecrets::seal`]; `None` where the seal is broken.
     pub(crate) fn unseal(&self, id: &str, sealed: &[u8]) -> Option<Vec<u8>> {
-        let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>()?;
-        self.cipher().decrypt(nonce.into(), Payload { msg: sealed, aad: id.as_bytes() }).ok()
+        unseal(&self.mail_secret(), id.as_bytes(), sealed)
     }
 
     /// The signed time for a form that is shown at `now`.
@@ -108,8 +98,9 @@ impl SignupSecrets {
         bytes
     }
 
-    fn cipher(&self) -> XChaCha20Poly1305 {
-        XChaCha20Poly1305::new((&self.mac("mail", b"seal")).into())
+    /// Secret of the seal of mails.
+    fn mail_secret(&self) -> [u8; 32] {
+        self.mac("mail", b"seal")
     }
 
     /// HMAC of `text` for one purpose.

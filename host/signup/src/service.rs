@@ -80,6 +80,8 @@ pub enum AccountAction {
         /// Keep the old key for 24 hours.
         overlap: bool,
     },
+    /// The end of every link to rows so far.
+    EndLinks,
     /// The end of every key.
     Revoke,
     /// The end of the account.
@@ -215,6 +217,7 @@ impl Signup {
         let now = clock::now();
         let (mut issued, stage) = (None, action.stage());
         let change = match action {
+            AccountAction::EndLinks => AccountChange::EndLinks,
             AccountAction::Revoke => AccountChange::Revoke,
             AccountAction::Delete => AccountChange::Delete,
             AccountAction::Open | AccountAction::Replace { .. } => {
@@ -269,6 +272,7 @@ impl AccountAction {
         match self {
             Self::Open => SignupStage::Opened,
             Self::Replace { .. } => SignupStage::Replaced,
+            Self::EndLinks => SignupStage::LinksEnded,
             Self::Revoke => SignupStage::Revoked,
             Self::Delete => SignupStage::Deleted,
         }

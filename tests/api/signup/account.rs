@@ -1,6 +1,7 @@
 //! `/account`: the month belongs to the account, whatever becomes of its keys.
 
 use yearbook_signup::SignupSettings;
+use yearbook_tests::app::{BASE_URL, harvest};
 
 use super::{SignupApp, key_in};
 
@@ -95,4 +96,28 @@ async fn revoking_and_deleting_end_keys_and_keep_the_count_contract_10_deleted()
     let wrong = signup.act(&token, "sell", "").await;
     assert_eq!(wrong.outcome(), (422, "unreadable_form".to_owned()));
     assert_eq!(signup.act(&token, "revoke", "").await.status, 200, "the link was left alone");
+}
+
+#[tokio::test]
+async fn the_account_page_ends_every_link_of_its_keys_contract_15() {
+    let signup = generous().await;
+    signup.app.publish(&harvest()).await;
+    let key = signup.sign_up(ANN).await;
+    let make = async || {
+        let made = signup.app.get("/v1/datasets/harvest/link").key(&key).send().await;
+        let url = made.json()["url"].as_str().unwrap().to_owned();
+        url.strip_prefix(BASE_URL).unwrap().to_owned()
+    };
+    let old = make().await;
+    assert_eq!(signup.app.get(&old).send().await.status, 200);
+    let (path, token) = signup.link(ANN).await;
+    let page = signup.app.get(&path).send().await.text();
+    assert!(page.contains("name=\"action\" value=\"end_links\""), "{page}");
+    let done = signup.act(&token, "end_links", "").await;
+    assert_eq!(done.status, 200);
+    assert!(done.text().contains("The links to rows have ended"), "{}", done.text());
+    assert_eq!(signup.app.get(&old).send().await.outcome(), (410, "link_ended".to_owned()));
+    assert_eq!(signup.used(&key).await, Some(1), "the key goes on, and its month too");
+    assert_eq!(signup.app.get(&make().await).send().await.status, 200);
+    assert_eq!(signup.act(&token, "end_links", "").await.status, 410, "the mailed link is used up");
 }

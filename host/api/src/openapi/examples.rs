@@ -129,6 +129,14 @@ pub(super) fn values() -> Value {
     json!({"name": "consumer_prices", "snapshot_id": SNAPSHOT, "selection": "", "rows": 1280, "columns": [column]})
 }
 
+/// A link to rows in a format.
+pub(super) fn link(format: &str) -> Value {
+    json!({
+        "url": format!("https://data.example.org/l/AQx3.{format}"), "expires_at": "2026-12-03T09:00:00Z",
+        "format": format, "selection": "last=1&where.measure=rate",
+    })
+}
+
 /// `/v1/me` of a Free key at the beginning of a month.
 pub(super) fn me(settings: &CoreSettings) -> Value {
     let limits = settings.plans.free;

@@ -3,14 +3,15 @@
 use http::HeaderName;
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_RANGE, ETAG,
-    LAST_MODIFIED, LINK, LOCATION, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    LAST_MODIFIED, LINK, LOCATION, REFERRER_POLICY, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 use serde_json::{Map, Value, json};
 use yearbook_domain::bulk::Freshness;
 use yearbook_http::headers::{
     ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY,
     IGNORED, LICENCE, NAMESPACE, NEXT_PAGE, RATE_LIMIT, RATE_REMAINING, RATE_RESET, REPR_DIGEST,
-    REQUEST_ID, ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK,
+    REQUEST_ID, ROBOTS, ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED,
+    WATERMARK,
 };
 
 use super::examples::SNAPSHOT;
@@ -34,6 +35,9 @@ pub(super) const CREDIT_HEADERS: [&str; 6] = [
     "X-Service-Namespace",
     "X-Service-Snapshot-Id",
 ];
+
+/// Headers that keep the address of a link from others.
+pub(super) const LINK_HEADERS: [&str; 2] = ["Referrer-Policy", "X-Robots-Tag"];
 
 /// Every header that a response refers to.
 pub(super) fn components() -> Value {
@@ -181,6 +185,13 @@ pub(super) fn components() -> Value {
             text("\"month\";q=10;w=2592000"),
             false,
         ),
+        (
+            REFERRER_POLICY,
+            "Keeps browsers from telling the address to others.",
+            text("no-referrer"),
+            false,
+        ),
+        (ROBOTS, "Keeps search engines from listing the address.", text("noindex"), false),
         (RETRY_AFTER, "Whole seconds to wait.", count(5), true),
         (
             WWW_AUTHENTICATE,

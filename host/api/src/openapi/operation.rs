@@ -23,6 +23,10 @@ pub(super) enum RouteKind {
     Changes,
     /// Values of columns.
     Values,
+    /// A link to rows.
+    Link,
+    /// Rows by a link.
+    LinkedRows,
     /// The stored file.
     Bulk,
     /// Files for a tool.
@@ -34,12 +38,18 @@ pub(super) enum RouteKind {
 impl RouteKind {
     /// Returns whether a key is needed (spec-5-header: all of `/v1` but the preview).
     pub(super) fn needs_key(self) -> bool {
-        !matches!(self, Self::Health | Self::Preview)
+        !matches!(self, Self::Health | Self::Preview | Self::LinkedRows)
     }
 
     /// Returns whether answers are counted against the month (contract-5-charged).
     pub(super) fn charged(self) -> bool {
-        self.needs_key() && self != Self::Me
+        self == Self::LinkedRows || self.tells_limits()
+    }
+
+    /// Returns whether answers tell the limits of the key: those by a link do not
+    /// (contract-15-link-headers).
+    pub(super) fn tells_limits(self) -> bool {
+        self.needs_key() && !matches!(self, Self::Me | Self::Link)
     }
 
     fn tag(self) -> &'static str {
@@ -49,7 +59,9 @@ impl RouteKind {
             | Self::Preview
             | Self::Data
             | Self::Changes
-            | Self::Values => "Datasets",
+            | Self::Values
+            | Self::Link
+            | Self::LinkedRows => "Datasets",
             Self::Bulk => "Bulk",
             Self::Integration => "Integrations",
             Self::Health | Self::Me => "Service",
@@ -59,7 +71,7 @@ impl RouteKind {
     /// Key schemes (spec-5-second-scheme).
     fn security(self) -> Value {
         match self {
-            Self::Health => json!([]),
+            Self::Health | Self::LinkedRows => json!([]),
             // Named, as the specification has it, and not needed (contract-4-openapi-headers).
             Self::Preview => json!([{}, {"ApiKeyAuth": []}]),
             Self::Integration => alternatives("APIKeyHeader"),
@@ -68,6 +80,7 @@ impl RouteKind {
             | Self::Data
             | Self::Changes
             | Self::Values
+            | Self::Link
             | Self::Bulk
             | Self::Me => alternatives("ApiKeyAuth"),
         }
@@ -129,7 +142,7 @@ impl Operation {
         content: Option<Value>,
     ) -> Self {
         let mut names: Vec<&str> = headers.to_vec();
-        if self.kind.charged() {
+        if self.kind.tells_limits() {
             names.extend(headers::RATE_LIMIT_HEADERS);
         }
         if (200..300).contains(&status) && self.kind != RouteKind::Health {
@@ -146,7 +159,7 @@ impl Operation {
 
     /// The path item: the operation with what it may refuse, and the same for HEAD.
     pub(super) fn finish(mut self, plugins: &PluginSet) -> Value {
-        if self.kind != RouteKind::Health {
+        if !matches!(self.kind, RouteKind::Health | RouteKind::LinkedRows) {
             let headers = headers::references_alone(&["X-Request-Id", "Location"]);
             let moved = json!({"description": "The address was sent with a slash at its end, and is this one without it.", "headers": headers});
             self.responses.insert("308".to_owned(), moved);

@@ -11,6 +11,8 @@ use yearbook_domain::{Plan, changes};
 use yearbook_http::{CoreSettings, media_types};
 use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet};
 
+use crate::request::data_link::{DEFAULT_DAYS, MAX_DAYS};
+
 /// Query parameters of `/data`, in the order of contract-2-order; extensions after them.
 pub(super) const DATA_PARAMETERS: [&str; 16] = [
     "name",
@@ -29,6 +31,26 @@ pub(super) const DATA_PARAMETERS: [&str; 16] = [
     "first",
     "last",
     "bbox",
+];
+
+/// Parameters of `/link`: those of `/data`, but for the page.
+pub(super) const LINK_PARAMETERS: [&str; 16] = [
+    "name",
+    "start",
+    "end",
+    "dimensions",
+    "limit",
+    "format",
+    "geometry",
+    "envelope",
+    "snapshot",
+    "columns",
+    "where",
+    "sort",
+    "first",
+    "last",
+    "bbox",
+    "days",
 ];
 
 /// Parameters of `/values`, in the order of contract-15-values-parameters.
@@ -107,6 +129,13 @@ pub(super) fn components(settings: &CoreSettings, plugins: &PluginSet) -> Value 
             &json!({"type": "string", "pattern": "^[^,]+(,[^,]+)*$"}),
             "region",
         ),
+        "days": query(
+            "days",
+            "Days for which the link works.",
+            &json!({"type": "integer", "minimum": 1, "maximum": MAX_DAYS, "default": DEFAULT_DAYS}),
+            7,
+        ),
+        "file": path("file", "Token and extension, as `url` of `/link` has them.", &text, "AQx3.csv"),
         "after": query(
             "after",
             "Go on behind this value: `next` of the answer before. Wants one name in `columns`.",

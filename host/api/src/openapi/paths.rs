@@ -103,6 +103,8 @@ pub(super) fn all(settings: &CoreSettings, plugins: &PluginSet) -> Value {
     put("/v1/datasets/{name}/data", data("getData", "Rows of a dataset", plugins));
     put("/v1/datasets/{name}/changes", changes(plugins));
     put("/v1/datasets/{name}/values", values());
+    put("/v1/datasets/{name}/link", link(plugins));
+    put("/l/{file}", linked_rows(plugins));
     put(
         "/v1/series/{name}/data",
         data("getSeriesData", "Rows of a dataset, by its catalogue address", plugins),
@@ -183,6 +185,51 @@ fn values() -> Operation {
         &[&credited[..], &["Content-Encoding"]].concat(),
         Some(examples::json_content("Values", &examples::values())),
     )
+    .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
+}
+
+fn link(plugins: &PluginSet) -> Operation {
+    let format = plugins.data_formats().first().copied().unwrap_or_default();
+    Operation::new(
+        RouteKind::Link,
+        "getLink",
+        "Make a link to rows",
+        "An address that stands for the key, for programs that can send no header. It reads the newest snapshot of exactly this selection, \
+         is as secret as the key, and ends with its time, with the key, or with all links of the key. Free; refuses what HEAD of the rows \
+         would refuse.",
+    )
+    .takes(&parameters::LINK_PARAMETERS)
+    .takes_also(format_parameters(plugins))
+    .takes(&["Accept-Encoding"])
+    .answers(
+        200,
+        "The link.",
+        &[&headers::RATE_LIMIT_HEADERS[..], &["Content-Encoding"]].concat(),
+        Some(examples::json_content("Link", &examples::link(format))),
+    )
+}
+
+fn linked_rows(plugins: &PluginSet) -> Operation {
+    let also = ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted", "Link"];
+    let credited = [&TAGGED[..], &also, &headers::CREDIT_HEADERS, &headers::LINK_HEADERS].concat();
+    let more = [
+        "X-Service-Rows",
+        "X-Service-Total-Rows",
+        "X-Next-Page",
+        "X-Service-Truncated",
+        "X-Plan-Row-Cap",
+        "Content-Encoding",
+    ];
+    Operation::new(
+        RouteKind::LinkedRows,
+        "getLinkedRows",
+        "Rows by a link",
+        "The rows that the link was made for, charged and limited as those of its key. `cursor` is the only parameter.",
+    )
+    .takes(&["file", "cursor"])
+    .takes(&DATED_CONDITIONS)
+    .takes(&["If-Modified-Since", "Accept-Encoding"])
+    .answers(200, "The rows.", &[&credited[..], &more].concat(), Some(examples::rows(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 

@@ -13,6 +13,8 @@ use yearbook_sandbox::PluginSet;
 use super::examples::SNAPSHOT;
 use super::headers;
 use super::operation::RouteKind;
+use crate::request::data_link::MAX_DAYS;
+use crate::routes::link::refusal::LinkRefusal;
 
 /// The id in examples.
 const REQUEST_ID: &str = "6f1d0c55a3b24f9e";
@@ -49,8 +51,12 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             | RouteKind::Data
             | RouteKind::Changes
             | RouteKind::Values
+            | RouteKind::Link
+            | RouteKind::LinkedRows
             | RouteKind::Bulk
     );
+    // A link is refused what the rows would be refused.
+    let of_rows = matches!(kind, RouteKind::Data | RouteKind::Link | RouteKind::LinkedRows);
     match error {
         Error::Refused(refusal) => match refusal {
             Refusal::KeyMissing | Refusal::KeyInvalid => kind.needs_key(),
@@ -60,35 +66,45 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             }
             Refusal::NoSuchDataset { .. } => named,
             Refusal::NoSuchSnapshot { .. } => {
-                matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Values)
+                of_rows || matches!(kind, RouteKind::Changes | RouteKind::Values)
             }
             Refusal::WatermarkGone { .. } => kind == RouteKind::Changes,
-            Refusal::SnapshotGone { .. } => matches!(kind, RouteKind::Data | RouteKind::Values),
+            Refusal::SnapshotGone { .. } => of_rows || kind == RouteKind::Values,
             Refusal::UnboundedRequest { .. }
             | Refusal::SortTooLarge { .. }
             | Refusal::SelectionTooLarge
-            | Refusal::TooManySeries { .. } => kind == RouteKind::Data,
+            | Refusal::TooManySeries { .. } => of_rows,
             Refusal::ResponseTooLarge { .. } => {
-                matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
+                matches!(
+                    kind,
+                    RouteKind::Data
+                        | RouteKind::LinkedRows
+                        | RouteKind::Changes
+                        | RouteKind::Integration
+                )
             }
             Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == RouteKind::Bulk,
             Refusal::QuotaExceeded { .. } => kind.charged(),
             Refusal::CallerShareExceeded { .. } => refuses_for_capacity(kind),
-            Refusal::RateLimited { .. } => kind.needs_key() || kind == RouteKind::Preview,
+            Refusal::RateLimited { .. } => kind != RouteKind::Health,
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
         },
-        // Of another room, which is not described here.
-        Error::Room(_) => false,
+        // Those of other rooms are not described here.
+        Error::Room(_) => error.room().is_some_and(|refusal: &LinkRefusal| match refusal {
+            LinkRefusal::TooLong => kind == RouteKind::Link,
+            LinkRefusal::Unknown | LinkRefusal::Ended => kind == RouteKind::LinkedRows,
+        }),
         // Not said of a route that is there.
         Error::NoSuchRoute => false,
-        Error::PreconditionFailed => named || kind == RouteKind::Listing,
+        Error::PreconditionFailed => {
+            (named && kind != RouteKind::Link) || kind == RouteKind::Listing
+        }
         Error::RangeNotSatisfiable { .. } => kind == RouteKind::Bulk,
         // To clients it is one of our own.
         Error::PluginFailed => false,
-        Error::Busy { .. } => kind.needs_key() || kind == RouteKind::Preview,
-        Error::FormatUnavailable { .. } => matches!(kind, RouteKind::Data | RouteKind::Changes),
-        Error::Unavailable => kind.needs_key() || kind == RouteKind::Preview,
+        Error::Busy { .. } | Error::Unavailable => kind != RouteKind::Health,
+        Error::FormatUnavailable { .. } => of_rows || kind == RouteKind::Changes,
         Error::MethodNotAllowed
         | Error::AddressTooLong { .. }
         | Error::HeadersTooLarge { .. }
@@ -100,7 +116,8 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
 /// Returns whether want of capacity is refused; integrations wait as long as their caller does
 /// (contract-4-integration-wait).
 fn refuses_for_capacity(kind: RouteKind) -> bool {
-    (kind.charged() && kind != RouteKind::Integration) || kind == RouteKind::Preview
+    (kind.charged() && kind != RouteKind::Integration)
+        || matches!(kind, RouteKind::Preview | RouteKind::Link)
 }
 
 /// One of each that there is.
@@ -162,7 +179,9 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         Error::Unavailable,
         Error::Internal,
     ];
-    refusals.into_iter().map(Error::Refused).chain(others).collect()
+    let of_links = [LinkRefusal::TooLong, LinkRefusal::Unknown, LinkRefusal::Ended];
+    let refusals = refusals.into_iter().map(Error::Refused);
+    refusals.chain(of_links.map(Error::from)).chain(others).collect()
 }
 
 /// Problems in the example of a 422, at parameters that the route has.
@@ -176,6 +195,9 @@ fn example_problems(kind: RouteKind, formats: &[&str]) -> Vec<ValidationError> {
         .into_iter()
         .flatten()
         .collect(),
+        RouteKind::Link => {
+            scalar::parse_positive("days", "400", MAX_DAYS).err().into_iter().collect()
+        }
         RouteKind::Integration => vec![ValidationError::missing("datasets")],
         RouteKind::Health
         | RouteKind::Listing
@@ -183,6 +205,7 @@ fn example_problems(kind: RouteKind, formats: &[&str]) -> Vec<ValidationError> {
         | RouteKind::Preview
         | RouteKind::Changes
         | RouteKind::Values
+        | RouteKind::LinkedRows
         | RouteKind::Bulk
         | RouteKind::Me => {
             vec![ValidationError::name_pattern_mismatch("name", "Consumer-Prices")]
@@ -206,8 +229,12 @@ fn error_response(kind: RouteKind, status: StatusCode, errors: &[&Error]) -> Val
     }
     // What the key check declines, and what is declined before it, says nothing of the month.
     let before_the_key = [401, 405, 414, 431].contains(&status.as_u16());
-    if status == StatusCode::TOO_MANY_REQUESTS || (kind.needs_key() && !before_the_key) {
+    let is_burst = status == StatusCode::TOO_MANY_REQUESTS && kind != RouteKind::LinkedRows;
+    if is_burst || (kind.needs_key() && !before_the_key) {
         names.extend(headers::RATE_LIMIT_HEADERS);
+    }
+    if kind == RouteKind::LinkedRows {
+        names.extend(headers::LINK_HEADERS);
     }
     let mut headers = headers::references(&names);
     headers[headers::display_name(&yearbook_http::headers::ERROR_CODE)] = code;
@@ -239,7 +266,10 @@ fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
         401 => "The key is missing, malformed, unknown or revoked.",
         402 => "The plan has no bulk download, or not of this freshness.",
         403 => "The licence forbids bulk redistribution; no plan unlocks it.",
-        404 if matches!(kind, RouteKind::Data | RouteKind::Changes) => {
+        404 if kind == RouteKind::LinkedRows => {
+            "There is no such link, or its dataset or pinned snapshot is gone."
+        }
+        404 if matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Link) => {
             "There is no such dataset, or it never had that snapshot."
         }
         404 => "There is no such dataset.",
@@ -248,9 +278,15 @@ fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
         410 if kind == RouteKind::Changes => {
             "What changed since then is no longer known; `X-Service-Watermark` is the oldest that can be followed."
         }
+        410 if kind == RouteKind::LinkedRows => {
+            "The link has ended (`link_ended`), or the snapshot that it pins is not kept any more."
+        }
         410 => "The pinned snapshot, or the one of the cursor, is not kept any more.",
         412 => "`If-Match` or `If-Unmodified-Since` is false: there is another version now.",
-        413 if kind == RouteKind::Data => {
+        413 if kind == RouteKind::Link => {
+            "The rows would be refused so, or the link would be longer than 2,000 characters (`link_too_long`)."
+        }
+        413 if matches!(kind, RouteKind::Data | RouteKind::LinkedRows) => {
             "`limit=0` on a large or spatial dataset without an effective bound (`unbounded_pull`), too many rows in another order than their \
              own (`sort_too_large`), `first` or `last` of too many series (`too_many_series`), or an answer that is larger than its format can \
              make (`answer_too_large`); the sentence says what helps."
@@ -258,7 +294,11 @@ fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
         413 => "The answer is larger than its plugin can make; the sentence says what helps.",
         414 => "The address is too long.",
         416 => "The range lies outside of the file.",
-        422 if matches!(kind, RouteKind::Data | RouteKind::Changes) => {
+        422 if matches!(
+            kind,
+            RouteKind::Data | RouteKind::Changes | RouteKind::Link | RouteKind::LinkedRows
+        ) =>
+        {
             "Parameters are wrong, in themselves or for this dataset; all of them are listed."
         }
         422 => "Parameters are wrong; all of them are listed.",
@@ -266,12 +306,16 @@ fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
             "The month's requests are used up (`quota_used_up`: the headers are the month's), or too many came at once (`slow_down`: they are \
              those of the requests at once, and a second or so helps)."
         }
+        429 if kind == RouteKind::LinkedRows => {
+            "The month's requests of the key are used up (`quota_used_up`), too many came at once by its links (`slow_down`), or too many \
+             answers are open at once (`too_many_open`)."
+        }
         429 if kind.charged() => {
             "The month's requests are used up (`quota_used_up`: the headers are the month's), too many came at once (`slow_down`: they are \
              those of the requests at once, and a second or so helps), or too many answers are open at once (`too_many_open`: read them to \
              their end or close them)."
         }
-        429 if kind == RouteKind::Preview => {
+        429 if matches!(kind, RouteKind::Preview | RouteKind::Link) => {
             "Too many requests came at once (the headers are those of the requests at once), or too many answers are open at once \
              (`too_many_open`)."
         }

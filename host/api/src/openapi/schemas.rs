@@ -10,6 +10,7 @@ use yearbook_http::middleware::error_bodies::{ErrorBody, InvalidParametersBody, 
 use crate::routes::datasets::view::{ColumnView, DatasetBody, DatasetMeta};
 use crate::routes::health::report::{LivenessView, ReadinessView};
 use crate::routes::integrations::view::ProjectView;
+use crate::routes::link::view::LinkView;
 use crate::routes::me::view::AccountView;
 use crate::routes::preview::fit::{Preview, PreviewRow};
 use crate::routes::values::view::ValuesView;
@@ -32,6 +33,7 @@ pub(super) fn components() -> Value {
     add_body::<SourceEntry>(&mut add);
     add_body::<Preview<'_>>(&mut add);
     add_body::<ValuesView<'_>>(&mut add);
+    add_body::<LinkView>(&mut add);
     add_body::<ProjectView<'_>>(&mut add);
     add_body::<AccountView>(&mut add);
     add_body::<LivenessView>(&mut add);

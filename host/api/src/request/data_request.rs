@@ -4,14 +4,16 @@
 use std::sync::Arc;
 
 use axum::extract::Request;
+use http::Uri;
 use http::request::Parts;
-use yearbook_domain::query::{LoadedFormats, parse_data, parse_pairs};
+use yearbook_domain::query::{LoadedFormats, last_value, parse_data, parse_pairs};
 use yearbook_domain::{
     Dataset, DatasetName, OutputParameters, Refusal, Selection, ValidationError, changes,
 };
 use yearbook_http::{Authenticated, Error, accept};
 use yearbook_sandbox::{OptionValue, PluginEncoder, PluginSet};
 
+use super::data_link::DataLink;
 use super::{dataset_name, options};
 use crate::ApiState;
 use crate::response::plan::ResponsePlan;
@@ -36,7 +38,7 @@ pub(crate) struct DataRequest {
 
 /// The route of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RowsOf {
+pub(super) enum RowsOf {
     /// `/data`.
     Snapshot,
     /// `/changes`, which has some of the parameters of `/data`.
@@ -57,21 +59,58 @@ impl DataRequest {
     /// release serves.
     pub(crate) fn parse(app: &ApiState, request: Request) -> Result<Self, Error> {
         let (parts, _) = request.into_parts();
-        let plugins = app.core.plugins.current();
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
         let rows_of = RowsOf::from_path(parts.uri.path());
+        let name = dataset_name(&parts.uri);
+        Self::new(app, parts, name, pairs, rows_of, None)
+    }
+
+    /// Parses what `link` asks for. Of the parameters in its address `cursor` alone counts.
+    ///
+    /// # Errors
+    /// Those of [`DataRequest::parse`].
+    pub(crate) fn of_link(
+        app: &ApiState,
+        mut parts: Parts,
+        link: &DataLink,
+    ) -> Result<Self, Error> {
+        let sent = parse_pairs(parts.uri.query().unwrap_or_default());
+        let mut pairs = parse_pairs(&link.query);
+        let cursor = last_value(&sent, "cursor");
+        pairs.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor.to_owned())));
+        // The address of the next page has no other parameter either.
+        let mut uri = std::mem::take(&mut parts.uri).into_parts();
+        uri.path_and_query = uri.path_and_query.and_then(|sent| sent.path().parse().ok());
+        parts.uri = Uri::from_parts(uri).unwrap_or_default();
+        Self::new(app, parts, Ok(link.dataset.clone()), pairs, RowsOf::Snapshot, None)
+    }
+
+    /// Parses `pairs`, the parameters of a request. `problem`: of a parameter that is none of
+    /// these.
+    ///
+    /// # Errors
+    /// Those of [`DataRequest::parse`].
+    pub(super) fn new(
+        app: &ApiState,
+        parts: Parts,
+        name: Result<DatasetName, ValidationError>,
+        pairs: Vec<(String, String)>,
+        rows_of: RowsOf,
+        problem: Option<ValidationError>,
+    ) -> Result<Self, Error> {
+        let plugins = app.core.plugins.current();
         let (data, pictures) = (plugins.data_formats(), plugins.picture_formats());
         let formats = LoadedFormats { data: &data, pictures: &pictures };
         let parameters = match rows_of {
             RowsOf::Snapshot => parse_data(&pairs, formats),
             RowsOf::Changes => changes::parse_query(&pairs, formats),
         };
-        let (name, (selection, output)) = match (dataset_name(&parts.uri), parameters) {
-            (Ok(name), Ok(parameters)) => (name, parameters),
-            (name, parameters) => {
-                let problems =
-                    name.err().into_iter().chain(parameters.err().unwrap_or_default()).collect();
-                return Err(Refusal::InvalidParameters(problems).into());
+        let (name, (selection, output)) = match (name, parameters, problem) {
+            (Ok(name), Ok(parameters), None) => (name, parameters),
+            (name, parameters, problem) => {
+                let problems = name.err().into_iter();
+                let problems = problems.chain(parameters.err().unwrap_or_default()).chain(problem);
+                return Err(Refusal::InvalidParameters(problems.collect()).into());
             }
         };
         let encoder = negotiate(&parts, &plugins, output.format.as_deref())?;

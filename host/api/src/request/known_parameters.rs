@@ -30,6 +30,31 @@ pub(crate) const DATA: RouteParameters = RouteParameters {
     ..NONE
 };
 
+/// `/link`: what `/data` knows, but for the page.
+pub(crate) const LINK: RouteParameters = RouteParameters {
+    names: &[
+        "start",
+        "end",
+        "dimensions",
+        "limit",
+        "format",
+        "geometry",
+        "envelope",
+        "snapshot",
+        "columns",
+        "sort",
+        "first",
+        "last",
+        "bbox",
+        "days",
+    ],
+    prefix: Some("where."),
+    ..NONE
+};
+
+/// `/l/{file}`.
+pub(crate) const LINK_READ: RouteParameters = RouteParameters { names: &["cursor"], ..NONE };
+
 /// `/changes`.
 pub(crate) const CHANGES: RouteParameters =
     RouteParameters { names: &["since", "limit", "format", "geometry"], ..NONE };

@@ -21,13 +21,25 @@ pub(crate) async fn show(
     request: Request,
 ) -> Result<Response, Error> {
     let request = DataRequest::parse(&app, request)?;
+    answer(&app, &auth, &request).await
+}
+
+/// Answers `request` in the name of the caller of `auth`.
+///
+/// # Errors
+/// The refusals of the request, in the order of contract-1-order.
+pub(super) async fn answer(
+    app: &ApiState,
+    auth: &Authenticated,
+    request: &DataRequest,
+) -> Result<Response, Error> {
     let dataset = app.core.dataset(&request.name)?;
-    let plan = request.plan(&app, &auth, &dataset).await?;
-    let pending = match open(&app, &request, &auth, plan).await? {
+    let plan = request.plan(app, auth, &dataset).await?;
+    let pending = match open(app, request, auth, plan).await? {
         Opened::Answered(response) => return Ok(response),
         Opened::Pending(pending) => pending,
     };
-    let reservation = app.core.reserve(&auth, Patience::Queue).await?;
-    let rendered = pending.render(&app, &request, &reservation).await;
+    let reservation = app.core.reserve(auth, Patience::Queue).await?;
+    let rendered = pending.render(app, request, &reservation).await;
     reservation.settle(rendered).await
 }

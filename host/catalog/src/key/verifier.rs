@@ -43,6 +43,7 @@ pub struct Caller {
     usage_key: KeyId,
     plan: Plan,
     limits: PlanLimits,
+    link_epoch: i64,
     /// Time from which the key does not work any more, where that is known beforehand.
     ends_at: Option<Millis>,
 }
@@ -73,11 +74,17 @@ impl Caller {
         self.limits
     }
 
+    /// Returns the number that the working links of the key have (contract-15-link-ends).
+    #[must_use]
+    pub fn link_epoch(&self) -> i64 {
+        self.link_epoch
+    }
+
     /// A caller without a key.
     #[cfg(test)]
     pub(crate) fn for_test(id: KeyId, plan: Plan) -> Self {
         let limits = PlanTable::default().limits(plan);
-        Self { usage_key: id.clone(), id, plan, limits, ends_at: None }
+        Self { usage_key: id.clone(), id, plan, limits, link_epoch: 0, ends_at: None }
     }
 
     /// Returns true when the key was revoked, or replaced and has worked for as long as it was to.
@@ -229,12 +236,13 @@ impl KeyVerifier {
         Err(CatalogError::TimedOut { location: self.store.describe().location, after: age })
     }
 
-    fn caller(&self, FoundKey { record, usage_key }: FoundKey) -> Caller {
+    fn caller(&self, FoundKey { record, usage_key, link_epoch }: FoundKey) -> Caller {
         Caller {
             id: record.id,
             usage_key,
             plan: record.plan,
             limits: self.plans.limits(record.plan),
+            link_epoch,
             ends_at: record.revoked_at,
         }
     }

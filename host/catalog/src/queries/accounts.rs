@@ -43,6 +43,9 @@ const END_KEYS: &str = "
     UPDATE keys SET revoked_at = $2
     WHERE account = $1 AND (revoked_at IS NULL OR revoked_at > $2)";
 
+/// Every link to rows that was made with a key of the account has ended.
+const END_LINKS: &str = "UPDATE keys SET link_epoch = link_epoch + 1 WHERE account = $1";
+
 const DELETE_MAILS_OF_ADDRESS: &str = "DELETE FROM mails WHERE address_hmac = $1";
 
 /// An account that is not deleted.
@@ -76,6 +79,8 @@ pub enum AccountChange {
     Open(NewAccountKey),
     /// A new key, whose predecessors end at the given instant at the latest.
     Replace(NewAccountKey, Millis),
+    /// The end of every link to rows so far.
+    EndLinks,
     /// The end of every key.
     Revoke,
     /// The end of every key and of the account.
@@ -184,6 +189,9 @@ async fn change_by_link(
     match change {
         AccountChange::Open(_) | AccountChange::Revoke => {
             end_keys(connection, &account, now).await?;
+        }
+        AccountChange::EndLinks => {
+            connection.query(END_LINKS).bind(&account).execute().await?;
         }
         AccountChange::Replace(key, others_end) => {
             end_keys(connection, &account, *others_end).await?;

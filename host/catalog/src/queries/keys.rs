@@ -16,15 +16,20 @@ const KEYS: &str =
     "SELECT id, label, plan, created_at, revoked_at FROM keys ORDER BY created_at, id";
 
 const KEY: &str = "
-    SELECT hash, usage_key, id, label, plan, created_at, revoked_at FROM keys WHERE hash = $1";
+    SELECT hash, usage_key, link_epoch, id, label, plan, created_at, revoked_at
+    FROM keys WHERE hash = $1";
 
 const KEY_BY_ID: &str = "
-    SELECT hash, usage_key, id, label, plan, created_at, revoked_at FROM keys WHERE id = $1";
+    SELECT hash, usage_key, link_epoch, id, label, plan, created_at, revoked_at
+    FROM keys WHERE id = $1";
 
 /// A key that was to end later ends now.
 const REVOKE_KEY: &str = "
     UPDATE keys SET revoked_at = $2
     WHERE id = $1 AND (revoked_at IS NULL OR revoked_at > $2)";
+
+/// Every link of an earlier epoch has ended.
+const END_LINKS: &str = "UPDATE keys SET link_epoch = link_epoch + 1 WHERE id = $1";
 
 /// Stores the secret of the first host to come; the others find it.
 const INSERT_SECRET_IF_ABSENT: &str = "
@@ -58,6 +63,8 @@ pub struct FoundKey {
     /// Identifier of the key under which its requests are counted: its own, or that of the first
     /// key of its account.
     pub usage_key: KeyId,
+    /// Number of times that its links were ended: links of another one do not work.
+    pub link_epoch: i64,
 }
 
 impl Catalog {
@@ -123,6 +130,20 @@ impl Catalog {
         })
     }
 
+    /// Ends every link of a key so far. False when there is no such key.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer.
+    pub async fn end_links(&self, id: &KeyId) -> Result<bool, CatalogError> {
+        transaction!(self, "end links", Write, |connection| async {
+            if connection.query(END_LINKS).bind(id.as_str()).execute().await? == 0 {
+                return Ok(false);
+            }
+            bump_revision(connection).await?;
+            Ok(true)
+        })
+    }
+
     /// Reads the secret called `name`, made at first use; the same on every host for ever.
     ///
     /// # Errors
@@ -164,6 +185,7 @@ impl KeyRow {
 struct FoundKeyRow {
     hash: Vec<u8>,
     usage_key: Option<String>,
+    link_epoch: i64,
     #[sqlx(flatten)]
     key: KeyRow,
 }
@@ -185,7 +207,7 @@ impl FoundKeyRow {
             Some(usage_key) => place.parse("usage_key", usage_key)?,
             None => record.id.clone(),
         };
-        Ok(FoundKey { record, usage_key })
+        Ok(FoundKey { record, usage_key, link_epoch: self.link_epoch })
     }
 }
 

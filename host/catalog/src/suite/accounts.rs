@@ -184,6 +184,9 @@ pub(crate) async fn neither_revoking_nor_deleting_gives_new_requests_contract_10
     let counted = account(&store, TODAY).await.unwrap().usage_key;
     store.reserve_request(&counted, &month, 10).await.unwrap();
 
+    assert_eq!(act(&store, 8, AccountChange::EndLinks, TODAY + 1).await, AccountOutcome::Done);
+    assert_eq!(store.key_by_id(&counted).await.unwrap().unwrap().link_epoch, 1);
+    assert_eq!(account(&store, TODAY + 1).await.unwrap().keys.len(), 1, "the key goes on");
     assert_eq!(act(&store, 2, AccountChange::Revoke, TODAY + 2).await, AccountOutcome::Done);
     assert_eq!(account(&store, TODAY + 2).await.unwrap().keys, []);
     assert_eq!(act(&store, 3, open(), TODAY + 3).await, AccountOutcome::OtherState);

@@ -104,6 +104,21 @@ pub(crate) async fn a_revoked_key_is_refused_within_2_s_contract_6(place: TestDa
     wait_until(TWO_SECONDS, async || ring.check(&text).await.unwrap().is_none()).await;
 }
 
+pub(crate) async fn ended_links_are_known_to_every_host_within_2_s_contract_15(
+    place: TestDatabase,
+) {
+    let (server, operator) = (place.host().await, place.host().await);
+    let text = issue_key(&operator, "key_1", Plan::Free).await;
+    let (ring, _) = verifier(&server).await;
+    let id = key_id("key_1");
+    let epoch = async || ring.caller_of_signed_id(&id).await.unwrap().unwrap().link_epoch();
+    assert_eq!(epoch().await, 0);
+    assert_eq!(ring.check(&text).await.unwrap().unwrap().link_epoch(), 0);
+    operator.end_links(&id).await.unwrap();
+    wait_until(TWO_SECONDS, async || epoch().await == 1).await;
+    assert_eq!(ring.check(&text).await.unwrap().unwrap().link_epoch(), 1, "new links work");
+}
+
 pub(crate) async fn a_failing_database_does_not_make_a_key_unknown(place: TestDatabase) {
     let store = place.host().await;
     let known = issue_key(&store, "key_1", Plan::Pro).await;

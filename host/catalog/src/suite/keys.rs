@@ -77,3 +77,18 @@ pub(crate) async fn a_secret_is_the_same_on_every_host_for_ever(place: TestDatab
     let other = hosts[0].secret("other").await.unwrap();
     assert!(!secrets.contains(&other));
 }
+
+pub(crate) async fn links_of_one_key_are_ended_at_a_time(place: TestDatabase) {
+    let store = place.host().await;
+    for id in ["key_1", "key_2"] {
+        issue_key(&store, id, Plan::Free).await;
+    }
+    let epoch =
+        async |id: &str| store.key_by_id(&key_id(id)).await.unwrap().map(|key| key.link_epoch);
+    assert_eq!((epoch("key_1").await, epoch("key_2").await), (Some(0), Some(0)));
+    for ended in 1..=2 {
+        assert!(store.end_links(&key_id("key_1")).await.unwrap());
+        assert_eq!((epoch("key_1").await, epoch("key_2").await), (Some(ended), Some(0)));
+    }
+    assert!(!store.end_links(&key_id("key_3")).await.unwrap());
+}

@@ -1,4 +1,5 @@
-//! `yearbook keys`: issue, list and revoke (contract-5-hash, contract-6-keys).
+//! `yearbook keys`: issue, list and revoke, and end links (contract-5-hash, contract-6-keys,
+//! contract-15-link-ends).
 
 use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
@@ -14,6 +15,7 @@ pub(super) async fn run(context: &CommandContext, command: KeysCommand) -> anyho
         KeysCommand::Create { plan, label } => create(context, plan, label).await,
         KeysCommand::List => list(context).await,
         KeysCommand::Revoke { id } => revoke(context, &id).await,
+        KeysCommand::EndLinks { id } => end_links(context, &id).await,
     }
 }
 
@@ -93,7 +95,7 @@ async fn list(context: &CommandContext) -> anyhow::Result<()> {
 }
 
 async fn revoke(context: &CommandContext, id: &str) -> anyhow::Result<()> {
-    let unknown = || anyhow!("there is no key with the id {id:?}; `yearbook keys list` shows them");
+    let unknown = || unknown_key(id);
     let id = KeyId::parse(id).ok_or_else(unknown)?;
     let store = context.catalog().await?;
     if !store
@@ -111,6 +113,21 @@ async fn revoke(context: &CommandContext, id: &str) -> anyhow::Result<()> {
     context.output.print_result(&json!({ "id": id, "revoked": true }), || {
         format!("Key {id} is revoked; running servers refuse it within 2 seconds.")
     })
+}
+
+async fn end_links(context: &CommandContext, id: &str) -> anyhow::Result<()> {
+    let key = KeyId::parse(id).ok_or_else(|| unknown_key(id))?;
+    let store = context.catalog().await?;
+    if !store.end_links(&key).await.context("the links were not ended; try again")? {
+        return Err(unknown_key(id));
+    }
+    context.output.print_result(&json!({ "id": key, "links_ended": true }), || {
+        format!("Every link of key {key} so far has ended; running servers refuse them within 2 seconds.")
+    })
+}
+
+fn unknown_key(id: &str) -> anyhow::Error {
+    anyhow!("there is no key with the id {id:?}; `yearbook keys list` shows them")
 }
 
 fn key_json(key: &KeyRecord, last_used_at: Option<String>) -> Value {

@@ -211,6 +211,18 @@ fn no_line_of_any_log_has_a_key_in_it() {
                 served.raw(format!("{head}\r\n\r\n").as_bytes());
             }
         }
+        let made = served.get("/v1/datasets/tiny/link?format=csv", &[]);
+        let token = made.split("/l/").nth(1).unwrap().split(".csv").next().unwrap().to_owned();
+        for path in [
+            format!("/l/{token}.csv"),
+            format!("/l/{token}.csv?cursor=x"),
+            format!("/l/{token}.json"),
+            format!("/l/{token}.csv/"),
+            format!("//l/{token}.csv"),
+            format!("/proxied/l/{token}.csv?region=x"),
+        ] {
+            served.get(&path, &[]);
+        }
         // A key that is nobody's, one that is mistyped, and two.
         let wrong = format!("{}x", &key[..key.len() - 1]);
         served.raw(
@@ -223,9 +235,9 @@ fn no_line_of_any_log_has_a_key_in_it() {
         let secret = key.strip_prefix("yb_").unwrap()[..20].to_owned();
         let log = served.stop();
         assert!(log.contains("/v1/integrations/meltano"), "nothing was logged");
-        for secret in [&secret[..], &encoded[..20]] {
+        for secret in [&secret[..], &encoded[..20], &token[..20]] {
             let line = log.lines().find(|line| line.contains(secret));
-            assert_eq!(line, None, "a key in the log");
+            assert_eq!(line, None, "a key or a link in the log");
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The life of a key (contract-5-hash, contract-6-keys).
 
+use std::time::{Duration, Instant};
+
 use crate::binary::{CommandOutput, Yearbook};
+use crate::served::CliServer;
 
 #[test]
 fn a_key_is_shown_once_listed_and_revoked_contract_6() {
@@ -73,11 +76,32 @@ fn people_are_shown_how_to_use_a_key() {
 
 #[test]
 fn an_unknown_id_is_an_error_that_says_where_to_look() {
-    let said = Yearbook::new().run(&["keys", "revoke", "key_nobody"]).failed(1);
-    assert_eq!(
-        said,
-        "error: there is no key with the id \"key_nobody\"; `yearbook keys list` shows them\n"
-    );
+    for command in ["revoke", "end-links"] {
+        let said = Yearbook::new().run(&["keys", command, "key_nobody"]).failed(1);
+        assert_eq!(
+            said,
+            "error: there is no key with the id \"key_nobody\"; `yearbook keys list` shows them\n"
+        );
+    }
+}
+
+#[test]
+fn a_running_server_refuses_links_that_were_ended_within_2_s_contract_15() {
+    let served = CliServer::start(&[]);
+    let made = served.get("/v1/datasets/tiny/link?format=csv", &[]);
+    let path = made.split_once("/l/").and_then(|(_, rest)| rest.split_once('"')).unwrap().0;
+    let read = || served.get(&format!("/l/{path}"), &[]);
+    assert!(read().starts_with("HTTP/1.1 200"), "{path}");
+    let listed = served.folder().run(&["keys", "list", "--json"]).ok().json();
+    let id = listed[0]["id"].as_str().unwrap();
+    let ended = served.folder().run(&["keys", "end-links", id, "--json"]).ok().json();
+    assert_eq!(ended, serde_json::json!({"id": id, "links_ended": true}));
+    let begun = Instant::now();
+    while !read().starts_with("HTTP/1.1 410") {
+        assert!(begun.elapsed() < Duration::from_secs(2), "the link still works");
+    }
+    assert!(served.get("/v1/me", &[]).starts_with("HTTP/1.1 200"), "the key goes on");
+    served.stop();
 }
 
 #[test]

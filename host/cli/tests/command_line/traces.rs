@@ -104,6 +104,23 @@ fn a_request_is_a_span_with_plan_scan_and_plugin_below_it() {
 }
 
 #[test]
+fn the_token_of_a_link_is_in_no_span_contract_15() {
+    let collector = TestCollector::start();
+    let served = CliServer::start(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)]);
+    let made = served.get("/v1/datasets/tiny/link?format=csv", &[]);
+    let token = made.split("/l/").nth(1).unwrap().split(".csv").next().unwrap().to_owned();
+    for (path, status) in [(format!("/l/{token}.csv"), 200), (format!("/proxied/l/{token}"), 404)] {
+        assert!(served.get(&path, &[]).starts_with(&format!("HTTP/1.1 {status}")), "{path}");
+    }
+    served.stop();
+    let seen = collector.spans();
+    let read = attributes(&only(&seen, "GET /l/{file}").attributes);
+    assert_eq!((&*read["url.path"], &*read["http.route"]), ("/l/", "/l/{file}"));
+    let everything = format!("{:?}{:?}", seen.spans, seen.service);
+    assert!(everything.contains("/proxied/l/") && !everything.contains(&token[..20]));
+}
+
+#[test]
 fn a_stranger_s_trace_is_not_taken_over() {
     let (seen, _) = traced("10.0.0.0/8");
     let request = only(&seen, "GET /v1/datasets/{name}/data");

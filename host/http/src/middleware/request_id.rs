@@ -13,6 +13,7 @@ use http::HeaderValue;
 use tracing::Instrument;
 use tracing::field::Empty;
 
+use super::logged_path::loggable_path;
 use super::traces;
 use crate::Core;
 use crate::client_address;
@@ -34,7 +35,7 @@ pub struct RequestId(pub String);
 pub async fn mark(State(state): State<Arc<Core>>, mut request: Request, next: Next) -> Response {
     let id = request.headers().get(&REQUEST_ID).and_then(valid_id).unwrap_or_else(generate);
     let client = client_address::mark(&mut request, &state.settings.server);
-    let (method, path) = (request.method(), request.uri().path());
+    let (method, path) = (request.method(), loggable_path(&request));
     let span =
         tracing::info_span!("request", %id, %method, path, otel.name = Empty, otel.kind = Empty);
     traces::begin(&span, &request, client);

@@ -14,6 +14,8 @@ use tracing::Span;
 #[cfg(feature = "otlp")]
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
+#[cfg(feature = "otlp")]
+use super::logged_path::loggable_path;
 use crate::client_address::ClientAddress;
 use crate::metrics::{HttpMetrics, RequestLabels};
 
@@ -34,7 +36,7 @@ pub(crate) fn begin(span: &Span, request: &Request, client: ClientAddress) {
     span.record("otel.kind", "server");
     let method = request.method().as_str();
     span.set_attribute("http.request.method", method.to_owned());
-    span.set_attribute("url.path", request.uri().path().to_owned());
+    span.set_attribute("url.path", loggable_path(request).to_owned());
     if let Some(route) = request.extensions().get::<MatchedPath>() {
         span.record("otel.name", format_args!("{method} {}", route.as_str()));
         span.set_attribute("http.route", route.as_str().to_owned());

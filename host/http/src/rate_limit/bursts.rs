@@ -25,6 +25,8 @@ struct BurstBuckets {
     per_second: NonZeroU32,
     size: NonZeroU32,
     keys: TokenBuckets<KeyId>,
+    /// Of all links of a key together, beside its own.
+    links: TokenBuckets<KeyId>,
     addresses: TokenBuckets<IpAddr>,
 }
 
@@ -37,6 +39,7 @@ impl BurstLimiter {
                 per_second,
                 size,
                 keys: TokenBuckets::new(per_second, size),
+                links: TokenBuckets::new(per_second, size),
                 addresses: TokenBuckets::new(per_second, size),
             }
         });
@@ -47,6 +50,12 @@ impl BurstLimiter {
     pub fn take_for_key(&self, key_id: &KeyId) -> Option<Response> {
         let on = self.on.as_ref()?;
         Some(on.refuse(on.keys.take(key_id)?))
+    }
+
+    /// Takes a token of the bucket that all links of the key have; the refusal when there is none.
+    pub fn take_for_links(&self, key_id: &KeyId) -> Option<Response> {
+        let on = self.on.as_ref()?;
+        Some(on.refuse(on.links.take(key_id)?))
     }
 
     /// Takes a token of the bucket of the address that the request came from; the refusal when

@@ -30,6 +30,13 @@ pub fn write_month_quota(headers: &mut HeaderMap, usage: &QuotaUsage) {
     write_month_quota_at(headers, usage, yearbook_catalog::clock::now());
 }
 
+/// Removes what is said of any limit.
+pub fn remove_headers(headers: &mut HeaderMap) {
+    for name in [RATE_LIMIT, RATE_REMAINING, RATE_RESET, IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY] {
+        headers.remove(name);
+    }
+}
+
 fn write_month_quota_at(headers: &mut HeaderMap, usage: &QuotaUsage, now: Millis) {
     let (Some(limit), Some(left)) = (usage.limit, usage.left()) else { return };
     let seconds =

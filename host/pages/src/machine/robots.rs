@@ -1,5 +1,5 @@
 //! `robots.txt` (RFC 9309): crawlers read pages of datasets, and are kept from the endless
-//! addresses of search, from series of a chart, and from the API.
+//! addresses of search, from series of a chart, from the API, and from links that stand for keys.
 
 use yearbook_search::Facet;
 
@@ -18,6 +18,7 @@ pub(super) fn robots(base_url: &str, root: &str) -> String {
          Disallow: {root}/datasets/*?\n\
          Disallow: {root}/cite/*?\n\
          Disallow: {root}/v1/\n\
+         Disallow: {root}/l/\n\
          Disallow: {root}/signup\n\
          Disallow: {root}/account\n\
          \n\

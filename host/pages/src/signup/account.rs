@@ -1,6 +1,6 @@
-//! `/account`: with a mailed link the use of the month, and the buttons that replace the key,
-//! revoke it or delete the account (contract-10-replace); without one the form of `/signup`. Each
-//! button uses the link up.
+//! `/account`: with a mailed link the use of the month, and the buttons that replace the key, end
+//! its links to rows, revoke it or delete the account (contract-10-replace); without one the form
+//! of `/signup`. Each button uses the mailed link up.
 
 use std::sync::Arc;
 
@@ -63,6 +63,7 @@ pub(crate) async fn change(
     let overlap = form.old_key == "later";
     let action = match form.action.as_str() {
         "replace" => AccountAction::Replace { overlap },
+        "end_links" => AccountAction::EndLinks,
         "revoke" => AccountAction::Revoke,
         "delete" => AccountAction::Delete,
         _ => return Err(PageRefusal::UnreadableForm.into()),
@@ -82,6 +83,11 @@ pub(crate) async fn change(
                     "The account is deleted",
                     "Its keys have ended. What stays until the end of the month is a code that \
                      stands for your address, and the number of requests.",
+                ),
+                AccountAction::EndLinks => (
+                    "The links to rows have ended",
+                    "Every link to rows that was made so far is refused from now on. The key \
+                     works, and can make new ones.",
                 ),
                 _ => (
                     "The key is revoked",
