@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use yearbook_domain::Plan;
-use yearbook_tests::app::{Reply, TestApp, harvest, parks};
+use yearbook_tests::app::{HostFixture, Reply, TestApp, harvest, parks};
 use yearbook_tests::components::root;
 
 async fn read(app: &TestApp, key: &str, path: &str) -> Reply {
@@ -61,7 +61,8 @@ async fn the_example_of_boxes_contract_15() {
 
 #[tokio::test]
 async fn boxes_keep_what_meets_them_contract_15() {
-    let app = TestApp::start().await;
+    let fixture = HostFixture::default();
+    let app = TestApp::on_fixture(&fixture).await;
     let rows = "park,area,geometry_wkt\n\
         frame,1,\"MULTIPOLYGON (((0 0, 9 0, 9 9, 0 9, 0 0), (1 1, 8 1, 8 8, 1 8, 1 1)))\"\n\
         whole,2,\"MULTIPOLYGON (((0 0, 9 0, 9 9, 0 9, 0 0)))\"\n\
@@ -91,14 +92,30 @@ async fn boxes_keep_what_meets_them_contract_15() {
         ("-30,-90,-29,-90", &["pole"]),
         ("-1,20,1,20", &["around"]),
     ];
-    for (bbox, expected) in cases {
-        for geometry in ["true", "false"] {
-            let path = format!("/v1/datasets/parks/data?bbox={bbox}&geometry={geometry}");
-            let found = read(&app, &key, &path).await.json();
-            let parks: Vec<_> = found.as_array().unwrap().iter().map(|row| &row["park"]).collect();
-            assert_eq!(json!(parks), json!(expected), "{bbox}");
+    let check = async |app: &TestApp, key: &str| {
+        for (bbox, expected) in cases {
+            for geometry in ["true", "false"] {
+                let path = format!("/v1/datasets/parks/data?bbox={bbox}&geometry={geometry}");
+                let found = read(app, key, &path).await.json();
+                let rows = found.as_array().unwrap().iter();
+                let parks: Vec<_> = rows.map(|row| &row["park"]).collect();
+                assert_eq!(json!(parks), json!(expected), "{bbox}");
+            }
+        }
+        app.reads().rows_searched
+    };
+    let with_bounds = check(&app, &key).await;
+    // The same without stored bounds of rows, which leave fewer to read.
+    let folder = app.folder.path().join("objects/snapshots");
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension() == Some("bounds".as_ref()) {
+            std::fs::remove_file(path).unwrap();
         }
     }
+    let other = TestApp::on_fixture(&fixture).await;
+    let without = check(&other, &key).await;
+    assert!(with_bounds <= without, "{with_bounds} and {without} rows were tested");
 }
 
 #[tokio::test]

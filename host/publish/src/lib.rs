@@ -1,7 +1,8 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
 //! `progress`, `memory_budget`, `loss`, `wide_text`, `sort` <- `package` <- `geometry`, `table` <-
-//! `write`, `snapshot_id`, `preview_facts` <- `diff` <- `publish`, `iceberg` <- `publisher`, `gc`.
+//! `write`, `snapshot_id`, `preview_facts`, `row_bounds` <- `diff` <- `publish`, `iceberg` <-
+//! `publisher`, `gc`.
 //! A server links none of it. Never touches HTTP, guests, arguments or environment; the feature
 //! `catalog` adds what needs a catalogue.
 
@@ -22,6 +23,7 @@ mod progress;
 mod publish;
 #[cfg(feature = "catalog")]
 mod publisher;
+mod row_bounds;
 mod snapshot_id;
 mod sort;
 mod table;
@@ -43,5 +45,6 @@ pub use progress::{ProgressReporter, SilentReporter};
 pub use publish::{SnapshotDraft, publish, publish_within};
 #[cfg(feature = "catalog")]
 pub use publisher::{PublishFailure, PublishResult, Publisher};
+pub use row_bounds::store_missing_bounds;
 #[cfg(feature = "catalog")]
 pub use uploads::UploadRegistry;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot};
+use yearbook_scan::row_bounds_are_intact;
 use yearbook_storage::{ObjectStorage, Sidecar, StorageFailure};
 use yearbook_workers::Workers;
 
@@ -115,6 +116,7 @@ pub(crate) async fn publish_completed(
         && has_facts
         && files.blocks_are_intact(&current.file).await?
         && files.sidecar_is_intact(&current.file, Sidecar::Values).await?
+        && row_bounds_are_intact(files, workers, current).await?
     {
         return Ok(draft(current.clone(), true, None, None));
     }
@@ -125,12 +127,14 @@ pub(crate) async fn publish_completed(
             column.text_traits = texts.traits();
         }
     }
-    let (written, counted) =
-        stages::write(workers, package, &columns, (&id, digest), &rows, progress).await?;
-    let (facts, values) = stages::summarise(workers, counted, &rows, progress).await?;
+    let written = stages::write(workers, package, &columns, (&id, digest), &rows, progress).await?;
+    let (facts, values) = stages::summarise(workers, written.counted, &rows, progress).await?;
     progress.stage("storing", None);
-    let file = files.put_open_file(written, &std::env::temp_dir()).await?;
+    let file = files.put_open_file(written.file, &std::env::temp_dir()).await?;
     files.put_sidecar(&file, Sidecar::Values, &values).await?;
+    if let Some(bounds) = written.bounds {
+        stages::store_bounds(files, &file, bounds).await?;
+    }
     let snapshot = Snapshot {
         id,
         // The commit sets it.

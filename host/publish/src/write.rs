@@ -44,16 +44,22 @@ impl SnapshotWriter {
         Ok(Self { writer, schema })
     }
 
-    /// Appends rows that have been checked; `ends_group` closes the row group behind them.
+    /// Appends rows that have been checked; `ends_group` closes the row group behind them, and its
+    /// bytes are returned.
     pub(crate) fn append(
         &mut self,
         rows: &RecordBatch,
         ends_group: bool,
-    ) -> Result<(), ParquetError> {
+    ) -> Result<Option<u64>, ParquetError> {
         // The rows were held as nullable until they had been checked; the file says what was found.
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), rows.columns().to_vec())?;
         self.writer.write(&rows)?;
-        if ends_group { self.writer.flush() } else { Ok(()) }
+        if !ends_group {
+            return Ok(None);
+        }
+        self.writer.flush()?;
+        let group = self.writer.flushed_row_groups().last();
+        Ok(group.and_then(|group| u64::try_from(group.compressed_size()).ok()))
     }
 
     /// Writes the footer.

@@ -1,7 +1,7 @@
 //! An exact test of geometry against a box (contract-15-box): well-known text of degrees meets a
 //! closed box or does not, by the stored doubles alone. Reads the text once, holds no geometry.
 
-use arrow::array::{Array, BooleanBufferBuilder, StringArray};
+use arrow::array::{Array as _, BooleanBufferBuilder, StringArray};
 use arrow::buffer::BooleanBuffer;
 use num_bigint::{BigInt, Sign};
 use robust::{Coord, orient2d};
@@ -17,6 +17,17 @@ const EAST_END: f64 = 180.0;
 const LEAST_ROBUST: f64 = 1e-145;
 
 type Position = Coord<f64>;
+
+/// Relation of what lies within some bounds to a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overlap {
+    /// No point of it lies in the box.
+    None,
+    /// All of it does.
+    Inside,
+    /// Only the geometry tells.
+    Unknown,
+}
 
 /// A test of geometry for one box of degrees.
 #[derive(Clone, Copy, Debug)]
@@ -39,18 +50,24 @@ impl GeometryBox {
         }
     }
 
-    /// The texts that meet the box, of those set in `wanted`; null never does.
+    /// Compares it with a geometry that lies within `bounds` (west, south, east and north).
+    pub(crate) fn compare(&self, bounds: [f64; 4]) -> Overlap {
+        let first = self.first.compare(bounds);
+        match self.second.map_or(Overlap::None, |second| second.compare(bounds)) {
+            Overlap::None => first,
+            Overlap::Inside => Overlap::Inside,
+            Overlap::Unknown if first == Overlap::Inside => Overlap::Inside,
+            Overlap::Unknown => Overlap::Unknown,
+        }
+    }
+
+    /// The texts that meet the box; null never does.
     ///
     /// # Errors
     /// Those of [`Self::meets`].
-    pub(crate) fn hits(
-        &self,
-        texts: &StringArray,
-        wanted: Option<&BooleanBuffer>,
-    ) -> Result<BooleanBuffer, MalformedWkt> {
+    pub(crate) fn hits(&self, texts: &StringArray) -> Result<BooleanBuffer, MalformedWkt> {
         let mut hits = BooleanBufferBuilder::new(texts.len());
-        for (index, text) in texts.iter().enumerate() {
-            let text = text.filter(|_| wanted.is_none_or(|wanted| wanted.value(index)));
+        for text in texts {
             hits.append(text.map_or(Ok(false), |text| self.meets(text))?);
         }
         Ok(hits.finish())
@@ -77,6 +94,15 @@ struct Rectangle {
 }
 
 impl Rectangle {
+    fn compare(&self, [west, south, east, north]: [f64; 4]) -> Overlap {
+        if west > self.east || east < self.west || south > self.north || north < self.south {
+            return Overlap::None;
+        }
+        let is_inside =
+            self.west <= west && east <= self.east && self.south <= south && north <= self.north;
+        if is_inside { Overlap::Inside } else { Overlap::Unknown }
+    }
+
     fn meets(&self, text: &str) -> Result<bool, MalformedWkt> {
         let mut reader = WktReader::new(text);
         match reader.kind()? {

@@ -1,6 +1,7 @@
 //! Reading stored Parquet: row groups are pruned, pages decoded and record batches cut for a plan.
-//! Imports point one way: `schema` and `search_pattern` <- `decode` <- `date_window`, `filter` <-
-//! `batches` <- `scan` <- `order` <- `reader` <- `changes`, `preview`, `statistics`, `values`.
+//! Imports point one way: `schema`, `search_pattern`, `geometry_box`, `texts` <- `decode` <-
+//! `row_bounds`, `date_window` <- `filter` <- `batches` <- `scan` <- `order` <- `reader` <-
+//! `changes`, `preview`, `statistics`, `values`.
 //! Never touches SQL, HTTP or guests, and writes nothing.
 
 mod batches;
@@ -13,11 +14,13 @@ mod order;
 mod preview;
 mod reader;
 mod result_digest;
+mod row_bounds;
 mod row_counts;
 mod scan;
 pub mod schema;
 mod search_pattern;
 mod statistics;
+mod texts;
 mod values;
 
 use yearbook_storage::StorageFailure;
@@ -28,7 +31,8 @@ pub use decode::{CacheMetricsSnapshot, ReadMetricsSnapshot};
 pub use preview::PreviewLimits;
 pub use reader::Reader;
 pub use result_digest::ResultHasher;
+pub use row_bounds::{RowBoundsWriter, row_bounds_are_intact, short_decimal};
 pub use row_counts::RowCounts;
 pub use scan::Scan;
 pub use statistics::{ColumnStatistics, FileStatistics, StatisticValue};
-pub use values::ValueCounter;
+pub use values::{ValueCounter, compress_values};

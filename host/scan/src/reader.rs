@@ -21,6 +21,7 @@ use crate::decode::{
 };
 use crate::filter::RowPredicate;
 use crate::order::{self, OrderedScan, SELECTION_BUDGET_BYTES, SelectionBudget, WantedRows};
+use crate::row_bounds::RowBoundsCache;
 use crate::row_counts::RowCounts;
 use crate::scan::{self, Scan};
 use crate::values::StoredValuesCache;
@@ -44,6 +45,7 @@ pub struct Reader {
     budget: FetchBudget,
     task_limits: ReadTaskLimits,
     pub(crate) values: StoredValuesCache,
+    bounds: RowBoundsCache,
     /// Number of series by id of the snapshot.
     series: Cache<SnapshotId, u64>,
     pub(crate) selections: SelectionBudget,
@@ -59,6 +61,7 @@ impl Reader {
         let footers = Cache::builder().max_capacity(FOOTER_CACHE_BYTES).weigher(weigh).build();
         Self {
             values: StoredValuesCache::new(files.clone(), Arc::clone(&workers)),
+            bounds: RowBoundsCache::new(files.clone(), Arc::clone(&workers)),
             files,
             workers,
             footers,
@@ -119,7 +122,11 @@ impl Reader {
         let schema = projected_schema(&source.parquet, plan)?;
         let selection = self.selection(&source, plan).await?;
         let projection = Projection::new(&source.parquet, &plan.columns, schema)?;
-        let predicate = RowPredicate::new(&source.parquet, plan)?;
+        let bounds = match plan.bbox {
+            Some(_) => Box::pin(self.bounds.get(&source.parquet)).await?,
+            None => None,
+        };
+        let predicate = RowPredicate::new(&source.parquet, plan, bounds)?;
         if plan.order != RowOrder::Natural || plan.series_rows.is_some() {
             let wanted =
                 predicate.map_or(WantedRows::All, |test| WantedRows::Tested(Arc::new(test)));
@@ -198,6 +205,20 @@ impl Reader {
         let source = self.open_file(snapshot).await?;
         let projection = Projection::new(&source.parquet, columns, schema)?;
         Ok(scan::scan_window(source, projection, &window, 0, None))
+    }
+
+    /// Returns the rows and the compressed bytes of each row group of the file of `snapshot`.
+    ///
+    /// # Errors
+    /// A [`StorageFailure`] that names the stored file.
+    pub async fn row_groups(&self, snapshot: &Snapshot) -> Result<Vec<(u64, u64)>, StorageFailure> {
+        let parquet = self.open_file(snapshot).await?.parquet;
+        let groups = parquet.metadata.row_groups().iter().enumerate();
+        let sizes = groups.map(|(index, group)| {
+            let bytes = u64::try_from(group.compressed_size()).unwrap_or(0);
+            (parquet.rows_of(index) as u64, bytes)
+        });
+        Ok(sizes.collect())
     }
 
     /// The counts of [`Reader::scan`] without its rows: from the catalog where `plan` has no

@@ -91,10 +91,10 @@ pub(crate) fn output_type(column: &Column) -> DataType {
 }
 
 /// The schema of `columns` (positions in the snapshot), without metadata of its own.
-pub(crate) fn batch_schema(
-    snapshot: &Snapshot,
-    columns: &[usize],
-) -> Result<Schema, StorageFailure> {
+///
+/// # Errors
+/// [`StorageFailure::Mismatch`] for a column that the snapshot does not have.
+pub fn batch_schema(snapshot: &Snapshot, columns: &[usize]) -> Result<Schema, StorageFailure> {
     let field = |&position: &usize| match snapshot.columns.get(position) {
         Some(column) => Ok(with_text_traits(
             with_column_metadata(

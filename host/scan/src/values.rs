@@ -2,6 +2,7 @@
 //! that is being published. Holds a page of values of each column, and hashes of
 //! [`MAX_COUNTED`] distinct ones.
 
+mod compression;
 mod stored_values_cache;
 
 use std::collections::hash_map::RandomState;
@@ -9,8 +10,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int32Array, RecordBatch, StringArray};
-use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use arrow::error::ArrowError;
 use futures::TryStreamExt;
 use yearbook_domain::read_plan::{ColumnValue, FloatKey};
@@ -20,8 +21,10 @@ use yearbook_domain::values::{
 use yearbook_domain::{Column, ColumnRole, Date, ReadPlan, Snapshot};
 use yearbook_storage::ObjectStorage;
 
+use crate::texts::Texts;
 use crate::{Reader, StorageFailure};
 
+pub use compression::compress_values;
 pub(crate) use stored_values_cache::StoredValuesCache;
 
 /// Bytes that the hash of a distinct value takes, with the free places of its table.
@@ -274,40 +277,6 @@ impl ColumnCounter {
             nulls: self.nulls,
             values: self.kept.into_iter().collect(),
             has_more: self.ceiling.is_some(),
-        }
-    }
-}
-
-/// Texts of a column, whichever way they are held.
-enum Texts<'a> {
-    Plain(&'a StringArray),
-    Keyed(&'a Int32Array, &'a StringArray),
-}
-
-impl<'a> Texts<'a> {
-    fn new(array: &'a ArrayRef) -> Result<Self, ArrowError> {
-        if let Some(plain) = array.as_string_opt::<i32>() {
-            return Ok(Self::Plain(plain));
-        }
-        let keyed = array.as_dictionary_opt::<Int32Type>();
-        let words = keyed.and_then(|keyed| keyed.values().as_string_opt::<i32>());
-        match (keyed, words) {
-            (Some(keyed), Some(words)) => Ok(Self::Keyed(keyed.keys(), words)),
-            _ => {
-                let of = array.data_type();
-                Err(ArrowError::SchemaError(format!("a column of type {of} has no values")))
-            }
-        }
-    }
-
-    fn get(&self, row: usize) -> Option<&'a str> {
-        match self {
-            Self::Plain(texts) => texts.is_valid(row).then(|| texts.value(row)),
-            Self::Keyed(keys, words) => {
-                let word = keys.is_valid(row).then(|| keys.value(row))?;
-                let word = usize::try_from(word).ok()?;
-                words.is_valid(word).then(|| words.value(word))
-            }
         }
     }
 }

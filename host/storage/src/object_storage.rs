@@ -220,13 +220,16 @@ impl ObjectStorage {
         file: &StoredFile,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, StorageFailure> {
-        let remote = || StorageFailure::Mismatch {
-            what: Self::key(file),
-            why: "its store is not on this machine".to_owned(),
-        };
-        let got = self.local_folder.as_ref().ok_or_else(remote)?.read(file, ranges);
+        let got = self.local_folder()?.read(file, ranges);
         self.metrics.count(&got);
         got
+    }
+
+    fn local_folder(&self) -> Result<&LocalFolder, StorageFailure> {
+        self.local_folder.as_deref().ok_or_else(|| StorageFailure::Mismatch {
+            what: "a read on this machine".to_owned(),
+            why: "the store is not there".to_owned(),
+        })
     }
 
     fn new(

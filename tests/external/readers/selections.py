@@ -1,6 +1,7 @@
 """Random selections of every dataset against DuckDB over the same rows: the same rows, in the same order, and pages that add up.
 
-DuckDB gets the table as the service sends it whole; what a condition, an order or a series means is written here a second time, in SQL."""
+DuckDB gets the table as the service sends it whole; what a condition, an order or a series means is written here a second time, in SQL.
+Which rows meet a box GEOS tells."""
 
 import http.client
 import io
@@ -10,7 +11,9 @@ import urllib.parse
 
 import compare
 import duckdb
+import numpy as np
 import pyarrow as pa
+import shapely
 from pyarrow import ipc
 from tally import proof
 
@@ -73,6 +76,8 @@ class Table:
         self.duck.register("given", rows)
         self.duck.execute("CREATE TABLE t AS SELECT * FROM given")
         self.values = {name: self.distinct(name) for name in self.types}
+        geometry = next((column["name"] for column in meta["columns"] if column["role"] == "geometry"), None)
+        self.shapes = None if geometry is None else shapely.from_wkt(everything.column(geometry).to_pylist())
 
     def distinct(self, name):
         """Values that a condition may have: of 1,024 bytes at most."""
@@ -118,6 +123,30 @@ class Table:
         sql = f"{column} NOT IN ({listed})" if operator == "not" else f"{column} IN ({listed})"
         return [(parameter, text(value)) for value in chosen], f"({sql})"
 
+    def box(self, chance):
+        """A random box with a corner of a row's geometry: its parameter, and the same in SQL."""
+        corners = [chance.choice(self.shapes) for _ in range(2)]
+        if any(shapely.is_missing(shape) or shapely.is_empty(shape) for shape in corners):
+            return [], "TRUE"
+        (x, y), (other, far) = (chance.choice(shapely.get_coordinates(shape).tolist()) for shape in corners)
+        if chance.random() < 0.5:
+            other, far = x + chance.uniform(-3, 3), y + chance.uniform(-3, 3)
+        west, east = sorted(max(-180.0, min(180.0, at)) for at in (x, other))
+        south, north = sorted(max(-90.0, min(90.0, at)) for at in (y, far))
+        if chance.random() < 0.1:
+            west, east = east, west
+        parts = [(west, east)] if west <= east else [(west, 180.0), (-180.0, east)]
+        if south == north or any(left == right for left, right in parts):
+            return [], "TRUE"
+        areas = [shapely.box(left, south, right, north) for left, right in parts]
+        meets = np.logical_or.reduce([shapely.intersects(self.shapes, area) for area in areas])
+        near = np.logical_or.reduce([shapely.intersects(shapely.envelope(self.shapes), area) for area in areas])
+        # What breaks the rules of Simple Features has no inside for GEOS.
+        if (near & ~shapely.is_valid(self.shapes)).any():
+            return [], "TRUE"
+        rows = ", ".join(str(row) for row in np.flatnonzero(meets))
+        return [("bbox", ",".join(map(repr, (west, south, east, north))))], f"_row IN ({rows})" if rows else "FALSE"
+
     def sort(self, chance):
         """A random order: its value, and the same in SQL."""
         names = chance.sample(list(self.types), min(len(self.types), chance.choice([1, 1, 2, 3])))
@@ -147,6 +176,10 @@ class Table:
             first, last = sorted(chance.choice(self.values[self.date]) for _ in range(2))
             pairs += [("start", first), ("end", last)]
             conditions.append(f"{quoted(self.date)} BETWEEN {literal(first)} AND {literal(last)}")
+        if self.shapes is not None and len(self.shapes) and chance.random() < 0.3:
+            more, sql = self.box(chance)
+            pairs += more
+            conditions.append(sql)
         sql = f"SELECT * FROM t WHERE {' AND '.join(conditions)}"
         if self.date and chance.random() < 0.3:
             word, count = chance.choice(["first", "last"]), chance.choice([1, 1, 2, 5, 1000])

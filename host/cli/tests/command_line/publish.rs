@@ -192,3 +192,42 @@ fn a_path_with_nothing_there_is_named() {
     let said = Yearbook::new().run(&["publish", "nowhere"]).failed(1);
     assert!(said.contains("nowhere was not published") && said.contains("No such file"), "{said}");
 }
+
+#[test]
+fn migrate_stores_the_bounds_of_rows_that_are_missing_contract_15() {
+    let yearbook = Yearbook::new();
+    let descriptor = json!({
+        "name": "places",
+        "licenses": [{ "name": "CC-BY-4.0" }],
+        "sources": [{ "title": "Test agency", "path": "https://example.org/places" }],
+        "resources": [{ "path": "rows.csv", "schema": { "fields": [
+            { "name": "id", "type": "integer" }, { "name": "geometry_wkt", "type": "string" },
+        ] } }],
+        "yearbook": { "namespace": "tests" },
+    });
+    yearbook.write("places/datapackage.json", &descriptor.to_string());
+    for version in 1..=2 {
+        let rows = format!("id,geometry_wkt\n{version},MULTIPOINT ((1 2))\n");
+        yearbook.write("places/rows.csv", &rows);
+        yearbook.run(&["publish", "places"]).ok();
+    }
+    yearbook.package("tiny", ROWS);
+    yearbook.run(&["publish", "tiny"]).ok();
+    let bounds = || -> Vec<_> {
+        let folder = yearbook.path("yearbook-data/objects/snapshots");
+        let files = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.extension() == Some("bounds".as_ref())).collect()
+    };
+    let migrate = || yearbook.run(&["migrate", "--json"]).ok().json()["bounded"].clone();
+    assert_eq!((bounds().len(), migrate()), (2, json!(0)));
+    // Older versions get theirs too.
+    bounds().into_iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    let said = yearbook.run(&["migrate"]).ok().stdout;
+    assert!(said.ends_with(" Stored bounds of rows: 2 snapshots.\n"), "{said}");
+    assert_eq!((bounds().len(), migrate()), (2, json!(0)));
+    // A version whose file is lost keeps the others from nothing.
+    let [lost, other] = bounds().try_into().unwrap();
+    std::fs::remove_file(lost.with_extension("parquet")).unwrap();
+    [&lost, &other].into_iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    assert_eq!((migrate(), bounds()), (json!(1), vec![other]));
+}

@@ -2,6 +2,7 @@
 //! reader that encoders use. Validity in the sense of Simple Features (self-intersections and the
 //! like) is not asked for: real boundary files break it, and they are served as published.
 
+use yearbook_scan::short_decimal;
 use yearbook_wkt::{GeometryBounds, WktReader};
 
 /// Points that a ring needs: a triangle and its first point again.
@@ -221,7 +222,11 @@ fn point(reader: &mut WktReader<'_>) -> Result<(f64, f64), GeometryError> {
 
 fn number(reader: &mut WktReader<'_>, what: &'static str) -> Result<f64, GeometryError> {
     let at = next_byte(reader);
-    let number = reader.number().ok().and_then(|number| number.parse().ok());
+    let number = reader.number().ok().and_then(|number| {
+        // Most numbers are short, and publishing waits for each of them.
+        let short = short_decimal(number.as_bytes()).filter(|(_, length)| *length == number.len());
+        short.map_or_else(|| number.parse().ok(), |(number, _)| Some(number))
+    });
     number.ok_or_else(|| expected(at, what))
 }
 

@@ -9,9 +9,10 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use parquet::errors::ParquetError;
-use yearbook_domain::{Column, PreviewFacts, ResultDigest, SnapshotId};
-use yearbook_scan::ResultHasher;
+use yearbook_domain::{Column, ColumnRole, PreviewFacts, ResultDigest, SnapshotId, StoredFile};
 use yearbook_scan::schema::{credit_entries, unchecked_schema};
+use yearbook_scan::{ResultHasher, RowBoundsWriter, compress_values};
+use yearbook_storage::{ObjectStorage, Sidecar};
 use yearbook_workers::Workers;
 
 use crate::error::PublishError;
@@ -218,9 +219,17 @@ pub(super) async fn compute_id(
     Ok((snapshot_id(package, &hasher), hasher.finish()))
 }
 
+/// A file in the temporary folder, and what was found on the way.
+pub(super) struct WrittenTable {
+    pub(super) file: File,
+    pub(super) counted: TablePass,
+    /// Bounds of the rows of a table with geometry.
+    pub(super) bounds: Option<RowBoundsWriter>,
+}
+
 /// Writes the file to the temporary folder, without a name there: a process that is killed leaves
 /// nothing behind. `columns` are the package's, with `few_values` decided. The rows that are
-/// written are counted on the way.
+/// written are counted on the way, and their geometry is bounded.
 pub(super) async fn write(
     workers: &Workers,
     package: &DataPackage,
@@ -228,7 +237,7 @@ pub(super) async fn write(
     (id, digest): (&SnapshotId, ResultDigest),
     rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
-) -> Result<(File, TablePass), PublishError> {
+) -> Result<WrittenTable, PublishError> {
     const STAGE: &str = "writing";
     let temporary = tempfile::tempfile().map_err(temporary_file_error)?;
     let file = temporary.try_clone().map_err(temporary_file_error)?;
@@ -240,16 +249,39 @@ pub(super) async fn write(
     let writer = SnapshotWriter::new(file, &description).map_err(parquet_error(STAGE))?;
     let shape = TableShape::new(package.columns.clone(), &package.primary_key, rows.rows());
     let counted = TablePass::new(shape, digest).map_err(internal_error(STAGE))?;
-    let take = |(mut writer, mut counted): (SnapshotWriter, TablePass), block: &RowBlock| {
-        counted.update(&block.rows).map_err(internal_error(STAGE))?;
-        writer.append(&block.rows, block.ends_group).map_err(parquet_error(STAGE))?;
-        Ok((writer, counted))
+    let geometry = columns.iter().position(|column| column.role == ColumnRole::Geometry);
+    let mut bounds = None;
+    if let Some(column) = geometry.and_then(|position| columns.get(position)) {
+        let temporary = tempfile::tempfile().map_err(temporary_file_error)?;
+        bounds = Some(RowBoundsWriter::new(temporary, column.few_values));
+    }
+    let take = move |(mut writer, mut counted, mut bounds), block: &RowBlock| {
+        TablePass::update(&mut counted, &block.rows).map_err(internal_error(STAGE))?;
+        let group = SnapshotWriter::append(&mut writer, &block.rows, block.ends_group);
+        let group = group.map_err(parquet_error(STAGE))?;
+        let column = geometry.and_then(|position| block.rows.columns().get(position));
+        if let (Some(bounds), Some(column)) = (&mut bounds, column) {
+            RowBoundsWriter::update(bounds, column).map_err(internal_error(STAGE))?;
+            group.map_or(Ok(()), |bytes| bounds.end_group(bytes)).map_err(temporary_file_error)?;
+        }
+        Ok((writer, counted, bounds))
     };
     let all = (rows, all_columns(package));
-    let (writer, counted) =
-        for_each_block(workers, STAGE, all, progress, (writer, counted), take).await?;
+    let state = (writer, counted, bounds);
+    let (writer, counted, bounds) =
+        for_each_block(workers, STAGE, all, progress, state, take).await?;
     run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(parquet_error(STAGE))?;
-    Ok((temporary, counted))
+    Ok(WrittenTable { file: temporary, counted, bounds })
+}
+
+/// Stores the bounds of the rows of a stored file beside it.
+pub(super) async fn store_bounds(
+    files: &ObjectStorage,
+    file: &StoredFile,
+    bounds: RowBoundsWriter,
+) -> Result<(), PublishError> {
+    let (head, chunks) = bounds.finish(&file.sha256).map_err(temporary_file_error)?;
+    Ok(files.put_sidecar_file(file, Sidecar::Bounds, head, chunks).await?)
 }
 
 /// Draws the lines of previews, reading again the columns that they need. Returns the facts, and
@@ -261,7 +293,10 @@ pub(super) async fn summarise(
     progress: &dyn ProgressReporter,
 ) -> Result<(PreviewFacts, Vec<u8>), PublishError> {
     const STAGE: &str = "summarising";
-    let finish = move || counted.finish().map(|(lines, values)| (lines, values.to_json()));
+    let finish = move || {
+        let (lines, values) = counted.finish()?;
+        Ok::<_, ArrowError>((lines, compress_values(&values)?))
+    };
     let (mut lines, values) =
         run_on_worker(workers, STAGE, finish).await?.map_err(internal_error(STAGE))?;
     if lines.columns().is_empty() {

@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::BooleanBufferBuilder;
+use arrow::array::{BooleanBufferBuilder, RecordBatch};
 use arrow::buffer::BooleanBuffer;
 use parquet::arrow::ProjectionMask;
+use parquet::errors::ParquetError;
 
 use super::row_predicate::RowPredicate;
 use crate::StorageFailure;
@@ -68,7 +69,7 @@ pub(crate) async fn find(
 }
 
 /// Rows of `range` that match; `None` if no row does. It must have no selection. Once more than
-/// `enough` have been found, rows further on are left unset.
+/// `enough` have been found, rows further on may be left unset.
 pub(crate) async fn match_rows(
     source: &FileSource,
     mut range: RowRange,
@@ -77,17 +78,70 @@ pub(crate) async fn match_rows(
 ) -> Result<Option<BooleanBuffer>, StorageFailure> {
     let (group, length) = (range.group, range.rows.len());
     let Some(left) = predicate.prune_row_group(source, group).await? else { return Ok(None) };
-    let candidates = left.candidates.as_ref().map(|rows| rows.slice(range.rows.start, length));
-    if candidates.as_ref().is_some_and(|rows| !rows.has_true()) {
+    let in_range = |rows: &BooleanBuffer| rows.slice(range.rows.start, length);
+    let tested = left.geometry.as_ref().map(|geometry| geometry.rows.as_ref().map(in_range));
+    range.wanted = left.candidates.as_ref().map(in_range);
+    if !left.leaves.is_empty() {
+        // Which rows meet a box is not known before.
+        let enough = if left.geometry.is_some() { usize::MAX } else { enough };
+        let test = {
+            let (predicate, left) = (Arc::clone(predicate), Arc::clone(&left));
+            move |batch: &RecordBatch| predicate.rows(batch, &left)
+        };
+        let found = read_matches(source, range.clone(), &left.leaves, test, enough).await?;
+        let Some(found) = found else { return Ok(None) };
+        range.wanted = Some(found);
+    }
+    let (Some(geometry), Some(tested)) = (&left.geometry, tested) else {
+        let rows = range.wanted.unwrap_or_else(|| BooleanBuffer::new_set(length));
+        return Ok(rows.has_true().then_some(rows));
+    };
+    let inside = match tested {
+        None => BooleanBuffer::new_unset(length),
+        Some(tested) => {
+            let rows = range.wanted.unwrap_or_else(|| BooleanBuffer::new_set(length));
+            let inside = &rows & &!&tested;
+            // Rows behind these would be left out.
+            let end = inside.set_indices().nth(enough).unwrap_or(length);
+            let mut open = BooleanBufferBuilder::new(length);
+            open.append_buffer(&(&rows & &tested).slice(0, end));
+            open.append_n(length - end, false);
+            range.wanted = Some(open.finish());
+            inside
+        }
+    };
+    let test = {
+        let (predicate, left) = (Arc::clone(predicate), Arc::clone(&left));
+        move |batch: &RecordBatch| match &left.geometry {
+            Some(geometry) => predicate.geometry_rows(batch, geometry),
+            None => Ok(BooleanBuffer::new_unset(batch.num_rows())),
+        }
+    };
+    // In a box: the future of a scan without an area does not grow by it.
+    let leaves = [geometry.leaf];
+    let hits = Box::pin(read_matches(source, range, &leaves, test, enough)).await?;
+    let rows = hits.map_or_else(|| inside.clone(), |hits| &inside | &hits);
+    Ok(rows.has_true().then_some(rows))
+}
+
+/// Wanted rows of `range` that pass `test` of their columns `leaves`; `None` if no row does. Once
+/// more than `enough` have been found, rows further on are left unset.
+async fn read_matches(
+    source: &FileSource,
+    range: RowRange,
+    leaves: &[usize],
+    test: impl Fn(&RecordBatch) -> Result<BooleanBuffer, ParquetError> + Clone + Send + 'static,
+    enough: usize,
+) -> Result<Option<BooleanBuffer>, StorageFailure> {
+    let (group, length) = (range.group, range.rows.len());
+    let wanted = range.wanted.clone();
+    let decoded = wanted.as_ref().map_or(length, BooleanBuffer::count_set_bits);
+    if decoded == 0 {
         return Ok(None);
     }
-    if left.leaves.is_empty() {
-        return Ok(Some(candidates.unwrap_or_else(|| BooleanBuffer::new_set(length))));
-    }
-    range.wanted = candidates.clone().filter(BooleanBuffer::has_false);
+    let range = RowRange { wanted: range.wanted.filter(BooleanBuffer::has_false), ..range };
     let schema = source.parquet.metadata.file_metadata().schema_descr();
-    let columns = ProjectionMask::leaves(schema, left.leaves.iter().copied());
-    let decoded = candidates.as_ref().map_or(length, BooleanBuffer::count_set_bits);
+    let columns = ProjectionMask::leaves(schema, leaves.iter().copied());
     let Some(mut reader) =
         source.reader(&source.parquet.filter, columns, range, FILTER_BATCH_ROWS).await?
     else {
@@ -97,8 +151,8 @@ pub(crate) async fn match_rows(
     let mut matches = 0;
     // One job a batch, so that long searches take turns with other responses.
     while found.len() < decoded && matches <= enough {
-        let (predicate, left) = (Arc::clone(predicate), Arc::clone(&left));
-        let rows = source.batch(group, reader, move |batch| predicate.rows(&batch, &left)).await?;
+        let test = test.clone();
+        let rows = source.batch(group, reader, move |batch| test(&batch)).await?;
         let Some((rest, rows)) = rows else { break };
         source.cache.metrics.rows_searched.add(rows.len() as u64);
         found.append_buffer(&rows);
@@ -110,7 +164,7 @@ pub(crate) async fn match_rows(
     }
     found.append_n(decoded.saturating_sub(found.len()), false);
     let found = found.finish();
-    Ok(Some(candidates.map_or_else(|| found.clone(), |rows| spread(&found, &rows))))
+    Ok(Some(wanted.map_or_else(|| found.clone(), |rows| spread(&found, &rows))))
 }
 
 /// The bits of `found`, one for each set bit of `candidates`, in the places of those.

@@ -17,6 +17,7 @@ use super::pruning::{Coverage, group_coverage, page_rows};
 use crate::StorageFailure;
 use crate::decode::{ColumnDictionary, FileSource, ParquetFile};
 use crate::geometry_box::GeometryBox;
+use crate::row_bounds::{BoxRows, RowBounds};
 use crate::search_pattern::{CaseFolded, SearchPattern};
 
 /// A test of rows, and what is known of the row group looked at last.
@@ -25,16 +26,27 @@ pub(crate) struct RowPredicate {
     search: Option<SearchPattern>,
     /// Conditions that all must hold.
     conditions: Vec<ColumnPredicate>,
-    /// Column of the file whose geometry must meet a box, and the box.
-    geometry: Option<(usize, GeometryBox)>,
+    /// Geometry that must meet a box.
+    geometry: Option<GeometryTest>,
     /// Columns of the file that it reads, ascending.
     leaves: Vec<usize>,
     last: Mutex<Option<(usize, Option<Arc<GroupPredicate>>)>>,
 }
 
-/// A test of a row group in which rows may match: what statistics and dictionaries left of it.
+/// A test of geometry.
+struct GeometryTest {
+    /// Column of the file.
+    leaf: usize,
+    area: GeometryBox,
+    /// Bounds of its rows, where they are stored.
+    bounds: Option<RowBounds>,
+}
+
+/// A test of a row group in which rows may match: what statistics, bounds and dictionaries left of
+/// it.
 pub(super) struct GroupPredicate {
-    /// Columns of the file to decode, ascending; none where all of `candidates` match.
+    /// Columns of the file to decode, ascending, geometry left out; none where all of `candidates`
+    /// match.
     pub(super) leaves: Vec<usize>,
     /// Rows of the row group that may match; `None` for all.
     pub(super) candidates: Option<BooleanBuffer>,
@@ -42,8 +54,45 @@ pub(super) struct GroupPredicate {
     dimensions: Vec<TestedColumn>,
     /// Conditions that are open, by their place among all.
     conditions: Vec<(usize, TestedColumn)>,
-    /// Geometry, where a box is asked for.
-    geometry: Option<TestedColumn>,
+    /// Geometry, where only that decides.
+    pub(super) geometry: Option<GroupGeometry>,
+}
+
+/// Geometry of a row group to test.
+pub(super) struct GroupGeometry {
+    /// Column of the file.
+    pub(super) leaf: usize,
+    /// Rows to test; `None` for all. The other candidates meet the box.
+    pub(super) rows: Option<BooleanBuffer>,
+    /// Values of its dictionary that meet the box.
+    hits: Option<BooleanBuffer>,
+}
+
+/// Tests that are open in a row group.
+struct OpenTests {
+    /// Conditions, by their place among all.
+    conditions: Vec<usize>,
+    /// Rows that may match; `None` for all.
+    candidates: Option<BooleanBuffer>,
+    geometry: GeometryRows,
+}
+
+/// Rows of a row group whose geometry is to be tested.
+enum GeometryRows {
+    None,
+    Some(BooleanBuffer),
+    All,
+}
+
+impl GeometryRows {
+    /// The rows if there are some, `None` in it for all.
+    fn into_rows(self) -> Option<Option<BooleanBuffer>> {
+        match self {
+            Self::None => None,
+            Self::Some(rows) => Some(Some(rows)),
+            Self::All => Some(None),
+        }
+    }
 }
 
 /// A column to test.
@@ -60,13 +109,14 @@ type Dictionaries = Vec<(usize, Option<Arc<ColumnDictionary>>)>;
 
 impl RowPredicate {
     /// A test of the rows of `parquet`: all that `plan` asks of them besides dates. `None` if that
-    /// is nothing.
+    /// is nothing. `bounds` are those of its geometry.
     ///
     /// # Errors
     /// [`StorageFailure::Damaged`] for a condition on a column that the file does not have.
     pub(crate) fn new(
         parquet: &ParquetFile,
         plan: &ReadPlan,
+        bounds: Option<RowBounds>,
     ) -> Result<Option<Self>, StorageFailure> {
         let search = plan.search_text.as_deref().map(SearchPattern::new);
         let compile = |condition: &Condition| {
@@ -76,14 +126,14 @@ impl RowPredicate {
         let conditions = plan.conditions.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
         let geometry = |bbox| {
             let leaf = parquet.column_index_by_name(GEOMETRY_COLUMN)?;
-            Ok::<_, StorageFailure>((leaf, GeometryBox::new(bbox)))
+            Ok::<_, StorageFailure>(GeometryTest { leaf, area: GeometryBox::new(bbox), bounds })
         };
         let geometry = plan.bbox.map(geometry).transpose()?;
         if search.is_none() && conditions.is_empty() && geometry.is_none() {
             return Ok(None);
         }
         let mut leaves: Vec<usize> = conditions.iter().map(|condition| condition.leaf).collect();
-        leaves.extend(geometry.map(|(leaf, _)| leaf));
+        leaves.extend(geometry.as_ref().map(|test| test.leaf));
         if search.is_some() {
             leaves.extend(&parquet.dimensions);
         }
@@ -109,9 +159,10 @@ impl RowPredicate {
         }
         let left = match self.by_statistics(&source.parquet, group) {
             None => None,
-            Some((open, candidates)) => {
-                self.by_dictionaries(source, group, open, candidates).await?.map(Arc::new)
-            }
+            Some(open) => match self.by_bounds(source, group, open).await? {
+                None => None,
+                Some(open) => self.by_dictionaries(source, group, open).await?.map(Arc::new),
+            },
         };
         let metrics = &source.cache.metrics;
         metrics.groups_searched.increment();
@@ -120,35 +171,54 @@ impl RowPredicate {
         Ok(left)
     }
 
-    /// Places of the conditions that statistics leave open, and the rows on pages that may satisfy
-    /// all; `None` where there is no such row.
-    fn by_statistics(
-        &self,
-        parquet: &ParquetFile,
-        group: usize,
-    ) -> Option<(Vec<usize>, Option<BooleanBuffer>)> {
-        let mut open = Vec::new();
+    /// Tests that statistics leave open; `None` where no row matches.
+    fn by_statistics(&self, parquet: &ParquetFile, group: usize) -> Option<OpenTests> {
+        let mut conditions = Vec::new();
         for (place, condition) in self.conditions.iter().enumerate() {
             match group_coverage(parquet, group, condition) {
                 Coverage::Nothing => return None,
-                Coverage::Unknown => open.push(place),
+                Coverage::Unknown => conditions.push(place),
                 Coverage::Everything => {}
             }
         }
         let on_pages = |&place: &usize| page_rows(parquet, group, self.conditions.get(place)?);
-        let candidates = open.iter().filter_map(on_pages).reduce(|one, other| &one & &other);
-        let none = candidates.as_ref().is_some_and(|rows| !rows.has_true());
-        (!none).then_some((open, candidates))
+        let candidates = conditions.iter().filter_map(on_pages).reduce(|one, other| &one & &other);
+        if candidates.as_ref().is_some_and(|rows| !rows.has_true()) {
+            return None;
+        }
+        let geometry = self.geometry.as_ref().map_or(GeometryRows::None, |_| GeometryRows::All);
+        Some(OpenTests { conditions, candidates, geometry })
     }
 
-    /// Tests that dictionaries leave of the conditions `open`, the search and the box; `None` where
-    /// no row matches.
+    /// The tests of `open` that stored bounds of rows leave; `None` where no row matches.
+    async fn by_bounds(
+        &self,
+        source: &FileSource,
+        group: usize,
+        open: OpenTests,
+    ) -> Result<Option<OpenTests>, StorageFailure> {
+        let Some(GeometryTest { area, bounds: Some(bounds), .. }) = &self.geometry else {
+            return Ok(Some(open));
+        };
+        let compared = Box::pin(bounds.compare(source, group, *area)).await?;
+        let Some(BoxRows { inside, open: tested }) = compared else { return Ok(Some(open)) };
+        let left = &inside | &tested;
+        let candidates = open.candidates.map_or_else(|| left.clone(), |rows| &rows & &left);
+        if !candidates.has_true() {
+            return Ok(None);
+        }
+        let is_tested = (&tested & &candidates).has_true();
+        let geometry = if is_tested { GeometryRows::Some(tested) } else { GeometryRows::None };
+        let candidates = candidates.has_false().then_some(candidates);
+        Ok(Some(OpenTests { candidates, geometry, ..open }))
+    }
+
+    /// The tests of `open` that dictionaries leave; `None` where no row matches.
     async fn by_dictionaries(
         self: &Arc<Self>,
         source: &FileSource,
         group: usize,
-        open: Vec<usize>,
-        candidates: Option<BooleanBuffer>,
+        open: OpenTests,
     ) -> Result<Option<GroupPredicate>, StorageFailure> {
         let schema = source.parquet.filter.schema();
         let is_keyed = |leaf: usize| {
@@ -160,20 +230,22 @@ impl RowPredicate {
             let of_values = !matches!(condition.test, ColumnTest::IsNull(_));
             (of_values && is_keyed(condition.leaf)).then_some(condition.leaf)
         };
-        let mut leaves: Vec<usize> = open.iter().filter_map(is_decided_by_values).collect();
-        leaves.extend(self.geometry.map(|(leaf, _)| leaf).filter(|&leaf| is_keyed(leaf)));
+        let mut leaves: Vec<usize> =
+            open.conditions.iter().filter_map(is_decided_by_values).collect();
+        let geometry = self.geometry.as_ref().map(|test| test.leaf);
+        let is_tested = !matches!(open.geometry, GeometryRows::None);
+        leaves.extend(geometry.filter(|&leaf| is_tested && is_keyed(leaf)));
         if self.search.is_some() {
             leaves.extend(&source.parquet.dimensions);
         }
         sort_distinct(&mut leaves);
         if leaves.is_empty() {
-            return Ok(self.group_predicate(source, group, &open, candidates, &Vec::new()));
+            return Ok(self.group_predicate(source, group, open, &Vec::new()));
         }
         let found = source.load_dictionaries(group, &leaves).await?;
         let dictionaries: Dictionaries = leaves.into_iter().zip(found).collect();
         let (predicate, of_job) = (Arc::clone(self), source.clone());
-        let job =
-            move || Ok(predicate.group_predicate(&of_job, group, &open, candidates, &dictionaries));
+        let job = move || Ok(predicate.group_predicate(&of_job, group, open, &dictionaries));
         source.run_on_worker(group, job).await
     }
 
@@ -181,8 +253,7 @@ impl RowPredicate {
         &self,
         source: &FileSource,
         group: usize,
-        open: &[usize],
-        candidates: Option<BooleanBuffer>,
+        open: OpenTests,
         dictionaries: &Dictionaries,
     ) -> Option<GroupPredicate> {
         let dictionary = |leaf: usize| {
@@ -206,7 +277,7 @@ impl RowPredicate {
         }
         let chunks = source.parquet.metadata.row_group(group);
         let mut conditions = Vec::new();
-        for &place in open {
+        for &place in &open.conditions {
             let condition = self.conditions.get(place)?;
             let leaf = condition.leaf;
             let hits =
@@ -221,20 +292,23 @@ impl RowPredicate {
                 conditions.push((place, TestedColumn { leaf, hits }));
             }
         }
-        let geometry = self.geometry.map(|(leaf, area)| {
-            let texts = dictionary(leaf).and_then(|dictionary| dictionary.texts());
+        let mut geometry = None;
+        if let Some(GeometryTest { leaf, area, .. }) = &self.geometry
+            && let Some(rows) = open.geometry.into_rows()
+        {
+            let texts = dictionary(*leaf).and_then(|dictionary| dictionary.texts());
             // Text that is no geometry fails where a row has it.
-            let hits = texts.and_then(|texts| area.hits(texts, None).ok());
-            TestedColumn { leaf, hits }
-        });
-        let hits = geometry.as_ref().and_then(|column| column.hits.as_ref());
-        if hits.is_some_and(|hits| !hits.has_true()) {
-            return None;
+            let hits = texts.and_then(|texts| area.hits(texts).ok());
+            if rows.is_none() && hits.as_ref().is_some_and(|hits| !hits.has_true()) {
+                return None;
+            }
+            geometry = Some(GroupGeometry { leaf: *leaf, rows, hits });
         }
         let of_conditions = conditions.iter().map(|(_, column)| column);
-        let tested = dimensions.iter().chain(of_conditions).chain(&geometry);
+        let tested = dimensions.iter().chain(of_conditions);
         let mut leaves: Vec<usize> = tested.map(|column| column.leaf).collect();
         sort_distinct(&mut leaves);
+        let candidates = open.candidates;
         Some(GroupPredicate { leaves, candidates, dimensions, conditions, geometry })
     }
 
@@ -263,18 +337,24 @@ impl RowPredicate {
             let condition = self.conditions.get(*place).ok_or_else(missing)?;
             rows = &rows & &condition.rows(column(*leaf)?, hits.as_ref())?;
         }
-        if let (Some(TestedColumn { leaf, hits }), Some((_, area))) =
-            (&group.geometry, &self.geometry)
-        {
-            let geometry = column(*leaf)?;
-            rows = match geometry.as_string_opt::<i32>() {
-                Some(texts) => area.hits(texts, Some(&rows)).map_err(|error| {
-                    ParquetError::General(format!("column {GEOMETRY_COLUMN}: {error}"))
-                })?,
-                None => &rows & &keyed_rows(geometry, hits.as_ref())?,
-            };
-        }
         Ok(rows)
+    }
+
+    /// The rows of `batch`, the decoded geometry, that meet the box.
+    pub(super) fn geometry_rows(
+        &self,
+        batch: &RecordBatch,
+        group: &GroupGeometry,
+    ) -> Result<BooleanBuffer, ParquetError> {
+        let missing = || ParquetError::General("no geometry was decoded".to_owned());
+        let test = self.geometry.as_ref().ok_or_else(missing)?;
+        let geometry = batch.columns().first().ok_or_else(missing)?;
+        match geometry.as_string_opt::<i32>() {
+            Some(texts) => test.area.hits(texts).map_err(|error| {
+                ParquetError::General(format!("column {GEOMETRY_COLUMN}: {error}"))
+            }),
+            None => keyed_rows(geometry, group.hits.as_ref()),
+        }
     }
 }
 

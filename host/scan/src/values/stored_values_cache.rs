@@ -9,12 +9,13 @@ use yearbook_domain::{Digest, Snapshot};
 use yearbook_storage::{ObjectStorage, Sidecar};
 use yearbook_workers::Workers;
 
+use super::compression::inflate;
 use crate::StorageFailure;
 
 /// Bytes of values in memory.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Bytes in memory of a byte of the stored form, at most: a value in eighty, which takes sixteen
+/// Bytes in memory of a byte of JSON, at most: a value in eighty, which takes sixteen
 /// there.
 const EXPANSION: usize = 5;
 
@@ -70,17 +71,18 @@ impl StoredValuesCache {
             }
             Err(failure) => return Err(failure),
         };
-        let bytes = stored.len();
-        let parsed = self.workers.run(move || StoredValues::from_json(&stored)).await;
+        let parse = move || {
+            let json = inflate(&stored).map_err(|failure| failure.to_string())?;
+            let values = StoredValues::from_json(&json).map_err(|failure| failure.to_string())?;
+            Ok::<_, String>(Entry { values: Some(Arc::new(values)), bytes: json.len() })
+        };
+        let parsed = self.workers.run(parse).await;
         let parsed = parsed.map_err(|_| StorageFailure::ShuttingDown {
             what: ObjectStorage::key(&snapshot.file),
         })?;
-        Ok(match parsed {
-            Ok(values) => Entry { values: Some(Arc::new(values)), bytes },
-            Err(failure) => {
-                tracing::warn!(snapshot = %snapshot.id, %failure, "stored values of another version");
-                Entry::default()
-            }
-        })
+        Ok(parsed.unwrap_or_else(|failure| {
+            tracing::warn!(snapshot = %snapshot.id, failure, "stored values of another version");
+            Entry::default()
+        }))
     }
 }

@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{BooleanArray, DictionaryArray, Float64Array, Int64Array};
+use arrow::array::{BooleanArray, DictionaryArray, Float64Array, Int64Array, StringArray};
+use arrow::datatypes::Int32Type;
 use proptest::prelude::*;
 
 use super::*;

@@ -19,7 +19,11 @@ use crate::StorageFailure;
 /// Folders of the store, each with the endings of the objects that a digest has there. What others
 /// need comes first, and is removed first: a file never stands without its checksums.
 const OBJECT_KINDS: [(StoredKind, &str, &[&str]); 2] = [
-    (StoredKind::Snapshot, "snapshots", &[Sidecar::Values.ending(), "parquet", "crc32"]),
+    (
+        StoredKind::Snapshot,
+        "snapshots",
+        &[Sidecar::Values.ending(), Sidecar::Bounds.ending(), "parquet", "crc32"],
+    ),
     (StoredKind::Component, "plugins", &["wasm", "wasm.minisig"]),
 ];
 

@@ -68,6 +68,21 @@ impl LocalFolder {
         blocks.verified(&sums, &got)
     }
 
+    /// Blocking: bytes `range` of the object `key` as far as it has them, unchecked; `None` where
+    /// there is none.
+    pub(super) fn read_object(
+        &self,
+        key: &str,
+        range: &Range<u64>,
+    ) -> Result<Option<Bytes>, StorageFailure> {
+        let path = self.folder.join(key);
+        match File::open(&path).and_then(|opened| read_range(&opened, range)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(source) if source.kind() == ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(StorageFailure::local("read", &path, source)),
+        }
+    }
+
     /// The file's block sums: [`ObjectStorage::checksums`].
     fn checksums(&self, file: &StoredFile) -> Result<Arc<BlockChecksums>, StorageFailure> {
         let load = || {

@@ -1,12 +1,18 @@
 //! Objects beside a stored file that hold what was found out about it when it was published. They
 //! are listed and removed with the file. Knows nothing of what they say.
 
+use std::fs::File;
+use std::io::Cursor;
+use std::ops::Range;
+
 use bytes::{BufMut, Bytes, BytesMut};
 use object_store::path::Path as Key;
-use object_store::{ObjectStoreExt, PutPayload};
+use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use yearbook_domain::StoredFile;
 
-use super::ObjectStorage;
+use super::upload::next_part;
+use super::{ObjectStorage, TRANSFER_BYTES};
 use crate::StorageFailure;
 
 /// Kind of an object beside a file.
@@ -14,6 +20,8 @@ use crate::StorageFailure;
 pub enum Sidecar {
     /// Values of the columns that have few.
     Values,
+    /// Bounds of each row's geometry.
+    Bounds,
 }
 
 /// Bytes of an object that are read at most: what lies there may have any size.
@@ -24,10 +32,13 @@ impl Sidecar {
     pub(super) const fn ending(self) -> &'static str {
         match self {
             Self::Values => "values",
+            Self::Bounds => "bounds",
         }
     }
 
-    fn key(self, file: &StoredFile) -> String {
+    /// Key of the object beside `file`.
+    #[must_use]
+    pub fn key(self, file: &StoredFile) -> String {
         format!("snapshots/{}.{}", file.sha256, self.ending())
     }
 }
@@ -80,6 +91,100 @@ impl ObjectStorage {
         Ok(Some(content))
     }
 
+    /// Stores `head` and all of `body` beside a file that has been uploaded, in place of what was
+    /// there. It appears whole or not at all. Holds a part of it at a time.
+    ///
+    /// # Errors
+    /// The store's refusal; [`StorageFailure::Local`] where `body` cannot be read.
+    pub async fn put_sidecar_file(
+        &self,
+        file: &StoredFile,
+        sidecar: Sidecar,
+        head: Vec<u8>,
+        body: File,
+    ) -> Result<(), StorageFailure> {
+        let key = sidecar.key(file);
+        let refused = |source| StorageFailure::store(&key, source);
+        let unreadable = |source| StorageFailure::local("read", &std::env::temp_dir(), source);
+        let mut body = tokio::fs::File::from_std(body);
+        body.rewind().await.map_err(unreadable)?;
+        let mut content = Cursor::new(head).chain(body);
+        let first = next_part(&mut content).await.map_err(unreadable)?;
+        if first.len() < TRANSFER_BYTES {
+            let put = self.store.put(&Key::from(key.as_str()), PutPayload::from_bytes(first)).await;
+            return put.map(drop).map_err(refused);
+        }
+        let mut upload =
+            self.store.put_multipart(&Key::from(key.as_str())).await.map_err(refused)?;
+        let sent = async {
+            let mut part = first;
+            while !part.is_empty() {
+                upload.put_part(PutPayload::from_bytes(part)).await.map_err(refused)?;
+                part = next_part(&mut content).await.map_err(unreadable)?;
+            }
+            upload.complete().await.map(drop).map_err(refused)
+        };
+        let sent = sent.await;
+        if sent.is_err() {
+            // Nothing is visible yet.
+            let _ = upload.abort().await;
+        }
+        sent
+    }
+
+    /// Bytes `range` of what stands beside a file, as far as there are so many; `None` where there
+    /// is nothing. They are as the store has them: nothing is checked.
+    ///
+    /// # Errors
+    /// [`StorageFailure::Damaged`] where it ends before the range; the store's refusal.
+    pub async fn get_sidecar_range(
+        &self,
+        file: &StoredFile,
+        sidecar: Sidecar,
+        range: Range<u64>,
+    ) -> Result<Option<Bytes>, StorageFailure> {
+        let name = sidecar.key(file);
+        let key = Key::from(name.as_str());
+        let start = range.start;
+        let got = match self.store.get_range(&key, range).await {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            // A store refuses a range that begins behind the end.
+            Err(refusal) => match self.store.head(&key).await {
+                Ok(found) if found.size <= start => {
+                    Err(StorageFailure::damaged(&name, format!("it has {} bytes", found.size)))
+                }
+                _ => Err(StorageFailure::store(&name, refusal)),
+            },
+        };
+        self.count_sidecar(got)
+    }
+
+    /// Blocking: [`ObjectStorage::get_sidecar_range`] on this thread, for stores that are local.
+    ///
+    /// # Errors
+    /// [`StorageFailure::Local`] where it cannot be read; [`StorageFailure::Mismatch`] where the
+    /// store is not local.
+    pub fn get_sidecar_range_blocking(
+        &self,
+        file: &StoredFile,
+        sidecar: Sidecar,
+        range: Range<u64>,
+    ) -> Result<Option<Bytes>, StorageFailure> {
+        let key = sidecar.key(file);
+        let got = self.local_folder().and_then(|folder| folder.read_object(&key, &range));
+        self.count_sidecar(got)
+    }
+
+    fn count_sidecar(
+        &self,
+        got: Result<Option<Bytes>, StorageFailure>,
+    ) -> Result<Option<Bytes>, StorageFailure> {
+        let got = got.map(|bytes| bytes.into_iter().collect());
+        self.metrics.count(&got);
+        got.map(|mut bytes: Vec<Bytes>| bytes.pop())
+    }
+
     /// Returns whether what stands beside a file is there and what was stored.
     ///
     /// # Errors
@@ -130,5 +235,43 @@ mod tests {
         }
         files.remove(&Stored::snapshot(&file.sha256)).await.unwrap();
         assert_eq!(read().await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn what_is_read_in_parts_is_stored_in_parts_in_every_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let local = ObjectStorage::open(&format!("file:{}", folder.path().display())).unwrap();
+        let memory = ObjectStorage::from_store(Arc::new(InMemory::new()));
+        let file = StoredFile { sha256: Digest::of(b"x"), bytes: 1 };
+        for files in [&local, &memory] {
+            for length in [0, 3, TRANSFER_BYTES - 5, 2 * TRANSFER_BYTES] {
+                let mut body = tempfile::tempfile().unwrap();
+                std::io::Write::write_all(&mut body, &vec![7; length]).unwrap();
+                let head = b"head-".to_vec();
+                files.put_sidecar_file(&file, Sidecar::Bounds, head, body).await.unwrap();
+                let end = length as u64 + 5;
+                for (range, expected) in [
+                    (3..7, [&b"d-"[..], &[7; 2][..length.min(2)]].concat()),
+                    (end - 1..end + 9, vec![if length > 0 { 7 } else { b'-' }]),
+                ] {
+                    let range: Range<u64> = range;
+                    let got = files.get_sidecar_range(&file, Sidecar::Bounds, range.clone()).await;
+                    assert_eq!(got.unwrap().as_deref(), Some(&expected[..]), "{range:?} of {end}");
+                    if files.is_local() {
+                        let got = files
+                            .get_sidecar_range_blocking(&file, Sidecar::Bounds, range)
+                            .unwrap();
+                        assert_eq!(got.as_deref(), Some(&expected[..]));
+                    }
+                }
+                let behind = files.get_sidecar_range(&file, Sidecar::Bounds, end..end + 1).await;
+                assert!(matches!(behind, Err(StorageFailure::Damaged { .. })), "{behind:?}");
+            }
+            files.remove(&Stored::snapshot(&file.sha256)).await.unwrap();
+            let gone = files.get_sidecar_range(&file, Sidecar::Bounds, 0..1).await.unwrap();
+            assert_eq!(gone, None);
+        }
+        let gone = local.get_sidecar_range_blocking(&file, Sidecar::Bounds, 0..1).unwrap();
+        assert_eq!(gone, None);
     }
 }

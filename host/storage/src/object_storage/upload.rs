@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use object_store::path::Path as Key;
 use object_store::{ObjectStoreExt, PutPayload};
-use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeekExt};
 use yearbook_domain::{Stored, StoredFile};
 
 use super::hash::{self, FileHasher};
@@ -124,7 +124,7 @@ impl ObjectStorage {
 }
 
 /// Up to [`TRANSFER_BYTES`] bytes; only the last part is shorter, as stores demand.
-async fn next_part(source: &mut tokio::fs::File) -> std::io::Result<Bytes> {
+pub(super) async fn next_part(source: &mut (impl AsyncRead + Unpin)) -> std::io::Result<Bytes> {
     let mut part = Vec::with_capacity(TRANSFER_BYTES);
     source.take(TRANSFER_BYTES as u64).read_to_end(&mut part).await?;
     Ok(part.into())

@@ -4,8 +4,9 @@ use arrow::datatypes::DataType;
 use parquet::basic::Compression;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
-use yearbook_domain::values::{StoredValues, ValuesPage};
+use yearbook_domain::values::ValuesPage;
 use yearbook_domain::{BoundingBox, Column, Date, TextTraits};
+use yearbook_scan::Reader;
 use yearbook_scan::schema::change_file_columns;
 
 use super::*;
@@ -86,8 +87,11 @@ async fn values_of_columns_that_have_few_are_stored_beside_the_file_contract_15(
         .with("/yearbook/dimensions", json!(["region"]));
     let draft = fixture.publish().await.unwrap();
     let snapshot = &draft.snapshot;
-    let stored = fixture.files.get_sidecar(&snapshot.file, Sidecar::Values).await.unwrap();
-    let stored = StoredValues::from_json(&stored.unwrap()).unwrap();
+    let reader = Reader::new(fixture.files.clone(), Arc::clone(&fixture.workers));
+    let stored = reader.stored_values(snapshot).await.unwrap().unwrap();
+    let path = fixture.stored(snapshot).with_extension("values");
+    let bytes = std::fs::metadata(path).unwrap().len();
+    assert!(bytes * 2 < stored.to_json().len() as u64, "{bytes} bytes are compressed");
     let page = ValuesPage { limit: 3, after: None };
     let distinct: Vec<Option<u64>> = (0..fields.len())
         .map(|column| stored.column(column).and_then(|column| column.page(&page).distinct))

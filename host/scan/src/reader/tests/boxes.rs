@@ -83,7 +83,7 @@ struct Ask {
     max_rows: u64,
 }
 
-async fn check(options: FixtureOptions, ask: Ask) {
+async fn check(options: FixtureOptions, ask: Ask, weight: Option<u64>) {
     let mut random = FixtureRandom(ask.seed);
     let known: Vec<Shape> = (0..ask.kinds).map(|_| Shape::draw(&mut random)).collect();
     let shapes: Vec<Shape> = (0..options.rows).map(|_| known[random.below(ask.kinds)]).collect();
@@ -95,6 +95,9 @@ async fn check(options: FixtureOptions, ask: Ask) {
     };
     let table = with_geometry(StoredFixture::new(&options).await.table);
     let stored = StoredFixture::of_table(table, &options).await;
+    if let Some(weight) = weight {
+        stored.store_bounds(weight).await;
+    }
     let mut plan = plan(&stored.snapshot);
     plan.search_text = ask.needle.map(String::from);
     plan.columns = ask.columns;
@@ -153,9 +156,11 @@ proptest! {
     fn a_scan_with_a_box_is_a_filter_over_the_whole_table_contract_15(
         options in options(),
         ask in asks(),
+        // Without bounds of rows, with those of row groups alone, with coarse and with fine ones.
+        weight in prop::sample::select(vec![None, Some(0), Some(400), Some(1_300), Some(1 << 20)]),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(check(options, ask));
+        runtime.block_on(check(options, ask, weight));
     }
 }
 

@@ -14,7 +14,10 @@ use yearbook_domain::{
     SourceEntry, TableLayout, TextTraits,
 };
 
+use yearbook_storage::Sidecar;
+
 use super::super::*;
+use crate::RowBoundsWriter;
 
 /// Table and file of a fixture.
 #[derive(Clone, Debug)]
@@ -77,6 +80,23 @@ impl StoredFixture {
         let file = files.put_snapshot(&path).await.unwrap();
         let snapshot = snapshot(table.num_rows() as u64, file);
         Self { table, snapshot, reader: Reader::new(files, Workers::new(1)), folder }
+    }
+
+    /// Stores bounds of rows as for row groups of `weight` bytes.
+    pub(super) async fn store_bounds(&self, weight: u64) {
+        let mut bounds = RowBoundsWriter::new(tempfile::tempfile().unwrap(), false);
+        let mut end = 0;
+        for (rows, _) in self.reader.row_groups(&self.snapshot).await.unwrap() {
+            let rows = usize::try_from(rows).unwrap();
+            let geometry = self.table.column_by_name("geometry_wkt").unwrap();
+            bounds.update(&geometry.slice(end, rows)).unwrap();
+            bounds.end_group(weight).unwrap();
+            end += rows;
+        }
+        let file = &self.snapshot.file;
+        let (head, chunks) = bounds.finish(&file.sha256).unwrap();
+        let files = &self.reader.files;
+        files.put_sidecar_file(file, Sidecar::Bounds, head, chunks).await.unwrap();
     }
 
     /// The stored object on disk.

@@ -1,0 +1,226 @@
+//! Stored bounds of rows, in memory: heads of files, and bounds of the row groups asked for last.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use moka::future::Cache;
+use yearbook_domain::{Digest, Snapshot, StoredFile};
+use yearbook_storage::{ObjectStorage, Sidecar};
+use yearbook_workers::Workers;
+
+use super::blocks::{self, BoxRows};
+use super::stored::{self, GroupEntry};
+use crate::StorageFailure;
+use crate::decode::{FileSource, ParquetFile};
+use crate::geometry_box::{GeometryBox, Overlap};
+
+/// Bytes of heads in memory. One of a table of a million rows has some 500.
+const HEAD_CACHE_BYTES: u64 = 8 << 20;
+
+/// Bytes of bounds in memory: those of some ten million rows.
+const CHUNK_CACHE_BYTES: u64 = 32 << 20;
+
+/// Bytes read at first: the heads of most files.
+const FIRST_BYTES: u64 = 16 << 10;
+
+/// Time after which they are looked for again: publishing again and `yearbook migrate` store what
+/// is missing.
+const REFRESH: Duration = Duration::from_secs(600);
+
+type Chunk = Option<Bytes>;
+
+/// Bounds by digest of the snapshot's file, those that are missing too.
+#[derive(Clone)]
+pub(crate) struct RowBoundsCache {
+    store: BoundsStore,
+    heads: Cache<Digest, Option<Arc<[GroupEntry]>>>,
+    chunks: Cache<(Digest, usize), Chunk>,
+}
+
+/// Bounds of the rows of a file.
+pub(crate) struct RowBounds {
+    cache: RowBoundsCache,
+    groups: Arc<[GroupEntry]>,
+}
+
+impl RowBoundsCache {
+    pub(crate) fn new(files: ObjectStorage, workers: Arc<Workers>) -> Self {
+        let of_head = |_: &Digest, groups: &Option<Arc<[GroupEntry]>>| {
+            let groups = groups.as_ref().map_or(0, |groups| groups.len());
+            u32::try_from(100 + groups * size_of::<GroupEntry>()).unwrap_or(u32::MAX)
+        };
+        let of_chunk = |_: &(Digest, usize), chunk: &Chunk| {
+            u32::try_from(100 + chunk.as_ref().map_or(0, Bytes::len)).unwrap_or(u32::MAX)
+        };
+        let heads = Cache::builder().max_capacity(HEAD_CACHE_BYTES).weigher(of_head);
+        let chunks = Cache::builder().max_capacity(CHUNK_CACHE_BYTES).weigher(of_chunk);
+        Self {
+            store: BoundsStore { files, workers },
+            heads: heads.time_to_live(REFRESH).build(),
+            chunks: chunks.time_to_live(REFRESH).build(),
+        }
+    }
+
+    /// Returns the bounds stored beside a file; `None` where there are none, or none of this file.
+    ///
+    /// # Errors
+    /// The store's refusal.
+    pub(crate) async fn get(
+        &self,
+        parquet: &ParquetFile,
+    ) -> Result<Option<RowBounds>, StorageFailure> {
+        let groups = self.heads.try_get_with(parquet.file.sha256, self.load(parquet)).await;
+        let groups = groups.map_err(|shared| StorageFailure::clone(&shared))?;
+        Ok(groups.map(|groups| RowBounds { cache: self.clone(), groups }))
+    }
+
+    async fn load(
+        &self,
+        parquet: &ParquetFile,
+    ) -> Result<Option<Arc<[GroupEntry]>>, StorageFailure> {
+        let groups = match self.store.head(&parquet.file).await {
+            Ok(Some(groups)) => groups,
+            Ok(None) => {
+                tracing::warn!(
+                    file = parquet.key,
+                    "no bounds of rows are stored beside it, so boxes read all geometry; run `yearbook migrate`"
+                );
+                return Ok(None);
+            }
+            Err(failure @ StorageFailure::Damaged { .. }) => {
+                tracing::warn!(%failure, "boxes read all geometry");
+                return Ok(None);
+            }
+            Err(failure) => return Err(failure),
+        };
+        let rows = groups.iter().map(|group| group.rows as usize);
+        let of_file = 0..parquet.metadata.num_row_groups();
+        if !rows.eq(of_file.map(|group| parquet.rows_of(group))) {
+            tracing::warn!(file = parquet.key, "bounds are of other row groups: not used");
+            return Ok(None);
+        }
+        Ok(Some(groups.into()))
+    }
+
+    async fn load_chunk(
+        &self,
+        file: &StoredFile,
+        entry: &GroupEntry,
+    ) -> Result<Chunk, StorageFailure> {
+        let chunk = match self.store.chunk(file, entry).await {
+            Err(failure @ StorageFailure::Damaged { .. }) => {
+                tracing::warn!(%failure, "boxes read all geometry of a row group");
+                return Ok(None);
+            }
+            chunk => chunk?,
+        };
+        Ok(Some(chunk))
+    }
+}
+
+impl RowBounds {
+    /// Returns what the bounds of row group `group` say of a box; `None` where they say nothing.
+    ///
+    /// # Errors
+    /// The store's refusal.
+    pub(crate) async fn compare(
+        &self,
+        source: &FileSource,
+        group: usize,
+        area: GeometryBox,
+    ) -> Result<Option<BoxRows>, StorageFailure> {
+        let Some(entry) = self.groups.get(group) else { return Ok(None) };
+        let rows = entry.rows as usize;
+        let all = |inside| Some(BoxRows::all(rows, inside));
+        match area.compare(entry.bounds) {
+            Overlap::None => return Ok(all(false)),
+            Overlap::Inside if entry.empty_rows == 0 => return Ok(all(true)),
+            _ if entry.range.is_empty() => return Ok(None),
+            _ => {}
+        }
+        let file = &source.parquet.file;
+        let load = self.cache.load_chunk(file, entry);
+        let chunk = self.cache.chunks.try_get_with((file.sha256, group), load).await;
+        let Some(chunk) = chunk.map_err(|shared| StorageFailure::clone(&shared))? else {
+            return Ok(None);
+        };
+        source.run_on_worker(group, move || Ok(blocks::compare(&chunk, rows, &area))).await
+    }
+}
+
+/// Returns whether the bounds of the rows of `snapshot` are stored as publishing stores them; true
+/// where it has no geometry.
+///
+/// # Errors
+/// The store's refusal; absence and damage are none.
+pub async fn row_bounds_are_intact(
+    files: &ObjectStorage,
+    workers: &Arc<Workers>,
+    snapshot: &Snapshot,
+) -> Result<bool, StorageFailure> {
+    if !snapshot.has_geometry() {
+        return Ok(true);
+    }
+    let store = BoundsStore { files: files.clone(), workers: Arc::clone(workers) };
+    let checked = async {
+        let Some(groups) = store.head(&snapshot.file).await? else { return Ok(false) };
+        for group in groups.iter().filter(|group| !group.range.is_empty()) {
+            store.chunk(&snapshot.file, group).await?;
+        }
+        Ok(groups.iter().map(|group| u64::from(group.rows)).sum::<u64>() == snapshot.rows)
+    };
+    match checked.await {
+        Err(StorageFailure::Damaged { .. }) => Ok(false),
+        checked => checked,
+    }
+}
+
+/// Objects that hold bounds. Cheap to clone.
+#[derive(Clone)]
+struct BoundsStore {
+    files: ObjectStorage,
+    workers: Arc<Workers>,
+}
+
+impl BoundsStore {
+    /// Row groups of the bounds stored beside a file; `None` where there are none.
+    async fn head(&self, file: &StoredFile) -> Result<Option<Vec<GroupEntry>>, StorageFailure> {
+        let Some(mut head) = self.read(file, 0..FIRST_BYTES).await? else { return Ok(None) };
+        let damaged = || damaged(file, "its head is damaged, or of another file");
+        let bytes = stored::head_bytes(&head).ok_or_else(damaged)?;
+        if bytes > head.len() as u64 && head.len() as u64 == FIRST_BYTES {
+            let Some(whole) = self.read(file, 0..bytes).await? else { return Ok(None) };
+            head = whole;
+        }
+        let head = usize::try_from(bytes).ok().and_then(|bytes| head.get(..bytes));
+        let groups = head.and_then(|head| stored::parse_head(head, &file.sha256));
+        groups.map(Some).ok_or_else(damaged)
+    }
+
+    /// Stored bounds of a row group that has some.
+    async fn chunk(&self, file: &StoredFile, entry: &GroupEntry) -> Result<Bytes, StorageFailure> {
+        let bytes = self.read(file, entry.range.clone()).await?;
+        let verified = bytes.and_then(|bytes| entry.verify(bytes));
+        verified.ok_or_else(|| damaged(file, "a checksum differs"))
+    }
+
+    async fn read(
+        &self,
+        file: &StoredFile,
+        range: Range<u64>,
+    ) -> Result<Option<Bytes>, StorageFailure> {
+        if !self.files.is_local() {
+            return self.files.get_sidecar_range(file, Sidecar::Bounds, range).await;
+        }
+        let (files, stored) = (self.files.clone(), file.clone());
+        let job = move || files.get_sidecar_range_blocking(&stored, Sidecar::Bounds, range);
+        let read = self.workers.run(job).await;
+        read.map_err(|_| StorageFailure::ShuttingDown { what: ObjectStorage::key(file) })?
+    }
+}
+
+fn damaged(file: &StoredFile, why: &str) -> StorageFailure {
+    StorageFailure::damaged(&Sidecar::Bounds.key(file), why)
+}
