@@ -91,7 +91,7 @@ impl Admission {
     }
 
     /// Number of instances that may make one response at once.
-    pub(crate) fn max_parallel_chunks(&self) -> usize {
+    pub(crate) fn max_parallel_parts(&self) -> usize {
         if self.limits.parallel_parts == 0 {
             self.workers.threads()
         } else {

@@ -9,7 +9,7 @@ mod first_bytes;
 pub(crate) mod instance;
 mod instance_pool;
 mod notes;
-mod piece;
+mod part;
 mod response_driver;
 mod split_retry;
 
@@ -38,7 +38,7 @@ pub use self::description::EncoderDescription;
 use self::first_bytes::FirstBytes;
 pub(crate) use self::instance::EncoderInstance;
 pub(crate) use self::notes::Notes;
-pub(crate) use self::piece::EncodedPiece;
+pub(crate) use self::part::EncodedPart;
 
 /// Rows of a response: batches of one schema.
 pub type Batches = BoxStream<'static, Result<RecordBatch, BoxError>>;

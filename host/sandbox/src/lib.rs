@@ -16,7 +16,7 @@
 //!     encode/instance              HostState::new_store: memory, tables, stack, log under limits
 //!       open, views                  HostState::call: a deadline by two clocks
 //!       head                         what a call returns is weighed against what it was given
-//!       part                         guest/convert: columns cross; encode/piece: splices checked
+//!       part                         guest/convert: columns cross; encode/part: splices checked
 //!       tail                         with the notes that parts left
 //!     dropped                      memory given back, then the place
 //!   encode/first_bytes           whole where it fits in a part; else the rest goes to

@@ -126,7 +126,7 @@ impl PluginEncoder {
             instance.encode_header()?;
         }
         if let (GuestFunction::Tail, Some(batch)) = (call, &dump.batch) {
-            instance.encode_chunk(batch)?;
+            instance.encode_part(batch)?;
         }
         instance.set_allowance(before.allowance);
         match call {
@@ -134,7 +134,7 @@ impl PluginEncoder {
             GuestFunction::Part => {
                 work.record_notes(before.noted);
                 if let Some(batch) = &dump.batch {
-                    bytes = instance.encode_chunk(batch)?.len();
+                    bytes = instance.encode_part(batch)?.len();
                 }
             }
             GuestFunction::Tail => {

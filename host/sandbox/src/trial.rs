@@ -128,7 +128,7 @@ impl PluginEncoder {
             let mut own = if apart { Some(runner.open()?) } else { None };
             let instance = own.as_mut().unwrap_or(&mut ends);
             let before = instance.allowance();
-            let mut piece = runner.map_error(call, instance.encode_chunk(batch))?;
+            let mut piece = runner.map_error(call, instance.encode_part(batch))?;
             runner.record_input(before, instance.allowance(), piece.weight());
             runner.record_output(piece.len());
             notes.advance(separator);

@@ -11,8 +11,8 @@ use crate::guest::HostState;
 use crate::guest::bindings::EncoderPluginPre;
 use crate::guest::bindings::exports::yearbook::plugin::encoder as guest;
 use crate::guest::parameters::{
-    SEPARATOR_BYTES, WORD_BYTES, check_docs, check_media_type, check_parameters, check_plugin_name,
-    check_word, quote,
+    SEPARATOR_BYTES, SHORT_TEXT_BYTES, check_docs, check_media_type, check_parameters,
+    check_plugin_name, check_word, quote,
 };
 use crate::options::{OptionValue, PluginParameter, complete, non_default};
 use crate::plugin_head::PluginHead;
@@ -114,7 +114,7 @@ impl PluginWorld for EncoderDescription {
         let word = |word: &str| {
             !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
         };
-        if extension.len() > WORD_BYTES || !extension.split('.').all(word) {
+        if extension.len() > SHORT_TEXT_BYTES || !extension.split('.').all(word) {
             return Err(format!(
                 "extension {} must be lower-case letters and digits, with a dot between words",
                 quote(&extension)

@@ -10,8 +10,8 @@ use yearbook_shares::{CallerShare, SlotPermit};
 use super::body_channel::{EncodedChunk, EncodedChunks};
 use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::response_driver::ResponseDriver;
-use super::split_retry::ChunkOutput;
-use super::{Batches, EncodedPiece, EncoderInstance, Notes, PluginEncoder};
+use super::split_retry::PartOutput;
+use super::{Batches, EncodedPart, EncoderInstance, Notes, PluginEncoder};
 use crate::guest_error::GuestError;
 use crate::observe::CallMetrics;
 use crate::options::OptionValue;
@@ -76,21 +76,21 @@ impl PluginEncoder {
         let mut notes = Notes::new();
         let head = instance.encode_header()?;
         notes.advance(head.len());
-        let mut part = ChunkOutput::new();
+        let mut part = PartOutput::new();
         if let Some(first) = first {
-            (instance, part) = self.encode_chunk(instance, &first, schema, options, true)?;
-            self.take_notes(part.iter_mut().map(EncodedPiece::take_note).collect(), &mut notes);
+            (instance, part) = self.encode_part(instance, &first, schema, options, true)?;
+            self.take_notes(part.iter_mut().map(EncodedPart::take_note).collect(), &mut notes);
         }
         if !done {
-            let segments = self.join_chunk(part).segments;
+            let segments = self.join_part(part).segments;
             let chunk = EncodedChunk::new(head.into(), segments);
             return Ok(FirstJob::Incomplete { instance, notes, chunk });
         }
         let tail = instance.encode_footer(&notes)?;
-        let bytes = part.iter().map(EncodedPiece::len).sum::<usize>();
+        let bytes = part.iter().map(EncodedPart::len).sum::<usize>();
         let mut whole = Vec::with_capacity(head.len() + bytes + tail.len());
         whole.extend_from_slice(&head);
-        self.append_chunk(&part, &mut whole);
+        self.append_part(&part, &mut whole);
         whole.extend_from_slice(&tail);
         Ok(FirstJob::Complete(whole.into()))
     }

@@ -9,7 +9,7 @@ use wasmtime::component::ResourceAny;
 use yearbook_domain::json_size::CELL_BYTES;
 use yearbook_shares::SlotPermit;
 
-use crate::encode::{EncodedPiece, Notes, PluginEncoder};
+use crate::encode::{EncodedPart, Notes, PluginEncoder};
 use crate::guest::bindings::EncoderPlugin;
 use crate::guest::bindings::exports::yearbook::plugin::encoder::GuestEncoding;
 use crate::guest::bindings::yearbook::plugin::types as wire;
@@ -25,7 +25,7 @@ use crate::trap::Trap;
 const FREE_OUTPUT_BYTES: usize = 1 << 20;
 
 /// A part that failed, and what the guest might have given out before it.
-pub(crate) struct ChunkError {
+pub(crate) struct PartError {
     pub(crate) error: GuestError,
     allowance: usize,
 }
@@ -118,24 +118,24 @@ impl EncoderInstance {
     }
 
     /// Encodes a batch.
-    pub(crate) fn encode_chunk(&mut self, batch: &RecordBatch) -> Result<EncodedPiece, GuestError> {
-        self.try_encode_chunk(batch).map_err(|unmade| self.dump_chunk_failure(unmade))
+    pub(crate) fn encode_part(&mut self, batch: &RecordBatch) -> Result<EncodedPart, GuestError> {
+        self.try_encode_part(batch).map_err(|unmade| self.dump_part_failure(unmade))
     }
 
-    /// Encodes a batch. A failure is not dumped yet: [`EncoderInstance::dump_chunk_failure`]
+    /// Encodes a batch. A failure is not dumped yet: [`EncoderInstance::dump_part_failure`]
     /// does that, unless there is another way.
-    pub(crate) fn try_encode_chunk(
+    pub(crate) fn try_encode_part(
         &mut self,
         batch: &RecordBatch,
-    ) -> Result<EncodedPiece, ChunkError> {
+    ) -> Result<EncodedPart, PartError> {
         let allowance = self.allowance;
-        self.call_part(batch).map_err(|error| ChunkError { error, allowance })
+        self.call_part(batch).map_err(|error| PartError { error, allowance })
     }
 
     /// Keeps the failure of a part.
-    pub(crate) fn dump_chunk_failure(
+    pub(crate) fn dump_part_failure(
         &mut self,
-        ChunkError { error, allowance }: ChunkError,
+        PartError { error, allowance }: PartError,
     ) -> GuestError {
         // Rows that never reached the guest.
         if matches!(error, GuestError::Host(_)) {
@@ -159,7 +159,7 @@ impl EncoderInstance {
         Self::open(encoder, permit, work, schema, options)
     }
 
-    fn call_part(&mut self, batch: &RecordBatch) -> Result<EncodedPiece, GuestError> {
+    fn call_part(&mut self, batch: &RecordBatch) -> Result<EncodedPart, GuestError> {
         let crossing =
             self.converter.convert(batch).map_err(|error| GuestError::Host(error.to_string()))?;
         if let Some(dump) = &mut self.dump {
@@ -182,7 +182,7 @@ impl EncoderInstance {
                     Err(error) => return Ok(Err(error)),
                 };
                 let buffers = crossing.buffers().iter().map(|buffer| buffer.bytes.clone());
-                EncodedPiece::check(piece, buffers, limit).map(Ok).map_err(wasmtime::Error::new)
+                EncodedPart::check(piece, buffers, limit).map(Ok).map_err(wasmtime::Error::new)
             })
         });
         let made = made
@@ -195,7 +195,7 @@ impl EncoderInstance {
     }
 
     /// Counts what a part leaves for the tail.
-    fn count_notes(&mut self, piece: EncodedPiece) -> Result<EncodedPiece, GuestError> {
+    fn count_notes(&mut self, piece: EncodedPart) -> Result<EncodedPart, GuestError> {
         let before = self.store.data().work().record_notes(piece.note.len());
         if let Some(dump) = &mut self.dump {
             dump.about.before.noted = before;
@@ -304,12 +304,12 @@ impl OutputSize for Vec<u8> {
     }
 }
 
-impl OutputSize for EncodedPiece {
+impl OutputSize for EncodedPart {
     fn bytes(&self) -> usize {
         self.len().saturating_add(self.note.len())
     }
 
     fn weight(&self) -> usize {
-        EncodedPiece::weight(self)
+        EncodedPart::weight(self)
     }
 }

@@ -21,7 +21,7 @@ use yearbook_shares::{ByteLease, CallerShare};
 use super::body_channel::{BodySender, EncodedChunk, EncodedChunks, channel};
 use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::instance_pool::{InstanceLease, InstancePool};
-use super::split_retry::JoinedChunk;
+use super::split_retry::JoinedPart;
 use super::{Notes, PluginEncoder};
 use crate::encode::EncoderInstance;
 use crate::guest_error::GuestError;
@@ -39,9 +39,9 @@ pub(crate) struct ResponseDriver {
     parts: BatchCoalescer,
     sink: BodySender,
     hands: InstancePool,
-    making: FuturesUnordered<BoxFuture<'static, Result<ChunkResult, GuestError>>>,
+    making: FuturesUnordered<BoxFuture<'static, Result<PartResult, GuestError>>>,
     /// Parts from the first that has not left to the last that was begun.
-    places: VecDeque<PendingChunk>,
+    places: VecDeque<PendingPart>,
     /// Parts that have left.
     left: usize,
 }
@@ -57,15 +57,15 @@ enum DriveOutcome {
 }
 
 /// Room for a part, and the part when it is made.
-struct PendingChunk {
+struct PendingPart {
     room: OwnedPermit<EncodedChunk>,
-    pieces: Option<JoinedChunk>,
+    pieces: Option<JoinedPart>,
 }
 
 /// A part, and the instance that is free again.
-struct ChunkResult {
+struct PartResult {
     position: usize,
-    pieces: JoinedChunk,
+    pieces: JoinedPart,
     instance: Box<EncoderInstance>,
     first: bool,
 }
@@ -82,7 +82,7 @@ impl ResponseDriver {
         parts: BatchCoalescer,
     ) -> (Self, EncodedChunks) {
         let independent = encoder.description.separator.is_some();
-        let width = if independent { encoder.host.admission.max_parallel_chunks() } else { 1 };
+        let width = if independent { encoder.host.admission.max_parallel_parts() } else { 1 };
         let (sink, chunks) = channel(encoder.host.limits.buffered_chunks.max(1) + width - 1);
         let hands = InstancePool::new(instance, width, holder.clone());
         let (making, places) = (FuturesUnordered::new(), VecDeque::new());
@@ -163,7 +163,7 @@ impl ResponseDriver {
                 if let Some(hand) = self.hands.take(&self.encoder)
                     && let (Some(part), Some(room)) = (ready.take(), room.take())
                 {
-                    self.start_chunk(hand, part, room, Arc::clone(work));
+                    self.start_part(hand, part, room, Arc::clone(work));
                 }
             } else if read
                 && ready.is_none()
@@ -186,7 +186,7 @@ impl ResponseDriver {
                     Ok(reserved) => room = Some(reserved),
                     Err(_) => return Ok(DriveOutcome::Abandoned),
                 },
-                Some(made) = self.making.next() => self.complete_chunk(made?),
+                Some(made) = self.making.next() => self.complete_part(made?),
                 part = self.parts.next(), if ready.is_none() && !read && may_go_on => {
                     let part = part?;
                     read = part.is_none();
@@ -205,7 +205,7 @@ impl ResponseDriver {
     }
 
     /// Begins a part.
-    fn start_chunk(
+    fn start_part(
         &mut self,
         hand: InstanceLease,
         (part, lease): ReadyGroup,
@@ -213,7 +213,7 @@ impl ResponseDriver {
         account: Arc<CallMetrics>,
     ) {
         let position = self.left + self.places.len();
-        self.places.push_back(PendingChunk { room, pieces: None });
+        self.places.push_back(PendingPart { room, pieces: None });
         let (encoder, schema, options) =
             (Arc::clone(&self.encoder), Arc::clone(&self.schema), Arc::clone(&self.options));
         let opener = Arc::clone(&encoder);
@@ -226,31 +226,31 @@ impl ResponseDriver {
                 ),
             };
             let (instance, pieces) =
-                opener.encode_chunk(instance, &part, &schema, &options, first)?;
-            let pieces = opener.join_chunk(pieces);
+                opener.encode_part(instance, &part, &schema, &options, first)?;
+            let pieces = opener.join_part(pieces);
             drop((part, lease));
-            Ok(ChunkResult { position, pieces, instance, first })
+            Ok(PartResult { position, pieces, instance, first })
         };
         let holder = self.holder.clone();
         self.making.push(Box::pin(async move { encoder.run_on_worker(&holder, work).await }));
     }
 
     /// Puts a part in its place, and sends what is whole from the front on.
-    fn complete_chunk(&mut self, made: ChunkResult) {
+    fn complete_part(&mut self, made: PartResult) {
         self.hands.give_back(made.instance, made.first);
         if let Some(place) = self.places.get_mut(made.position - self.left) {
             place.pieces = Some(made.pieces);
         }
         let separator = self.encoder.description.separator.as_ref();
-        while let Some(PendingChunk { room, pieces }) = self.places.pop_front() {
+        while let Some(PendingPart { room, pieces }) = self.places.pop_front() {
             let Some(pieces) = pieces else {
-                self.places.push_front(PendingChunk { room, pieces });
+                self.places.push_front(PendingPart { room, pieces });
                 break;
             };
             self.left += 1;
             let lead = separator.cloned().unwrap_or_default();
             self.notes.advance(lead.len());
-            let JoinedChunk { segments, notes } = pieces;
+            let JoinedPart { segments, notes } = pieces;
             self.encoder.take_notes(notes, &mut self.notes);
             if !lead.is_empty() || !segments.is_empty() {
                 room.send(self.with_lease(EncodedChunk::new(lead.into(), segments)));

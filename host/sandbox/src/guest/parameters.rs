@@ -10,8 +10,8 @@ use crate::{OptionScalar, ParameterKind};
 
 /// Longest media type, bytes.
 pub(crate) const MEDIA_TYPE_BYTES: usize = 200;
-/// Longest version, extension or value of a parameter, bytes.
-pub(crate) const WORD_BYTES: usize = 64;
+/// Longest version, extension, title or value of a parameter, bytes.
+pub(crate) const SHORT_TEXT_BYTES: usize = 64;
 /// Longest documentation text, bytes.
 pub(crate) const DOCS_BYTES: usize = 4096;
 /// Longest separator, bytes.
@@ -50,9 +50,9 @@ fn check_parameter(raw: wire::Parameter) -> Result<PluginParameter, String> {
         ));
     }
     for text in allowed.iter().chain([&default]) {
-        if text.len() > WORD_BYTES || parse_value(kind, text).is_none() {
+        if text.len() > SHORT_TEXT_BYTES || parse_value(kind, text).is_none() {
             return Err(format!(
-                "parameter {name:?}: {} is not a {kind:?} of at most {WORD_BYTES} bytes",
+                "parameter {name:?}: {} is not a {kind:?} of at most {SHORT_TEXT_BYTES} bytes",
                 quote(text)
             ));
         }
@@ -94,24 +94,25 @@ pub(crate) fn check_plugin_name(what: &str, name: &str, punctuation: &[u8]) -> R
 }
 
 pub(crate) fn check_word(what: &str, word: &str) -> Result<(), String> {
-    let good =
-        !word.is_empty() && word.len() <= WORD_BYTES && word.bytes().all(|b| b.is_ascii_graphic());
+    let good = !word.is_empty()
+        && word.len() <= SHORT_TEXT_BYTES
+        && word.bytes().all(|b| b.is_ascii_graphic());
     if good {
         Ok(())
     } else {
         Err(format!(
-            "{what} {} must be printable ASCII without spaces, at most {WORD_BYTES} bytes",
+            "{what} {} must be printable ASCII without spaces, at most {SHORT_TEXT_BYTES} bytes",
             quote(word)
         ))
     }
 }
 
 pub(crate) fn check_title(title: &str) -> Result<(), String> {
-    if !title.is_empty() && title.len() <= WORD_BYTES && !title.chars().any(is_hidden) {
+    if !title.is_empty() && title.len() <= SHORT_TEXT_BYTES && !title.chars().any(is_hidden) {
         Ok(())
     } else {
         Err(format!(
-            "title {} must be text of 1 to {WORD_BYTES} bytes without control characters",
+            "title {} must be text of 1 to {SHORT_TEXT_BYTES} bytes without control characters",
             quote(title)
         ))
     }
