@@ -13,11 +13,12 @@ import orjson
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.ipc
-import pyarrow.parquet
+import pyarrow.parquet as pq
+import shapely
 from fastapi import FastAPI, Response
 from fastapi.responses import StreamingResponse
 
-TABLES = ("long", "areas", "places", "boundaries", "datasets")
+FOLDER = pathlib.Path(os.environ["YEARBOOK_PEERS_TABLES"])
 DIMENSIONS = {"long": ["series_code", "region", "industry", "measure"]}
 # Rows a batch of an export: DuckDB's own vectors, joined to some megabytes of text.
 BATCH = 65_536
@@ -25,13 +26,18 @@ BATCH = 65_536
 database = duckdb.connect()
 database.execute(f"SET threads = {len(os.sched_getaffinity(0))}")
 database.execute("ATTACH ':memory:' AS tables (COMPRESS)")
-for name in TABLES:
-    database.execute(f"CREATE TABLE tables.{name} AS SELECT * FROM '{pathlib.Path(os.environ['YEARBOOK_PEERS_TABLES']) / name}.parquet'")
+for path in FOLDER.glob("*.parquet"):
+    database.execute(f"CREATE TABLE tables.{path.stem} AS SELECT * FROM '{path}'")
 database.execute("CHECKPOINT tables")
+# DuckDB's own functions for geometry are an extension that no package registry has.
+boundaries = {
+    path.stem: shapely.STRtree(shapely.from_wkt(pq.read_table(path, columns=["geometry_wkt"])[0].to_pylist()))
+    for path in FOLDER.glob("many_areas.parquet")
+}
 app = FastAPI()
 
 
-def query(table, start, end, dimensions, limit, geometry):
+def query(table, start, end, dimensions, limit, geometry, selection):
     """SQL and its arguments."""
     conditions, values = [], []
     for operator, bound in ((">=", start), ("<=", end)):
@@ -41,8 +47,19 @@ def query(table, start, end, dimensions, limit, geometry):
     if dimensions:
         conditions.append("(" + " OR ".join(f"{column} ILIKE ?" for column in DIMENSIONS[table]) + ")")
         values.extend([f"%{dimensions}%"] * len(DIMENSIONS[table]))
+    if selection["series"] is not None:
+        conditions.append("series_code = ?")
+        values.append(selection["series"])
+    if selection["bbox"] is not None:
+        inside = boundaries[table].query(shapely.box(*map(float, selection["bbox"].split(","))), predicate="intersects")
+        conditions.append("rowid IN (SELECT unnest(?))")
+        values.append(inside.tolist())
     columns = "*" if geometry else "* EXCLUDE (geometry_wkt)"
     sql = f"SELECT {columns} FROM tables.{table}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
+    if selection["last"]:
+        sql += " QUALIFY row_number() OVER (PARTITION BY series_code ORDER BY date DESC) = 1"
+    if selection["newest"]:
+        sql += " ORDER BY date DESC"
     return (f"{sql} LIMIT {limit}" if limit else sql), values
 
 
@@ -93,11 +110,18 @@ class Forward(io.RawIOBase):
 def parquet_parts(reader):
     """A Parquet file, a row group at a time."""
     sink = Forward()
-    with pyarrow.parquet.ParquetWriter(pa.PythonFile(sink, mode="w"), reader.schema) as writer:
+    with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), reader.schema) as writer:
         for batch in reader:
             writer.write_batch(batch)
             yield sink.taken()
     yield sink.taken()
+
+
+def objects(found):
+    """All rows of a query as an array of objects."""
+    names = [column[0] for column in found.description]
+    rows = [dict(zip(names, row)) for row in found.fetchall()]
+    return Response(orjson.dumps(rows), media_type="application/json")
 
 
 EXPORTS = {
@@ -118,24 +142,33 @@ def data(
     limit: int = 100,
     format: str = "json",
     geometry: bool = True,
+    series: str | None = None,
+    last: bool = False,
+    newest: bool = False,
+    bbox: str | None = None,
 ):
     """Rows of a table; `limit=0` is everything, streamed."""
-    sql, values = query(table, start, end, dimensions, limit, geometry)
+    selection = {"series": series, "last": last, "newest": newest, "bbox": bbox}
+    sql, values = query(table, start, end, dimensions, limit, geometry, selection)
     connection = database.cursor()
     if limit and format == "json":
-        found = connection.execute(sql, values)
-        names = [column[0] for column in found.description]
-        rows = [dict(zip(names, row)) for row in found.fetchall()]
-        return Response(orjson.dumps(rows), media_type="application/json")
+        return objects(connection.execute(sql, values))
     media_type, parts = EXPORTS[format]
     # Not `execute`, whose result is copied before it becomes Arrow.
     reader = connection.sql(sql, params=values or None).to_arrow_reader(BATCH)
     return StreamingResponse(parts(reader), media_type=media_type)
 
 
+@app.get("/values/{table}/{column}")
+def values(table: str, column: str):
+    """The distinct values of a column, with their rows and dates."""
+    counts = f'"{column}" AS value, count(*) AS rows, min(date) AS first, max(date) AS last'
+    return objects(database.cursor().execute(f'SELECT {counts} FROM tables.{table} GROUP BY "{column}"'))
+
+
 @app.get("/datasets")
 def datasets():
-    """The list of all datasets."""
-    found = database.cursor().execute("SELECT * FROM tables.datasets")
-    names = [column[0] for column in found.description]
-    return Response(orjson.dumps([dict(zip(names, row)) for row in found.fetchall()]), media_type="application/json")
+    """The list of all datasets, where there is one."""
+    if not (FOLDER / "datasets.parquet").exists():
+        return []
+    return objects(database.cursor().execute("SELECT * FROM tables.datasets"))

@@ -1,4 +1,4 @@
-"""Gives the peers the rows that Yearbook serves: reads every table of the benchmark from the service, as
+"""Gives the peers the rows that Yearbook serves: reads the tables of a benchmark from the service, as
 Arrow, and writes it as Parquet (for ROAPI and for DuckDB) and into one SQLite file (for Datasette).
 
 Run by `cargo xtask bench`. The key comes in YEARBOOK_KEY.
@@ -16,7 +16,15 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 # Primary keys, which SQLite gets an index for. Its order is the order in which the service sends rows.
-KEYS = {"long": ["date", "series_code"], "areas": ["area_code"], "places": ["area_code"], "boundaries": ["area_code"], "datasets": ["name"]}
+KEYS = {
+    "long": ["date", "series_code"],
+    "long_10m": ["date", "series_code"],
+    "areas": ["area_code"],
+    "many_areas": ["area_code"],
+    "places": ["area_code"],
+    "boundaries": ["area_code"],
+    "datasets": ["name"],
+}
 SQLITE_TYPES = {pa.utf8(): "TEXT", pa.float64(): "REAL", pa.int64(): "INTEGER", pa.bool_(): "INTEGER"}
 
 
@@ -36,7 +44,7 @@ def fetched(base, name):
     if name == "datasets":
         return pa.Table.from_pylist(json.load(ask(base, "/v1/datasets")))
     # Either bound lifts the guard against unbounded pulls.
-    bound = "start=0001-01-01&limit=0" if name == "long" else "limit=1000000000"
+    bound = "start=0001-01-01&limit=0" if "date" in KEYS[name] else "limit=1000000000"
     with ask(base, f"/v1/datasets/{name}/data?{bound}&format=arrow") as response:
         return plain(pyarrow.ipc.open_stream(response).read_all())
 
@@ -48,17 +56,21 @@ def into_sqlite(database, name, table):
     marks = ", ".join("?" * table.num_columns)
     for batch in table.to_batches(max_chunksize=50_000):
         database.executemany(f"INSERT INTO {name} VALUES ({marks})", zip(*(column.to_pylist() for column in batch.columns)))
+    if "series_code" in KEYS[name]:
+        # Whoever asks for one series would make it.
+        database.execute(f"CREATE INDEX {name}_series ON {name} (series_code, date)")
     database.commit()
 
 
 def main():
-    """Writes every table."""
+    """Writes all tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--base", required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("names", nargs="+", choices=KEYS)
     arguments = parser.parse_args()
     database = sqlite3.connect(arguments.out / "tables.db")
-    for name in KEYS:
+    for name in arguments.names:
         table = fetched(arguments.base, name)
         pyarrow.parquet.write_table(table, arguments.out / f"{name}.parquet")
         into_sqlite(database, name, table)

@@ -25,6 +25,7 @@ mod growth;
 mod inputs;
 mod peers;
 mod requests;
+mod selections;
 mod swaps;
 mod tables;
 mod targets;
@@ -42,6 +43,8 @@ pub(crate) enum BenchPart {
     Plugins,
     /// Requests and exports, Yearbook and its peers
     Http,
+    /// Series, newest rows, values and boxes, Yearbook and its peers
+    Selections,
     /// Publications and exports of 0.1 to 10 million rows, and 32 exports at once
     Growth,
     /// A million rows published as CSV and as SDMX-CSV
@@ -145,9 +148,10 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
     if args.includes(BenchPart::Plugins) {
         run_cargo_bench(&bench, "plugins", &mut figures)?;
     }
-    let of_binary: [(BenchPart, MeasureBinary); 4] = [
+    let of_binary: [(BenchPart, MeasureBinary); 5] = [
         (BenchPart::Plugins, swaps::measure),
         (BenchPart::Http, measure_http),
+        (BenchPart::Selections, measure_selections),
         (BenchPart::Growth, growth::measure),
         (BenchPart::Inputs, inputs::measure),
     ];
@@ -164,29 +168,65 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
 /// Yearbook and its peers over HTTP: the same tables for all, the same rows from all, then requests
 /// under load and whole tables.
 fn measure_http(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements) -> Result<()> {
-    let exported = bench.folder.join("tables");
-    let product = Product::new(binary, bench.folder.join("data"))?;
-    product.publish(&tables::packages(bench)?)?;
-    let key = product.key("enterprise")?;
-    product::empty(&exported)?;
+    let served =
+        ServedTables::new(bench, binary, "data", &tables::packages(bench)?, &tables::NAMES)?;
     {
-        let server = product.serve(&machine::all(), true)?;
-        let mut prepare = bench.script("prepare.py");
-        prepare.args(["--base", &server.process.base]).arg("--out").arg(&exported);
-        command::run(prepare.env("YEARBOOK_KEY", &key))?;
-    }
-    let start = |cores: &str| PeerServers::start(bench, &product, &key, &exported, cores);
-    {
-        let all = start(&bench.args.cores().server)?;
+        let all = served.start(bench, &bench.args.cores().server)?;
         let mut cases = cases::requests(&all)?;
-        let found = equivalence::check(bench, &exported, &cases)?;
+        let found = equivalence::check(bench, &served.exported, &cases)?;
         cases.extend(cases::minimal_requests(&all)?);
-        requests::measure(bench, &all, &cases, &found, figures)?;
+        requests::measure(bench, "requests", &all, &cases, &found, figures)?;
     }
-    let all = start(&machine::all())?;
+    let all = served.start(bench, &machine::all())?;
     let cases = cases::exports(&all)?;
-    let found = equivalence::check(bench, &exported, &cases)?;
+    let found = equivalence::check(bench, &served.exported, &cases)?;
     exports::measure(bench.args.runs, &all, &cases, &found, figures)
+}
+
+/// Yearbook and its peers, asked for selections.
+fn measure_selections(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements) -> Result<()> {
+    let packages = tables::selected_packages(bench)?;
+    let served = ServedTables::new(bench, binary, "selecting", &packages, &tables::SELECTED)?;
+    let all = served.start(bench, &bench.args.cores().server)?;
+    let cases = selections::cases(&all)?;
+    let found = equivalence::check(bench, &served.exported, &cases)?;
+    requests::measure(bench, "selections", &all, &cases, &found, figures)
+}
+
+/// Tables that Yearbook has published and its peers have copies of.
+struct ServedTables<'a> {
+    product: Product,
+    key: String,
+    exported: PathBuf,
+    names: &'a [&'a str],
+}
+
+impl<'a> ServedTables<'a> {
+    /// Publishes `packages` into `folder`, and exports the tables called `names` for the peers.
+    fn new(
+        bench: &Bench<'_>,
+        binary: &Path,
+        folder: &str,
+        packages: &[PathBuf],
+        names: &'a [&'a str],
+    ) -> Result<Self> {
+        let exported = bench.folder.join("tables").join(folder);
+        let product = Product::new(binary, bench.folder.join(folder))?;
+        product.publish(packages)?;
+        let key = product.key("enterprise")?;
+        product::empty(&exported)?;
+        {
+            let server = product.serve(&machine::all(), true)?;
+            let mut prepare = bench.script("prepare.py");
+            prepare.args(["--base", &server.process.base]).arg("--out").arg(&exported).args(names);
+            command::run(prepare.env("YEARBOOK_KEY", &key))?;
+        }
+        Ok(Self { product, key, exported, names })
+    }
+
+    fn start(&self, bench: &Bench<'_>, cores: &str) -> Result<PeerServers> {
+        PeerServers::start(bench, &self.product, &self.key, &self.exported, self.names, cores)
+    }
 }
 
 /// Runs a benchmark of this package, which prints a line of dashes and then a measurement a line.

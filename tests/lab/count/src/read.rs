@@ -100,10 +100,10 @@ impl Stored {
     fn plan(&self, query: &str) -> ReadPlan {
         let formats = ["json", "csv", "arrow", "parquet"];
         let (selection, _) = parse_data(&parse_pairs(query), &formats).unwrap();
-        let snapshot = Arc::clone(&self.dataset.current);
-        let resolved = read_plan::resolve_selection(&snapshot, &selection).unwrap();
+        let Dataset { name, namespace, current, .. } = self.dataset.clone();
+        let plan = read_plan::resolve_selection(name, namespace, current, &selection).unwrap();
         let limits = PlanTable::default().enterprise;
-        read_plan::plan_read(&self.dataset, snapshot, limits, &selection, resolved, None).unwrap()
+        read_plan::plan_read(&self.dataset, plan, limits, &selection, None).unwrap()
     }
 
     fn scan(&self, plan: &ReadPlan) -> usize {

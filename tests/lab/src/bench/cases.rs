@@ -3,6 +3,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::peers::{CACHED, DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
 use super::tables::{AREA_ROWS, BOUNDARY_ROWS, DATASET_ROWS, LATE_MATCH, LONG_ROWS, RARE_MATCH};
@@ -20,7 +21,7 @@ const DEFAULT_LIMIT: u64 = 100;
 
 /// A question to everybody. What it does not name is not asked for.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Question {
+struct Question {
     table: &'static str,
     start: Option<&'static str>,
     end: Option<&'static str>,
@@ -31,7 +32,7 @@ pub(super) struct Question {
     geometry: bool,
     /// `json`, `csv`, `arrow` or `parquet`.
     #[serde(skip)]
-    pub(super) format: &'static str,
+    format: &'static str,
 }
 
 /// A question, and how each is asked.
@@ -40,8 +41,10 @@ pub(super) struct BenchCase {
     pub(super) name: String,
     /// Rows of an answer.
     pub(super) rows: u64,
-    /// None where an answer has no rows to compare.
-    pub(super) question: Option<Question>,
+    /// The question in the words of `tests/lab/peers/same.py`; none where an answer has no rows to
+    /// compare.
+    pub(super) asked: Option<Value>,
+    pub(super) format: &'static str,
     pub(super) ways: Vec<(&'static str, Way)>,
 }
 
@@ -79,8 +82,13 @@ pub(super) fn minimal_requests(all: &PeerServers) -> Result<Vec<BenchCase>> {
     const NO_ETAG: Way = Err("sends no ETag for rows");
     let data = all.ask(YEARBOOK, "/v1/datasets/long/data")?;
     let tag = http::response_header(&data, "etag")?;
-    let case =
-        |name: &str, ways| BenchCase { name: name.to_owned(), rows: 0, question: None, ways };
+    let case = |name: &str, ways| BenchCase {
+        name: name.to_owned(),
+        rows: 0,
+        asked: None,
+        format: "json",
+        ways,
+    };
     Ok(vec![
         case(
             "304 to If-None-Match",
@@ -145,7 +153,8 @@ impl BenchCase {
         Ok(Self {
             name: name.to_owned(),
             rows: question.limit.unwrap_or(question.table_rows()),
-            question: Some(question),
+            asked: Some(json!(question)),
+            format: question.format,
             ways: vec![
                 (YEARBOOK, Ok(all.ask(YEARBOOK, &question.path_of_yearbook())?)),
                 (ROAPI, Ok(roapi)),

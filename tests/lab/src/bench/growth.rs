@@ -6,7 +6,6 @@ use std::time::Instant;
 use std::{fs, thread};
 
 use anyhow::{Context as _, Result, anyhow};
-use yearbook_generate::TableShape;
 
 use super::exports::ExportRuns;
 use super::peers::YEARBOOK;
@@ -42,12 +41,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
         sizes.push(100_000_000);
     }
     for &rows in &sizes {
-        let package = bench.repository.cache_dir().join("generated").join(format!("long_{rows}"));
-        let descriptor = package.join("datapackage.json");
-        if !descriptor.exists() {
-            println!("-- make {rows} synthetic rows");
-            yearbook_generate::package(rows, TableShape::Long, false, &package)?;
-        }
+        let descriptor = tables::generated_long(bench, rows)?;
         let revised = bench.folder.join("revised");
         publish(bench, &product, &format!("{rows} rows"), rows, &descriptor, figures)?;
         let copy = revise(&descriptor, rows, &revised)?;

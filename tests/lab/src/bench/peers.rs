@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use yearbook_xtask::server;
 
-use super::{Bench, tables};
+use super::Bench;
 use crate::http::HttpRequest;
 use crate::process::MeasuredProcess;
 use crate::product::Product;
@@ -27,18 +27,20 @@ pub(super) struct PeerServers {
 }
 
 impl PeerServers {
-    /// Starts all servers on `cores`. `tables` is the folder with what the peers serve.
+    /// Starts all servers on `cores`. `tables` is the folder with what the peers serve: a Parquet
+    /// file for each of `names`, and one SQLite file.
     pub(super) fn start(
         bench: &Bench<'_>,
         product: &Product,
         key: &str,
         tables: &Path,
+        names: &[&str],
         cores: &str,
     ) -> Result<Self> {
         let servers = vec![
             (YEARBOOK, product.serve(cores, false)?.process),
             (CACHED, product.serve(cores, true)?.process),
-            (ROAPI, roapi(bench, tables, cores)?),
+            (ROAPI, roapi(bench, tables, names, cores)?),
             (DATASETTE, datasette(bench, tables, cores)?),
             (FASTAPI, fastapi(bench, tables, cores)?),
         ];
@@ -59,17 +61,17 @@ impl PeerServers {
 }
 
 /// ROAPI with its tables in memory, which is its default.
-fn roapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<MeasuredProcess> {
+fn roapi(bench: &Bench<'_>, tables: &Path, names: &[&str], cores: &str) -> Result<MeasuredProcess> {
     let [http, postgres, flight] =
         [server::free_address()?, server::free_address()?, server::free_address()?]
             .map(|address| address.to_string());
-    let table = |name: &str| -> Value {
+    let table = |name: &&str| -> Value {
         let uri = tables.join(format!("{name}.parquet"));
         json!({ "name": name, "uri": uri, "option": { "format": "parquet" } })
     };
     let config = json!({
         "addr": { "http": http, "postgres": postgres, "flight_sql": flight },
-        "tables": tables::NAMES.map(table),
+        "tables": names.iter().map(table).collect::<Vec<_>>(),
     });
     let path = bench.folder.join("roapi.yaml");
     // JSON is YAML.
@@ -89,7 +91,7 @@ fn datasette(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<MeasuredPr
     serve.args(["--host", "127.0.0.1", "--port", &address.port().to_string()]);
     for (setting, value) in [
         ("sql_time_limit_ms", "60000"),
-        ("max_returned_rows", "2000"),
+        ("max_returned_rows", "20000"),
         ("max_csv_mb", "0"),
         ("default_cache_ttl", "0"),
     ] {

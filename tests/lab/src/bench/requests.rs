@@ -11,9 +11,6 @@ use crate::http::HttpRequest;
 use crate::load::{LoadGenerator, LoadRuns};
 use crate::measurements::Measurements;
 
-/// Part of every figure here.
-const PART: &str = "requests";
-
 /// Seconds of a run of a peer that answers nothing in the second of warming up.
 const SLOW_SECONDS: u32 = 15;
 
@@ -26,9 +23,10 @@ struct PeerRuns<'a> {
     runs: LoadRuns,
 }
 
-/// Measures every case, each peer in turn.
+/// Measures every case, each peer in turn, as figures of `part`.
 pub(super) fn measure(
     bench: &Bench<'_>,
+    part: &'static str,
     all: &PeerServers,
     cases: &[BenchCase],
     found: &[EquivalenceResult],
@@ -53,14 +51,14 @@ pub(super) fn measure(
         for PeerRuns { who, runs, .. } in &peers {
             if runs.requests() == 0.0 {
                 let reason = format!("no answer within {SLOW_SECONDS} s");
-                figures.add_unsupported(PART, name, who, &reason);
+                figures.add_unsupported(part, name, who, &reason);
                 continue;
             }
             let peak = all.get(who)?.peak_mebibytes()?;
-            figures.add(PART, name, who, values(runs, *rows, peak));
+            figures.add(part, name, who, values(runs, *rows, peak));
             figures.note(equivalence::remark(found, name, who));
         }
-        case.add_reasons(PART, figures);
+        case.add_reasons(part, figures);
     }
     Ok(())
 }

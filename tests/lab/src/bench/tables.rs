@@ -15,14 +15,21 @@ use super::Bench;
 /// The tables that everybody serves; the last has a row for each dataset.
 pub(super) const NAMES: [&str; 5] = ["long", "areas", "places", "boundaries", "datasets"];
 
+/// The tables that selections are measured with.
+pub(super) const SELECTED: [&str; 3] = ["long", "long_10m", "many_areas"];
+
 /// Rows of `long`.
 pub(super) const LONG_ROWS: u64 = demo::ROWS;
 /// Rows of `areas` and `places`.
 pub(super) const AREA_ROWS: u64 = 20_000;
+/// Rows of `many_areas`.
+const SELECTED_AREA_ROWS: u64 = 100_000;
 /// Rows of `boundaries`, some 33 MB.
 pub(super) const BOUNDARY_ROWS: u64 = 250;
 /// All datasets together.
 pub(super) const DATASET_ROWS: u64 = 1_500;
+/// Rows of a series of `long` and `long_10m`: months.
+pub(super) const SERIES_ROWS: u64 = 600;
 /// Text that a search for the end of the table looks for: in one row of eight of its last 4 %, and
 /// nowhere before.
 pub(super) const LATE_MATCH: &str = "chatham";
@@ -49,6 +56,36 @@ pub(super) fn packages(bench: &Bench<'_>) -> Result<Vec<PathBuf>> {
         descriptors.push(yearbook_generate::numbered_package(number, 1, 1, &folder)?);
     }
     Ok(descriptors)
+}
+
+/// Series of `long` or `long_10m`.
+pub(super) fn series_of(table: &str) -> u64 {
+    let rows = if table == "long" { LONG_ROWS } else { 10 * LONG_ROWS };
+    rows.div_ceil(SERIES_ROWS)
+}
+
+/// Packages of [`SELECTED`].
+pub(super) fn selected_packages(bench: &Bench<'_>) -> Result<Vec<PathBuf>> {
+    let folder = bench.folder.join("selected");
+    let areas =
+        yearbook_generate::package(SELECTED_AREA_ROWS, TableShape::Spatial, false, &folder)?;
+    let large = generated_long(bench, 10 * LONG_ROWS)?;
+    Ok(vec![
+        long(bench, &folder.join("long"))?,
+        copy_renamed(&large, &large.with_file_name("long_10m.json"), "long_10m", |_| ())?,
+        copy_renamed(&areas, &areas, "many_areas", |_| ())?,
+    ])
+}
+
+/// The long table of so many rows, made once and kept.
+pub(super) fn generated_long(bench: &Bench<'_>, rows: u64) -> Result<PathBuf> {
+    let package = bench.repository.cache_dir().join("generated").join(format!("long_{rows}"));
+    let descriptor = package.join("datapackage.json");
+    if descriptor.exists() {
+        return Ok(descriptor);
+    }
+    println!("-- make {rows} synthetic rows");
+    yearbook_generate::package(rows, TableShape::Long, false, &package)
 }
 
 /// The generated million rows; a region of its own begins after 96 % of them, for searches to find
