@@ -1,14 +1,14 @@
-//! Runs of rows of one date, the newest first. Dates are read from the end in blocks; a run longer
-//! than a block is found by its boundaries, whatever its length.
+//! Runs of rows of one date, the newest first. Dates are read from the end in blocks, out of pages
+//! that stay in memory for the next request; a run longer than a block is found by its boundaries,
+//! whatever its length.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch, StringArray};
+use arrow::array::{Array, ArrayAccessor, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::Int32Type;
 use arrow::error::ArrowError;
 
-use super::column_reader::ColumnReader;
 use crate::StorageFailure;
 use crate::date_window::partition_row;
 use crate::decode::{FileSource, task_ranges};
@@ -22,7 +22,8 @@ pub(super) struct DateRuns {
     source: FileSource,
     /// Name of the date column.
     column: Arc<str>,
-    reader: ColumnReader,
+    /// The same column in the file.
+    leaf: usize,
     /// Rest of a run in which reading begins.
     head: Option<Range<u64>>,
     /// Rows behind it, in natural order.
@@ -46,13 +47,7 @@ impl DateRuns {
         window: Range<u64>,
     ) -> Result<Self, StorageFailure> {
         let leaf = source.parquet.column_index_by_name(column)?;
-        Ok(Self {
-            source,
-            column: column.into(),
-            reader: ColumnReader::new(std::iter::once(leaf)),
-            head: None,
-            rest: window,
-        })
+        Ok(Self { source, column: column.into(), leaf, head: None, rest: window })
     }
 
     /// Number of rows that have not been handed out.
@@ -132,39 +127,52 @@ impl DateRuns {
     }
 
     async fn read_block(&self, block: Range<u64>) -> Result<BlockRuns, StorageFailure> {
-        let parquet = Arc::clone(&self.source.parquet);
-        let leaves = self.reader.leaves().to_vec();
+        let (parquet, limits) = (&self.source.parquet, self.source.task_limits);
         let mut runs = BlockRuns { rows: block.start, ..BlockRuns::default() };
-        for range in task_ranges(self.source.task_limits, parquet, leaves, block) {
-            let step = |runs: BlockRuns, batch: &RecordBatch| runs.append(batch);
-            runs = self.reader.fold(&self.source, range, runs, step).await?;
+        for range in task_ranges(limits, Arc::clone(parquet), vec![self.leaf], block) {
+            let group = range.group;
+            let columns = self.source.columns(group, &[self.leaf], range.rows).await?;
+            for dates in &columns {
+                dates.whole().and_then(|dates| runs.append(&dates)).map_err(|why| {
+                    StorageFailure::damaged(&parquet.key, format!("row group {group}: {why}"))
+                })?;
+            }
         }
         Ok(runs)
     }
 }
 
 impl BlockRuns {
-    fn append(mut self, batch: &RecordBatch) -> Result<Self, ArrowError> {
-        let dates = batch.column(0);
+    fn append(&mut self, dates: &ArrayRef) -> Result<(), ArrowError> {
         if let Some(texts) = dates.as_string_opt::<i32>() {
-            texts.iter().for_each(|date| self.push(date));
-            return Ok(self);
+            texts.iter().for_each(|date| self.push(date, 1));
+            return Ok(());
         }
         let keyed = dates.as_dictionary_opt::<Int32Type>();
         let Some(texts) = keyed.and_then(|keyed| keyed.downcast_dict::<StringArray>()) else {
             return Err(ArrowError::SchemaError("its dates are not text".to_owned()));
         };
-        texts.into_iter().for_each(|date| self.push(date));
-        Ok(self)
+        if dates.is_nullable() {
+            texts.into_iter().for_each(|date| self.push(date, 1));
+            return Ok(());
+        }
+        // Most dates are compared by their keys.
+        let mut first = 0;
+        for run in texts.keys().values().chunk_by(|left, right| left == right) {
+            self.push(Some(texts.value(first)), run.len() as u64);
+            first += run.len();
+        }
+        Ok(())
     }
 
-    fn push(&mut self, date: Option<&str>) {
+    /// Appends `rows` rows of one date.
+    fn push(&mut self, date: Option<&str>, rows: u64) {
         let date = date.unwrap_or_default();
         if self.last.as_deref() != Some(date) {
             self.first.get_or_insert_with(|| date.to_owned());
             self.last = Some(date.to_owned());
             self.starts.push(self.rows);
         }
-        self.rows += 1;
+        self.rows += rows;
     }
 }
