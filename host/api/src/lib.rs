@@ -5,6 +5,7 @@
 //!
 //! Start at `routes/rows`: one straight line from the key to the body.
 
+mod link_settings;
 mod openapi;
 mod request;
 mod response;
@@ -24,9 +25,10 @@ use crate::request::known_parameters::{
 };
 use crate::routes::{bulk, datasets, docs, health, integrations, link, me, preview, rows, values};
 
+pub use link_settings::{LinkSettings, PreviewAgent};
 pub use openapi::openapi;
 pub use response::response_cache::ResponseCacheStats;
-pub use state::{ApiSettings, ApiState};
+pub use state::{ApiSettings, ApiState, LinkPreview};
 
 /// Every route, one a line, with the parameters that it knows.
 pub fn routes(state: &Arc<ApiState>) -> Router {

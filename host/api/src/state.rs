@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use axum::response::Response;
 use yearbook_catalog::CatalogError;
-use yearbook_http::Core;
+use yearbook_domain::Dataset;
 use yearbook_http::metrics::RoomCache;
+use yearbook_http::{Core, Error};
 
+use crate::link_settings::LinkSettings;
 use crate::openapi::OpenApiCache;
 use crate::request::cursors::CursorCodec;
 use crate::request::data_link::LinkSealer;
@@ -15,6 +18,9 @@ use crate::routes::datasets::list_cache::DatasetListCache;
 use crate::routes::health::report::ReadinessCache;
 use crate::routes::preview::cache::PreviewCache;
 
+/// Answer with a page about a dataset.
+pub type LinkPreview = fn(&Dataset) -> Result<Response, Error>;
+
 /// Settings of the API besides those of every room.
 #[derive(Clone, Debug, Default)]
 pub struct ApiSettings {
@@ -22,6 +28,10 @@ pub struct ApiSettings {
     pub required_formats: Vec<String>,
     /// Set where citations have pages, which responses with rows link to.
     pub has_citation_pages: bool,
+    /// `[links]`.
+    pub links: LinkSettings,
+    /// Page for programs that draw previews of links; `None` if the server is built without pages.
+    pub link_preview: Option<LinkPreview>,
 }
 
 /// State of every request below `/v1`.

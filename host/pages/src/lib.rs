@@ -21,6 +21,7 @@ mod frame;
 mod home;
 mod html;
 mod integrations;
+mod link_preview;
 mod machine;
 mod newest;
 mod plugin_view;
@@ -41,6 +42,7 @@ use yearbook_http::{Error, rate_limit};
 
 pub(crate) use cache::DocumentCache;
 pub(crate) use frame::{Frame, Section, Site};
+pub use link_preview::link_preview;
 pub(crate) use refusal::PageRefusal;
 pub(crate) use search_index::SearchIndexState;
 pub use state::PagesState;

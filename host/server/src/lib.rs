@@ -11,7 +11,7 @@ pub use admin::{admin, serve_admin};
 pub use router::{app, serve_public};
 pub use settings::ServiceSettings;
 pub use state::{AppState, Services};
-pub use yearbook_api::{ResponseCacheStats, openapi};
+pub use yearbook_api::{LinkSettings, PreviewAgent, ResponseCacheStats, openapi};
 pub use yearbook_domain::settings::{
     ContactAddress, IcebergCredentials, PageSettings, S3Properties, ShareName, ShareSettings,
 };

@@ -2,6 +2,7 @@
 //! read (contract-6-settings). Reading files and variables is the binary's affair.
 
 use serde::{Deserialize, Serialize};
+use yearbook_api::LinkSettings;
 use yearbook_domain::PlanTable;
 use yearbook_domain::settings::{PageSettings, ShareSettings};
 use yearbook_http::CoreSettings;
@@ -21,6 +22,8 @@ pub struct ServiceSettings {
     pub pages: PageSettings,
     /// `[share]`: the warehouse share.
     pub share: ShareSettings,
+    /// `[links]`: links to rows.
+    pub links: LinkSettings,
 }
 
 impl ServiceSettings {

@@ -92,6 +92,11 @@ impl AppState {
         let api = ApiSettings {
             required_formats: services.required_formats,
             has_citation_pages: has_pages,
+            links: services.settings.links,
+            #[cfg(feature = "pages")]
+            link_preview: Some(yearbook_pages::link_preview),
+            #[cfg(not(feature = "pages"))]
+            link_preview: None,
         };
         Ok(Self {
             api: Arc::new(ApiState::new(Arc::clone(&core), api).await?),

@@ -116,6 +116,7 @@ async fn the_account_page_ends_every_link_of_its_keys_contract_15() {
     let done = signup.act(&token, "end_links", "").await;
     assert_eq!(done.status, 200);
     assert!(done.text().contains("The links to rows have ended"), "{}", done.text());
+    signup.app.catalog_cache.refresh().await.unwrap();
     assert_eq!(signup.app.get(&old).send().await.outcome(), (410, "link_ended".to_owned()));
     assert_eq!(signup.used(&key).await, Some(1), "the key goes on, and its month too");
     assert_eq!(signup.app.get(&make().await).send().await.status, 200);

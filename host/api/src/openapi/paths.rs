@@ -220,16 +220,19 @@ fn linked_rows(plugins: &PluginSet) -> Operation {
         "X-Plan-Row-Cap",
         "Content-Encoding",
     ];
+    let mut content = examples::rows(plugins);
+    content[media_types::HTML] = json!({});
     Operation::new(
         RouteKind::LinkedRows,
         "getLinkedRows",
         "Rows by a link",
-        "The rows that the link was made for, charged and limited as those of its key. `cursor` is the only parameter.",
+        "The rows that the link was made for, charged and limited as those of its key. `cursor` is the only parameter. Programs that \
+         draw previews of links get a page about the dataset in place of the rows, uncharged.",
     )
     .takes(&["file", "cursor"])
     .takes(&DATED_CONDITIONS)
     .takes(&["If-Modified-Since", "Accept-Encoding"])
-    .answers(200, "The rows.", &[&credited[..], &more].concat(), Some(examples::rows(plugins)))
+    .answers(200, "The rows.", &[&credited[..], &more].concat(), Some(content))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 

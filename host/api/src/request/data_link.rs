@@ -29,7 +29,7 @@ pub(crate) struct DataLink {
     pub(crate) ends: i64,
     /// The dataset.
     pub(crate) dataset: DatasetName,
-    /// Query of `/data`: the canonical selection, then limit, format and options.
+    /// Query of `/data`: selection, limit, format and options.
     pub(crate) query: String,
 }
 

@@ -9,22 +9,24 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use http::header::{REFERRER_POLICY, VARY};
+use http::header::{REFERRER_POLICY, USER_AGENT, VARY};
 use http::{HeaderMap, HeaderValue};
 use yearbook_catalog::{Caller, clock};
+use yearbook_domain::query::is_condition;
 use yearbook_domain::{CanonicalQuery, Millis};
 use yearbook_http::authentication::RequestSource;
 use yearbook_http::body_schema::Rfc3339;
 use yearbook_http::client_address::ClientAddress;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::headers::ROBOTS;
-use yearbook_http::{Authenticated, Error, RenderedDocument, links, rate_limit};
+use yearbook_http::{Authenticated, Error, RenderedDocument, body, links, rate_limit, status};
 
 use self::refusal::{LinkRefusal, MAX_CHARACTERS};
 use self::view::LinkView;
 use super::rows;
 use crate::ApiState;
 use crate::request::data_link::DataLink;
+use crate::request::known_parameters::LINK;
 use crate::request::{DataRequest, LinkRequest};
 use crate::response::open;
 use crate::response::plan::{ResponsePlan, RowSource};
@@ -43,8 +45,8 @@ pub(crate) async fn make(
     let dataset = app.core.dataset(&data.name)?;
     let plan = data.plan(&app, &auth, &dataset).await?;
     let selection = canonical_query(&plan.source);
-    let description = Arc::clone(&plan.encoder);
-    let description = description.description();
+    let encoder = Arc::clone(&plan.encoder);
+    let description = encoder.description();
     let lifetime = i64::try_from(days * DAY_S).unwrap_or(i64::MAX);
     let ends = clock::now().0.div_euclid(1000).saturating_add(lifetime);
     let link = DataLink {
@@ -52,7 +54,7 @@ pub(crate) async fn make(
         epoch: auth.caller.link_epoch(),
         ends,
         dataset: data.name.clone(),
-        query: query_of(&data, &plan, &selection),
+        query: query_of(&data, &plan),
     };
     open(&app, &data, &auth, plan).await?;
     let path = app.links.path(&link, &description.extension);
@@ -73,7 +75,7 @@ pub(crate) async fn make(
 /// `GET /l/{file}`.
 pub(crate) async fn read(State(app): State<Arc<ApiState>>, request: Request) -> Response {
     let client = ClientAddress::from_request(&request);
-    let mut response = match answer(&app, request).await {
+    let mut response = match answer(&app, client, request).await {
         Ok(response) => response,
         // Whoever tries links is bounded like whoever tries keys.
         Err(error) if error.room::<LinkRefusal>().is_some() => {
@@ -90,17 +92,50 @@ pub(crate) async fn read(State(app): State<Arc<ApiState>>, request: Request) -> 
 ///
 /// # Errors
 /// 404 for what is no link of ours, 410 for one that has ended; those of `/data`.
-async fn answer(app: &ApiState, request: Request) -> Result<Response, Error> {
+async fn answer(
+    app: &ApiState,
+    client: ClientAddress,
+    request: Request,
+) -> Result<Response, Error> {
     let source = RequestSource::new(&request);
     let (parts, _) = request.into_parts();
     let link = app.links.open(parts.uri.path()).ok_or(LinkRefusal::Unknown)?;
     let caller = working_caller(app, &link).await?;
+    if draws_previews(app, &parts.headers) {
+        return match app.core.burst_limiter.take_for_client(client) {
+            Some(refused) => Ok(refused),
+            None => preview(app, &link),
+        };
+    }
     let auth = match source.admit_by_link(&app.core, caller) {
         Ok(auth) => auth,
         Err(refused) => return Ok(refused),
     };
     let request = DataRequest::of_link(app, parts, &link)?;
     Box::pin(rows::answer(app, &auth, &request)).await
+}
+
+/// Returns whether the program that sent `headers` draws previews of links.
+fn draws_previews(app: &ApiState, headers: &HeaderMap) -> bool {
+    let name = headers.get(USER_AGENT).map(HeaderValue::as_bytes).unwrap_or_default();
+    app.settings.links.draws_previews(&String::from_utf8_lossy(name))
+}
+
+/// Answers a program that draws previews: with a page about the dataset, without a row, free of
+/// charge.
+///
+/// # Errors
+/// 404 where the dataset is gone.
+fn preview(app: &ApiState, link: &DataLink) -> Result<Response, Error> {
+    let dataset = app.core.dataset(&link.dataset)?;
+    match app.settings.link_preview {
+        Some(page) => page(&dataset),
+        None => {
+            let mut response = Response::new(body::empty());
+            *response.status_mut() = status::NO_CONTENT;
+            Ok(response)
+        }
+    }
 }
 
 /// Returns the holder of the key that `link` stands for.
@@ -125,31 +160,31 @@ fn canonical_query(source: &RowSource) -> CanonicalQuery {
     }
 }
 
-/// Returns the query of `/data` that a link stands for: `selection`, and what the client named of
-/// limit, snapshot and options.
-fn query_of(data: &DataRequest, plan: &ResponsePlan, selection: &CanonicalQuery) -> String {
+/// Returns the query of `/data` that a link stands for: what the client sent and the route knows.
+/// Not the canonical text, whose values are written by the types of one snapshot.
+fn query_of(data: &DataRequest, plan: &ResponsePlan) -> String {
     let format = &plan.encoder.description().format;
     let is_option = |name: &str| {
         let option = name.strip_prefix(format.as_str()).and_then(|rest| rest.strip_prefix('.'));
         option.is_some_and(|option| plan.options.iter().any(|known| known.name == option))
     };
-    let kept = ["limit", "snapshot", "envelope"];
-    let named = data.pairs.iter().filter(|(name, _)| kept.contains(&&**name) || is_option(name));
-    let named = named.map(|(name, value)| (name.as_str(), value.as_str()));
-    let others = links::encode_query(named.chain([("format", format.as_str())]));
-    match selection.as_str() {
-        "" => others,
-        selection => format!("{selection}&{others}"),
-    }
+    let is_kept = |name: &str| {
+        name != "format" && LINK.names.contains(&name) || is_condition(name) || is_option(name)
+    };
+    let kept = data.pairs.iter().filter(|(name, _)| is_kept(name));
+    let kept = kept.map(|(name, value)| (name.as_str(), value.as_str()));
+    links::encode_query(kept.chain([("format", format.as_str())]))
 }
 
 /// Inserts the headers of every answer at the address of a link, and removes those about the month
 /// and the bursts of its owner.
 fn insert_headers(headers: &mut HeaderMap) {
     rate_limit::remove_headers(headers);
-    for (name, value) in
-        [(REFERRER_POLICY, "no-referrer"), (ROBOTS, "noindex"), (VARY, "Accept-Encoding")]
-    {
+    for (name, value) in [
+        (REFERRER_POLICY, "no-referrer"),
+        (ROBOTS, "noindex"),
+        (VARY, "Accept-Encoding, User-Agent"),
+    ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
 }

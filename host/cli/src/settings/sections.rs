@@ -11,7 +11,7 @@ use yearbook_publish::PublishMemory;
 use yearbook_refresh::RefreshSettings;
 use yearbook_registry::TokenHost;
 use yearbook_releases::ReleaseMonitorSettings;
-use yearbook_server::{LimitSettings, PageSettings, ServerSettings, ShareSettings};
+use yearbook_server::{LimitSettings, LinkSettings, PageSettings, ServerSettings, ShareSettings};
 use yearbook_signup::SignupSettings;
 
 /// Every section with its defaults.
@@ -27,6 +27,8 @@ pub struct SettingsDocument {
     pub pages: PageSettings,
     /// `[share]`: the warehouse share.
     pub share: ShareSettings,
+    /// `[links]`: links to rows.
+    pub links: LinkSettings,
     /// `[signup]`: keys for everybody with an e-mail address.
     pub signup: SignupSettings,
     /// `[storage]`.
@@ -55,6 +57,7 @@ impl SettingsDocument {
             plans: self.plans,
             pages: self.pages.clone(),
             share: self.share.clone(),
+            links: self.links.clone(),
         }
     }
 }
