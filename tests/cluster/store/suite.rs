@@ -1,6 +1,7 @@
 //! The suite of every object store: content addresses, checks of every byte that is read, nothing
 //! half-written.
 
+use std::io::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,8 +10,8 @@ use object_store::memory::InMemory;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use tempfile::TempDir;
-use yearbook_domain::{Digest, StoredFile};
-use yearbook_storage::{ObjectStorage, StorageFailure, StorageSettings};
+use yearbook_domain::{Digest, Stored, StoredFile};
+use yearbook_storage::{ObjectStorage, Sidecar, StorageFailure, StorageSettings};
 use yearbook_tests::app::S3Server;
 
 /// More than two parts of an upload, ending within a block.
@@ -128,6 +129,39 @@ async fn files_are_named_by_their_content_and_read_back_by_range_in_every_store(
             "{name}: nothing lies there but the files and their checksums"
         );
         subject.files.ping().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stands_beside_a_file_is_stored_and_read_in_parts_in_every_store() {
+    for subject in StoreUnderTest::all().await {
+        let (name, files) = (subject.name, &subject.files);
+        let file = subject.put(b"x").await.unwrap();
+        for length in [5, 100_000, LARGE] {
+            let content = content(length);
+            let (head, rest) = content.split_at(5);
+            let mut body = tempfile::tempfile().unwrap();
+            body.write_all(rest).unwrap();
+            files.put_sidecar_file(&file, Sidecar::Bounds, head.to_vec(), body).await.unwrap();
+            for (start, end) in [(0, length), (3, 5), (length - 1, length + 9)] {
+                let expected = &content[start..end.min(length)];
+                let range = start as u64..end as u64;
+                let got = files.get_sidecar_range(&file, Sidecar::Bounds, range.clone()).await;
+                let got = got.unwrap();
+                assert!(got.as_deref() == Some(expected), "{name}: {range:?} of {length}");
+                if files.is_local() {
+                    let got = files.get_sidecar_range_blocking(&file, Sidecar::Bounds, range);
+                    assert!(got.unwrap().as_deref() == Some(expected), "{name}: {length}");
+                }
+            }
+            let behind = length as u64..length as u64 + 1;
+            let behind = files.get_sidecar_range(&file, Sidecar::Bounds, behind).await;
+            assert!(matches!(behind, Err(StorageFailure::Damaged { .. })), "{name}: {behind:?}");
+        }
+        files.remove(&Stored::snapshot(&file.sha256)).await.unwrap();
+        assert_eq!(subject.names().await, [""; 0], "{name}: it goes with the file");
+        let gone = files.get_sidecar_range(&file, Sidecar::Bounds, 0..1).await;
+        assert_eq!(gone.unwrap(), None, "{name}");
     }
 }
 

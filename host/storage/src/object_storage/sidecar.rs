@@ -236,42 +236,4 @@ mod tests {
         files.remove(&Stored::snapshot(&file.sha256)).await.unwrap();
         assert_eq!(read().await.unwrap(), None);
     }
-
-    #[tokio::test]
-    async fn what_is_read_in_parts_is_stored_in_parts_in_every_store() {
-        let folder = tempfile::tempdir().unwrap();
-        let local = ObjectStorage::open(&format!("file:{}", folder.path().display())).unwrap();
-        let memory = ObjectStorage::from_store(Arc::new(InMemory::new()));
-        let file = StoredFile { sha256: Digest::of(b"x"), bytes: 1 };
-        for files in [&local, &memory] {
-            for length in [0, 3, TRANSFER_BYTES - 5, 2 * TRANSFER_BYTES] {
-                let mut body = tempfile::tempfile().unwrap();
-                std::io::Write::write_all(&mut body, &vec![7; length]).unwrap();
-                let head = b"head-".to_vec();
-                files.put_sidecar_file(&file, Sidecar::Bounds, head, body).await.unwrap();
-                let end = length as u64 + 5;
-                for (range, expected) in [
-                    (3..7, [&b"d-"[..], &[7; 2][..length.min(2)]].concat()),
-                    (end - 1..end + 9, vec![if length > 0 { 7 } else { b'-' }]),
-                ] {
-                    let range: Range<u64> = range;
-                    let got = files.get_sidecar_range(&file, Sidecar::Bounds, range.clone()).await;
-                    assert_eq!(got.unwrap().as_deref(), Some(&expected[..]), "{range:?} of {end}");
-                    if files.is_local() {
-                        let got = files
-                            .get_sidecar_range_blocking(&file, Sidecar::Bounds, range)
-                            .unwrap();
-                        assert_eq!(got.as_deref(), Some(&expected[..]));
-                    }
-                }
-                let behind = files.get_sidecar_range(&file, Sidecar::Bounds, end..end + 1).await;
-                assert!(matches!(behind, Err(StorageFailure::Damaged { .. })), "{behind:?}");
-            }
-            files.remove(&Stored::snapshot(&file.sha256)).await.unwrap();
-            let gone = files.get_sidecar_range(&file, Sidecar::Bounds, 0..1).await.unwrap();
-            assert_eq!(gone, None);
-        }
-        let gone = local.get_sidecar_range_blocking(&file, Sidecar::Bounds, 0..1).unwrap();
-        assert_eq!(gone, None);
-    }
 }
