@@ -460,7 +460,7 @@ async fn one_unit_is_shown_at_a_time_contract_15() {
                 2024-01-01,Tasman,9,true,0.25,4\n2024-02-01,Nelson,8,true,0.75,5\n";
     let table = harvest().named("vital").with_field("rate", "number");
     let table = table.with_field("deaths", "number").with_rows(rows);
-    let table = ["people", "percent", "people"].into_iter().zip([2, 4, 5]).fold(
+    let table = ["people", "proportion", "people"].into_iter().zip([2, 4, 5]).fold(
         table.with("/yearbook/value_columns", vec!["value", "rate", "deaths"].into()),
         |table, (unit, field)| {
             table.with(&format!("/resources/0/schema/fields/{field}/unit"), unit.into())
@@ -474,10 +474,10 @@ async fn one_unit_is_shown_at_a_time_contract_15() {
         let places: Vec<usize> = words.iter().map(|word| text.find(word).unwrap()).collect();
         assert!(places.is_sorted(), "{words:?} at {places:?} in {text}");
     };
-    let heads = [">people</th>", ">value</th>", ">deaths</th>", ">percent</th>", ">rate</th>"];
+    let heads = [">people</th>", ">value</th>", ">deaths</th>", ">proportion</th>", ">rate</th>"];
     order(figures, &heads);
     let others = page.split("<summary>Other series").nth(1).unwrap().split("</details>").next();
-    let links = ["people</p>", "Nelson, deaths", "Tasman, value", "percent</p>", "Nelson, rate"];
+    let links = ["people</p>", "Nelson, deaths", "Tasman, value", "proportion</p>", "Nelson, rate"];
     order(others.unwrap(), &links);
     assert!(page.contains("2 series in this table.") && !page.contains("more; all of them"));
     // The picture and its caption are of one series and state its unit.
@@ -489,13 +489,13 @@ async fn one_unit_is_shown_at_a_time_contract_15() {
     let rate = link.unwrap().split('#').next().unwrap();
     let page = app.get(&format!("/datasets/vital?series={rate}")).send().await.text();
     assert!(
-        page.contains("Nelson, rate</span> <span class=\"soft isolate\">Unit: percent"),
+        page.contains("Nelson, rate</span> <span class=\"soft isolate\">Unit: proportion"),
         "{page}"
     );
     let others = page.split("<summary>Other series").nth(1).unwrap().split("</details>").next();
-    order(others.unwrap(), &["percent</p>", "Tasman, rate", "people</p>", "Nelson, value"]);
+    order(others.unwrap(), &["proportion</p>", "Tasman, rate", "people</p>", "Nelson, value"]);
     let picture = app.get(&format!("/datasets/vital/chart.svg?series={rate}")).send().await.text();
-    assert!(picture.contains("Line chart of rate (percent) by date."), "{picture}");
+    assert!(picture.contains("Line chart of rate (proportion) by date."), "{picture}");
 }
 
 #[tokio::test]

@@ -83,6 +83,36 @@ async fn the_example_of_the_contract_contract_15() {
 }
 
 #[tokio::test]
+async fn values_are_counted_within_a_box_contract_15() {
+    let app = TestApp::start().await;
+    publish_package(&app, "us_state_capitals").await;
+    let key = app.key(Plan::Enterprise).await;
+    let path = "/v1/datasets/us_state_capitals/values?columns=city&bbox=";
+    let of_box = async |bbox: &str| {
+        let found = values(&app, &key, &format!("{path}{bbox}")).await;
+        let column = &found["columns"][0];
+        let names = column["values"].as_array().unwrap().iter();
+        let names: Vec<String> = names.map(|one| one["value"].as_str().unwrap().into()).collect();
+        assert_eq!((column["distinct"].as_u64(), found["rows"].as_u64()), {
+            let count = Some(names.len() as u64);
+            (count, count)
+        });
+        (found["selection"].clone(), names)
+    };
+    let (selection, cities) = of_box("-80,35,-75,40").await;
+    assert_eq!(selection, "bbox=-80.0%2C35.0%2C-75.0%2C40.0");
+    assert_eq!(cities, ["Annapolis", "Dover", "Raleigh", "Richmond"]);
+    // A condition holds besides, across 180 degrees too, and somewhere there is nothing.
+    assert_eq!(of_box("-80,35,-75,40&where.state=Virginia").await.1, ["Richmond"]);
+    assert_eq!(of_box("150,15,-150,25").await.1, ["Honolulu"]);
+    assert_eq!(of_box("0,0,1,1").await.1, [""; 0]);
+    // Where there is no geometry there is no box.
+    app.publish(&harvest()).await;
+    let refused = app.get(&format!("{PATH}?bbox=0,0,1,1")).key(&key).send().await;
+    assert_eq!(refused.json()["detail"][0]["loc"], json!(["query", "bbox"]));
+}
+
+#[tokio::test]
 async fn stored_and_counted_values_agree_contract_15() {
     let fixture = HostFixture::default();
     let app = TestApp::on_fixture(&fixture).await;

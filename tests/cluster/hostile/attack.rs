@@ -2,6 +2,7 @@
 //! which begin again whenever the server ends them.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use tokio::time::sleep;
 use yearbook_catalog::key;
 use yearbook_tests::http2::{self, frame, kind};
 
-use crate::sign_up;
+use crate::{server, sign_up};
 
 /// Address from which attacks come; the polite client has another address.
 const ATTACKER_ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
@@ -92,6 +93,17 @@ impl AttackClient {
         let mut page = String::new();
         stream.read_to_string(&mut page).await?;
         sign_up::stamp_in(&page).ok_or_else(|| std::io::Error::other(page))
+    }
+
+    /// The cursor behind the first row of a selection.
+    async fn cursor(&self, key: &str) -> Result<String> {
+        let mut stream = self.connect().await?;
+        let path = "/v1/datasets/large/data?limit=1&sort=-value&start=1900-01-01&end=1900-01-02";
+        stream.write_all(only(path, &format!("X-API-Key: {key}\r\n")).as_bytes()).await?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await?;
+        let cursor = answer.lines().find_map(|line| line.strip_prefix("x-next-page: "));
+        cursor.map(str::to_owned).ok_or_else(|| std::io::Error::other(answer))
     }
 
     /// Sends requests on one connection and reads their answers.
@@ -295,6 +307,43 @@ pub(crate) fn wide_pages(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
         let path = format!("/v1/datasets/wide/data?limit=5000&format={format}{more}");
         attacker.read(&only(&path, &format!("X-API-Key: {}\r\n", attacker.keys[number % 2]))).await
     });
+}
+
+/// Selections that hold and read as much as one may: large orders, rows of each series, conditions
+/// up to their bounds, places within a box, and a cursor of another selection.
+pub(crate) fn worst_selections(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 32, async |attacker: AttackClient, number| {
+        let key = attacker.keys[number % 2].clone();
+        let path = match number / 2 % 8 {
+            0 => "large/data?sort=-value&limit=10000".to_owned(),
+            1 => "large/data?sort=series,-value,-date&last=1000&limit=10000".to_owned(),
+            2 => format!("large/data?last=1000&limit=0&start=1900-01-01&{}", values()),
+            3 => format!("wide/data?limit=5000&{}", conditions()),
+            4 => format!("wide/data?limit=0&sort={}", columns(0..8).collect::<Vec<_>>().join(",")),
+            5 => "points/data?limit=0&bbox=-179.5,-89.5,179.5,89.5&sort=-area".to_owned(),
+            6 => "points/values?columns=park,area&limit=10000&bbox=-0.001,-89,0.001,89".to_owned(),
+            _ => format!("large/data?sort=value&cursor={}", attacker.cursor(&key).await?),
+        };
+        let more = format!("X-API-Key: {key}\r\n");
+        attacker.read(&only(&format!("/v1/datasets/{path}"), &more)).await
+    });
+}
+
+/// As many values as a request may have, none of which a row has but for chance.
+fn values() -> String {
+    (0..1_024).map(|value| format!("where.value={value}")).collect::<Vec<_>>().join("&")
+}
+
+/// As many conditions as a request may have, one of them of as many texts.
+fn conditions() -> String {
+    let texts = (0..64).map(|text| format!("where.region.contains={text:x}"));
+    let columns = columns(0..63).map(|column| format!("where.{column}=true"));
+    texts.chain(columns).collect::<Vec<_>>().join("&")
+}
+
+/// Columns of the wide table.
+fn columns(numbers: Range<usize>) -> impl Iterator<Item = String> {
+    numbers.map(server::column)
 }
 
 /// A stored file in a thousand pieces.

@@ -180,6 +180,11 @@ async fn pages_of_a_wide_table_delay_no_other_client() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn worst_selections_delay_no_other_client_contract_15() {
+    withstands("worst_selections", attack::worst_selections).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_thousand_ranges_delay_no_other_client() {
     withstands("small_ranges", attack::small_ranges).await;
 }

@@ -1,5 +1,5 @@
 //! The real binary on tables that are worth an attack: one that fills buffers, one with huge cells,
-//! one with many columns. Owns the process, its data and what it holds.
+//! one with many columns, one of a million points. Owns the process, its data and what it holds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,6 +24,10 @@ const CELL: usize = 4 << 20;
 
 /// Columns of the wide table.
 const COLUMNS: usize = 500;
+
+/// Points of the table of places, and those of one row.
+const POINTS: usize = 1_000_000;
+const POINTS_OF_ROW: usize = 100;
 
 /// Longest time for the server to answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -143,6 +147,11 @@ pub(crate) fn waiting_mails() -> Option<Vec<String>> {
     Some(mails.iter().map(|mail| mail["text"].as_str().unwrap().to_owned()).collect())
 }
 
+/// Name of a column of the wide table.
+pub(crate) fn column(number: usize) -> String {
+    format!("a_rather_long_name_of_a_column_{number:04}")
+}
+
 /// Writes the tables below `folder`; their descriptors.
 fn packages(folder: &Path) -> Vec<PathBuf> {
     let of = |name: &str| {
@@ -169,7 +178,7 @@ fn packages(folder: &Path) -> Vec<PathBuf> {
         String::new(),
     );
     for column in 0..COLUMNS {
-        let name = format!("a_rather_long_name_of_a_column_{column:04}");
+        let name = self::column(column);
         header = format!("{header},{name}");
         row += ",true";
         wide = wide.with_field(&name, "boolean");
@@ -178,9 +187,21 @@ fn packages(folder: &Path) -> Vec<PathBuf> {
     for number in 0..5_000 {
         let _ = writeln!(rows, "2020-01-01,{number},1.5,true{row}");
     }
+    let mut points = "park,area,geometry_wkt\n".to_owned();
+    for row in 0..POINTS / POINTS_OF_ROW {
+        let place = |point: usize| {
+            // Over the whole world, no two alike.
+            let number = row * POINTS_OF_ROW + point;
+            let (longitude, latitude) = (number % 359, number % 179);
+            format!("({}.{number:07} {}.{number:07})", longitude as i64 - 179, latitude as i64 - 89)
+        };
+        let places: Vec<String> = (0..POINTS_OF_ROW).map(place).collect();
+        let _ = writeln!(points, "park {row},{row},\"MULTIPOINT ({})\"", places.join(", "));
+    }
     vec![
         big(1).with("/name", json!("large")).with_rows(&large).write(&of("large")),
         parks().with("/name", json!("cells")).with_rows(&cells).write(&of("cells")),
+        parks().with("/name", json!("points")).with_rows(&points).write(&of("points")),
         wide.with_rows(&rows).write(&of("wide")),
         harvest().write(&of("harvest")),
     ]
