@@ -184,13 +184,10 @@ mod tests {
         let (selection, _) = parse_data(&parse_pairs(raw), &["json", "csv"]).unwrap();
         let column = |name| Column::new(name, ColumnType::String, ColumnRole::Dimension);
         let snapshot = fixtures::snapshot(vec![column("a"), column("b"), column("ab")]);
-        let resolved = resolve_selection(&snapshot, &selection).unwrap();
-        let all = ReadPlan::full_scan(
-            DatasetName::parse(name).unwrap(),
-            Namespace::parse("prices").unwrap(),
-            Arc::new(snapshot),
-        );
-        (resolved.into_plan(all), selection)
+        let (name, namespace) = (DatasetName::parse(name), Namespace::parse("prices"));
+        let (name, namespace) = (name.unwrap(), namespace.unwrap());
+        let plan = resolve_selection(name, namespace, Arc::new(snapshot), &selection).unwrap();
+        (plan, selection)
     }
 
     fn position(raw: &str) -> CursorPosition {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use tracing::Instrument;
 use yearbook_catalog::SnapshotStatus;
-use yearbook_domain::read_plan::ResolvedSelection;
 use yearbook_domain::{
     CursorPosition, Dataset, ReadPlan, Refusal, Snapshot, SnapshotId, ValidationError, cursor,
     read_plan,
@@ -19,10 +18,8 @@ use crate::response::plan::{ResponsePlan, RowSource};
 
 /// A request, resolved against its dataset.
 struct ResolvedRequest {
-    /// The version to read: a cursor's, a pinned one, or the current one.
-    snapshot: Arc<Snapshot>,
-    /// The selection in this version.
-    selection: ResolvedSelection,
+    /// The selection in the version to read: a cursor's, a pinned one, or the current one.
+    plan: ReadPlan,
     /// Row of a cursor.
     first_row: Option<u64>,
     /// The encoder's options.
@@ -43,11 +40,11 @@ impl DataRequest {
         dataset: &Dataset,
     ) -> Result<ResponsePlan, Error> {
         let span = tracing::debug_span!("plan", dataset = self.name.as_str());
-        let ResolvedRequest { snapshot, selection, first_row, options } =
+        let ResolvedRequest { plan, first_row, options } =
             self.resolve(app, dataset).instrument(span).await?;
         let limits = auth.caller.limits();
         let sent = &self.selection;
-        let plan = read_plan::plan_read(dataset, snapshot, limits, sent, selection, first_row)?;
+        let plan = read_plan::plan_read(dataset, plan, limits, sent, first_row)?;
         Box::pin(app.core.check_series(dataset, &plan)).await?;
         Ok(ResponsePlan::new(self, auth, RowSource::Snapshot(Arc::new(plan)), options))
     }
@@ -67,29 +64,28 @@ impl DataRequest {
         // Where the snapshot is gone, the current one judges: a wrong name is more useful to know
         // than a lost version.
         let judge = snapshot.as_ref().unwrap_or(&dataset.current);
-        let resolved = read_plan::resolve_selection(judge, sent);
-        let changed = match (&position, &resolved) {
-            (Some(position), Ok(resolved)) => {
-                let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
-                let all = ReadPlan::full_scan(name, namespace, Arc::clone(judge));
-                let plan = resolved.clone().into_plan(all);
-                position.validate_filters(&plan, sent).err()
-            }
+        let select = |snapshot: Arc<Snapshot>| {
+            let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
+            read_plan::resolve_selection(name, namespace, snapshot, sent)
+        };
+        let selected = select(Arc::clone(judge));
+        let changed = match (&position, &selected) {
+            (Some(position), Ok(plan)) => position.validate_filters(plan, sent).err(),
             _ => None,
         };
         let changed =
             changed.or_else(|| position.as_ref().and_then(|at| at.validate_snapshot(sent).err()));
         let mut problems: Vec<ValidationError> = invalid.into_iter().chain(changed).collect();
-        let resolved = resolved.map_err(|found| problems.extend(found)).ok();
+        let selected = selected.map_err(|found| problems.extend(found)).ok();
         let options = self.encoder_options().unwrap_or_else(|found| {
             problems.extend(found);
             Vec::new()
         });
-        let Some(selection) = resolved.filter(|_| problems.is_empty()) else {
+        let Some(plan) = selected.filter(|_| problems.is_empty()) else {
             return Err(Refusal::InvalidParameters(problems).into());
         };
-        let (snapshot, selection) = match (snapshot, pinned) {
-            (Some(snapshot), _) => (snapshot, selection),
+        let plan = match (snapshot, pinned) {
+            (Some(_), _) => plan,
             // A cursor is signed, so its snapshot was once: the database need not be asked.
             (None, Some(id)) if position.is_some() => {
                 return Err(Refusal::SnapshotGone { id: id.to_owned() }.into());
@@ -97,17 +93,11 @@ impl DataRequest {
             (None, id) => {
                 let snapshot = unlisted_snapshot(app, dataset, id.unwrap_or_default()).await?;
                 // Its columns may stand elsewhere than those of the version that judged.
-                let selection = read_plan::resolve_selection(&snapshot, sent)
-                    .map_err(Refusal::InvalidParameters)?;
-                (snapshot, selection)
+                select(snapshot).map_err(Refusal::InvalidParameters)?
             }
         };
-        Ok(ResolvedRequest {
-            snapshot,
-            selection,
-            first_row: position.map(|position| position.row),
-            options,
-        })
+        let first_row = position.map(|position| position.row);
+        Ok(ResolvedRequest { plan, first_row, options })
     }
 
     fn cursor_position(&self, app: &ApiState) -> Result<Option<CursorPosition>, ValidationError> {

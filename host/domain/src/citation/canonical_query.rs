@@ -85,11 +85,7 @@ fn selection_pairs(plan: &ReadPlan) -> impl Iterator<Item = (String, String)> {
     let named = |(name, value): (&str, String)| (name.to_owned(), value);
     let conditions = plan.conditions.iter().flat_map(|condition| {
         let column = plan.snapshot.columns.get(condition.column).map_or("", |column| &column.name);
-        let (dot, operator) = match condition.test.operator() {
-            "" => ("", ""),
-            operator => (".", operator),
-        };
-        let name = format!("where.{column}{dot}{operator}");
+        let name = condition.test.operator().parameter(column);
         condition.test.values().into_iter().map(move |value| (name.clone(), value))
     });
     let bbox = plan.bbox.as_ref().map(|bbox| ("bbox", bbox.to_parameter()));

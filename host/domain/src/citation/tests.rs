@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::query::{last_value, parse_data, parse_pairs};
-use crate::{Column, ColumnRole, ColumnType, Namespace, ReadPlan, Snapshot, fixtures, read_plan};
+use crate::{Column, ColumnRole, ColumnType, Namespace, Snapshot, fixtures, read_plan};
 
 fn column(name: &str, role: ColumnRole) -> Column {
     Column::new(name, ColumnType::String, role)
@@ -53,9 +53,8 @@ fn canonical(raw: &str, cut: bool) -> CanonicalQuery {
     let (selection, _) = parse_data(&pairs, &["json", "csv"]).unwrap();
     let snapshot = Arc::new(snapshot());
     let name = DatasetName::parse("cpi").unwrap();
-    let resolved = read_plan::resolve_selection(&snapshot, &selection).unwrap();
-    let all = ReadPlan::full_scan(name, Namespace::parse("prices").unwrap(), snapshot);
-    let plan = resolved.into_plan(all);
+    let namespace = Namespace::parse("prices").unwrap();
+    let plan = read_plan::resolve_selection(name, namespace, snapshot, &selection).unwrap();
     let limit = CanonicalQuery::explicit_limit(&selection, last_value(&pairs, "limit").is_some());
     CanonicalQuery::new(&plan, limit.filter(|_| cut))
 }

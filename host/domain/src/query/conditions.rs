@@ -61,6 +61,15 @@ impl Operator {
         Self::ALL.into_iter().filter(|operator| *operator != Self::Equal)
     }
 
+    /// Returns the name of the parameter that compares `column` so.
+    #[must_use]
+    pub fn parameter(self, column: &str) -> String {
+        match self {
+            Self::Equal => format!("{PREFIX}{column}"),
+            named => format!("{PREFIX}{column}.{}", named.as_str()),
+        }
+    }
+
     /// Returns true where each repetition adds an alternative; otherwise the last value wins.
     fn is_repeatable(self) -> bool {
         matches!(self, Self::Equal | Self::Not | Self::Contains | Self::Starts)
@@ -82,10 +91,7 @@ impl ConditionParameter {
     /// Returns the name of the parameter as sent.
     #[must_use]
     pub fn parameter(&self) -> String {
-        match self.operator {
-            Operator::Equal => format!("{PREFIX}{}", self.column),
-            named => format!("{PREFIX}{}.{}", self.column, named.as_str()),
-        }
+        self.operator.parameter(&self.column)
     }
 }
 

@@ -8,6 +8,8 @@ pub(super) use resolve::resolve_conditions;
 pub(crate) use value::json_number;
 pub use value::{ColumnValue, FloatKey};
 
+use crate::query::Operator;
+
 /// A condition that each row of a read meets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
@@ -61,19 +63,19 @@ impl Side {
 }
 
 impl ColumnTest {
-    /// Returns the word of the operator in `where.COLUMN.OPERATOR`; empty for equality.
+    /// Returns the operator in `where.COLUMN.OPERATOR`.
     #[must_use]
-    pub fn operator(&self) -> &'static str {
+    pub fn operator(&self) -> Operator {
         match self {
-            Self::AnyOf(_) => "",
-            Self::NoneOf(_) => "not",
-            Self::Bound(Side::AtLeast, _) => "ge",
-            Self::Bound(Side::Above, _) => "gt",
-            Self::Bound(Side::AtMost, _) => "le",
-            Self::Bound(Side::Below, _) => "lt",
-            Self::Contains(_) => "contains",
-            Self::Starts(_) => "starts",
-            Self::IsNull(_) => "null",
+            Self::AnyOf(_) => Operator::Equal,
+            Self::NoneOf(_) => Operator::Not,
+            Self::Bound(Side::AtLeast, _) => Operator::AtLeast,
+            Self::Bound(Side::Above, _) => Operator::Above,
+            Self::Bound(Side::AtMost, _) => Operator::AtMost,
+            Self::Bound(Side::Below, _) => Operator::Below,
+            Self::Contains(_) => Operator::Contains,
+            Self::Starts(_) => Operator::Starts,
+            Self::IsNull(_) => Operator::Null,
         }
     }
 

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
+use super::ReadPlan;
 use super::condition::resolve_conditions;
 use super::names::{ColumnNames, listed, quoted};
 use super::row_order::{check_series_rows, resolve_order};
-use super::{Condition, ReadPlan, RowOrder};
 use crate::dataset::GEOMETRY_COLUMN;
 use crate::plan::BulkEntitlement;
 use crate::query::Sent;
 use crate::{
-    BoundingBox, ColumnRole, Dataset, Date, PlanLimits, Refusal, Selection, SeriesRows, Snapshot,
+    ColumnRole, Dataset, DatasetName, Namespace, PlanLimits, Refusal, Selection, Snapshot,
     ValidationError,
 };
 
@@ -21,42 +21,29 @@ pub const UNBOUNDED_ROWS: u64 = 100_000;
 /// Rows up to which any order is served: their keys are held (contract-15-order).
 pub const MAX_SORTED_ROWS: u64 = 10_000;
 
-/// A selection of rows and columns of one snapshot, its parameters checked against it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ResolvedSelection {
-    /// Positions of the columns to send, in output order.
-    columns: Vec<usize>,
-    start: Option<Date>,
-    end: Option<Date>,
-    search_text: Option<String>,
-    conditions: Vec<Condition>,
-    bbox: Option<BoundingBox>,
-    series_rows: Option<SeriesRows>,
-    order: RowOrder,
-}
-
-/// Resolves `selection` against a snapshot.
+/// Plans the whole `selection` in a snapshot of a dataset, without pages or a row cap.
 ///
 /// # Errors
 /// Every problem that only the dataset can judge, in the order of contract-15-problems.
 pub fn resolve_selection(
-    snapshot: &Snapshot,
+    dataset: DatasetName,
+    namespace: Namespace,
+    snapshot: Arc<Snapshot>,
     selection: &Selection,
-) -> Result<ResolvedSelection, Vec<ValidationError>> {
+) -> Result<ReadPlan, Vec<ValidationError>> {
     let lookups = selection.columns.as_ref().map_or(0, |sent| sent.value.len())
         + selection.conditions.len()
         + selection.sort.as_ref().map_or(0, |sort| sort.value.len());
-    let names = ColumnNames::new(snapshot, lookups);
-    let columns = resolve_projection(&names, snapshot, selection);
+    let names = ColumnNames::new(&snapshot, lookups);
+    let columns = resolve_projection(&names, &snapshot, selection);
     let conditions = resolve_conditions(&names, &selection.conditions);
-    let order = resolve_order(&names, snapshot, selection.sort.as_ref());
-    let series_rows = check_series_rows(snapshot, selection);
-    let bbox = check_box(snapshot, selection);
+    let order = resolve_order(&names, &snapshot, selection.sort.as_ref());
+    let series_rows = check_series_rows(&snapshot, selection);
+    let bbox = check_box(&snapshot, selection);
     match (columns, conditions, order, series_rows, bbox) {
         (Ok(columns), Ok(conditions), Ok(order), Ok(()), Ok(())) => {
             let dated = snapshot.date_column.is_some();
-            Ok(ResolvedSelection {
-                columns,
+            Ok(ReadPlan {
                 start: selection.start.filter(|_| dated),
                 end: selection.end.filter(|_| dated),
                 search_text: selection.dimensions.clone(),
@@ -64,6 +51,7 @@ pub fn resolve_selection(
                 bbox: selection.bbox.as_ref().map(|sent| sent.value),
                 series_rows: selection.series_rows.as_ref().map(|sent| sent.value),
                 order,
+                ..ReadPlan::of_columns(dataset, namespace, snapshot, columns)
             })
         }
         (columns, conditions, order, series_rows, bbox) => {
@@ -78,34 +66,21 @@ pub fn resolve_selection(
     }
 }
 
-impl ResolvedSelection {
-    /// Plans the whole selection in `plan`'s snapshot, without pages or a row cap.
-    #[must_use]
-    pub fn into_plan(self, plan: ReadPlan) -> ReadPlan {
-        let Self { columns, start, end, search_text, conditions, bbox, series_rows, order } = self;
-        ReadPlan { columns, start, end, search_text, conditions, bbox, series_rows, order, ..plan }
-    }
-}
-
-/// Decides what to read of `snapshot`, a version of `dataset`, for `resolved`, which is `selection`
-/// in this snapshot, from `first_row` on (that of a cursor). `limits` are those of the plan of the
-/// key that was checked.
+/// Decides what a caller reads of `plan`, which is `selection` in a version of `dataset`, from
+/// `first_row` on (that of a cursor). `limits` are those of the plan of the key that was checked.
 ///
 /// # Errors
 /// [`Refusal::UnboundedRequest`], then [`Refusal::SortTooLarge`].
 pub fn plan_read(
     dataset: &Dataset,
-    snapshot: Arc<Snapshot>,
+    plan: ReadPlan,
     limits: PlanLimits,
     selection: &Selection,
-    resolved: ResolvedSelection,
     first_row: Option<u64>,
 ) -> Result<ReadPlan, Refusal> {
-    guard(dataset, &snapshot, limits, selection)?;
+    guard(dataset, &plan.snapshot, limits, selection)?;
     let (max_rows, plan_row_cap) = bound(selection.limit, limits.row_cap);
-    let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
-    let unselected = ReadPlan::of_columns(name, namespace, snapshot, Vec::new());
-    let plan = ReadPlan { first_row, max_rows, plan_row_cap, ..resolved.into_plan(unselected) };
+    let plan = ReadPlan { first_row, max_rows, plan_row_cap, ..plan };
     check_order(&plan)?;
     Ok(plan)
 }

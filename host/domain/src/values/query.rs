@@ -1,6 +1,8 @@
 //! The parameters of `/values`: those of `/data` that select rows, and its own
 //! (contract-15-values-parameters).
 
+use std::sync::Arc;
+
 use super::{DEFAULT_VALUES, MAX_COLUMNS, MAX_VALUES, ValuesPage};
 use crate::dataset::GEOMETRY_COLUMN;
 use crate::query::{is_condition, last_value, parse_data, scalar};
@@ -96,8 +98,7 @@ impl ValuesQuery {
     /// # Errors
     /// Every problem that only the dataset can judge.
     pub fn resolve(&self, all: ReadPlan) -> Result<ValuesTarget, Vec<ValidationError>> {
-        let snapshot = std::sync::Arc::clone(&all.snapshot);
-        let every_column = all.columns.clone();
+        let ReadPlan { dataset, namespace, snapshot, columns: every_column, .. } = all;
         let role = |position: &usize| snapshot.columns.get(*position).map(|column| column.role);
         let named: Vec<&Column> = self
             .selection
@@ -114,17 +115,18 @@ impl ValuesQuery {
             (Some(raw), Some(column)) => parse_value(column.column_type, "after", raw).map(Some),
             _ => Ok(None),
         };
-        let (selected, after) =
-            match (geometry, resolve_selection(&snapshot, &self.selection), after) {
-                (None, Ok(selected), Ok(after)) => (selected.into_plan(all), after),
-                (geometry, selected, after) => {
-                    let problems = geometry.into_iter();
-                    return Err(problems
-                        .chain(selected.err().into_iter().flatten())
-                        .chain(after.err())
-                        .collect());
-                }
-            };
+        let selected =
+            resolve_selection(dataset, namespace, Arc::clone(&snapshot), &self.selection);
+        let (selected, after) = match (geometry, selected, after) {
+            (None, Ok(selected), Ok(after)) => (selected, after),
+            (geometry, selected, after) => {
+                let problems = geometry.into_iter();
+                return Err(problems
+                    .chain(selected.err().into_iter().flatten())
+                    .chain(after.err())
+                    .collect());
+            }
+        };
         let columns = match self.selection.columns {
             Some(_) => selected.columns.clone(),
             None => {

@@ -87,18 +87,15 @@ impl CitationRequest {
         snapshot: &std::sync::Arc<Snapshot>,
         dataset: Option<&Dataset>,
     ) -> Result<ReadPlan, Error> {
-        let resolved = read_plan::resolve_selection(snapshot, &self.selection)
-            .map_err(Refusal::InvalidParameters)?;
         // A retired dataset has no rows to read, so its namespace is never shown.
         let namespace = dataset.map(|dataset| dataset.namespace.clone());
         let namespace = namespace.or_else(|| Namespace::parse(self.name.as_str()));
         let absent = || Refusal::NoSuchDataset { name: self.name.to_string() };
-        let all = ReadPlan::full_scan(
-            self.name.clone(),
-            namespace.ok_or_else(absent)?,
-            std::sync::Arc::clone(snapshot),
-        );
-        Ok(ReadPlan { max_rows: self.limit, ..resolved.into_plan(all) })
+        let (name, snapshot) = (self.name.clone(), std::sync::Arc::clone(snapshot));
+        let namespace = namespace.ok_or_else(absent)?;
+        let plan = read_plan::resolve_selection(name, namespace, snapshot, &self.selection)
+            .map_err(Refusal::InvalidParameters)?;
+        Ok(ReadPlan { max_rows: self.limit, ..plan })
     }
 }
 

@@ -8,7 +8,7 @@ use askama::Template;
 use yearbook_domain::query::{is_condition, parse_data};
 use yearbook_domain::read_plan::resolve_selection;
 use yearbook_domain::values::{StoredValues, ValuesPage};
-use yearbook_domain::{CanonicalQuery, Column, ColumnRole, Dataset, ReadPlan, ValidationError};
+use yearbook_domain::{CanonicalQuery, Column, ColumnRole, Dataset, ValidationError};
 
 use crate::copy_lines::{CopyLine, LineRequest, copy_lines};
 use crate::credit_view::CreditView;
@@ -112,10 +112,10 @@ impl FormInput {
         formats: &[&str],
     ) -> Result<(CanonicalQuery, Option<String>), Vec<ValidationError>> {
         let (selection, output) = parse_data(&self.parameters(), formats)?;
-        let resolved = resolve_selection(&dataset.current, &selection)?;
         let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
-        let all = ReadPlan::full_scan(name, namespace, Arc::clone(&dataset.current));
-        Ok((CanonicalQuery::new(&resolved.into_plan(all), None), output.format))
+        let current = Arc::clone(&dataset.current);
+        let plan = resolve_selection(name, namespace, current, &selection)?;
+        Ok((CanonicalQuery::new(&plan, None), output.format))
     }
 }
 

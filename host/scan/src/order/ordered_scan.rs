@@ -21,7 +21,7 @@ use super::numbered_rows::{NumberedRows, ReadRows};
 use super::series::{SERIES_BYTES, SeriesKeys};
 use super::series_rows::select_series_rows;
 use super::sort_keys::SortKeys;
-use super::sorted::Sorted;
+use super::sorted::{SortedNumbers, SortedSearch};
 use super::wanted_rows::WantedRows;
 use crate::StorageFailure;
 use crate::batches::{RowFilter, stream_batches};
@@ -140,10 +140,9 @@ async fn newest_first(
             (RowCounts::from_filter(found.rows, found.next), found.wanted, found.rows)
         }
     };
-    let numbers =
-        RowNumbers::Newest(Box::new(NewestFirst::new(source.clone(), runs, wanted, rows)));
+    let numbers = NewestFirst::new(source.clone(), runs, wanted, rows);
     let rows = NumberedRows::new(source, projection, rows, budget);
-    Ok((counts, stream_numbers(numbers, rows)))
+    Ok((counts, stream_numbers(Some(Box::new(numbers)), Vec::new(), rows)))
 }
 
 async fn sorted(
@@ -156,31 +155,21 @@ async fn sorted(
     budget: &SelectionBudget,
 ) -> Result<(RowCounts, RowStream), StorageFailure> {
     let total = (!plan.is_filtered()).then_some(window.end - window.start);
-    let (first, most) = (plan.first_row, plan.max_rows.unwrap_or(u64::MAX));
-    let sorted = Sorted::start(source.clone(), budget, keys, window, wanted, first, most).await?;
-    let is_whole = sorted.is_whole();
-    let rows = sorted.found_rows();
+    let most = plan.max_rows.unwrap_or(u64::MAX);
+    let search = SortedSearch { source: &source, budget, keys: Arc::new(keys) };
+    let SortedNumbers { rows, next } = search.find(window, &wanted, plan.first_row, most).await?;
+    let count = rows.len() as u64;
     // Of a filtered selection without a limit the number of rows is not told, whatever its order.
-    let is_told = is_whole && (plan.max_rows.is_some() || total.is_some());
-    let counts = RowCounts {
-        rows: is_told.then_some(rows),
-        total,
-        next: sorted.next_row().filter(|_| is_whole),
-    };
-    let expected = if is_whole { rows } else { u64::MAX };
-    let rows = NumberedRows::new(source, projection, expected, budget);
-    Ok((counts, stream_numbers(RowNumbers::Sorted(Box::new(sorted)), rows)))
-}
-
-/// Numbers of rows in the order in which they are sent.
-enum RowNumbers {
-    Newest(Box<NewestFirst>),
-    Sorted(Box<Sorted>),
+    let is_told = plan.max_rows.is_some() || total.is_some();
+    let counts = RowCounts { rows: is_told.then_some(count), total, next };
+    let reader = NumberedRows::new(source, projection, count, budget);
+    Ok((counts, stream_numbers(None, rows, reader)))
 }
 
 /// Rows on their way out.
 struct NumberedScan {
-    numbers: RowNumbers,
+    /// Numbers that are found as rows are sent; `None` where all of them were found before.
+    numbers: Option<Box<NewestFirst>>,
     rows: NumberedRows,
     /// Numbers of rows that have not been read.
     block: VecDeque<u64>,
@@ -188,11 +177,15 @@ struct NumberedScan {
     read: Option<ReadRows>,
 }
 
-/// The rows `numbers` as batches. Must be called in a tokio runtime unless the store is local; may
-/// be polled anywhere.
-fn stream_numbers(numbers: RowNumbers, rows: NumberedRows) -> RowStream {
+/// The rows `found`, then those of `numbers`, as batches. Must be called in a tokio runtime unless
+/// the store is local; may be polled anywhere.
+fn stream_numbers(
+    numbers: Option<Box<NewestFirst>>,
+    found: Vec<u64>,
+    rows: NumberedRows,
+) -> RowStream {
     let runtime = (!rows.is_local()).then(Handle::current);
-    let scan = NumberedScan { numbers, rows, block: VecDeque::new(), read: None };
+    let scan = NumberedScan { numbers, rows, block: found.into(), read: None };
     stream::try_unfold(scan, move |mut scan| {
         let runtime = runtime.clone();
         let step = async move { Ok(scan.next().await?.map(|batch| (batch, scan))) };
@@ -219,11 +212,8 @@ impl NumberedScan {
             }
             self.read = None;
             if self.block.is_empty() {
-                let numbers = match &mut self.numbers {
-                    RowNumbers::Newest(numbers) => numbers.next().await?,
-                    RowNumbers::Sorted(numbers) => numbers.next().await?,
-                };
-                let Some(numbers) = numbers else { return Ok(None) };
+                let Some(numbers) = &mut self.numbers else { return Ok(None) };
+                let Some(numbers) = numbers.next().await? else { return Ok(None) };
                 self.block = numbers.into();
             }
             self.read = Some(self.rows.read(&mut self.block).await?);

@@ -1,11 +1,9 @@
-//! Rows by number in the order of sort keys. Holds the keys of the rows that are handed out at
-//! once; each further time reads the sort columns again.
+//! Rows by number in the order of sort keys. Holds the keys of the rows of one page.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use yearbook_domain::read_plan::MAX_SORTED_ROWS;
 
 use super::best_rows::BestRows;
 use super::budget::{SelectionBudget, SelectionPermit};
@@ -18,92 +16,49 @@ use crate::decode::{FileSource, RowRange, task_ranges};
 /// take of what is free then, and few matching rows of long keys are not refused for those of all.
 const WAITED_SHARE: u64 = 4;
 
-/// Wanted rows of a window that have not been handed out.
-pub(super) struct Sorted {
-    source: FileSource,
-    budget: SelectionBudget,
-    keys: Arc<SortKeys>,
-    window: Range<u64>,
-    wanted: WantedRows,
-    /// The row that comes first of those that have not been handed out.
-    from: Option<(Box<[u8]>, u64)>,
-    /// Rows that were found and not handed out.
-    found: Option<Vec<u64>>,
-    /// Rows that may still be found.
-    left: u64,
+/// Finds rows in the order of their keys.
+pub(super) struct SortedSearch<'a> {
+    pub(super) source: &'a FileSource,
+    pub(super) budget: &'a SelectionBudget,
+    pub(super) keys: Arc<SortKeys>,
 }
 
-impl Sorted {
-    /// Finds the first of `most` rows, from row `first` on, as many as are held at once.
-    pub(super) async fn start(
-        source: FileSource,
-        budget: &SelectionBudget,
-        keys: SortKeys,
+/// Rows that were found.
+pub(super) struct SortedNumbers {
+    /// Their numbers, in order.
+    pub(super) rows: Vec<u64>,
+    /// The row behind them; `None` if there is none.
+    pub(super) next: Option<u64>,
+}
+
+impl SortedSearch<'_> {
+    /// Finds the first `most` wanted rows of a window, from row `first` on.
+    pub(super) async fn find(
+        &self,
         window: Range<u64>,
-        wanted: WantedRows,
+        wanted: &WantedRows,
         first: Option<u64>,
         most: u64,
-    ) -> Result<Self, StorageFailure> {
-        let mut sorted = Self {
-            source,
-            budget: budget.clone(),
-            keys: Arc::new(keys),
-            window,
-            wanted,
-            from: None,
-            found: None,
-            left: most,
+    ) -> Result<SortedNumbers, StorageFailure> {
+        let from = match first {
+            Some(first) => match self.key_of(first).await? {
+                Some(from) => Some(from),
+                None => return Ok(SortedNumbers { rows: Vec::new(), next: None }),
+            },
+            None => None,
         };
-        if let Some(first) = first {
-            sorted.from = sorted.key_of(first).await?;
-            if sorted.from.is_none() {
-                sorted.left = 0;
-                return Ok(sorted);
-            }
-        }
-        sorted.found = Some(sorted.find().await?);
-        Ok(sorted)
-    }
-
-    /// Number of rows that were found first.
-    pub(super) fn found_rows(&self) -> u64 {
-        self.found.as_ref().map_or(0, Vec::len) as u64
-    }
-
-    /// The row behind those that were found; `None` if there is none.
-    pub(super) fn next_row(&self) -> Option<u64> {
-        self.from.as_ref().map(|(_, row)| *row)
-    }
-
-    /// Returns true where no more than the rows that were found are handed out.
-    pub(super) fn is_whole(&self) -> bool {
-        self.left == 0 || self.from.is_none()
-    }
-
-    /// Numbers of the next rows; `None` at the end.
-    pub(super) async fn next(&mut self) -> Result<Option<Vec<u64>>, StorageFailure> {
-        let rows = match self.found.take() {
-            Some(found) => found,
-            None if self.is_whole() => Vec::new(),
-            None => self.find().await?,
-        };
-        Ok((!rows.is_empty()).then_some(rows))
-    }
-
-    /// The next rows; leaves the row behind them in `from`.
-    async fn find(&mut self) -> Result<Vec<u64>, StorageFailure> {
-        let most = usize::try_from(self.left.min(MAX_SORTED_ROWS)).unwrap_or(usize::MAX);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
         let rows = most.saturating_add(1);
-        let mut best = BestRows::new(rows, self.from.take(), self.room(rows as u64).await?);
-        for range in self.ranges(self.window.clone()) {
-            if let Some((range, numbers)) = self.wanted.select(&self.source, range).await? {
+        let mut best = BestRows::new(rows, from, self.room(rows as u64).await?);
+        for range in self.ranges(window) {
+            if let Some((range, numbers)) = wanted.select(self.source, range).await? {
                 best = self.offer(best, range, numbers).await?;
             }
         }
         let (mut rows, _room) = best.into_sorted();
-        self.from = if rows.len() > most { rows.pop() } else { None };
-        self.left -= rows.len() as u64;
-        Ok(rows.into_iter().map(|(_, row)| row).collect())
+        let next = if rows.len() > most { rows.pop() } else { None };
+        let rows = rows.into_iter().map(|(_, row)| row).collect();
+        Ok(SortedNumbers { rows, next: next.map(|(_, row)| row) })
     }
 
     /// The key of `row`; `None` if the file has no such row.
@@ -133,7 +88,7 @@ impl Sorted {
             best.offer_all(&keys.encode(batch)?, numbers.get(seen..).unwrap_or_default());
             Ok((best, seen + batch.num_rows()))
         };
-        let (best, _) = self.keys.reader().fold(&self.source, range, (best, 0), step).await?;
+        let (best, _) = self.keys.reader().fold(self.source, range, (best, 0), step).await?;
         best.check()
     }
 

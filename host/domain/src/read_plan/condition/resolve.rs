@@ -23,7 +23,7 @@ pub(in crate::read_plan) fn resolve_conditions(
             Err(found) => problems.extend(found),
         }
     }
-    conditions.sort_by_key(|condition| (condition.column, condition.test.operator()));
+    conditions.sort_by_key(|condition| (condition.column, condition.test.operator().as_str()));
     if problems.is_empty() { Ok(conditions) } else { Err(problems) }
 }
 

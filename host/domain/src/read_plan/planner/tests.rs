@@ -48,9 +48,10 @@ fn plan_snapshot(
     raw: &str,
 ) -> Result<ReadPlan, Refusal> {
     let (selection, _) = parse_data(&parse_pairs(raw), &["json"]).unwrap();
-    let resolved = resolve_selection(&snapshot, &selection).map_err(Refusal::InvalidParameters)?;
+    let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
+    let plan = resolve_selection(name, namespace, snapshot, &selection);
     let limits = PlanTable::default().limits(plan_of);
-    plan_read(dataset, snapshot, limits, &selection, resolved, None)
+    plan_read(dataset, plan.map_err(Refusal::InvalidParameters)?, limits, &selection, None)
 }
 
 #[test]

@@ -250,16 +250,3 @@ async fn nulls_and_nan_come_last_in_either_direction_contract_15() {
         assert_eq!(stored.read(&plan).await.unwrap().0.columns(), sorted.columns());
     }
 }
-
-#[tokio::test]
-async fn a_whole_table_is_sorted_in_parts_of_bounded_size_contract_15() {
-    let shape = FixtureOptions { group: 9_000, page: 900, ..FixtureOptions::rows(25_000) };
-    let stored = StoredFixture::of_table(table(&shape, 3), &shape).await;
-    let mut plan = plan(&stored.snapshot);
-    let by = |column, descending| SortKey { column, descending };
-    plan.order = RowOrder::By(vec![by(4, true), by(1, false)]);
-    let all = ordered(&stored.table, &plan);
-    let (rows, next) = stored.read(&plan).await.unwrap();
-    assert_eq!(rows.columns(), expected(&stored.table, &all, &plan.columns).columns());
-    assert_eq!(next, None);
-}
