@@ -25,9 +25,9 @@ pub const DEFAULT_LIMIT: u64 = 100;
 /// with names of three letters all that fits into an address of 16 KiB.
 pub const MAX_LISTED_NAMES: usize = 4_096;
 
-/// Parameters of routes that take options of plugins, and words that are kept for them. A plugin
-/// called like one of them would have its options taken for something else.
-pub const PARAMETERS: [&str; 20] = [
+/// Parameters of `/data`, in the order of contract-2-order; extensions after them. `where` stands
+/// for conditions.
+pub const DATA_PARAMETERS: [&str; 15] = [
     "start",
     "end",
     "dimensions",
@@ -43,12 +43,15 @@ pub const PARAMETERS: [&str; 20] = [
     "first",
     "last",
     "bbox",
-    "as_of",
-    "apply",
-    "since",
-    "after",
-    "lang",
 ];
+
+/// Returns true for parameters of routes that take options of plugins, and words that are kept for
+/// them. A plugin called like one of them would have its options taken for something else.
+#[must_use]
+pub fn is_parameter(name: &str) -> bool {
+    DATA_PARAMETERS.contains(&name)
+        || matches!(name, "as_of" | "apply" | "since" | "after" | "lang")
+}
 
 /// Parameters that say in which form the selected rows are sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

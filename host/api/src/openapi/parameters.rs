@@ -13,46 +13,6 @@ use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet};
 
 use crate::request::data_link::{DEFAULT_DAYS, MAX_DAYS};
 
-/// Query parameters of `/data`, in the order of contract-2-order; extensions after them.
-pub(super) const DATA_PARAMETERS: [&str; 16] = [
-    "name",
-    "start",
-    "end",
-    "dimensions",
-    "limit",
-    "format",
-    "geometry",
-    "envelope",
-    "cursor",
-    "snapshot",
-    "columns",
-    "where",
-    "sort",
-    "first",
-    "last",
-    "bbox",
-];
-
-/// Parameters of `/link`: those of `/data`, but for the page.
-pub(super) const LINK_PARAMETERS: [&str; 16] = [
-    "name",
-    "start",
-    "end",
-    "dimensions",
-    "limit",
-    "format",
-    "geometry",
-    "envelope",
-    "snapshot",
-    "columns",
-    "where",
-    "sort",
-    "first",
-    "last",
-    "bbox",
-    "days",
-];
-
 /// Parameters of `/values`, in the order of contract-15-values-parameters.
 pub(super) const VALUES_PARAMETERS: [&str; 10] = [
     "name",

@@ -8,6 +8,7 @@ use yearbook_sandbox::{GeneratorDescription, PluginSet};
 
 use super::operation::{Operation, RouteKind};
 use super::{examples, headers, parameters};
+use crate::request::known_parameters;
 
 /// Headers of an answer that can be asked for again with its tag.
 const TAGGED: [&str; 1] = ["ETag"];
@@ -135,7 +136,8 @@ fn data(id: &str, summary: &str, plugins: &PluginSet) -> Operation {
         "By date, then by primary key, then as published; the same in every request for the same snapshot. \
          Arrow and Parquet are typed and recommended for large pulls.",
     )
-    .takes(&parameters::DATA_PARAMETERS)
+    .takes(&["name"])
+    .takes(known_parameters::DATA.names)
     .takes_also(format_parameters(plugins))
     .takes(&DATED_CONDITIONS)
     .takes(&["If-Modified-Since", "Accept", "Accept-Encoding"])
@@ -198,7 +200,8 @@ fn link(plugins: &PluginSet) -> Operation {
          is as secret as the key, and ends with its time, with the key, or with all links of the key. Free; refuses what HEAD of the rows \
          would refuse.",
     )
-    .takes(&parameters::LINK_PARAMETERS)
+    .takes(&["name"])
+    .takes(known_parameters::LINK.names)
     .takes_also(format_parameters(plugins))
     .takes(&["Accept-Encoding"])
     .answers(

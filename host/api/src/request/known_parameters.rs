@@ -1,30 +1,16 @@
 //! Query parameters that each route knows. All others are ignored, and named in
 //! `X-Service-Ignored`; the description of the service has the same ones.
 
+use yearbook_domain::query::DATA_PARAMETERS;
 use yearbook_http::ignored_parameters::RouteParameters;
 
 /// Routes without parameters.
 pub(crate) const NONE: RouteParameters =
     RouteParameters { names: &[], prefix: None, has_tool: false };
 
-/// `/data`, in the order of contract-2-order; extensions after them.
+/// `/data`.
 pub(crate) const DATA: RouteParameters = RouteParameters {
-    names: &[
-        "start",
-        "end",
-        "dimensions",
-        "limit",
-        "format",
-        "geometry",
-        "envelope",
-        "cursor",
-        "snapshot",
-        "columns",
-        "sort",
-        "first",
-        "last",
-        "bbox",
-    ],
+    names: &DATA_PARAMETERS,
     // Conditions on columns; one that is none is refused, not ignored.
     prefix: Some("where."),
     ..NONE
@@ -42,6 +28,7 @@ pub(crate) const LINK: RouteParameters = RouteParameters {
         "envelope",
         "snapshot",
         "columns",
+        "where",
         "sort",
         "first",
         "last",

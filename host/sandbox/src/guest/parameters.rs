@@ -87,7 +87,7 @@ pub(crate) fn check_name(what: &str, name: &str, punctuation: &[u8]) -> Result<(
 /// Checks the name of a plugin whose options are parameters of requests: `NAME.option`.
 pub(crate) fn check_plugin_name(what: &str, name: &str, punctuation: &[u8]) -> Result<(), String> {
     check_name(what, name, punctuation)?;
-    if yearbook_domain::query::PARAMETERS.contains(&name) {
+    if yearbook_domain::query::is_parameter(name) {
         return Err(format!("{what} {} is called like a parameter of requests", quote(name)));
     }
     Ok(())
