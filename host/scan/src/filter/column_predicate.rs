@@ -75,8 +75,12 @@ impl ColumnPredicate {
         }
     }
 
-    /// The values of `dictionary` that pass, one bit each; `None` where they are not text.
+    /// The values of `dictionary` that pass, one bit each; `None` where they are not text, or do
+    /// not decide: a dictionary says nothing of nulls.
     pub(super) fn dictionary_hits(&self, dictionary: &ColumnDictionary) -> Option<BooleanBuffer> {
+        if matches!(self.test, ColumnTest::IsNull(_)) {
+            return None;
+        }
         let texts = dictionary.texts()?;
         if self.patterns.is_empty() {
             return Some(self.text_hits(texts));

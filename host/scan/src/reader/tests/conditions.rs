@@ -337,3 +337,25 @@ proptest! {
         runtime.block_on(check(table(&shape, run, nulls), shape, ask));
     }
 }
+
+/// A search reads the dictionaries of all dimensions, that of a condition on null among them.
+#[test]
+fn null_is_found_beside_a_search_contract_15() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for word in [Word::Null, Word::NotNull] {
+        let shape = FixtureOptions::rows(105);
+        let wish = Wish { column: 1, word, values: vec![Cell::Text(String::new())] };
+        let ask = Ask {
+            wishes: vec![wish],
+            needle: Some("x".to_owned()),
+            start: None,
+            columns: vec![0, 1, 2],
+            max_rows: 3,
+            task_limits: ReadTaskLimits::default(),
+            room: 1 << 30,
+        };
+        let table = table(&shape, 1, 3);
+        assert!(!matching(&table, &ask).is_empty(), "{word:?}");
+        runtime.block_on(check(table, shape, ask));
+    }
+}
