@@ -63,6 +63,7 @@ class Table:
         self.every_name = [column["name"] for column in meta["columns"]]
         self.types = {column["name"]: column["type"] for column in self.columns}
         roles = {column["name"]: column["role"] for column in self.columns}
+        self.dimensions = [name for name, role in roles.items() if role == "dimension"]
         self.period = next((name for name, role in roles.items() if role == "period"), None)
         key = meta["primary_key"]
         is_time = [name for name in key if roles.get(name) in ("date", "period")]
@@ -115,13 +116,28 @@ class Table:
                 needle = value[begin : begin + chance.randint(1, 6)]
                 needles.append(needle.upper() if needle.isascii() and chance.random() < 0.5 else needle)
             holds = str.startswith if operator == "starts" else str.__contains__
-            every = [value for (value,) in self.duck.execute(f"SELECT DISTINCT {column} FROM t WHERE {column} IS NOT NULL").fetchall()]
-            found = [value for value in every if any(holds(fold(value), fold(needle)) for needle in needles)]
-            return [(parameter, needle) for needle in needles], f"{column} IN ({', '.join(map(literal, found))})" if found else "FALSE"
+            return [(parameter, needle) for needle in needles], self.folded(name, lambda value: any(holds(value, fold(needle)) for needle in needles))
         chosen = [chance.choice(values) for _ in range(chance.choice([1, 1, 2, 4]))]
         listed = ", ".join(literal(value) for value in chosen)
         sql = f"{column} NOT IN ({listed})" if operator == "not" else f"{column} IN ({listed})"
         return [(parameter, text(value)) for value in chosen], f"({sql})"
+
+    def folded(self, name, holds):
+        """Rows whose text, folded, has a property, in SQL."""
+        column = quoted(name)
+        every = self.duck.execute(f"SELECT DISTINCT {column} FROM t WHERE {column} IS NOT NULL").fetchall()
+        found = ", ".join(literal(value) for (value,) in every if holds(fold(value)))
+        return f"{column} IN ({found})" if found else "FALSE"
+
+    def search(self, chance):
+        """A random search of all dimensions: its parameter, and the same in SQL."""
+        value = chance.choice(self.values[chance.choice(self.dimensions)] or [""])
+        begin = chance.randint(0, len(value))
+        needle = value[begin : begin + chance.randint(1, 4)]
+        if not needle:
+            return [], "TRUE"
+        columns = [self.folded(name, lambda text: fold(needle) in text) for name in self.dimensions]
+        return [("dimensions", needle)], f"coalesce({' OR '.join(columns)}, FALSE)"
 
     def box(self, chance):
         """A random box with a corner of a row's geometry: its parameter, and the same in SQL."""
@@ -170,6 +186,10 @@ class Table:
             more, sql = self.condition(chance)
             if {name for name, _ in more} & {name for name, _ in pairs}:
                 continue
+            pairs += more
+            conditions.append(sql)
+        if self.dimensions and chance.random() < 0.2:
+            more, sql = self.search(chance)
             pairs += more
             conditions.append(sql)
         if self.date and chance.random() < 0.3:
