@@ -40,6 +40,18 @@ async fn parameters_that_a_route_does_not_know_are_named_below_v1_contract_15() 
 }
 
 #[tokio::test]
+async fn names_of_ignored_parameters_take_two_kilobytes_at_most_contract_15() {
+    let (app, key) = service().await;
+    // Escaped, a name has 302 bytes.
+    let names: Vec<String> = (10..25).map(|at| format!("{}{at}=1", "(".repeat(100))).collect();
+    let reply = app.ask("GET", &format!("/v1/datasets?{}", names.join("&"))).key(&key).send().await;
+    assert_eq!(reply.status, 200);
+    let named = reply.header(IGNORED);
+    assert_eq!(named.split(',').count(), 6, "{named}");
+    assert!(named.ends_with("%2815"), "{named}");
+}
+
+#[tokio::test]
 async fn what_a_route_or_a_loaded_format_declares_is_not_named_contract_15() {
     let (app, key) = service().await;
     let id = app.publish(&harvest()).await;

@@ -22,6 +22,9 @@ use crate::links::ESCAPED;
 /// Names in one response at most.
 const MAX_NAMES: usize = 20;
 
+/// Bytes of them at most: proxies have room for some kilobytes of headers.
+const MAX_BYTES: usize = 2_048;
+
 /// Parameters that a route knows, besides those that loaded formats declare.
 #[derive(Clone, Copy)]
 pub struct RouteParameters {
@@ -83,8 +86,16 @@ impl NameIgnored {
     /// Returns the header's value for a request.
     fn value(&self, uri: &Uri) -> Option<HeaderValue> {
         let ignored = self.parameters.ignored(uri, &self.core.plugins);
-        let escape = |name: &Cow<'_, str>| utf8_percent_encode(name, ESCAPED).to_string();
-        let text = ignored.iter().map(escape).collect::<Vec<_>>().join(",");
+        let mut text = String::new();
+        for name in &ignored {
+            let (begun, separator) = (text.len(), if text.is_empty() { "" } else { "," });
+            text.push_str(separator);
+            text.extend(utf8_percent_encode(name, ESCAPED));
+            if text.len() > MAX_BYTES {
+                text.truncate(begun);
+                break;
+            }
+        }
         Some(text).filter(|text| !text.is_empty()).and_then(|text| HeaderValue::try_from(text).ok())
     }
 }
