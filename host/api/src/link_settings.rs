@@ -11,7 +11,7 @@ const PREVIEWS: [&str; 18] = [
     "Mattermost",
     "RocketChat",
     "ZulipURLPreview",
-    "Synapse",
+    "matrix-org/synapse",
     "Discordbot",
     "Google-PageRenderer",
     "WhatsApp",
