@@ -18,7 +18,7 @@ pub const MAX_NAMED_POINTS: usize = 512;
 pub const MAX_OTHER_POINTS: usize = 256;
 
 /// Columns whose values are kept as the name of a series.
-pub const MAX_KEY_PARTS: usize = 8;
+pub const MAX_KEY_PARTS: usize = 16;
 
 /// Bytes of a [`DrawnSeries::id`], half of its characters.
 const ID_BYTES: usize = 8;

@@ -1,10 +1,13 @@
 //! Columns of a table, as previews see them.
 
 use arrow::datatypes::DataType;
-use yearbook_domain::preview_facts::{MAX_KEY_PARTS, MAX_VALUE_COLUMNS};
+use yearbook_domain::preview_facts::MAX_VALUE_COLUMNS;
 use yearbook_domain::read_plan::series_positions;
 use yearbook_domain::{Column, ColumnRole, ColumnType};
 use yearbook_scan::schema::stored_type;
+
+/// Columns up to which names of series have more than tells them apart.
+const MAX_NAME_PARTS: usize = 8;
 
 /// Columns of a table, by what previews do with them.
 #[derive(Clone, Debug)]
@@ -47,7 +50,7 @@ impl TableShape {
             column.role == ColumnRole::Dimension && column.column_type == ColumnType::String
         });
         names.retain(|position| !key.contains(position));
-        names.truncate(MAX_KEY_PARTS.saturating_sub(key.len()));
+        names.truncate(MAX_NAME_PARTS.saturating_sub(key.len()));
         Self {
             date,
             period: first(ColumnRole::Period),
