@@ -70,6 +70,11 @@ async fn a_form_leaves_no_row_out_in_silence_contract_15() {
     // With geometry `limit=0` is refused, so a narrowed request names the rows of the table.
     assert!(shown("where.park=Domain&format=csv").await.ends_with("&limit=3"));
     assert!(shown("columns=park&format=csv").await.ends_with("&limit=1000"));
+    // It has three rows.
+    for page in ["/datasets/parks", "/datasets/parks/request?columns=park&format=csv"] {
+        let page = app.get(page).send().await.text();
+        assert!(!page.contains("the first 1,000 rows"), "{page}");
+    }
 }
 
 #[tokio::test]

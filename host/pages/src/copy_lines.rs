@@ -59,6 +59,8 @@ pub(crate) struct LineRequest<'a> {
     name: &'a DatasetName,
     /// 0: all rows.
     limit: u64,
+    /// True where there may be more rows than `limit`.
+    is_cut: bool,
     /// The selection in its canonical text; empty: everything.
     selection: &'a str,
 }
@@ -82,12 +84,13 @@ impl<'a> LineRequest<'a> {
             (false, true) => snapshot.rows.max(1),
             (false, false) => SOME_ROWS,
         };
-        Self { base_url, name: &dataset.name, limit, selection }
+        let is_cut = limit == SOME_ROWS && snapshot.rows > SOME_ROWS && !is_narrowed;
+        Self { base_url, name: &dataset.name, limit, is_cut, selection }
     }
 
     /// Returns the number of rows of an address that does not ask for all that are selected.
     pub(crate) fn first_rows(&self) -> Option<u64> {
-        (self.limit == SOME_ROWS).then_some(SOME_ROWS)
+        self.is_cut.then_some(self.limit)
     }
 
     /// Address of the rows in a format.
@@ -97,7 +100,7 @@ impl<'a> LineRequest<'a> {
 
     /// Address of a route of the dataset with the selection and a format.
     fn address(&self, routes: &str, route: &str, format: &str) -> String {
-        let Self { base_url, name, limit, selection } = self;
+        let Self { base_url, name, limit, selection, .. } = self;
         let separator = if selection.is_empty() { "" } else { "&" };
         format!(
             "{base_url}/v1/{routes}/{name}/{route}?{selection}{separator}format={format}&limit={limit}"
@@ -267,7 +270,8 @@ mod tests {
     use super::*;
 
     fn request<'a>(name: &'a DatasetName, limit: u64) -> LineRequest<'a> {
-        LineRequest { base_url: "https://data.example.org", name, limit, selection: "" }
+        let base_url = "https://data.example.org";
+        LineRequest { base_url, name, limit, is_cut: false, selection: "" }
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(super) struct DatasetPage<'a> {
     /// Names of the formats that the dataset has.
     formats: Vec<&'a str>,
     lines: Vec<CopyLine>,
+    /// Rows of a line that does not read all of them.
+    first_rows: Option<String>,
     citation: String,
     /// The schema.org document, ready to stand in a script element.
     json_ld: String,
@@ -71,6 +73,8 @@ impl<'a> DatasetPage<'a> {
         let facts = inputs.facts.as_deref();
         let address = format!("{}/datasets/{}/chart.svg", site.root, dataset.name);
         let chart = inputs.has_picture.then_some(ChartAddress(&address));
+        let everything = CanonicalQuery::default();
+        let request = LineRequest::new(&inputs.base_url, dataset, &everything);
         Self {
             frame: site.frame(dataset.title(), Section::Datasets),
             dataset,
@@ -97,10 +101,8 @@ impl<'a> DatasetPage<'a> {
                 .iter()
                 .map(|encoder| encoder.description().format.as_str())
                 .collect(),
-            lines: copy_lines(
-                &LineRequest::new(&inputs.base_url, dataset, &CanonicalQuery::default()),
-                &inputs.formats,
-            ),
+            lines: copy_lines(&request, &inputs.formats),
+            first_rows: request.first_rows().map(count),
             citation,
             json_ld,
         }
