@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import shapely
 from fastapi import FastAPI, Response
 from fastapi.responses import StreamingResponse
+from tables import DIMENSIONS
 
 FOLDER = pathlib.Path(os.environ["YEARBOOK_PEERS_TABLES"])
-DIMENSIONS = {"long": ["series_code", "region", "industry", "measure"]}
 # Rows a batch of an export: DuckDB's own vectors, joined to some megabytes of text.
 BATCH = 65_536
 

@@ -14,17 +14,8 @@ import urllib.request
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
+from tables import KEYS
 
-# Primary keys, which SQLite gets an index for. Its order is the order in which the service sends rows.
-KEYS = {
-    "long": ["date", "series_code"],
-    "long_10m": ["date", "series_code"],
-    "areas": ["area_code"],
-    "many_areas": ["area_code"],
-    "places": ["area_code"],
-    "boundaries": ["area_code"],
-    "datasets": ["name"],
-}
 SQLITE_TYPES = {pa.utf8(): "TEXT", pa.float64(): "REAL", pa.int64(): "INTEGER", pa.bool_(): "INTEGER"}
 
 

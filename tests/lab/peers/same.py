@@ -12,18 +12,7 @@ import urllib.request
 
 import polars as pl
 import shapely
-
-DIMENSIONS = {"long": ["series_code", "region", "industry", "measure"]}
-# Total orders of the tables, to compare answers that promise none.
-KEYS = {
-    "long": ["date", "series_code"],
-    "long_10m": ["date", "series_code"],
-    "areas": ["area_code"],
-    "many_areas": ["area_code"],
-    "places": ["area_code"],
-    "boundaries": ["area_code"],
-    "datasets": ["name"],
-}
+from tables import DIMENSIONS, KEYS
 
 
 class Difference(Exception):
