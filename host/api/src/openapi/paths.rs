@@ -16,6 +16,20 @@ const TAGGED: [&str; 1] = ["ETag"];
 /// Headers of one that may be compressed, too.
 const PACKED: [&str; 2] = ["ETag", "Content-Encoding"];
 
+/// Headers of rows and of the answer that they have not changed.
+const ROWS_ALSO: [&str; 4] =
+    ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted", "Link"];
+
+/// Further headers of rows that are sent.
+const ROWS_SENT: [&str; 6] = [
+    "X-Service-Rows",
+    "X-Service-Total-Rows",
+    "X-Next-Page",
+    "X-Service-Truncated",
+    "X-Plan-Row-Cap",
+    "Content-Encoding",
+];
+
 /// Conditions on what has a tag.
 const CONDITIONS: [&str; 2] = ["If-Match", "If-None-Match"];
 
@@ -120,15 +134,7 @@ pub(super) fn all(settings: &CoreSettings, plugins: &PluginSet) -> Value {
 }
 
 fn data(id: &str, summary: &str, plugins: &PluginSet) -> Operation {
-    let also = ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted", "Link"];
-    let credited = [&TAGGED[..], &also, &headers::CREDIT_HEADERS].concat();
-    let more = [
-        "X-Service-Rows",
-        "X-Service-Total-Rows",
-        "X-Next-Page",
-        "X-Service-Truncated",
-        "X-Plan-Row-Cap",
-    ];
+    let credited = [&TAGGED[..], &ROWS_ALSO, &headers::CREDIT_HEADERS].concat();
     Operation::new(
         RouteKind::Data,
         id,
@@ -141,7 +147,7 @@ fn data(id: &str, summary: &str, plugins: &PluginSet) -> Operation {
     .takes_also(format_parameters(plugins))
     .takes(&DATED_CONDITIONS)
     .takes(&["If-Modified-Since", "Accept", "Accept-Encoding"])
-    .answers(200, "The rows.", &[&credited[..], &more, &["Content-Encoding"]].concat(), Some(examples::rows(plugins)))
+    .answers(200, "The rows.", &[&credited[..], &ROWS_SENT].concat(), Some(examples::rows(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 
@@ -213,16 +219,8 @@ fn link(plugins: &PluginSet) -> Operation {
 }
 
 fn linked_rows(plugins: &PluginSet) -> Operation {
-    let also = ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted", "Link"];
-    let credited = [&TAGGED[..], &also, &headers::CREDIT_HEADERS, &headers::LINK_HEADERS].concat();
-    let more = [
-        "X-Service-Rows",
-        "X-Service-Total-Rows",
-        "X-Next-Page",
-        "X-Service-Truncated",
-        "X-Plan-Row-Cap",
-        "Content-Encoding",
-    ];
+    let credited =
+        [&TAGGED[..], &ROWS_ALSO, &headers::CREDIT_HEADERS, &headers::LINK_HEADERS].concat();
     let mut content = examples::rows(plugins);
     content[media_types::HTML] = json!({});
     Operation::new(
@@ -235,7 +233,7 @@ fn linked_rows(plugins: &PluginSet) -> Operation {
     .takes(&["file", "cursor"])
     .takes(&DATED_CONDITIONS)
     .takes(&["If-Modified-Since", "Accept-Encoding"])
-    .answers(200, "The rows.", &[&credited[..], &more].concat(), Some(content))
+    .answers(200, "The rows.", &[&credited[..], &ROWS_SENT].concat(), Some(content))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 
