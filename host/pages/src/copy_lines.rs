@@ -84,7 +84,7 @@ impl<'a> LineRequest<'a> {
             (false, true) => snapshot.rows.max(1),
             (false, false) => SOME_ROWS,
         };
-        let is_cut = limit == SOME_ROWS && snapshot.rows > SOME_ROWS && !is_narrowed;
+        let is_cut = (1..snapshot.rows).contains(&limit);
         Self { base_url, name: &dataset.name, limit, is_cut, selection }
     }
 
