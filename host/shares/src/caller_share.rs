@@ -164,12 +164,7 @@ impl CallerShare {
     #[must_use]
     pub fn room(&self) -> usize {
         let Some(account) = &self.0 else { return usize::MAX };
-        let total = account.bytes.total();
-        let left = |caller: &Arc<CallerUsage>| {
-            share_of_total(total, caller.percent)
-                .saturating_sub(caller.bytes.load(Ordering::Relaxed))
-        };
-        account.callers.iter().flatten().map(left).fold(account.bytes.free(), usize::min)
+        self.share_left(account.bytes.total(), |caller| &caller.bytes).min(account.bytes.free())
     }
 
     /// Returns true when a body of this request that has begun may go on: there is room, or its
@@ -211,8 +206,13 @@ impl CallerShare {
     /// Bytes that selections of this account may still hold of `total`.
     #[must_use]
     pub fn selection_room(&self, total: usize) -> usize {
+        self.share_left(total, |caller| &caller.selection_bytes)
+    }
+
+    /// Returns what the shares of `total` leave beside what `counter` has.
+    fn share_left(&self, total: usize, counter: impl Fn(&CallerUsage) -> &AtomicUsize) -> usize {
         let left = |caller: &CallerUsage| {
-            let held = caller.selection_bytes.load(Ordering::Relaxed);
+            let held = counter(caller).load(Ordering::Relaxed);
             share_of_total(total, caller.percent).saturating_sub(held)
         };
         self.callers().map(left).fold(total, usize::min)
@@ -259,9 +259,7 @@ impl CallerShare {
         let Some(account) = self.0.as_deref() else { return };
         account.own.fetch_add(bytes, Ordering::Relaxed);
         account.bytes.count(bytes);
-        for caller in self.callers() {
-            caller.bytes.fetch_add(bytes, Ordering::Relaxed);
-        }
+        self.add(|caller| &caller.bytes, bytes);
     }
 
     pub(crate) fn release_bytes(&self, bytes: usize) {
