@@ -3,12 +3,11 @@
 
 use std::ops::Range;
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Int32Type;
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 
 use crate::StorageFailure;
 use crate::decode::{FileSource, ParquetFile, chunk_pages};
+use crate::texts::Texts;
 
 /// The first row whose date is not `before` the bound; the number of rows when there is none.
 /// `before` must hold for a prefix of the sorted dates. It sees statistics too, which may be
@@ -90,21 +89,12 @@ async fn count_before(
     let mut columns = source.columns(group, &[leaf], rows).await?;
     let dates = columns.pop().ok_or_else(|| damaged("no date column was decoded"))?;
     let dates = dates.whole().map_err(|why| damaged(&why.to_string()))?;
-    let texts = dates.as_any_dictionary_opt().map_or(&dates, |keyed| keyed.values());
-    let texts = texts.as_string_opt::<i32>().ok_or_else(|| damaged("its dates are not text"))?;
-    let keys = dates.as_dictionary_opt::<Int32Type>().map(|keyed| keyed.keys().values());
-    let date = |row: usize| match keys {
-        Some(keys) => keys
-            .get(row)
-            .and_then(|key| usize::try_from(*key).ok())
-            .filter(|key| *key < texts.len()),
-        None => Some(row),
-    };
+    let texts = Texts::new(&dates).map_err(|_| damaged("its dates are not text"))?;
     // Halving is enough, since dates are sorted.
     let (mut low, mut high) = (0, dates.len());
     while low < high {
         let middle = low.midpoint(high);
-        if date(middle).is_some_and(|at| before(texts.value(at).as_bytes())) {
+        if texts.get(middle).is_some_and(|date| before(date.as_bytes())) {
             low = middle + 1
         } else {
             high = middle

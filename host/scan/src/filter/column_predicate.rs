@@ -61,6 +61,11 @@ impl ColumnPredicate {
         Self { leaf, test, patterns }
     }
 
+    /// Returns true where values decide, and not whether there is one.
+    pub(super) fn is_of_values(&self) -> bool {
+        !matches!(self.test, ColumnTest::IsNull(_))
+    }
+
     /// Returns true where `value` passes a test that compares with values.
     pub(super) fn accepts(&self, value: ValueRef<'_>) -> bool {
         let is_in = |values: &[ColumnValue]| {
@@ -78,7 +83,7 @@ impl ColumnPredicate {
     /// The values of `dictionary` that pass, one bit each; `None` where they are not text, or do
     /// not decide: a dictionary says nothing of nulls.
     pub(super) fn dictionary_hits(&self, dictionary: &ColumnDictionary) -> Option<BooleanBuffer> {
-        if matches!(self.test, ColumnTest::IsNull(_)) {
+        if !self.is_of_values() {
             return None;
         }
         let texts = dictionary.texts()?;

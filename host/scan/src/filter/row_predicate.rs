@@ -10,7 +10,7 @@ use arrow::datatypes::DataType;
 use parquet::errors::ParquetError;
 use yearbook_domain::ReadPlan;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
-use yearbook_domain::read_plan::{ColumnTest, Condition};
+use yearbook_domain::read_plan::Condition;
 
 use super::column_predicate::{ColumnPredicate, keyed_rows};
 use super::pruning::{Coverage, group_coverage, page_rows};
@@ -227,8 +227,7 @@ impl RowPredicate {
         };
         let is_decided_by_values = |&place: &usize| {
             let condition = self.conditions.get(place)?;
-            let of_values = !matches!(condition.test, ColumnTest::IsNull(_));
-            (of_values && is_keyed(condition.leaf)).then_some(condition.leaf)
+            (condition.is_of_values() && is_keyed(condition.leaf)).then_some(condition.leaf)
         };
         let mut leaves: Vec<usize> =
             open.conditions.iter().filter_map(is_decided_by_values).collect();

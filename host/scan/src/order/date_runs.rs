@@ -5,13 +5,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayAccessor, ArrayRef, AsArray, StringArray};
-use arrow::datatypes::Int32Type;
+use arrow::array::{Array, ArrayRef};
 use arrow::error::ArrowError;
 
 use crate::StorageFailure;
 use crate::date_window::partition_row;
 use crate::decode::{FileSource, task_ranges};
+use crate::texts::Texts;
 
 /// Rows whose dates are read at a time.
 const BLOCK_ROWS: u64 = 8 << 10;
@@ -144,23 +144,17 @@ impl DateRuns {
 
 impl BlockRuns {
     fn append(&mut self, dates: &ArrayRef) -> Result<(), ArrowError> {
-        if let Some(texts) = dates.as_string_opt::<i32>() {
-            texts.iter().for_each(|date| self.push(date, 1));
-            return Ok(());
-        }
-        let keyed = dates.as_dictionary_opt::<Int32Type>();
-        let Some(texts) = keyed.and_then(|keyed| keyed.downcast_dict::<StringArray>()) else {
-            return Err(ArrowError::SchemaError("its dates are not text".to_owned()));
-        };
-        if dates.is_nullable() {
-            texts.into_iter().for_each(|date| self.push(date, 1));
-            return Ok(());
-        }
-        // Most dates are compared by their keys.
-        let mut first = 0;
-        for run in texts.keys().values().chunk_by(|left, right| left == right) {
-            self.push(Some(texts.value(first)), run.len() as u64);
-            first += run.len();
+        let texts = Texts::new(dates)?;
+        match texts {
+            // Most dates are compared by their keys.
+            Texts::Keyed(keys, _) if keys.null_count() == 0 => {
+                let mut first = 0;
+                for run in keys.values().chunk_by(|left, right| left == right) {
+                    self.push(texts.get(first), run.len() as u64);
+                    first += run.len();
+                }
+            }
+            _ => (0..dates.len()).for_each(|row| self.push(texts.get(row), 1)),
         }
         Ok(())
     }
