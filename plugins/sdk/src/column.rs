@@ -11,6 +11,7 @@ use crate::{Field, batch};
 pub use held::{ColumnBuffer, HeldColumn};
 pub use strings::{Bits, Offset, Strings};
 
+mod cells;
 mod held;
 mod strings;
 

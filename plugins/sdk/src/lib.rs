@@ -57,6 +57,7 @@
 #[cfg(feature = "arrow")]
 pub mod arrow;
 pub mod batch;
+pub mod calendar;
 mod capacity;
 pub mod column;
 pub mod describe;
@@ -73,6 +74,8 @@ pub mod reader;
 pub mod schema;
 pub mod testing;
 pub mod text;
+pub mod transform;
+mod value_buffer;
 pub mod view;
 mod wire;
 
@@ -85,6 +88,7 @@ pub use generator::Generator;
 pub use output::Output;
 pub use reader::Reader;
 pub use schema::{DataType, Field, Schema};
+pub use transform::Transform;
 pub use view::{Traits, View};
 
 /// Exports a type that implements [`Encoder`] as the component's encoder. Once per crate; does

@@ -74,7 +74,7 @@ pub(crate) struct RawSplice {
     pub(crate) length: u32,
 }
 
-/// See `reader.batch`.
+/// See `reader.batch` and `transform.made-rows`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RawRows {
     /// At least 1.
@@ -83,4 +83,24 @@ pub(crate) struct RawRows {
     pub(crate) arrays: Vec<RawArray>,
     /// In the order of the arrays.
     pub(crate) buffers: Vec<Vec<u8>>,
+}
+
+/// See `transform.batch`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct RawInputRows {
+    /// Nothing of it is held or repeated.
+    pub(crate) batch: RawBatch,
+    /// One a row, where rows have groups.
+    pub(crate) groups: Vec<u32>,
+}
+
+/// See `transform.made-rows`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct RawMadeRows {
+    /// The made columns.
+    pub(crate) rows: RawRows,
+    /// Positions in the batch.
+    pub(crate) take: Vec<u32>,
+    /// Numbers of groups.
+    pub(crate) groups: Vec<u32>,
 }

@@ -1,16 +1,8 @@
 //! Rows under construction: a column's values in the buffers of the Arrow C data interface.
 
-mod value_buffer;
-
-use self::value_buffer::{ValueBuffer, push_bit};
 use super::{ReadColumn, ReadType};
-use crate::wire::{RawArray, RawRows};
-
-/// Rows of a batch.
-const BATCH_ROWS: usize = 8_192;
-
-/// Bytes of values after which a batch is full.
-const BATCH_BYTES: usize = 1 << 20;
+use crate::value_buffer::{BATCH_BYTES, BATCH_ROWS, Layout, ValueBuffer, take_rows};
+use crate::wire::RawRows;
 
 /// Rows that a reader adds, value by value. Each row has one value or null for every column, in any
 /// order, and ends with [`RowBuilder::end_row`].
@@ -32,7 +24,7 @@ const BATCH_BYTES: usize = 1 << 20;
 /// ```
 #[derive(Debug)]
 pub struct RowBuilder {
-    columns: Vec<ValueBuffer>,
+    columns: Vec<ValueBuffer<ReadType>>,
     rows: usize,
     bytes: usize,
 }
@@ -82,10 +74,7 @@ impl RowBuilder {
     /// # Panics
     /// Panics where the column is of another type; a plugin's tests find that out.
     pub fn text(&mut self, column: usize, value: &str) {
-        let buffer = self.buffer(column, ReadType::Text);
-        buffer.values.extend_from_slice(value.as_bytes());
-        buffer.push_valid();
-        buffer.push_offset();
+        self.columns[column].of(ReadType::Text).push_text(value);
         self.bytes += value.len() + size_of::<i32>();
     }
 
@@ -110,9 +99,7 @@ impl RowBuilder {
     /// # Panics
     /// As [`RowBuilder::text`].
     pub fn integer(&mut self, column: usize, value: i64) {
-        let buffer = self.buffer(column, ReadType::Integer);
-        buffer.values.extend_from_slice(&value.to_le_bytes());
-        buffer.push_valid();
+        self.columns[column].of(ReadType::Integer).push_fixed(value.to_le_bytes());
         self.bytes += size_of::<i64>();
     }
 
@@ -137,9 +124,7 @@ impl RowBuilder {
     /// # Panics
     /// As [`RowBuilder::text`].
     pub fn number(&mut self, column: usize, value: f64) {
-        let buffer = self.buffer(column, ReadType::Number);
-        buffer.values.extend_from_slice(&value.to_le_bytes());
-        buffer.push_valid();
+        self.columns[column].of(ReadType::Number).push_fixed(value.to_le_bytes());
         self.bytes += size_of::<f64>();
     }
 
@@ -164,9 +149,7 @@ impl RowBuilder {
     /// # Panics
     /// As [`RowBuilder::text`].
     pub fn boolean(&mut self, column: usize, value: bool) {
-        let buffer = self.buffer(column, ReadType::Boolean);
-        push_bit(&mut buffer.values, buffer.length, value);
-        buffer.push_valid();
+        self.columns[column].of(ReadType::Boolean).push_boolean(value);
         self.bytes += 1;
     }
 
@@ -212,7 +195,7 @@ impl RowBuilder {
     pub fn end_row(&mut self) {
         self.rows += 1;
         debug_assert!(
-            self.columns.iter().all(|column| column.length == self.rows),
+            self.columns.iter().all(|column| column.length() == self.rows),
             "every column has one value a row"
         );
     }
@@ -267,35 +250,19 @@ impl RowBuilder {
         if self.rows == 0 {
             return None;
         }
-        let rows = u32::try_from(self.rows).unwrap_or(u32::MAX);
-        let mut batch = RawRows { rows, arrays: Vec::new(), buffers: Vec::new() };
-        for column in &mut self.columns {
-            let before = batch.buffers.len();
-            let taken = std::mem::replace(column, ValueBuffer::new(column.read_type));
-            batch.buffers.push(taken.validity);
-            if taken.read_type == ReadType::Text {
-                batch.buffers.push(taken.offsets);
-            }
-            batch.buffers.push(taken.values);
-            batch.arrays.push(RawArray {
-                length: rows,
-                null_count: taken.nulls,
-                buffers: u32::try_from(batch.buffers.len() - before).unwrap_or_default(),
-                repeated: false,
-            });
-        }
+        let batch = take_rows(&mut self.columns, self.rows);
         (self.rows, self.bytes) = (0, 0);
         Some(batch)
     }
+}
 
-    fn buffer(&mut self, column: usize, read_type: ReadType) -> &mut ValueBuffer {
-        let buffer = &mut self.columns[column];
-        assert!(
-            buffer.read_type == read_type,
-            "column {column} is of type {:?}, not {read_type:?}",
-            buffer.read_type
-        );
-        buffer
+impl From<ReadType> for Layout {
+    fn from(read_type: ReadType) -> Self {
+        match read_type {
+            ReadType::Text => Self::Text,
+            ReadType::Integer | ReadType::Number => Self::Fixed(8),
+            ReadType::Boolean => Self::Bits,
+        }
     }
 }
 

@@ -1,0 +1,299 @@
+//! Rows of the output under construction.
+
+use super::{MadeType, Relation, Source, TransformError, TransformOutput};
+use crate::value_buffer::{BATCH_BYTES, BATCH_ROWS, Layout, ValueBuffer, take_rows};
+use crate::wire::RawMadeRows;
+
+/// Rows that a transform adds, value by value: one value or null for every row in each column of
+/// the source [`Source::Made`], which are numbered from 0 in the order of the output. With
+/// [`Relation::Chosen`] each row is named by [`MadeRows::take`]; with [`Relation::New`] and a
+/// column of the source [`Source::Group`] each has a [`MadeRows::group`].
+///
+/// ```
+/// use yearbook_sdk::transform::{MadeRows, MadeType, OutputColumn, Relation, TransformOutput};
+///
+/// let columns = vec![OutputColumn::made("rate", MadeType::Number)];
+/// let output = TransformOutput { columns, rows: Relation::New, order: Vec::new() };
+/// let mut made = MadeRows::new(&output);
+/// made.number(0, Some(0.5));
+/// made.number(0, None);
+/// assert_eq!(made.rows(), 2);
+/// ```
+#[derive(Debug)]
+pub struct MadeRows {
+    relation: Relation,
+    has_groups: bool,
+    columns: Vec<ValueBuffer<MadeType>>,
+    bytes: usize,
+    take: Vec<u32>,
+    groups: Vec<u32>,
+}
+
+impl MadeRows {
+    /// No rows yet, of this output.
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::passed("date", 0)];
+    /// let output = TransformOutput { columns, rows: Relation::Chosen, order: Vec::new() };
+    /// let mut made = MadeRows::new(&output);
+    /// made.take(3);
+    /// assert_eq!(made.rows(), 1);
+    /// ```
+    #[must_use]
+    pub fn new(output: &TransformOutput) -> Self {
+        let made_types = output.columns.iter().filter_map(|column| match column.source {
+            Source::Made(made_type) => Some(made_type),
+            Source::Passed(_) | Source::Group(_) => None,
+        });
+        let is_group = |source| matches!(source, Source::Group(_));
+        Self {
+            relation: output.rows,
+            has_groups: output.rows == Relation::New
+                && output.columns.iter().any(|column| is_group(column.source)),
+            columns: made_types.map(ValueBuffer::new).collect(),
+            bytes: 0,
+            take: Vec::new(),
+            groups: Vec::new(),
+        }
+    }
+
+    /// Adds text, or null.
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, MadeType, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::made("period", MadeType::Text)];
+    /// let output = TransformOutput { columns, rows: Relation::Same, order: Vec::new() };
+    /// let mut made = MadeRows::new(&output);
+    /// made.text(0, Some("2026-Q1"));
+    /// assert_eq!(made.rows(), 1);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics where the column is of another type; a plugin's tests find that out.
+    #[inline]
+    pub fn text(&mut self, made: usize, value: Option<&str>) {
+        let buffer = self.columns[made].of(MadeType::Text);
+        match value {
+            Some(value) => {
+                buffer.push_text(value);
+                self.bytes += value.len() + size_of::<i32>();
+            }
+            None => {
+                buffer.push_null();
+                self.bytes += size_of::<i32>();
+            }
+        }
+    }
+
+    /// Adds an integer, or null.
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, MadeType, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::made("count", MadeType::Integer)];
+    /// let output = TransformOutput { columns, rows: Relation::Same, order: Vec::new() };
+    /// let mut made = MadeRows::new(&output);
+    /// made.integer(0, Some(12));
+    /// assert_eq!(made.rows(), 1);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`MadeRows::text`].
+    #[inline]
+    pub fn integer(&mut self, made: usize, value: Option<i64>) {
+        self.fixed(made, MadeType::Integer, value.map(i64::to_le_bytes));
+    }
+
+    /// Adds a number, or null.
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, MadeType, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::made("rate", MadeType::Number)];
+    /// let output = TransformOutput { columns, rows: Relation::Same, order: Vec::new() };
+    /// let mut made = MadeRows::new(&output);
+    /// made.number(0, Some(0.5));
+    /// assert_eq!(made.rows(), 1);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`MadeRows::text`].
+    #[inline]
+    pub fn number(&mut self, made: usize, value: Option<f64>) {
+        self.fixed(made, MadeType::Number, value.map(f64::to_le_bytes));
+    }
+
+    /// Adds a boolean, or null.
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, MadeType, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::made("final", MadeType::Boolean)];
+    /// let output = TransformOutput { columns, rows: Relation::Same, order: Vec::new() };
+    /// let mut made = MadeRows::new(&output);
+    /// made.boolean(0, Some(true));
+    /// assert_eq!(made.rows(), 1);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`MadeRows::text`].
+    #[inline]
+    pub fn boolean(&mut self, made: usize, value: Option<bool>) {
+        let buffer = self.columns[made].of(MadeType::Boolean);
+        match value {
+            Some(value) => buffer.push_boolean(value),
+            None => buffer.push_null(),
+        }
+        self.bytes += 1;
+    }
+
+    /// Adds a date as days since 1970-01-01, or null.
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, MadeType, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::made("date", MadeType::Date)];
+    /// let output = TransformOutput { columns, rows: Relation::Same, order: Vec::new() };
+    /// let mut made = MadeRows::new(&output);
+    /// made.date(0, Some(20_454));
+    /// assert_eq!(made.rows(), 1);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`MadeRows::text`].
+    #[inline]
+    pub fn date(&mut self, made: usize, days: Option<i32>) {
+        self.fixed(made, MadeType::Date, days.map(i32::to_le_bytes));
+    }
+
+    /// Names a row of the batch that comes out, with [`Relation::Chosen`]: strictly ascending.
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::passed("date", 0)];
+    /// let output = TransformOutput { columns, rows: Relation::Chosen, order: Vec::new() };
+    /// let mut made = MadeRows::new(&output);
+    /// made.take(3);
+    /// assert_eq!(made.rows(), 1);
+    /// ```
+    #[inline]
+    pub fn take(&mut self, row: usize) {
+        self.take.push(count(row));
+    }
+
+    /// Gives a row the number of its group, with [`Relation::New`] and a column of the source
+    /// [`Source::Group`].
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::group("region", 0)];
+    /// let output = TransformOutput { columns, rows: Relation::New, order: Vec::new() };
+    /// let mut made = MadeRows::new(&output);
+    /// made.group(0);
+    /// assert_eq!(made.rows(), 1);
+    /// ```
+    #[inline]
+    pub fn group(&mut self, group: usize) {
+        self.groups.push(count(group));
+    }
+
+    /// Number of rows so far.
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, MadeType, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::made("rate", MadeType::Number)];
+    /// let output = TransformOutput { columns, rows: Relation::New, order: Vec::new() };
+    /// assert_eq!(MadeRows::new(&output).rows(), 0);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn rows(&self) -> usize {
+        match self.relation {
+            Relation::Chosen => self.take.len(),
+            Relation::New if self.has_groups => self.groups.len(),
+            Relation::Same | Relation::New => self.columns.first().map_or(0, ValueBuffer::length),
+        }
+    }
+
+    /// Returns whether it has as many rows or bytes as a batch should have.
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, MadeType, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::made("rate", MadeType::Number)];
+    /// let output = TransformOutput { columns, rows: Relation::New, order: Vec::new() };
+    /// assert!(!MadeRows::new(&output).is_full());
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.rows() >= BATCH_ROWS || self.bytes >= BATCH_BYTES
+    }
+
+    /// The rows that were made of a batch of so many rows, 0 after the last one; `None` without
+    /// rows. The builder starts again.
+    ///
+    /// # Errors
+    /// [`TransformError::Internal`] where columns do not have a value for each row.
+    pub(crate) fn finish(&mut self, input: usize) -> Result<Option<RawMadeRows>, TransformError> {
+        let rows = if self.relation == Relation::Same { input } else { self.rows() };
+        let groups = if self.has_groups { rows } else { 0 };
+        let take = if self.relation == Relation::Chosen { rows } else { 0 };
+        let lengths = self.columns.iter().map(ValueBuffer::length);
+        if let Some((made, length)) = lengths.enumerate().find(|(_, length)| *length != rows) {
+            return Err(mismatch(&format!("made column {made} has {length} values"), rows));
+        }
+        if self.groups.len() != groups {
+            return Err(mismatch(&format!("{} groups are given", self.groups.len()), groups));
+        }
+        if self.take.len() != take {
+            return Err(mismatch(&format!("{} rows are taken", self.take.len()), take));
+        }
+        self.bytes = 0;
+        if rows == 0 {
+            return Ok(None);
+        }
+        Ok(Some(RawMadeRows {
+            rows: take_rows(&mut self.columns, rows),
+            take: std::mem::take(&mut self.take),
+            groups: std::mem::take(&mut self.groups),
+        }))
+    }
+
+    #[inline]
+    fn fixed<const N: usize>(&mut self, made: usize, made_type: MadeType, value: Option<[u8; N]>) {
+        let buffer = self.columns[made].of(made_type);
+        match value {
+            Some(value) => buffer.push_fixed(value),
+            None => buffer.push_null(),
+        }
+        self.bytes += N;
+    }
+}
+
+impl From<MadeType> for Layout {
+    fn from(made_type: MadeType) -> Self {
+        match made_type {
+            MadeType::Text => Self::Text,
+            MadeType::Integer | MadeType::Number => Self::Fixed(8),
+            MadeType::Date => Self::Fixed(4),
+            MadeType::Boolean => Self::Bits,
+        }
+    }
+}
+
+fn mismatch(what: &str, wanted: usize) -> TransformError {
+    TransformError::Internal(format!("{what} where there must be {wanted}"))
+}
+
+/// A number that crosses. Beyond its range the host refuses it.
+#[inline]
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
