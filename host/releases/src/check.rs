@@ -49,6 +49,7 @@ fn run_checks(sandbox: &Arc<Sandbox>, component: &ComponentFile) -> CheckResult 
             Plugin::Encoder(encoder) => encoder::check(encoder, &mut tally),
             Plugin::Generator(generator) => generator::check(generator, &mut tally),
             Plugin::Reader(reader) => reader::check(reader, &mut tally),
+            Plugin::Transform(_) => {}
         }
     }
     let (report, dumps) = tally.finish();
@@ -92,6 +93,9 @@ fn check_stable_description(
             one.description() == other.description()
         }
         (Plugin::Reader(one), Ok(Plugin::Reader(other))) => {
+            one.description() == other.description()
+        }
+        (Plugin::Transform(one), Ok(Plugin::Transform(other))) => {
             one.description() == other.description()
         }
         _ => false,

@@ -111,6 +111,10 @@ impl Admission {
     }
 }
 
+/// Places among the instances of a sandbox, taken in one step. Those that are not used are given
+/// back when it is dropped.
+pub struct InstancePlaces(Vec<SlotPermit>);
+
 /// A job that runs or waits, counted until it is dropped.
 pub(crate) struct JobGuard(Arc<AtomicUsize>);
 

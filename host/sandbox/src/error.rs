@@ -64,7 +64,7 @@ pub enum ComponentRejection {
     Imports(Vec<String>),
     /// It does not export the interface.
     #[error(
-        "the component exports no encoder, generator or reader of yearbook:plugin 1.1.0 as documented: {0}"
+        "the component exports no encoder, generator, reader or transform of yearbook:plugin as documented: {0}"
     )]
     Interface(String),
     /// `describe` was stopped.

@@ -17,6 +17,28 @@ pub enum GuestError {
     /// An option is wrong: the plugin's sentence, for a 422 or a publisher.
     #[error("{0}")]
     InvalidOption(String),
+    /// An option of a transform is wrong: 422 at the option.
+    #[error("{option}: {sentence}")]
+    InvalidTransformOption {
+        /// The option's name without the transform's.
+        option: String,
+        /// The plugin's sentence.
+        sentence: String,
+    },
+    /// A transform has no result for these rows: its sentence, for a 422.
+    #[error("{0}")]
+    UnsupportedRows(String),
+    /// The rows are more than a transform takes: its sentence, for a 413.
+    #[error("{0}")]
+    TooManyRows(String),
+    /// The rows have more groups than the host numbers: 413.
+    #[error("the rows have more than {groups} groups, or more than {bytes} bytes of their values")]
+    TooManyGroups {
+        /// The limit of their number.
+        groups: usize,
+        /// The limit of bytes of their values.
+        bytes: usize,
+    },
     /// Every instance is taken: 503.
     #[error("every sandbox instance is taken; try again in {retry_after} s")]
     Busy {

@@ -52,6 +52,7 @@ mod release_policy;
 mod replay;
 mod sandbox;
 mod sanitize;
+mod transform;
 mod trap;
 mod trial;
 
@@ -79,6 +80,10 @@ pub use release_policy::{ReleasePolicy, RequestFingerprint};
 pub use replay::{ReplayError, ReplayResult};
 pub use sandbox::{Plugin, PluginRegistry, PluginSet, Sandbox, SandboxConfig};
 pub use sanitize::sanitize;
+pub use transform::{
+    InstancePlaces, PluginTransform, RowWindow, TransformChain, TransformDescription,
+    TransformFailure, TransformInput, TransformStep,
+};
 pub use trap::{Trap, TrapKind};
 pub use trial::{GuestCall, TrialError, TrialResponse};
 pub use yearbook_domain::query::options::{OptionScalar, ParameterKind};

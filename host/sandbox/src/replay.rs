@@ -145,7 +145,11 @@ impl PluginEncoder {
             | GuestFunction::Generate
             | GuestFunction::Push
             | GuestFunction::Columns
-            | GuestFunction::Pull => {}
+            | GuestFunction::Pull
+            | GuestFunction::Plan
+            | GuestFunction::Output
+            | GuestFunction::Prime
+            | GuestFunction::Finish => {}
         }
         Ok((bytes, instance.guest_log().to_vec()))
     }

@@ -55,6 +55,7 @@ fn dump_of(sandbox: &Arc<Sandbox>, component: &[u8]) -> Option<Box<FailureDump>>
             let example = &reader.description().example;
             reader.trial(&[], &[], &[example]).err().and_then(|failed| failed.dump)
         }
+        Ok(Plugin::Transform(_)) => None,
     }
 }
 

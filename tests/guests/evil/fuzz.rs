@@ -119,6 +119,7 @@ fn run(plugin: &Plugin) {
         Plugin::Reader(reader) => {
             let _ = reader.trial(&[], &[], &[&reader.description().example]);
         }
+        Plugin::Transform(_) => {}
     }
 }
 

@@ -12,8 +12,14 @@ pub enum PluginKind {
     Generator,
     /// Reads files of a format where data is published.
     Reader,
+    /// Calculates rows from rows, before an encoder sees them.
+    Transform,
 }
 
-words! { PluginKind { Encoder = "encoder", Generator = "generator", Reader = "reader" } }
+words! {
+    PluginKind {
+        Encoder = "encoder", Generator = "generator", Reader = "reader", Transform = "transform",
+    }
+}
 
-text_identity!(PluginKind, "a kind of plugin is encoder, generator or reader");
+text_identity!(PluginKind, "a kind of plugin is encoder, generator, reader or transform");

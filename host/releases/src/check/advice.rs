@@ -19,7 +19,14 @@ pub(super) fn advice_on(kind: PluginKind, error: &GuestError) -> &'static str {
         (GuestError::Declined(_), PluginKind::Reader) => {
             "the example must be read with the default options"
         }
-        (GuestError::InvalidOption(_), _) => {
+        (
+            GuestError::Declined(_)
+            | GuestError::UnsupportedRows(_)
+            | GuestError::TooManyRows(_)
+            | GuestError::TooManyGroups { .. },
+            _,
+        ) => "take a table with a date, a text and a value where the options allow",
+        (GuestError::InvalidOption(_) | GuestError::InvalidTransformOption { .. }, _) => {
             "take every value that the description allows, or do not declare it"
         }
         (GuestError::Internal { .. }, PluginKind::Reader) => {

@@ -173,6 +173,10 @@ fn check_consistency(dump: &FailureDump) -> Result<(), DumpReadError> {
         PluginKind::Reader => {
             matches!(call, Call::Open | Call::Push | Call::Columns | Call::Pull)
         }
+        PluginKind::Transform => {
+            matches!(call, Call::Plan | Call::Open | Call::Output | Call::Push | Call::Finish)
+                || call == Call::Prime
+        }
     };
     if call != Call::Describe && !fits {
         return Err(damaged("its call is none of its plugin's kind"));

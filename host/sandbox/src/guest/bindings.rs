@@ -36,3 +36,17 @@ pub(crate) mod reader {
         },
     });
 }
+
+/// Host bindings of the transform world: its `log` and `types` have the shapes of 1.1.0.
+pub(crate) mod transform {
+    wasmtime::component::bindgen!({
+        path: "../../wit/1.2.0",
+        world: "transform-plugin",
+        ownership: Borrowing { duplicate_if_necessary: true },
+        imports: { default: trappable },
+        with: {
+            "yearbook:plugin/types@1.2.0": crate::guest::bindings::yearbook::plugin::types,
+            "yearbook:plugin/log@1.2.0": crate::guest::bindings::yearbook::plugin::log,
+        },
+    });
+}

@@ -47,7 +47,9 @@ impl HostState {
         let plugin = self.called_plugin();
         match trap {
             // Its client is asked to come again.
-            Trap::TotalMemory { .. } if plugin.kind == PluginKind::Encoder => {
+            Trap::TotalMemory { .. }
+                if matches!(plugin.kind, PluginKind::Encoder | PluginKind::Transform) =>
+            {
                 tracing::warn!(plugin = plugin.name, "a response was given up: {trap}");
                 GuestError::Busy { retry_after: 1 }
             }

@@ -10,15 +10,22 @@ use crate::guest::HostState;
 use crate::guest::bindings::EncoderPlugin;
 use crate::sanitize::sanitize_sentence;
 
-/// Imports that a component may have: `log`, and the interface of shared types, which has no
-/// function.
-const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.1.0", "yearbook:plugin/types@1.1.0"];
+/// Imports that a component may have: `log`, and the interfaces of shared types, which have no
+/// functions.
+const IMPORTS: [&str; 5] = [
+    "yearbook:plugin/log@1.1.0",
+    "yearbook:plugin/log@1.2.0",
+    "yearbook:plugin/types@1.1.0",
+    "yearbook:plugin/types@1.2.0",
+    "yearbook:plugin/statistics@1.2.0",
+];
 
 /// Exports that tell the kind. A component without any of them is taken for an encoder, so that its
 /// rejection names what an encoder exports.
-const EXPORTS: [(&str, PluginKind); 2] = [
+const EXPORTS: [(&str, PluginKind); 3] = [
     ("yearbook:plugin/generator@1.1.0", PluginKind::Generator),
     ("yearbook:plugin/reader@1.1.0", PluginKind::Reader),
+    ("yearbook:plugin/transform@1.2.0", PluginKind::Transform),
 ];
 
 /// Refused imports that are named: a component may have thousands.
@@ -55,7 +62,8 @@ pub(crate) fn link<T>(
     with: impl FnOnce(InstancePre<HostState>) -> wasmtime::Result<T>,
 ) -> Result<T, ComponentRejection> {
     let mut linker = Linker::new(engine);
-    // Every world imports the same, so the bindings of one serve all.
+    // Every world imports the same, so the bindings of one serve all; a later version of an
+    // interface finds the one of 1.1.0, which has all that it asks for.
     let added = EncoderPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
     added
         .and_then(|()| with(linker.instantiate_pre(component)?))

@@ -79,7 +79,7 @@ pub struct FailingComponent {
 pub enum GuestFunction {
     /// `describe` of any world.
     Describe,
-    /// `encoding.open` or `reading.open`, the making of the instance included.
+    /// `encoding.open`, `reading.open` or `transforming.open`, the making of the instance included.
     Open,
     /// `encoding.head`.
     Head,
@@ -89,12 +89,20 @@ pub enum GuestFunction {
     Tail,
     /// `generator.generate`.
     Generate,
-    /// `reading.push`.
+    /// `reading.push` or `transforming.push`.
     Push,
     /// `reading.columns`.
     Columns,
     /// `reading.pull`.
     Pull,
+    /// `transform.plan`.
+    Plan,
+    /// `transforming.output`.
+    Output,
+    /// `transforming.prime`.
+    Prime,
+    /// `transforming.finish`.
+    Finish,
 }
 
 impl GuestFunction {
@@ -111,6 +119,10 @@ impl GuestFunction {
             Self::Push => "push",
             Self::Columns => "columns",
             Self::Pull => "pull",
+            Self::Plan => "plan",
+            Self::Output => "output",
+            Self::Prime => "prime",
+            Self::Finish => "finish",
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::guest_error::GuestError;
 pub enum ResponseOutcome {
     /// All of it was made.
     Completed,
-    /// The plugin cannot carry the schema, or a dataset: 422.
+    /// The plugin cannot carry the schema, a dataset or its rows: 422.
     UnsupportedSchema,
     /// The plugin takes no such option: 422.
     InvalidOption,
@@ -75,7 +75,7 @@ impl ResponseOutcome {
 #[serde(deny_unknown_fields)]
 pub struct FailureReason {
     /// A [`crate::TrapKind`] by name, `internal`, `bad_output`, `bad_description`,
-    /// `unsupported_schema` or `invalid_option`.
+    /// `unsupported_schema`, `unsupported_rows`, `too_large` or `invalid_option`.
     pub kind: String,
     /// In words.
     pub message: String,
@@ -92,9 +92,13 @@ impl GuestError {
     /// Outcome of the response.
     pub(crate) fn outcome(&self) -> ResponseOutcome {
         match self {
-            Self::Declined(_) => ResponseOutcome::UnsupportedSchema,
-            Self::InvalidOption(_) => ResponseOutcome::InvalidOption,
-            Self::TooLarge { .. } => ResponseOutcome::TooLarge,
+            Self::Declined(_) | Self::UnsupportedRows(_) => ResponseOutcome::UnsupportedSchema,
+            Self::InvalidOption(_) | Self::InvalidTransformOption { .. } => {
+                ResponseOutcome::InvalidOption
+            }
+            Self::TooLarge { .. } | Self::TooManyRows(_) | Self::TooManyGroups { .. } => {
+                ResponseOutcome::TooLarge
+            }
             Self::Trapped { .. } => ResponseOutcome::Trapped,
             Self::Internal { .. } => ResponseOutcome::Internal,
             Self::Output { .. } => ResponseOutcome::BadOutput,
@@ -109,13 +113,18 @@ impl GuestError {
     pub(crate) fn reason(&self) -> Option<FailureReason> {
         Some(match self {
             Self::Declined(sentence) => FailureReason::new("unsupported_schema", sentence),
-            Self::InvalidOption(sentence) => FailureReason::new("invalid_option", sentence),
+            Self::InvalidOption(sentence) | Self::InvalidTransformOption { sentence, .. } => {
+                FailureReason::new("invalid_option", sentence)
+            }
+            Self::UnsupportedRows(sentence) => FailureReason::new("unsupported_rows", sentence),
+            Self::TooManyRows(sentence) => FailureReason::new("too_large", sentence),
             Self::TooLarge { trap, .. } | Self::Trapped { trap, .. } => {
                 FailureReason::new(trap.kind().name(), trap)
             }
             Self::Internal { message, .. } => FailureReason::new("internal", message),
             Self::Output { rule, .. } => FailureReason::new("bad_output", rule),
-            Self::Busy { .. }
+            Self::TooManyGroups { .. }
+            | Self::Busy { .. }
             | Self::ShareUsedUp
             | Self::MemoryUsedUp { .. }
             | Self::Input(_)

@@ -12,6 +12,7 @@ use crate::error::ComponentRejection;
 use crate::generate::{GeneratorDescription, PluginGenerator};
 use crate::observe::{DumpTarget, FailureDump};
 use crate::read::{PluginReader, ReaderDescription};
+use crate::transform::{PluginTransform, TransformDescription};
 
 impl Sandbox {
     /// Makes a plugin of a component, of the kind that its exports say. Compiling keeps a core busy
@@ -57,6 +58,9 @@ impl Sandbox {
                 Plugin::Generator(component.load::<GeneratorDescription>(dump_target)?)
             }
             PluginKind::Reader => Plugin::Reader(component.load::<ReaderDescription>(dump_target)?),
+            PluginKind::Transform => {
+                Plugin::Transform(component.load::<TransformDescription>(dump_target)?)
+            }
         })
     }
 
@@ -99,6 +103,20 @@ impl Sandbox {
         match self.load(bytes)? {
             Plugin::Reader(reader) => Ok(reader),
             other => Err(wrong_kind(&other, "a reader")),
+        }
+    }
+
+    /// As [`Sandbox::load`], for a component that must be a transform.
+    ///
+    /// # Errors
+    /// [`ComponentRejection`].
+    pub fn load_transform(
+        self: &Arc<Self>,
+        bytes: &[u8],
+    ) -> Result<Arc<PluginTransform>, ComponentRejection> {
+        match self.load(bytes)? {
+            Plugin::Transform(transform) => Ok(transform),
+            other => Err(wrong_kind(&other, "a transform")),
         }
     }
 }

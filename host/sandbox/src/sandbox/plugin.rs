@@ -7,6 +7,7 @@ use crate::encode::PluginEncoder;
 use crate::generate::PluginGenerator;
 use crate::plugin_head::PluginHead;
 use crate::read::PluginReader;
+use crate::transform::PluginTransform;
 
 /// A loaded plugin of any kind.
 #[derive(Clone)]
@@ -17,6 +18,8 @@ pub enum Plugin {
     Generator(Arc<PluginGenerator>),
     /// An input format.
     Reader(Arc<PluginReader>),
+    /// A calculation on rows.
+    Transform(Arc<PluginTransform>),
 }
 
 impl Deref for Plugin {
@@ -27,6 +30,7 @@ impl Deref for Plugin {
             Self::Encoder(encoder) => &encoder.head,
             Self::Generator(generator) => &generator.head,
             Self::Reader(reader) => &reader.head,
+            Self::Transform(transform) => &transform.head,
         }
     }
 }

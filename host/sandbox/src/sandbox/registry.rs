@@ -10,6 +10,7 @@ use super::Plugin;
 use crate::encode::PluginEncoder;
 use crate::error::ComponentRejection;
 use crate::generate::PluginGenerator;
+use crate::transform::PluginTransform;
 
 /// Formats that are listed before all others, in this order (contract-2-formats).
 const LISTED_FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
@@ -19,6 +20,7 @@ const LISTED_FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 pub struct PluginSet {
     encoders: BTreeMap<(usize, String), Arc<PluginEncoder>>,
     generators: BTreeMap<String, Arc<PluginGenerator>>,
+    transforms: BTreeMap<String, Arc<PluginTransform>>,
     /// Formats that have releases of which none may serve.
     unavailable: BTreeSet<(usize, String)>,
 }
@@ -51,6 +53,10 @@ impl PluginSet {
             Plugin::Generator(generator) => {
                 let name = generator.name().to_owned();
                 self.generators.insert(name, Arc::clone(generator)).is_some()
+            }
+            Plugin::Transform(transform) => {
+                let name = transform.name().to_owned();
+                self.transforms.insert(name, Arc::clone(transform)).is_some()
             }
             // Nobody asks a server for one.
             Plugin::Reader(_) => false,
@@ -103,6 +109,17 @@ impl PluginSet {
     /// Every generator by name.
     pub fn generators(&self) -> impl Iterator<Item = &Arc<PluginGenerator>> {
         self.generators.values()
+    }
+
+    /// The transform of a name.
+    #[must_use]
+    pub fn transform(&self, name: &str) -> Option<&Arc<PluginTransform>> {
+        self.transforms.get(name)
+    }
+
+    /// Every transform by name.
+    pub fn transforms(&self) -> impl Iterator<Item = &Arc<PluginTransform>> {
+        self.transforms.values()
     }
 }
 

@@ -39,7 +39,7 @@ fn malformed(reason: &str) -> String {
 
 fn interface(reason: &str) -> String {
     format!(
-        "the component exports no encoder, generator or reader of yearbook:plugin 1.1.0 as documented: {reason}"
+        "the component exports no encoder, generator, reader or transform of yearbook:plugin as documented: {reason}"
     )
 }
 

@@ -46,15 +46,15 @@ pub(super) async fn run(
     context.output.print_result(&figures, || render(&figures))
 }
 
-/// Loads an output format; integrations and readers write no rows.
+/// Loads an output format; other plugins write no bytes of rows.
 fn load_encoder(
     sandbox: &Arc<Sandbox>,
     component: &ComponentFile,
 ) -> anyhow::Result<Arc<PluginEncoder>> {
     match sandbox.load(&component.bytes)? {
         Plugin::Encoder(encoder) => Ok(encoder),
-        Plugin::Generator(_) | Plugin::Reader(_) => bail!(
-            "only output formats are measured: integrations and readers write no rows; `yearbook plugin check` shows the time and memory of their calls"
+        Plugin::Generator(_) | Plugin::Reader(_) | Plugin::Transform(_) => bail!(
+            "only output formats are measured: other plugins write no bytes of rows; `yearbook plugin check` shows the time and memory of their calls"
         ),
     }
 }
