@@ -63,6 +63,7 @@ pub mod column;
 pub mod describe;
 pub mod encoder;
 pub mod error;
+pub mod exact;
 pub mod generator;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
@@ -239,6 +240,26 @@ macro_rules! export_reader {
             use super::*;
             type Exported = $crate::guest::ReaderExport<$reader>;
             $crate::guest::reader_world::export_reader_world!(Exported with_types_in $crate::guest::reader_world);
+        }
+    };
+}
+
+/// Exports a type that implements [`Transform`] as the component's transform. Once per crate; does
+/// nothing in native builds.
+///
+/// ```
+#[doc = include_str!("testing/example_transform.txt")]
+/// yearbook_sdk::export_transform!(Double);
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! export_transform {
+    ($transform:ty) => {
+        #[cfg(target_family = "wasm")]
+        mod __yearbook_export {
+            use super::*;
+            type Exported = $crate::guest::TransformExport<$transform>;
+            $crate::guest::transform_world::export_transform_world!(Exported with_types_in $crate::guest::transform_world);
         }
     };
 }

@@ -1,6 +1,7 @@
 //! The trait behind a transform, and what it gives: needs, columns of the output, made rows, and
 //! refusals.
 
+pub(crate) mod driver;
 mod made_rows;
 mod needs;
 mod output;

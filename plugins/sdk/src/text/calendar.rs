@@ -53,8 +53,8 @@ impl CivilDate {
     /// assert_eq!(CivilDate { year: 1970, month: 2, day: 1 }.days(), 31);
     /// ```
     #[must_use]
-    pub fn days(self) -> i64 {
-        let year = self.year - i64::from(self.month <= 2);
+    pub const fn days(self) -> i64 {
+        let year = self.year - (self.month <= 2) as i64;
         let era = year.div_euclid(400);
         let year_of_era = year.rem_euclid(400);
         let march_month = (self.month + 9) % 12;

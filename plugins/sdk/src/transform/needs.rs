@@ -1,6 +1,7 @@
 //! What a transform wants to see of a table.
 
 use crate::calendar::CalendarSpan;
+use crate::{DataType, Schema, View};
 
 /// Needs of a transform. [`Needs::default`]: nothing crosses but the number of rows.
 ///
@@ -24,6 +25,25 @@ pub struct Needs {
     pub before: Option<CalendarSpan>,
     /// Rows that come first.
     pub prime: Priming,
+}
+
+impl Needs {
+    /// The schema of what crosses.
+    ///
+    /// # Panics
+    /// Panics where there is no such column.
+    pub(crate) fn crossing(&self, schema: &Schema) -> Schema {
+        let field = |need: &Need| schema.fields[need.column].clone();
+        let fields = self.columns.iter().map(field).collect();
+        let mut crossing = Schema { fields, metadata: Vec::new() };
+        crossing.apply_views(&vec![View { plain: true, ..View::WHOLE }; self.columns.len()]);
+        for (field, need) in crossing.fields.iter_mut().zip(&self.columns) {
+            if need.form != Form::Plain {
+                (field.format, field.data_type) = ("i".to_owned(), DataType::Int32);
+            }
+        }
+        crossing
+    }
 }
 
 /// A column that crosses.
@@ -88,8 +108,8 @@ impl Need {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As the schema has them; text never dictionary-encoded. [`crate::Values::LargeUtf8`],
-    /// `Utf8`, `Int64`, `Float64` or `Boolean`.
+    /// As the schema has them; text never dictionary-encoded. [`crate::Values::Utf8`],
+    /// `Int64`, `Float64` or `Boolean`.
     Plain,
     /// [`crate::Values::Int32`]: positions in the column's [`super::Codes`]. The host declines
     /// where the snapshot does not store the column's distinct values.

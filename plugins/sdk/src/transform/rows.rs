@@ -5,7 +5,7 @@ use crate::{Batch, Column};
 /// Rows of the input, at least one.
 ///
 /// ```
-/// use yearbook_sdk::transform::{InputRows, TransformError};
+/// use yearbook_sdk::transform::InputRows;
 ///
 /// fn sum_of_first_group(rows: &InputRows) -> f64 {
 ///     let values = rows.column(0);
