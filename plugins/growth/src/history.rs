@@ -1,0 +1,58 @@
+//! Values of a series since the earliest time that counts.
+
+use std::collections::VecDeque;
+
+use yearbook_sdk::transform::TransformError;
+
+/// The newest values of a series.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    /// Ascending.
+    times: VecDeque<i32>,
+    /// Those of each time, one for each value column.
+    values: VecDeque<Option<f64>>,
+}
+
+impl History {
+    /// Forgets what was before a time, and returns whether this time is there: its values are then
+    /// the first ones.
+    pub(crate) fn seek(&mut self, time: i32, width: usize) -> bool {
+        while self.times.front().is_some_and(|first| *first < time) {
+            self.times.pop_front();
+            self.values.drain(..width);
+        }
+        self.times.front() == Some(&time)
+    }
+
+    /// Value of a column at the first time.
+    pub(crate) fn first(&self, column: usize) -> Option<f64> {
+        self.values.get(column).copied().flatten()
+    }
+
+    /// Adds the values of a time, in the place of those that it has: of several rows of one time
+    /// the last one counts.
+    ///
+    /// # Errors
+    /// [`TransformError::UnsupportedRows`] for a time before the newest one.
+    pub(crate) fn add(
+        &mut self,
+        time: i32,
+        values: impl ExactSizeIterator<Item = Option<f64>>,
+    ) -> Result<(), TransformError> {
+        match self.times.back() {
+            Some(newest) if *newest > time => {
+                return Err(TransformError::UnsupportedRows(
+                    "the rows of a series do not ascend in time, so earlier ones are not known; \
+                     where another transform comes first, let its rows ascend by date"
+                        .to_owned(),
+                ));
+            }
+            Some(newest) if *newest == time => {
+                self.values.truncate(self.values.len() - values.len());
+            }
+            _ => self.times.push_back(time),
+        }
+        self.values.extend(values);
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! Columns of a batch of rows: their times and values.
+
+use yearbook_sdk::Column;
+use yearbook_sdk::calendar::{PeriodCode, PeriodCodeForm};
+use yearbook_sdk::transform::InputRows;
+use yearbook_series::{Number, read_i32, read_number};
+
+use crate::settings::{Reference, Settings};
+
+/// Columns that growth reads.
+pub(crate) struct RowColumns<'a> {
+    periods: Option<Column<'a>>,
+    days: Option<Column<'a>>,
+    values: Vec<Column<'a>>,
+}
+
+/// The time of a row.
+pub(crate) struct Moment {
+    /// Form of its period code; without periods all rows have one.
+    pub(crate) form: PeriodCodeForm,
+    /// The time; `None` where later rows are not compared with this one.
+    pub(crate) time: Option<i32>,
+    /// The time that it is compared with; `None` for a day that no such month has.
+    pub(crate) earlier: Option<i32>,
+}
+
+impl Settings {
+    /// Returns the columns of rows, which cross in the order of the needs.
+    pub(crate) fn read<'a>(&self, rows: &'a InputRows) -> RowColumns<'a> {
+        let mut needs = 0..;
+        let mut next = || rows.column(needs.next().unwrap_or_default());
+        RowColumns {
+            periods: self.axis.period.map(|_| next()),
+            days: self.has_dates().then(&mut next),
+            values: self.columns.iter().map(|_| next()).collect(),
+        }
+    }
+}
+
+impl RowColumns<'_> {
+    /// Number of value columns.
+    pub(crate) fn width(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Values of a row.
+    pub(crate) fn values(&self, row: usize) -> impl ExactSizeIterator<Item = Option<f64>> {
+        self.values.iter().map(move |column| read_number(column, row).map(Number::to_f64))
+    }
+
+    /// Form of the period of a row at the base; `None` for other rows.
+    pub(crate) fn base_form(&self, row: usize, base: Reference) -> Option<PeriodCodeForm> {
+        let code = self.code(row)?;
+        let is_base = match base {
+            Reference::Earlier { .. } => false,
+            Reference::Date(base) => self.day(row) == Some(base),
+            Reference::Period(base) => code == base,
+        };
+        is_base.then_some(code.form)
+    }
+
+    /// Time of a row; `None` where it cannot be compared with any.
+    pub(crate) fn moment(&self, row: usize, reference: Reference) -> Option<Moment> {
+        let PeriodCode { form, ordinal } = self.code(row)?;
+        let Reference::Earlier { periods, unit } = reference else {
+            return Some(Moment { form, time: None, earlier: Some(0) });
+        };
+        let (time, earlier) = match (&self.periods, unit) {
+            (Some(_), None) => (ordinal, Some(ordinal - periods)),
+            (Some(_), Some(unit)) => {
+                let (months, length) = (periods * unit.months()?, form.unit().months()?);
+                let earlier = (months % length == 0).then(|| ordinal - months / length)?;
+                (ordinal, Some(earlier))
+            }
+            (None, unit) => {
+                let day = self.day(row)?;
+                (day, unit?.step(day, -periods))
+            }
+        };
+        Some(Moment { form, time: Some(time), earlier })
+    }
+
+    /// The period code of a row, or some code without periods.
+    fn code(&self, row: usize) -> Option<PeriodCode> {
+        match &self.periods {
+            Some(periods) => PeriodCode::parse(periods.text(row)?),
+            None => Some(PeriodCode { form: PeriodCodeForm::Year, ordinal: 0 }),
+        }
+    }
+
+    fn day(&self, row: usize) -> Option<i32> {
+        self.days.as_ref().and_then(|days| read_i32(days, row))
+    }
+}

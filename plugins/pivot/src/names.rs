@@ -1,0 +1,75 @@
+//! Names of columns that values become.
+
+use std::collections::HashSet;
+
+/// Bytes that a column's name has at most.
+const MOST_BYTES: usize = 64;
+
+/// Returns a name for each value: snake_case, and none that is `taken`; equal ones get `_2`, `_3`.
+pub(crate) fn column_names<'a>(
+    values: impl Iterator<Item = &'a str>,
+    taken: impl Iterator<Item = &'a str>,
+) -> Vec<String> {
+    let mut taken: HashSet<String> = taken.map(str::to_owned).collect();
+    let mut next_name = |value| {
+        let name = snake_case(value);
+        let numbered = (2..).map(|number| {
+            let suffix = format!("_{number}");
+            let kept = name.len().min(MOST_BYTES - suffix.len());
+            format!("{}{suffix}", &name[..kept])
+        });
+        let names = std::iter::once(name.clone()).chain(numbered);
+        let free = names.into_iter().find(|name| !taken.contains(name)).unwrap_or_default();
+        taken.insert(free.clone());
+        free
+    };
+    values.map(&mut next_name).collect()
+}
+
+/// Returns a text in snake_case: an `x` before a digit, and in the place of nothing.
+fn snake_case(text: &str) -> String {
+    let mut name = String::new();
+    for character in text.chars() {
+        if character.is_ascii_alphanumeric() {
+            name.push(character.to_ascii_lowercase());
+        } else if !name.is_empty() && !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    if !name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        name.insert(0, 'x');
+    }
+    name.truncate(MOST_BYTES);
+    name.truncate(name.trim_end_matches('_').len());
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(values: &[&str], taken: &[&str]) -> Vec<String> {
+        column_names(values.iter().copied(), taken.iter().copied())
+    }
+
+    #[test]
+    fn values_become_names_in_snake_case_contract_16() {
+        let values = ["Hawke's Bay", "2010", "Mining, oil", "Ōtaki", "%", "", "_a_", "true"];
+        let expected = ["hawke_s_bay", "x2010", "mining_oil", "taki", "x", "x_2", "a", "true"];
+        assert_eq!(names(&values, &[]), expected);
+    }
+
+    #[test]
+    fn equal_names_are_numbered_and_columns_keep_theirs_contract_16() {
+        assert_eq!(names(&["A", "a", "a ", "a_2"], &[]), ["a", "a_2", "a_3", "a_2_2"]);
+        assert_eq!(names(&["Date", "region"], &["date", "region"]), ["date_2", "region_2"]);
+    }
+
+    #[test]
+    fn names_have_at_most_64_bytes_contract_16() {
+        let long = "ab ".repeat(40);
+        let found = names(&[&long, &long, &long], &[]);
+        assert!(found.iter().all(|name| name.len() <= 64), "{found:?}");
+        assert!(found[0].starts_with("ab_ab_") && found[1].ends_with("_2"), "{found:?}");
+    }
+}

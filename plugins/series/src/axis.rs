@@ -1,0 +1,42 @@
+//! The columns of a table that tell its series and their times.
+
+use yearbook_sdk::calendar::CalendarUnit;
+use yearbook_sdk::generator::Role;
+use yearbook_sdk::{Field, Schema};
+
+/// Columns that tell series and times, by their positions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeAxis {
+    /// The date column.
+    pub date: Option<usize>,
+    /// The column of period codes.
+    pub period: Option<usize>,
+    /// Columns of which each combination of values is a series.
+    pub series: Vec<usize>,
+    /// Smallest distance of two dates in a series, where it is known.
+    pub unit: Option<CalendarUnit>,
+}
+
+impl TimeAxis {
+    /// Returns those of a table: as the host says it, or the dimension and key columns.
+    #[must_use]
+    pub fn of(schema: &Schema) -> Self {
+        let is_series = |field: &Field| matches!(field.role(), Some(Role::Dimension | Role::Key));
+        let all = || schema.fields.iter().enumerate();
+        let series: Vec<usize> = match schema.metadata("yearbook.series") {
+            // The names are snake_case: nothing in them is escaped.
+            Some(names) => {
+                let names: Vec<&str> = names.split('"').skip(1).step_by(2).collect();
+                let is_named = |field: &Field| names.contains(&field.name.as_str());
+                all().filter(|(_, field)| is_named(field)).map(|(at, _)| at).collect()
+            }
+            None => all().filter(|(_, field)| is_series(field)).map(|(at, _)| at).collect(),
+        };
+        Self {
+            date: schema.position(Role::Date),
+            period: schema.position(Role::Period),
+            series,
+            unit: schema.metadata("yearbook.axis").and_then(CalendarUnit::parse),
+        }
+    }
+}
