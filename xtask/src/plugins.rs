@@ -25,8 +25,16 @@ const FEATURES: &str = "-Ctarget-feature=+simd128,+bulk-memory";
 /// fits in few pages and asks for no more. (Rust's default is a stack of 1 MiB, which every address
 /// lies behind.)
 const MEMORY: &str = "-Clink-arg=-zstack-size=262144\u{1f}-Clink-arg=--initial-memory=2097152";
-/// Imports that a plugin may have: one function's interface, and one that holds only types.
-const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.1.0", "yearbook:plugin/types@1.1.0"];
+/// Imports that a plugin of each version may have: one function's interface, and others that hold
+/// only types. No component has those of two versions.
+const IMPORTS: [&[&str]; 2] = [
+    &["yearbook:plugin/log@1.1.0", "yearbook:plugin/types@1.1.0"],
+    &[
+        "yearbook:plugin/log@1.2.0",
+        "yearbook:plugin/types@1.2.0",
+        "yearbook:plugin/statistics@1.2.0",
+    ],
+];
 
 /// Builds every plugin in `target_dir` with a profile ([`PROFILE`] as a rule) and returns the
 /// components' paths, sorted. What was built of the same sources before is taken as it is; a
@@ -177,18 +185,22 @@ fn cargo_home() -> Result<PathBuf> {
 /// The component of a core module. Validated, and refused when it asks for more than `log`.
 fn componentize(module: &Path) -> Result<Vec<u8>> {
     let module = fs::read(module)?;
-    let component = wit_component::ComponentEncoder::default().module(&module)?.encode()?;
+    // Merged by version, an encoder would import what came with transforms (decision 0444).
+    let component = wit_component::ComponentEncoder::default()
+        .merge_imports_based_on_semver(false)
+        .module(&module)?
+        .encode()?;
     let wit_component::DecodedWasm::Component(resolve, world) = wit_component::decode(&component)?
     else {
         bail!("it is a WIT package, not a component");
     };
-    for key in resolve.worlds[world].imports.keys() {
-        let name = resolve.name_world_key(key);
-        ensure!(
-            IMPORTS.contains(&name.as_str()),
-            "it imports `{name}`; a plugin may import nothing but yearbook:plugin/log"
-        );
-    }
+    let imports: Vec<String> =
+        resolve.worlds[world].imports.keys().map(|key| resolve.name_world_key(key)).collect();
+    ensure!(
+        IMPORTS.iter().any(|all| imports.iter().all(|name| all.contains(&name.as_str()))),
+        "it imports {}; a plugin may import nothing but yearbook:plugin/log of one version",
+        imports.join(", ")
+    );
     Ok(component)
 }
 

@@ -98,7 +98,8 @@ fn prepare(
 
 /// Components that a release hands out: all but those that only tests and benchmarks load.
 fn is_for_users(name: &str) -> bool {
-    name.ends_with(".wasm") && !["evil.wasm", "evil-generator.wasm", "idle.wasm"].contains(&name)
+    name.ends_with(".wasm")
+        && !["evil.wasm", "evil-generator.wasm", "idle.wasm", "idle-transform.wasm"].contains(&name)
 }
 
 /// The commit that is built, which dates everything in the folder.

@@ -72,7 +72,9 @@ impl ComponentFile {
 }
 
 fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentFileError> {
+    // Merged by version, an encoder would import what came with transforms (decision 0444).
     let encoded = wit_component::ComponentEncoder::default()
+        .merge_imports_based_on_semver(false)
         .module(module)
         .and_then(|mut encoder| encoder.encode());
     encoded.map_err(|error| ComponentFileError::Module(one_line(&format!("{error:#}"))))

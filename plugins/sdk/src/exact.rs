@@ -230,7 +230,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - a_part) + (b - b_part))
 }
 
-/// What the nearest float to a product of floats lacks; `None` where it might be no float, or
+/// Error of the nearest float to a product of floats; `None` where it might be no float, or
 /// something on the way is beyond the range (Dekker).
 fn product_error(a: f64, b: f64, product: f64) -> Option<f64> {
     let split = |value: f64| {

@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::sync::Once;
 
 use crate::batch::Decoder;
 use crate::capacity::BufferEstimate;
@@ -28,8 +27,10 @@ pub mod encoder_world {
 
 mod generator;
 mod reader;
+mod transform;
 pub use generator::{GeneratorExport, generator_world};
 pub use reader::{ReaderExport, Reading, reader_world};
+pub use transform::{TransformExport, Transforming, transform_world};
 
 /// The type that [`crate::export_encoder!`] exports.
 #[doc(hidden)]
@@ -52,7 +53,7 @@ impl<E: Encoder> wit::Guest for EncoderExport<E> {
     type Encoding = Encoding<E>;
 
     fn describe() -> wit::Description {
-        install_panic_hook();
+        install_log(write_log);
         let description = E::describe();
         wit::Description {
             format: description.format.into(),
@@ -74,7 +75,7 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
         schema: wit::Schema,
         chosen: Vec<types::OptionValue>,
     ) -> Result<wit::Encoding, types::Error> {
-        install_panic_hook();
+        install_log(write_log);
         let schema = Schema::from_wire(wire_schema(schema)).map_err(wit_error)?;
         let encoder = E::open(schema.clone(), &options(chosen)).map_err(wit_error)?;
         let views = encoder.views();
@@ -140,17 +141,22 @@ fn wire_schema(schema: types::Schema) -> wire::RawSchema {
 }
 
 fn wire_batch(batch: wit::Batch) -> wire::RawBatch {
-    let arrays = batch.arrays.into_iter().map(|array| wire::RawArray {
-        length: array.length,
-        null_count: array.null_count,
-        buffers: array.buffers,
-        repeated: array.repeated,
-    });
+    let arrays = batch.arrays.into_iter().map(wire_array).collect();
     let buffers = batch.buffers.into_iter().map(|buffer| match buffer {
         wit::Buffer::Bytes(bytes) => wire::RawBuffer::Bytes(bytes),
         wit::Buffer::Held(length) => wire::RawBuffer::Held(length),
     });
-    wire::RawBatch { rows: batch.rows, arrays: arrays.collect(), buffers: buffers.collect() }
+    wire::RawBatch { rows: batch.rows, arrays, buffers: buffers.collect() }
+}
+
+fn wire_array(array: types::Array) -> wire::RawArray {
+    let types::Array { length, null_count, buffers, repeated } = array;
+    wire::RawArray { length, null_count, buffers, repeated }
+}
+
+fn wit_array(array: wire::RawArray) -> types::Array {
+    let wire::RawArray { length, null_count, buffers, repeated } = array;
+    types::Array { length, null_count, buffers, repeated }
 }
 
 fn wit_view(view: &View) -> wit::View {
@@ -219,15 +225,16 @@ fn wit_error(error: Error) -> types::Error {
     }
 }
 
-/// Sends a panic's message to the host's log: the trap that follows carries none.
-fn install_panic_hook() {
-    static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| {
-        std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())))
-    });
+/// Connects the log with an import of the exported world, and sends a panic's message there: the
+/// trap that follows carries none.
+fn install_log(sink: fn(Level, &str)) {
+    if log::SINK.set(sink).is_ok() {
+        std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())));
+    }
 }
 
-pub(crate) fn write_log(level: Level, message: &str) {
+/// The log of the worlds of 1.1.0.
+fn write_log(level: Level, message: &str) {
     let level = match level {
         Level::Trace => wit_log::Level::Trace,
         Level::Debug => wit_log::Level::Debug,

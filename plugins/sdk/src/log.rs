@@ -21,6 +21,11 @@ pub enum Level {
     Error,
 }
 
+/// The host's log, as the world of the exported plugin imports it. Nothing else may refer to an
+/// import: a component has only those of its own world.
+#[cfg(target_family = "wasm")]
+pub(crate) static SINK: std::sync::OnceLock<fn(Level, &str)> = std::sync::OnceLock::new();
+
 /// Writes one line to the host's log under the plugin's name; clients never see it. The host cuts a
 /// message at 4 KiB and drops what a response logs beyond 64 messages. Native builds write to
 /// stderr.
@@ -32,7 +37,9 @@ pub enum Level {
 /// ```
 pub fn write(level: Level, message: &str) {
     #[cfg(target_family = "wasm")]
-    crate::guest::write_log(level, message);
+    if let Some(sink) = SINK.get() {
+        sink(level, message);
+    }
     #[cfg(not(target_family = "wasm"))]
     eprintln!("{level:?}: {message}");
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::encoder_world::yearbook::plugin::types;
-use super::{install_panic_hook, options, parameter, wit_error};
+use super::{install_log, options, parameter, wit_error, write_log};
 use crate::Generator;
 use crate::generator::{BulkFiles, Column, ColumnType, Dataset, Layout, Plan, Request, Role};
 use generator_world::exports::yearbook::plugin::generator as wit;
@@ -30,7 +30,7 @@ pub struct GeneratorExport<G>(PhantomData<G>);
 
 impl<G: Generator> wit::Guest for GeneratorExport<G> {
     fn describe() -> wit::Description {
-        install_panic_hook();
+        install_log(write_log);
         let description = G::describe();
         wit::Description {
             tool: description.tool.into(),
@@ -42,7 +42,7 @@ impl<G: Generator> wit::Guest for GeneratorExport<G> {
     }
 
     fn generate(asked: wit::Request) -> Result<wit::Project, types::Error> {
-        install_panic_hook();
+        install_log(write_log);
         let chosen = options(asked.options);
         let datasets = asked.datasets.into_iter().map(dataset).collect();
         let project = G::generate(

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use super::encoder_world::yearbook::plugin::types;
-use super::{install_panic_hook, options, parameter};
+use super::{install_log, options, parameter, wit_array, write_log};
 use crate::Reader;
 use crate::reader::reading::ReadingDriver;
 use crate::reader::{ColumnRequest, FilePlace, ReadColumn, ReadFault, ReadRefusal, RequestedType};
@@ -39,7 +39,7 @@ impl<R: Reader> wit::Guest for ReaderExport<R> {
     type Reading = Reading<R>;
 
     fn describe() -> wit::Description {
-        install_panic_hook();
+        install_log(write_log);
         let description = R::describe();
         wit::Description {
             format: description.format.into(),
@@ -57,7 +57,7 @@ impl<R: Reader> wit::GuestReading for Reading<R> {
         requests: Vec<wit::ColumnRequest>,
         chosen: Vec<types::OptionValue>,
     ) -> Result<wit::Reading, wit::Refusal> {
-        install_panic_hook();
+        install_log(write_log);
         let requests: Vec<ColumnRequest> = requests.into_iter().map(column_request).collect();
         let driver = ReadingDriver::<R>::open(&requests, &options(chosen)).map_err(wit_refusal)?;
         Ok(wit::Reading::new(Self(RefCell::new(driver))))
@@ -101,13 +101,8 @@ fn wit_column(column: ReadColumn) -> wit::Column {
 }
 
 fn wit_batch(batch: RawRows) -> wit::Batch {
-    let arrays = batch.arrays.into_iter().map(|array| types::Array {
-        length: array.length,
-        null_count: array.null_count,
-        buffers: array.buffers,
-        repeated: array.repeated,
-    });
-    wit::Batch { rows: batch.rows, arrays: arrays.collect(), buffers: batch.buffers }
+    let arrays = batch.arrays.into_iter().map(wit_array).collect();
+    wit::Batch { rows: batch.rows, arrays, buffers: batch.buffers }
 }
 
 fn wit_refusal(refusal: ReadRefusal) -> wit::Refusal {

@@ -1,4 +1,4 @@
-//! What a transform wants to see of a table.
+//! Needs of a transform: what it wants to see of a table.
 
 use crate::calendar::CalendarSpan;
 use crate::{DataType, Schema, View};

@@ -9,7 +9,8 @@ use crate::{Batch, Column};
 ///
 /// fn sum_of_first_group(rows: &InputRows) -> f64 {
 ///     let values = rows.column(0);
-///     (0..rows.rows()).filter(|row| rows.groups()[*row] == 0).filter_map(|row| values.number(row)).sum()
+///     let of_first = (0..rows.rows()).filter(|row| rows.group(*row) == 0);
+///     of_first.filter_map(|row| values.number(row)).sum()
 /// }
 /// ```
 #[derive(Debug)]
